@@ -1,0 +1,1 @@
+"""Bandit algorithms: what is being tuned."""

@@ -1,0 +1,104 @@
+"""What the linear bandit algorithms share."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, PositiveFloat
+
+from bench.algorithms.base import Algorithm, BanditInfo
+from bench.algorithms.confidence import confidence_radius
+from bench.component import component
+from bench.errors import ConfigError
+from bench.kernel import kernel
+from bench.seeding import Seeds
+from bench.space import Configuration
+
+
+@component
+class LinearAlgorithm(Algorithm):
+    """Ridge regression V = ridge I + sum x x', theta_hat = V^-1 sum x y, and a way to explore.
+
+    Parameters
+    ----------
+    delta
+        Probability with which the theoretical confidence set may fail.
+    theta_norm
+        Bound S of the norm of theta that theory assumes.
+    feature_norm
+        Bound L of the features' norms that theory uses: 1 (``one``), or the largest that occurs (``largest``).
+    sigma_factor
+        Factor on the noise constant in the theoretical exploration rate.
+    """
+
+    spaces: ClassVar[dict[str, dict[str, Any]]] = {
+        "exploration_rate": {"candidates": (0.0, 0.01, 0.1, 1.0, 10.0), "low": 0.1, "high": 5.0, "default": 1.0},
+        "ridge": {"candidates": (0.01, 0.1, 1.0), "low": 0.01, "high": 1.0, "log": True, "default": 1.0},
+    }
+
+    delta: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    theta_norm: PositiveFloat = 1.0
+    feature_norm: Literal["one", "largest"] = "one"
+    sigma_factor: PositiveFloat = 1.0
+
+    def start(self, info: BanditInfo, seeds: Seeds) -> None:
+        self._info = info
+        self._gram = np.zeros((info.dim, info.dim))
+        self._moment = np.zeros(info.dim)
+        self.theta_hat = np.zeros(info.dim)
+        self._ridge = 0.0
+        self._scores = np.empty(info.n_arms)
+
+    def theory(self, round_: int) -> Configuration:
+        """Return the exploration rate of syndicated, equation 3, for the ridge that is not tuned."""
+        ridge = next(p.usual for p in self.hyper_parameters.parameters if p.name == "ridge")
+        return {
+            "exploration_rate": confidence_radius(
+                round_,
+                sub_gaussian=self._info.sub_gaussian * self.sigma_factor,
+                dim=self._info.dim,
+                ridge=ridge,
+                delta=self.delta,
+                feature_norm=1.0 if self.feature_norm == "one" else self._info.feature_norm,
+                theta_norm=self.theta_norm,
+            )
+        }
+
+    def _set_ridge(self, ridge: float) -> None:
+        """Make the state that of the current ``ridge`` parameter, exactly: nothing is approximated when it changes."""
+        if not ridge > 0:
+            raise ConfigError(f"hyper-parameter 'ridge': found {ridge}, expected a positive number")
+        self._ridge = float(ridge)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Recompute from the gram matrix and the moments what is otherwise updated round by round."""
+
+
+@kernel
+def ridge_inverse(gram: np.ndarray, moment: np.ndarray, ridge: float, inverse: np.ndarray, theta: np.ndarray) -> None:
+    """Write (gram + ridge I)^-1 into ``inverse`` and its product with ``moment`` into ``theta``, by Cholesky."""
+    dim = moment.size
+    factor = gram.copy()
+    for i in range(dim):
+        factor[i, i] += ridge
+    factor = np.linalg.cholesky(factor)
+    lower = np.zeros((dim, dim))
+    for j in range(dim):
+        lower[j, j] = 1.0 / factor[j, j]
+        for i in range(j + 1, dim):
+            total = 0.0
+            for k in range(j, i):
+                total -= factor[i, k] * lower[k, j]
+            lower[i, j] = total / factor[i, i]
+    for i in range(dim):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(i, dim):
+                total += lower[k, i] * lower[k, j]
+            inverse[i, j] = total
+            inverse[j, i] = total
+    for i in range(dim):
+        total = 0.0
+        for j in range(dim):
+            total += inverse[i, j] * moment[j]
+        theta[i] = total

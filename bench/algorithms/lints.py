@@ -1,0 +1,124 @@
+"""Linear Thompson sampling."""
+
+import numpy as np
+
+from bench.algorithms.base import BanditInfo
+from bench.algorithms.linear import LinearAlgorithm
+from bench.component import component
+from bench.kernel import kernel
+from bench.seeding import Seeds
+from bench.space import Configuration
+
+
+@component
+class LinTS(LinearAlgorithm):
+    """Draw theta ~ N(theta_hat, exploration_rate^2 V^-1) and pull argmax x'theta.
+
+    The Cholesky factor L of V = L L' is updated each round; theta_hat + exploration_rate L'^-1 z with z ~ N(0, I) has
+    the right distribution.
+
+    Source: Agrawal and Goyal 2013; Abeille and Lazaric 2017; syndicated, section 3.
+    """
+
+    def start(self, info: BanditInfo, seeds: Seeds) -> None:
+        super().start(info, seeds)
+        self._upper = np.zeros((info.dim, info.dim))
+        self._rng = seeds.generator("posterior")
+        self._normal = np.empty(info.dim)
+
+    def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
+        if configuration["ridge"] != self._ridge:
+            self._set_ridge(configuration["ridge"])
+        self._rng.standard_normal(out=self._normal)
+        rate = configuration["exploration_rate"]
+        return int(_best_sampled(contexts, self._upper, self.theta_hat, rate, self._normal, self._scores))
+
+    def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
+        _learn(contexts, arm, reward, self._gram, self._moment, self._upper, self.theta_hat, self._ridge > 0)
+
+    def _refresh(self) -> None:
+        _factorise(self._gram, self._moment, self._ridge, self._upper, self.theta_hat)
+
+
+@kernel
+def _best_sampled(
+    contexts: np.ndarray, upper: np.ndarray, theta: np.ndarray, rate: float, normal: np.ndarray, scores: np.ndarray
+) -> int:
+    """Return argmax x'(theta + rate upper^-1 normal), the first of equals; ``upper`` = L', ``normal`` is used up."""
+    n_arms, dim = contexts.shape
+    x = contexts.T
+    _solve_upper(upper, normal)
+    for k in range(n_arms):
+        scores[k] = 0.0
+    for i in range(dim):
+        weight = theta[i] + rate * normal[i]
+        for k in range(n_arms):
+            scores[k] += weight * x[i, k]
+    best = 0
+    for k in range(n_arms):
+        if scores[k] > scores[best]:
+            best = k
+    return best
+
+
+@kernel
+def _solve_upper(upper: np.ndarray, vector: np.ndarray) -> None:
+    """Solve upper x = vector in place."""
+    for i in range(vector.size - 1, -1, -1):
+        total = vector[i]
+        for j in range(i + 1, vector.size):
+            total -= upper[i, j] * vector[j]
+        vector[i] = total / upper[i, i]
+
+
+@kernel
+def _solve_estimate(upper: np.ndarray, moment: np.ndarray, theta: np.ndarray) -> None:
+    """Write the solution of upper' upper theta = moment into ``theta``."""
+    dim = moment.size
+    theta[:] = moment
+    for i in range(dim):
+        theta[i] /= upper[i, i]
+        for j in range(i + 1, dim):
+            theta[j] -= upper[i, j] * theta[i]
+    _solve_upper(upper, theta)
+
+
+@kernel
+def _learn(
+    contexts: np.ndarray,
+    arm: int,
+    reward: float,
+    gram: np.ndarray,
+    moment: np.ndarray,
+    upper: np.ndarray,
+    theta: np.ndarray,
+    factorised: bool,
+) -> None:
+    """Add one observation; the factor by Givens rotations, which are backward stable over any number of rounds."""
+    dim = moment.size
+    x = contexts[arm].copy()
+    for i in range(dim):
+        moment[i] += reward * x[i]
+        for j in range(dim):
+            gram[i, j] += x[i] * x[j]
+    if not factorised:
+        return
+    for i in range(dim):
+        radius = np.sqrt(upper[i, i] ** 2 + x[i] ** 2)
+        cosine = radius / upper[i, i]
+        sine = x[i] / upper[i, i]
+        upper[i, i] = radius
+        for j in range(i + 1, dim):
+            upper[i, j] = (upper[i, j] + sine * x[j]) / cosine
+            x[j] = cosine * x[j] - sine * upper[i, j]
+    _solve_estimate(upper, moment, theta)
+
+
+@kernel
+def _factorise(gram: np.ndarray, moment: np.ndarray, ridge: float, upper: np.ndarray, theta: np.ndarray) -> None:
+    """Write the upper Cholesky factor of gram + ridge I and the estimate that follows from it."""
+    system = gram.copy()
+    for i in range(moment.size):
+        system[i, i] += ridge
+    upper[:] = np.linalg.cholesky(system).T
+    _solve_estimate(upper, moment, theta)

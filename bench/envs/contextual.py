@@ -1,0 +1,98 @@
+"""The contract of contextual environments, and what the generalized linear ones share."""
+
+from abc import ABC, abstractmethod
+from typing import Literal
+
+import numpy as np
+
+from bench.component import component
+from bench.kernel import kernel
+from bench.seeding import Seeds
+
+Link = Literal["linear", "logistic"]
+
+
+@component
+class ContextualEnvironment(ABC):
+    """Shows arms with features each round and pays a noisy reward for the one that is pulled.
+
+    After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
+    (constant of the reward noise) and ``feature_norm`` (an upper bound of the features' Euclidean norms). After
+    ``observe``: ``means`` (expected rewards of the round's arms), their maximum ``best_mean`` and their average
+    ``average_mean``, which is what a uniformly random arm earns.
+    """
+
+    @property
+    def link(self) -> Link:
+        """How the expected reward follows from x'theta: ``linear`` or ``logistic`` (rewards are then 0 or 1)."""
+        return "linear"
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Identity of the data in use (``surrogate`` for generated stand-ins), None for an environment without."""
+        return None
+
+    @abstractmethod
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        """Forget everything and prepare for ``rounds`` rounds."""
+
+    @abstractmethod
+    def observe(self) -> np.ndarray | None:
+        """Begin the next round and return its contexts, shape (arms, dim); None when there are no more rounds.
+
+        The array is reused: it holds until the next call. Its memory runs along the arms.
+        """
+
+    @abstractmethod
+    def pull(self, arm: int) -> float:
+        """Play ``arm`` in the current round and return its reward."""
+
+
+class RewardNoise:
+    """One draw of noise a round, the same whichever arm is pulled, so that methods are compared on equal terms.
+
+    Draws are made in blocks of fixed size, for speed.
+    """
+
+    _BLOCK = 1024
+
+    def __init__(self, link: Link, std: float, rng: np.random.Generator) -> None:
+        self._logistic = link == "logistic"
+        self._std = std
+        self._rng = rng
+        self._block: list[float] = []
+
+    def reward(self, mean: float) -> float:
+        """Return Bernoulli(mean) for the logistic link, N(mean, std^2) for the linear one."""
+        if not self._block:
+            draw = self._rng.random if self._logistic else self._rng.standard_normal
+            self._block = draw(self._BLOCK)[::-1].tolist()
+        noise = self._block.pop()
+        return float(noise < mean) if self._logistic else mean + self._std * noise
+
+
+@kernel
+def linear_means(contexts: np.ndarray, theta: np.ndarray, means: np.ndarray) -> None:
+    """Write x'theta of every arm into ``means``; contexts: shape (arms, dim), memory along the arms."""
+    n_arms, dim = contexts.shape
+    means[:n_arms] = 0.0
+    for i in range(dim):
+        weight = theta[i]
+        for k in range(n_arms):
+            means[k] += contexts[k, i] * weight
+
+
+@kernel
+def transform_means(means: np.ndarray, scale: float, shift: float, logistic: bool) -> tuple[float, float]:
+    """Map linear values to expected rewards in place; return the largest and the average."""
+    best = -np.inf
+    total = 0.0
+    for k in range(means.size):
+        mean = scale * means[k] + shift
+        if logistic:
+            mean = 1.0 / (1.0 + np.exp(-mean))
+        means[k] = mean
+        total += mean
+        if mean > best:
+            best = mean
+    return best, total / means.size

@@ -1,0 +1,127 @@
+"""Recommending films: arms and the user's taste come from a factorisation of the MovieLens ratings."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, NonNegativeFloat, PositiveInt
+
+from bench.component import component
+from bench.data.movielens import fingerprint, movielens_factors
+from bench.envs.contextual import ContextualEnvironment, Link, RewardNoise, linear_means, transform_means
+from bench.errors import ConfigError
+from bench.kernel import kernel
+from bench.seeding import Seeds
+
+
+@component
+class Movielens(ContextualEnvironment):
+    """Each round a random set of films is offered; theta is the mean factor of a random set of users.
+
+    Parameters
+    ----------
+    dim
+        Rank of the factorisation, which is the number of features.
+    n_arms
+        Number of films offered in a round, drawn without repetition.
+    reward_link
+        ``linear``: reward N(mean, noise_std^2); ``logistic``: Bernoulli(1 / (1 + exp(-x'theta))).
+    noise_std
+        Standard deviation of linear rewards; also the sub-Gaussian constant that theory is told.
+    n_users
+        Number of users whose mean is theta.
+    mean
+        Linear rewards only. ``min_max``: x'theta mapped onto [0, 1] by one map over all films; ``raw``: x'theta.
+    normalise_theta
+        Whether theta is scaled to norm 1.
+    feature_scaling
+        ``none``; ``unit_ball``: divided by the largest norm of all films; ``round``: by the largest of the round.
+    regularisation
+        Penalty of the factorisation, per rating.
+
+    Source: syndicated, section 6; cdt, section 5.
+    """
+
+    dim: PositiveInt = 20
+    n_arms: Annotated[int, Field(ge=1, le=1682)] = 1000
+    reward_link: Link = "linear"
+    noise_std: NonNegativeFloat = 1.0
+    n_users: Annotated[int, Field(ge=1, le=943)] = 100
+    mean: Literal["min_max", "raw"] = "min_max"
+    normalise_theta: bool = False
+    feature_scaling: Literal["none", "unit_ball", "round"] = "none"
+    regularisation: Annotated[float, Field(gt=0)] = 0.05
+
+    @property
+    def link(self) -> Link:
+        """How the expected reward follows from x'theta."""
+        return self.reward_link
+
+    @property
+    def fingerprint(self) -> str:
+        """Checksum of the ratings in use, or ``surrogate``."""
+        return fingerprint()
+
+    @property
+    def sub_gaussian(self) -> float:
+        """Sub-Gaussian constant of the rewards."""
+        return 0.5 if self.reward_link == "logistic" else self.noise_std
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        factors = movielens_factors(self.dim, self.regularisation)
+        films = np.asarray(factors.items, dtype=np.float64)
+        if self.feature_scaling == "unit_ball":
+            films = films / np.linalg.norm(films, axis=1).max()
+        users = seeds.generator("theta").choice(len(factors.users), self.n_users, replace=False)
+        self.theta = factors.users[users].mean(axis=0)
+        if self.normalise_theta:
+            self.theta = self.theta / np.linalg.norm(self.theta)
+
+        self._norms = np.linalg.norm(films, axis=1)
+        self.feature_norm = 1.0 if self.feature_scaling == "round" else float(self._norms.max())
+        self._scale, self._shift = self._mean_map(films @ self.theta)
+        self._films = np.ascontiguousarray(films.T)
+        self._order = np.arange(len(films))
+        self._picks = np.empty(self.n_arms)
+        self._memory = np.empty((self.dim, self.n_arms))
+        self._contexts = self._memory.T
+        self.means = np.empty(self.n_arms)
+        self._rng = seeds.generator("contexts")
+        self._noise = RewardNoise(self.reward_link, self.noise_std, seeds.generator("noise"))
+
+    def _mean_map(self, values: np.ndarray) -> tuple[float, float]:
+        if self.reward_link == "logistic" or self.mean == "raw":
+            return 1.0, 0.0
+        if self.feature_scaling == "round":
+            raise ConfigError(
+                "env.mean: found 'min_max' with feature_scaling 'round', expected 'raw': films have no fixed mean then"
+            )
+        low, high = float(values.min()), float(values.max())
+        return 1.0 / (high - low), -low / (high - low)
+
+    def observe(self) -> np.ndarray:
+        self._rng.random(out=self._picks)
+        _offer(self._films, self._norms, self._order, self._picks, self.feature_scaling == "round", self._memory)
+        linear_means(self._contexts, self.theta, self.means)
+        logistic = self.reward_link == "logistic"
+        self.best_mean, self.average_mean = transform_means(self.means, self._scale, self._shift, logistic)
+        return self._contexts
+
+    def pull(self, arm: int) -> float:
+        return self._noise.reward(self.means.item(arm))
+
+
+@kernel
+def _offer(
+    films: np.ndarray, norms: np.ndarray, order: np.ndarray, picks: np.ndarray, by_round: bool, out: np.ndarray
+) -> None:
+    """Copy the features of a uniformly random set of films into ``out`` (a partial Fisher-Yates shuffle of ``order``)."""
+    dim, n_arms = out.shape
+    largest = 0.0
+    for k in range(n_arms):
+        j = k + int(picks[k] * (order.size - k))
+        order[k], order[j] = order[j], order[k]
+        largest = max(largest, norms[order[k]])
+    scale = 1.0 / largest if by_round else 1.0
+    for i in range(dim):
+        for k in range(n_arms):
+            out[i, k] = films[i, order[k]] * scale

@@ -1,0 +1,23 @@
+"""Binary rewards with a logistic mean."""
+
+from bench.component import component
+from bench.envs.contextual import Link
+from bench.envs.synthetic import Synthetic
+
+
+@component
+class SyntheticLogistic(Synthetic):
+    """Contextual logistic bandit: reward Bernoulli(1 / (1 + exp(-x'theta))).
+
+    Source: syndicated, section 6 (features in (-1, 1)); cdt, section 5 (features in (-1/sqrt(dim), 1/sqrt(dim))).
+    """
+
+    @property
+    def link(self) -> Link:
+        """Rewards are 0 or 1."""
+        return "logistic"
+
+    @property
+    def sub_gaussian(self) -> float:
+        """Sub-Gaussian constant of a Bernoulli reward."""
+        return 0.5

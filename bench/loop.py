@@ -1,0 +1,56 @@
+"""The loop that every experiment is: ask, play, tell."""
+
+import math
+from dataclasses import replace
+
+from bench.errors import TaskError
+from bench.seeding import Seeds
+from bench.tasks.base import Task
+from bench.trace import MAX_ROWS, Trace
+from bench.tuners.base import Tuner
+
+
+def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, max_rows: int = MAX_ROWS) -> Trace:
+    """Let ``tuner`` propose configurations to ``task`` for ``rounds`` rounds.
+
+    The warm-up, as long as the longer of what the task and the tuner want, is played at random before the tuner is
+    asked for the first time. A decision may cover several rounds; a log may end sooner than the horizon.
+
+    Returns
+    -------
+    Trace
+        The run's values at up to ``max_rows`` rounds.
+
+    Raises
+    ------
+    TaskError
+        When a reward is not finite; the sentence names the round and the configuration.
+    """
+    seeds = seeds or Seeds()
+    problem = task.start(rounds, seeds)
+    trace = Trace(rounds, task.sums, max_rows)
+    warm_up = min(rounds, max(task.warm_up, tuner.warm_up(problem)))
+    for _ in range(warm_up):
+        values = task.explore()
+        if values is None:
+            break
+        trace.record(values, {})
+
+    asks = math.ceil((rounds - warm_up) / problem.rounds_per_ask)
+    if asks:
+        tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
+    while trace.round < rounds:
+        configuration = tuner.ask()
+        outcome = task.play(configuration)
+        if outcome is None:
+            break
+        if not math.isfinite(outcome.reward):
+            raise TaskError(
+                f"round {trace.round + 1}: found the reward {outcome.reward} for the configuration {configuration}, "
+                "expected a finite number"
+            )
+        for values in outcome.steps or (outcome.values,):
+            trace.record(values, configuration)
+        tuner.tell(outcome.reward, outcome)
+    trace.finish()
+    return trace

@@ -1,0 +1,172 @@
+"""Search spaces: named hyper-parameters, each with candidates, an interval, or both."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bench.component import component
+from bench.errors import ConfigError
+
+Configuration = dict[str, Any]
+
+
+@component
+class HyperParameter:
+    """One hyper-parameter: what a discrete tuner may choose, and the interval that a continuous one searches.
+
+    Parameters
+    ----------
+    name
+        The name under which a configuration holds its value.
+    candidates
+        Values for discrete tuners: numbers, strings or None.
+    low, high
+        The interval for continuous tuners, both ends included.
+    log
+        Whether the interval is searched on a logarithmic scale.
+    default
+        Value when it is not tuned and theory has none.
+
+    Raises
+    ------
+    ConfigError
+        When neither candidates nor an interval are given, or the interval is empty or not finite.
+    """
+
+    name: str
+    candidates: tuple[Any, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    default: Any = None
+
+    def __post_init__(self) -> None:
+        where = f"hyper-parameter '{self.name}'"
+        if (self.low is None) != (self.high is None):
+            raise ConfigError(f"{where}: found only one of low and high, expected both or neither")
+        if self.low is None and not self.candidates:
+            raise ConfigError(f"{where}: the space is empty, expected candidates or an interval (low, high)")
+        if self.low is not None and self.high is not None:
+            if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+                raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected finite low < high")
+            if self.log and self.low <= 0:
+                raise ConfigError(f"{where}: found low = {self.low} on a log scale, expected low > 0")
+        if len(set(self.candidates)) != len(self.candidates):
+            raise ConfigError(f"{where}: found candidates {list(self.candidates)}, expected no value twice")
+
+    @property
+    def continuous(self) -> bool:
+        """Whether it has an interval."""
+        return self.low is not None
+
+    @property
+    def usual(self) -> Any:
+        """Its default, or else its first candidate or the middle of its interval."""
+        if self.default is not None:
+            return self.default
+        return self.candidates[0] if self.candidates else self.from_unit(0.5)
+
+    def from_unit(self, u: float) -> float:
+        """Map ``u`` in [0, 1] onto the interval.
+
+        Raises
+        ------
+        ConfigError
+            When the hyper-parameter has no interval.
+        """
+        if self.low is None or self.high is None:
+            raise ConfigError(f"hyper-parameter '{self.name}': found no interval, expected low and high")
+        if self.log:
+            return float(self.low * (self.high / self.low) ** u)
+        return float(self.low + (self.high - self.low) * u)
+
+    def sample(self, rng: np.random.Generator) -> Any:
+        """Draw a value: uniform on the interval where there is one, else on the candidates."""
+        if self.continuous:
+            return self.from_unit(rng.random())
+        return self.candidates[int(rng.integers(len(self.candidates)))]
+
+
+@dataclass(frozen=True)
+class Space:
+    """A product of hyper-parameters, in a fixed order.
+
+    Raises
+    ------
+    ConfigError
+        When there is no hyper-parameter, or two have the same name.
+    """
+
+    parameters: tuple[HyperParameter, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", tuple(self.parameters))
+        if not self.parameters:
+            raise ConfigError("search space: found no hyper-parameter, expected at least one")
+        if len(set(self.names)) != len(self.names):
+            raise ConfigError(f"search space: found the names {list(self.names)}, expected no name twice")
+
+    @classmethod
+    def of(cls, **parameters: Mapping[str, Any] | Sequence[Any]) -> "Space":
+        """Build a space in a line: ``Space.of(alpha=[0.1, 1.0], ridge={"low": 0.1, "high": 2.0})``."""
+        return cls(
+            tuple(
+                HyperParameter(name, **value) if isinstance(value, Mapping) else HyperParameter(name, tuple(value))
+                for name, value in parameters.items()
+            )
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the hyper-parameters."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def dim(self) -> int:
+        """The number of hyper-parameters."""
+        return len(self.parameters)
+
+    def restrict(self, names: Iterable[str]) -> "Space":
+        """Return the space of just these hyper-parameters, in the order given.
+
+        Raises
+        ------
+        ConfigError
+            When a name is unknown.
+        """
+        by_name = dict(zip(self.names, self.parameters, strict=True))
+        names = list(names)
+        for name in names:
+            if name not in by_name:
+                raise ConfigError(f"search space: found the hyper-parameter '{name}', expected one of {list(by_name)}")
+        return Space(tuple(by_name[name] for name in names))
+
+    def product(self) -> list[Configuration]:
+        """Return every combination of the candidates, the last hyper-parameter changing fastest.
+
+        Raises
+        ------
+        ConfigError
+            When a hyper-parameter has no candidates.
+        """
+        for parameter in self.parameters:
+            if not parameter.candidates:
+                raise ConfigError(
+                    f"hyper-parameter '{parameter.name}': found an interval only, expected candidates for a tuner "
+                    "that chooses among values"
+                )
+        combinations = itertools.product(*(parameter.candidates for parameter in self.parameters))
+        return [dict(zip(self.names, values, strict=True)) for values in combinations]
+
+    def from_unit(self, point: np.ndarray) -> Configuration:
+        """Map a point of the unit cube, shape (dim,), to a configuration."""
+        return {p.name: p.from_unit(float(u)) for p, u in zip(self.parameters, point, strict=True)}
+
+    def sample(self, rng: np.random.Generator) -> Configuration:
+        """Draw every hyper-parameter independently and uniformly."""
+        return {parameter.name: parameter.sample(rng) for parameter in self.parameters}

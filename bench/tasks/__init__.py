@@ -1,0 +1,1 @@
+"""Tasks: what plays a configuration and pays a reward."""

@@ -1,0 +1,112 @@
+"""A contextual bandit algorithm that plays in its environment."""
+
+import math
+from typing import Any, ClassVar
+
+from bench.algorithms.base import Algorithm, BanditInfo
+from bench.envs.contextual import ContextualEnvironment
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tasks.base import Outcome, Task
+from bench.tuners.base import Problem
+
+
+class ContextualBandit(Task):
+    """The configuration sets the algorithm's hyper-parameters; the round's reward is what the tuner is told.
+
+    Trace columns: ``reward``; ``regret``, the best expected reward of the round less that of the arm pulled;
+    ``random_regret``, the same for an arm drawn uniformly, computed from the means and not played; all summed.
+
+    Parameters
+    ----------
+    environment, algorithm
+        What is played, and what plays.
+
+    Raises
+    ------
+    ConfigError
+        When the algorithm does not fit the environment's rewards.
+    """
+
+    sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
+
+    def __init__(self, environment: ContextualEnvironment, algorithm: Algorithm) -> None:
+        if environment.link not in algorithm.links:
+            raise ConfigError(
+                f"algorithm: found {type(algorithm).__name__}, which needs {' or '.join(algorithm.links)} rewards, "
+                f"with an environment of {environment.link} rewards ({type(environment).__name__}), expected a fitting pair"
+            )
+        self.environment = environment
+        self.algorithm = algorithm
+
+    def start(self, rounds: int, seeds: Seeds) -> Problem:
+        environment, algorithm = self.environment, self.algorithm
+        environment.start(rounds, seeds.child("env"))
+        info = BanditInfo(
+            dim=environment.dim,
+            n_arms=environment.n_arms,
+            rounds=rounds,
+            sub_gaussian=environment.sub_gaussian,
+            feature_norm=environment.feature_norm,
+        )
+        algorithm.start(info, seeds.child("algorithm"))
+        self._rounds = rounds
+        self._round = 0
+        self._explore_rng = seeds.child("task").generator("warm_up")
+        parameters = algorithm.hyper_parameters
+        self._defaults = {parameter.name: parameter.usual for parameter in parameters.parameters}
+        self._theoretical = tuple(algorithm.theory(1))
+        per_ask = algorithm.rounds_per_decision
+        return Problem(
+            space=algorithm.tuned,
+            horizon=math.ceil(rounds / per_ask),
+            rounds=rounds,
+            rounds_per_ask=per_ask,
+            noise_std=environment.sub_gaussian,
+            theory=lambda: algorithm.theory(self._round + 1),
+        )
+
+    @property
+    def warm_up(self) -> int:
+        return self.algorithm.warm_up
+
+    def explore(self) -> dict[str, Any] | None:
+        contexts = self.environment.observe()
+        if contexts is None:
+            return None
+        return self._pull(contexts, int(self._explore_rng.integers(len(contexts))))
+
+    def play(self, configuration: Configuration) -> Outcome | None:
+        configuration = self._complete(configuration)
+        steps = []
+        for _ in range(min(self.algorithm.rounds_per_decision, self._rounds - self._round)):
+            contexts = self.environment.observe()
+            if contexts is None:
+                break
+            steps.append(self._pull(contexts, self.algorithm.choose(contexts, configuration)))
+        if not steps:
+            return None
+        if len(steps) == 1:
+            return Outcome(steps[0]["reward"], steps[0])
+        return Outcome(sum(step["reward"] for step in steps) / len(steps), steps=tuple(steps))
+
+    def _pull(self, contexts: Any, arm: int) -> dict[str, Any]:
+        environment = self.environment
+        reward = environment.pull(arm)
+        self.algorithm.update(contexts, arm, reward)
+        self._round += 1
+        best = environment.best_mean
+        return {
+            "reward": reward,
+            "regret": best - environment.means.item(arm),
+            "random_regret": best - environment.average_mean,
+        }
+
+    def _complete(self, configuration: Configuration) -> Configuration:
+        """Set what the tuner does not: at its theoretical value where there is one, else at its default."""
+        if len(configuration) == len(self._defaults):
+            return configuration
+        if any(name not in configuration for name in self._theoretical):
+            return {**self._defaults, **self.algorithm.theory(self._round + 1), **configuration}
+        return {**self._defaults, **configuration}

@@ -1,0 +1,73 @@
+"""What is kept of a run: a bounded number of rounds, whatever the horizon."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+MAX_ROWS = 500
+
+
+class Trace:
+    """Rows at up to ``max_rows`` evenly spaced rounds, the first and the last always among them.
+
+    Columns named in ``sums`` are added up over all rounds; every other value is kept as it stood at its round.
+    Memory does not grow with the number of rounds.
+
+    Parameters
+    ----------
+    rounds
+        The number of rounds of the run.
+    sums
+        Names of the columns that are cumulative.
+    max_rows
+        The number of rows kept at most.
+    """
+
+    def __init__(self, rounds: int, sums: tuple[str, ...], max_rows: int = MAX_ROWS) -> None:
+        self.rounds = rounds
+        self._checkpoints = np.unique(np.linspace(1, rounds, min(rounds, max_rows)).round().astype(np.int64)).tolist()
+        self._sums = dict.fromkeys(sums, 0.0)
+        self._round = 0
+        self._next = self._checkpoints[0] if self._checkpoints else 0
+        self._last: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
+        self._rows: list[dict[str, Any]] = []
+
+    @property
+    def round(self) -> int:
+        """The number of rounds recorded so far."""
+        return self._round
+
+    def record(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
+        """Take the values of one round and the configuration that was played (empty in the warm-up)."""
+        sums = self._sums
+        for name in sums:
+            sums[name] += values[name]
+        self._round += 1
+        self._last = values, configuration
+        if self._round == self._next:
+            self._keep()
+
+    def finish(self) -> None:
+        """Close a run, also one that ended before its horizon: keep the round at which it stood."""
+        if self._round and (not self._rows or self._rows[-1]["round"] != self._round):
+            self._keep()
+
+    def _keep(self) -> None:
+        values, configuration = self._last
+        self._rows.append({"round": self._round, **configuration, **values, **self._sums})
+        kept = len(self._rows)
+        self._next = self._checkpoints[kept] if kept < len(self._checkpoints) else 0
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return the rows as columns: ``round`` (int64), numbers as float64 (NaN where a row has none), else strings."""
+        names = dict.fromkeys(name for row in self._rows for name in row)
+        return {name: _column([row.get(name) for row in self._rows], name) for name in names}
+
+
+def _column(values: list[Any], name: str) -> np.ndarray:
+    if name == "round":
+        return np.array(values, dtype=np.int64)
+    if all(value is None or isinstance(value, int | float | np.number) for value in values):
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.array([str(value) for value in values], dtype=object)

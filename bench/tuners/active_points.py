@@ -1,0 +1,175 @@
+"""The continuum of configurations as the zooming tuners see it: active points, their balls, and what is uncovered."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bench.kernel import kernel
+from bench.seeding import Seeds
+from bench.space import Configuration, Space
+from bench.tuners.covering import gap_midpoint, uncovered
+
+_BLOCK = 1024
+_EVERYTHING = 1e150
+"""Radius of a point that was never pulled: infinite for every purpose, and its square is still a number."""
+_CLIP = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+@dataclass(frozen=True)
+class ZoomingRule:
+    """How active points are widened and ranked.
+
+    Parameters
+    ----------
+    radius
+        Confidence radius of a point pulled once; after n pulls it is ``radius`` / sqrt(n).
+    spread
+        Likewise for what is added to the mean when points are ranked.
+    randomised
+        Whether ``spread`` is multiplied with max{1/sqrt(2 pi), N(0, 1)}, drawn for each point and round.
+    removal
+        Whether points that are surely worse than another are dropped.
+    restart_every
+        Asks after which everything is forgotten.
+    """
+
+    radius: float
+    spread: float
+    randomised: bool
+    removal: bool
+    restart_every: int
+
+
+class ActivePoints:
+    """Points of the unit cube with their mean rewards; the cube is kept covered by their balls.
+
+    Each round: drop points that are surely worse (their balls stay out of the space to be covered); if something is
+    uncovered, activate a point there and pull it; otherwise pull the active point with the largest index.
+    The coverage is computed only when a ball has shrunk by more than the slack that the last computation left, which
+    gives the same decisions as computing it every round.
+
+    An uncovered point is, in one dimension, the midpoint of the widest gap, otherwise the point found deepest in the
+    uncovered region; the first point is drawn uniformly from the middle 40 % of each axis (both as in the cdt
+    authors' code, the second where it is silent: assumed).
+
+    Source: cdt, algorithm 1; Kleinberg et al. 2019.
+    """
+
+    def __init__(self, space: Space, rule: ZoomingRule, seeds: Seeds) -> None:
+        self._space = space
+        self._rule = rule
+        self._place_rng = seeds.generator("first_point")
+        self._rank_rng = seeds.generator("ranking")
+        self._factors = np.empty(0)
+        self._used = 0
+        self._witness = np.empty(space.dim)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all points and rewards."""
+        self.n_points = 0
+        self._age = 0
+        self._chosen = -1
+        self._allocate(16)
+        self._configurations: list[Configuration] = []
+        self._slack = -1.0
+        self._check = True
+
+    def _allocate(self, capacity: int) -> None:
+        n = self.n_points
+        old = (self.centers[:n], self.stats[:n]) if n else None
+        self.centers = np.zeros((capacity, self._space.dim))
+        # Columns: pulls, sum of rewards, radius, loss of squared radius since the last check, active (1) or not (0).
+        self.stats = np.zeros((capacity, 5))
+        if old:
+            self.centers[:n], self.stats[:n] = old
+
+    def ask(self) -> Configuration:
+        """Return the configuration of the point to pull."""
+        if self._age == self._rule.restart_every:
+            self.restart()
+        self._age += 1
+        if self._check:
+            self._cover()
+        if self._check:
+            self._chosen = self.n_points - 1
+        else:
+            if self._used + self.n_points > self._factors.size:
+                self._refill()
+            stats = self.stats[: self.n_points]
+            self._chosen = _select(stats, self._rule.spread, self._rule.removal, self._factors, self._used)
+            self._used += self.n_points
+        return self._configurations[self._chosen]
+
+    def tell(self, reward: float) -> None:
+        """Learn the reward of the point asked for last."""
+        if _learn(self.stats, self._chosen, reward, self._rule.radius) > self._slack:
+            self._check = True
+
+    def _refill(self) -> None:
+        """Draw a block of factors Z on the spread, all 1 where nothing is random."""
+        size = max(_BLOCK, 4 * self.n_points)
+        randomised = self._rule.randomised
+        self._factors = np.maximum(_CLIP, self._rank_rng.standard_normal(size)) if randomised else np.ones(size)
+        self._used = 0
+
+    def _cover(self) -> None:
+        """Check the coverage; activate a point where there is a gap and leave ``_check`` set, otherwise clear it."""
+        n = self.n_points
+        if n == 0:
+            self._activate(self._place_rng.uniform(0.3, 0.7, self._space.dim))
+            return
+        excess = uncovered(self.centers[:n], self.stats[:n, 2].copy(), self._witness)
+        if excess > 0:
+            if self._space.dim == 1:
+                self._witness[0] = gap_midpoint(self.centers[:n], self.stats[:n, 2].copy())
+            self._activate(self._witness)
+        else:
+            self._slack = -excess
+            self.stats[:n, 3] = 0.0
+            self._check = False
+
+    def _activate(self, point: np.ndarray) -> None:
+        if self.n_points == len(self.centers):
+            self._allocate(2 * self.n_points)
+        self.centers[self.n_points] = point
+        self.stats[self.n_points] = (0.0, 0.0, _EVERYTHING, 0.0, 1.0)
+        self._configurations.append(self._space.from_unit(point))
+        self.n_points += 1
+
+
+@kernel
+def _select(stats: np.ndarray, spread: float, removal: bool, factors: np.ndarray, start: int) -> int:
+    """Drop surely worse points, then return the active one with the largest mean + spread / sqrt(n) Z."""
+    n_points = stats.shape[0]
+    if removal:
+        floor = -np.inf
+        for i in range(n_points):
+            if stats[i, 4] > 0 and stats[i, 0] > 0:
+                floor = max(floor, stats[i, 1] / stats[i, 0] - stats[i, 2])
+        for i in range(n_points):
+            if stats[i, 0] > 0 and stats[i, 1] / stats[i, 0] + 2.0 * stats[i, 2] < floor:
+                stats[i, 4] = 0.0
+    best = -1
+    best_index = -np.inf
+    for i in range(n_points):
+        if stats[i, 4] > 0:
+            pulls = stats[i, 0]
+            index = stats[i, 1] / pulls + spread / np.sqrt(pulls) * factors[start + i]
+            if best < 0 or index > best_index:
+                best = i
+                best_index = index
+    return best
+
+
+@kernel
+def _learn(stats: np.ndarray, chosen: int, reward: float, radius: float) -> float:
+    """Add a reward, shrink the ball, and return by how much its squared radius fell since the last check."""
+    stats[chosen, 0] += 1.0
+    stats[chosen, 1] += reward
+    old = stats[chosen, 2]
+    new = radius / np.sqrt(stats[chosen, 0])
+    stats[chosen, 2] = new
+    stats[chosen, 3] += old * old - new * new
+    return stats[chosen, 3]

@@ -1,0 +1,141 @@
+"""The contract of every tuner."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bench.errors import TunerError
+from bench.seeding import Seeds
+from bench.space import Configuration, Space
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a tuner may know before it is asked for the first time.
+
+    Parameters
+    ----------
+    space
+        The search space.
+    horizon
+        How often the tuner will be asked.
+    rounds
+        The number of rounds of the whole run, T in the papers' formulas; by default the horizon.
+    rounds_per_ask
+        Rounds that one decision covers.
+    noise_std
+        Sub-Gaussian constant of the rewards, in units of the reward.
+    theory
+        Gives the theoretical configuration for the coming round, where theory has one.
+    change_points
+        Rounds at which the environment changes, for oracles only.
+    """
+
+    space: Space
+    horizon: int
+    rounds: int | None = None
+    rounds_per_ask: int = 1
+    noise_std: float = 0.5
+    theory: Callable[[], Configuration] | None = None
+    change_points: tuple[int, ...] = ()
+
+    @property
+    def total_rounds(self) -> int:
+        """Rounds of the whole run."""
+        return self.horizon * self.rounds_per_ask if self.rounds is None else self.rounds
+
+    def asks(self, rounds: int) -> int:
+        """Convert a length in rounds to a number of asks, at least 1."""
+        return max(1, rounds // self.rounds_per_ask)
+
+
+class Tuner(ABC):
+    """Proposes configurations (``ask``) and learns from the rewards they earn (``tell``).
+
+    A subclass writes ``_start``, ``_ask`` and ``_tell``. It is usable without the rest of the suite::
+
+        tuner = TL()
+        tuner.start(Problem(Space.of(exploration_rate=[0.1, 1.0]), horizon=10_000), Seeds(7))
+        configuration = tuner.ask()
+        tuner.tell(reward)
+    """
+
+    multiple: ClassVar[bool] = True
+    """Whether it tunes several hyper-parameters; if not, it is given the first and the task sets the others."""
+
+    _asked = False
+    _started = False
+
+    def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
+        """Forget everything and prepare for ``problem``.
+
+        Raises
+        ------
+        ConfigError
+            When the search space does not fit the tuner.
+        TunerError
+            When the horizon is not positive.
+        """
+        if problem.horizon < 1:
+            raise TunerError(f"{type(self).__name__}: found a horizon of {problem.horizon} asks, expected at least 1")
+        if not self.multiple:
+            problem = replace(problem, space=problem.space.restrict(problem.space.names[:1]))
+        self._asked = False
+        self._started = True
+        self._start(problem, seeds or Seeds())
+
+    def ask(self) -> Configuration:
+        """Return the configuration to play next; asked again before ``tell``, a new one.
+
+        Raises
+        ------
+        TunerError
+            When the tuner was not started.
+        """
+        if not self._started:
+            raise TunerError(f"{type(self).__name__}: found ask() before start(), expected start(problem, seeds) first")
+        self._asked = True
+        return self._ask()
+
+    def tell(self, reward: float, outcome: Any = None) -> None:
+        """Learn the reward of the configuration asked for last.
+
+        Parameters
+        ----------
+        reward
+            A finite number.
+        outcome
+            The task's whole outcome; most tuners don't look.
+
+        Raises
+        ------
+        TunerError
+            When nothing was asked, or the reward is not finite; the tuner's state stays as it was.
+        """
+        if not self._asked:
+            raise TunerError(f"{type(self).__name__}: found tell() before ask(), expected ask() first")
+        if not math.isfinite(reward):
+            raise TunerError(f"{type(self).__name__}: found the reward {reward}, expected a finite number")
+        self._asked = False
+        self._tell(float(reward), outcome)
+
+    def warm_up(self, problem: Problem) -> int:
+        """Return the number of random pulls it wants before it is first asked; it never hears of them."""
+        return 0
+
+    def probabilities(self) -> dict[str, np.ndarray]:
+        """Return the chances with which the next ``ask`` chooses, by the name of what is chosen, where it has them."""
+        return {}
+
+    @abstractmethod
+    def _start(self, problem: Problem, seeds: Seeds) -> None: ...
+
+    @abstractmethod
+    def _ask(self) -> Configuration: ...
+
+    @abstractmethod
+    def _tell(self, reward: float, outcome: Any) -> None: ...

@@ -1,0 +1,79 @@
+"""CDT: continuous dynamic tuning."""
+
+import math
+from typing import Any, Literal
+
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.active_points import ActivePoints, ZoomingRule
+from bench.tuners.base import Problem, Tuner
+from bench.tuners.zooming_ts import theoretical_constants
+
+
+def warm_up_length(rounds: int, p: int) -> int:
+    """Return T1 = floor(T^(2/(p+3))) random pulls for p hyper-parameters and T = ``rounds`` (cdt, theorem 4.2)."""
+    return math.floor(rounds ** (2 / (p + 3)) + 1e-9)
+
+
+def epoch_length(rounds: int, p: int, factor: int | None) -> int:
+    """Return T2 = k floor(T^((p+2)/(p+3))) rounds between restarts; k by default 3 for p = 1 and 2 otherwise."""
+    return (factor or (3 if p == 1 else 2)) * math.floor(rounds ** ((p + 2) / (p + 3)) + 1e-9)
+
+
+@component
+class CDT(Tuner):
+    """T1 random pulls, then Zooming TS on the hyper-parameters, restarted every T2 rounds.
+
+    Parameters
+    ----------
+    warm_up_rounds
+        T1; by default floor(T^(2/(p+3))) for p hyper-parameters.
+    epoch_factor
+        k in T2 = k floor(T^((p+2)/(p+3))); by default 3 for p = 1 and 2 otherwise (inferred from cdt, tables 5 and 6).
+    constants
+        ``theory``: those of Zooming TS; ``code``: radius sqrt(13/2 ln T / n) and deviation sqrt(13 / n), whatever the
+        noise.
+    noise_std
+        Sub-Gaussian constant of the reward; by default that of the task.
+    radius_scale, ts_scale
+        Factors on the confidence radius and on the sampling deviation.
+
+    Source: cdt, algorithm 2.
+    """
+
+    warm_up_rounds: NonNegativeInt | None = None
+    epoch_factor: PositiveInt | None = None
+    constants: Literal["theory", "code"] = "theory"
+    noise_std: NonNegativeFloat | None = None
+    radius_scale: PositiveFloat = 1.0
+    ts_scale: NonNegativeFloat = 1.0
+
+    def warm_up(self, problem: Problem) -> int:
+        if self.warm_up_rounds is not None:
+            return self.warm_up_rounds
+        return warm_up_length(problem.total_rounds, problem.space.dim)
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        tau0 = problem.noise_std if self.noise_std is None else self.noise_std
+        log_t = math.log(max(problem.horizon, 2))
+        if self.constants == "theory":
+            radius, spread = theoretical_constants(tau0, log_t)
+        else:
+            radius, spread = math.sqrt(13 / 2 * log_t), math.sqrt(13)
+        rule = ZoomingRule(
+            radius=self.radius_scale * radius,
+            spread=self.ts_scale * spread,
+            randomised=True,
+            removal=True,
+            restart_every=problem.asks(epoch_length(problem.total_rounds, problem.space.dim, self.epoch_factor)),
+        )
+        self._points = ActivePoints(problem.space, rule, seeds)
+
+    def _ask(self) -> Configuration:
+        return self._points.ask()
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._points.tell(reward)

@@ -1,0 +1,56 @@
+"""CDT as the authors' public code has it."""
+
+import math
+from typing import Any
+
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.active_points import ActivePoints, ZoomingRule
+from bench.tuners.base import Problem, Tuner
+from bench.tuners.cdt import epoch_length
+
+
+@component
+class CDTCode(Tuner):
+    """Zooming with the fixed index mean + sqrt(13 / n), without a random draw and without removal.
+
+    The coverage is checked exactly, in any dimension, where the authors' code looks at a few points only.
+
+    Parameters
+    ----------
+    warm_up_rounds
+        Random pulls before the first proposal.
+    epoch_factor
+        k in T2 = k floor(T^((p+2)/(p+3))) rounds between restarts; by default 3 for p = 1 and 2 otherwise.
+    radius_scale, ts_scale
+        Factors on the confidence radius sqrt(13/2 ln T / n) and on what the index adds to the mean.
+
+    Source: the public code of cdt, beside algorithm 2.
+    """
+
+    warm_up_rounds: NonNegativeInt = 30
+    epoch_factor: PositiveInt | None = None
+    radius_scale: PositiveFloat = 1.0
+    ts_scale: NonNegativeFloat = 1.0
+
+    def warm_up(self, problem: Problem) -> int:
+        return self.warm_up_rounds
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        rule = ZoomingRule(
+            radius=self.radius_scale * math.sqrt(13 / 2 * math.log(max(problem.horizon, 2))),
+            spread=self.ts_scale * math.sqrt(13),
+            randomised=False,
+            removal=False,
+            restart_every=problem.asks(epoch_length(problem.total_rounds, problem.space.dim, self.epoch_factor)),
+        )
+        self._points = ActivePoints(problem.space, rule, seeds)
+
+    def _ask(self) -> Configuration:
+        return self._points.ask()
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._points.tell(reward)

@@ -1,0 +1,39 @@
+"""One configuration throughout."""
+
+from dataclasses import field
+from typing import Any
+
+from bench.component import component
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class Fixed(Tuner):
+    """Propose the same configuration every time.
+
+    Parameters
+    ----------
+    configuration
+        Values by name; a hyper-parameter that is left out stands at its default, or else at its first candidate or
+        the middle of its interval.
+    """
+
+    configuration: dict[str, Any] = field(default_factory=dict)
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        for name in self.configuration:
+            if name not in problem.space.names:
+                raise ConfigError(
+                    f"tuner.configuration: found the hyper-parameter '{name}', "
+                    f"expected one of: {', '.join(problem.space.names)}"
+                )
+        self._configuration = {p.name: p.usual for p in problem.space.parameters} | dict(self.configuration)
+
+    def _ask(self) -> Configuration:
+        return self._configuration
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        pass

@@ -1,0 +1,38 @@
+"""OP: Thompson sampling over the candidates of one hyper-parameter."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class OP(Tuner):
+    """Beta-Bernoulli Thompson sampling, with Beta(1, 1) priors.
+
+    A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure.
+
+    Source: Bouneffouf and Claeys 2020 (OPLINUCB), as modified in syndicated, section 6; the clipping is from the
+    authors' code.
+    """
+
+    multiple: ClassVar[bool] = False
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self._candidates = problem.space.product()
+        self._rng = seeds.generator("posterior")
+        self._success = np.ones(len(self._candidates))
+        self._failure = np.ones(len(self._candidates))
+        self._chosen = 0
+
+    def _ask(self) -> Configuration:
+        self._chosen = int(self._rng.beta(self._success, self._failure).argmax())
+        return self._candidates[self._chosen]
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        success = self._rng.random() < min(max(reward, 0.0), 1.0)
+        (self._success if success else self._failure)[self._chosen] += 1.0

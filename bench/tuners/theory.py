@@ -1,0 +1,33 @@
+"""The theoretical values."""
+
+from typing import Any
+
+from bench.component import component
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class Theory(Tuner):
+    """Pass on what the algorithm's theory prescribes for the round; the algorithm knows it, not the tuner.
+
+    A tuned hyper-parameter for which theory has no value stands at its default.
+
+    Source: syndicated, section 6 ("Theoretical-Explore").
+    """
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        names = problem.space.names
+        if problem.theory is None or not set(problem.theory()) & set(names):
+            raise ConfigError(f"tuner=theory: found no theoretical value of {', '.join(names)}, expected one at least")
+        self._theory = problem.theory
+        self._defaults = {p.name: p.usual for p in problem.space.parameters}
+
+    def _ask(self) -> Configuration:
+        theory = self._theory()
+        return {name: theory.get(name, usual) for name, usual in self._defaults.items()}
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        pass

@@ -1,0 +1,73 @@
+"""Zooming TS with Restarts."""
+
+import math
+from typing import Any, Literal
+
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.active_points import ActivePoints, ZoomingRule
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class ZoomingTS(Tuner):
+    """Thompson sampling on a continuum that is refined where rewards are good, restarted every ``epoch_length`` rounds.
+
+    With tau0 the sub-Gaussian constant and n the pulls of a point: confidence radius sqrt(13 tau0^2 ln T / (2 n)),
+    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed).
+
+    Parameters
+    ----------
+    epoch_length
+        Rounds between restarts; by default (T / pieces)^((p+2)/(p+3)) for p hyper-parameters.
+    pieces
+        Number of stationary pieces that the default length assumes.
+    constants
+        ``theory`` as above; ``code``: radius sqrt(13/2 tau0^1.5 ln T / n), deviation sqrt(pi/2 tau0^2 ln T / n).
+    noise_std
+        tau0; by default that of the task.
+    radius_scale, ts_scale
+        Factors on the radius and on the deviation.
+
+    Source: cdt, algorithm 1 and theorem 4.1; the ``code`` constants are those of the authors' simulations.
+    """
+
+    epoch_length: PositiveInt | None = None
+    pieces: PositiveInt = 1
+    constants: Literal["theory", "code"] = "theory"
+    noise_std: NonNegativeFloat | None = None
+    radius_scale: PositiveFloat = 1.0
+    ts_scale: NonNegativeFloat = 1.0
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        p = problem.space.dim
+        length = self.epoch_length or int((problem.total_rounds / self.pieces) ** ((p + 2) / (p + 3)))
+        tau0 = problem.noise_std if self.noise_std is None else self.noise_std
+        log_t = math.log(max(problem.horizon, 2))
+        if self.constants == "theory":
+            radius, spread = theoretical_constants(tau0, log_t)
+        else:
+            radius = math.sqrt(13 / 2 * tau0**1.5 * log_t)
+            spread = math.sqrt(math.pi / 2 * tau0**2 * log_t)
+        rule = ZoomingRule(
+            radius=self.radius_scale * radius,
+            spread=self.ts_scale * spread,
+            randomised=True,
+            removal=True,
+            restart_every=problem.asks(length),
+        )
+        self._points = ActivePoints(problem.space, rule, seeds)
+
+    def _ask(self) -> Configuration:
+        return self._points.ask()
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._points.tell(reward)
+
+
+def theoretical_constants(tau0: float, log_t: float) -> tuple[float, float]:
+    """Return radius and deviation after one pull, sqrt(13 tau0^2 ln T / 2) and sqrt(52 pi tau0^2 ln T)."""
+    return math.sqrt(13 / 2 * tau0**2 * log_t), math.sqrt(52 * math.pi * tau0**2 * log_t)

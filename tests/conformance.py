@@ -1,0 +1,114 @@
+"""What every tuner, algorithm and environment must do; run as a script it prints a digest of what all of them did."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import registry
+
+from bench.algorithms.base import BanditInfo
+from bench.seeding import Seeds
+from bench.space import Configuration, Space
+from bench.tuners.base import Problem
+
+SPACE = Space.of(
+    exploration_rate={"candidates": (0.1, 1.0, 2.0, 4.0), "low": 0.1, "high": 5.0},
+    ridge={"candidates": (0.1, 1.0), "low": 0.1, "high": 2.0, "log": True},
+)
+SMALL = {
+    "synthetic_linear": {"n_arms": 5, "dim": 3},
+    "synthetic_logistic": {"n_arms": 5, "dim": 3},
+    "movielens": {"n_arms": 5, "dim": 3},
+}
+GROWING = {"ucb_glm", "glm_tsl"}
+"""Algorithms whose rounds get dearer as data comes in; they are run for 1,000 rounds instead of 1,000,000."""
+
+
+def problem(horizon: int) -> Problem:
+    return Problem(SPACE, horizon, theory=lambda: {"exploration_rate": 1.5}, change_points=(horizon // 3,))
+
+
+def rewards(horizon: int) -> Iterator[float]:
+    """Yield ordinary rewards first, then extreme ones of both signs, then ordinary ones."""
+    kinds = np.random.default_rng(5)
+    for t in range(horizon):
+        yield float(kinds.random() < 0.5) if t % 3 else (-1.0) ** t * 10.0 ** (t % 7)
+
+
+def drive_tuner(tuner: Any, seed: int, horizon: int) -> list[Configuration]:
+    tuner.start(problem(horizon), Seeds(seed).child("tuner"))
+    asked = []
+    for reward in rewards(horizon):
+        asked.append(tuner.ask())
+        tuner.tell(reward)
+    return asked
+
+
+def drive_algorithm(algorithm: Any, seed: int, horizon: int) -> list[int]:
+    dim, n_arms = 3, 5
+    algorithm.start(BanditInfo(dim, n_arms, horizon, 0.5, 1.0), Seeds(seed).child("algorithm"))
+    rng = np.random.default_rng(11)
+    space = algorithm.hyper_parameters
+    theta = np.array([0.5, -0.3, 0.2])
+    binary = algorithm.links == ("logistic",)
+    source = rewards(horizon)
+    pulled = []
+    for t in range(horizon):
+        contexts = rng.uniform(-0.5, 0.5, (dim, n_arms)).T
+        configuration = {p.name: p.sample(rng) for p in space.parameters}
+        arm = int(rng.integers(n_arms)) if t < algorithm.warm_up else algorithm.choose(contexts, configuration)
+        reward = next(source)
+        if binary:
+            reward = float(rng.random() < 1 / (1 + math.exp(-contexts[arm] @ theta)))
+        algorithm.update(contexts, arm, reward)
+        pulled.append(arm)
+    return pulled
+
+
+def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
+    environment.start(horizon, Seeds(seed).child("env"))
+    seen: list[Any] = []
+    for t in range(horizon):
+        contexts = environment.observe()
+        arm = t % len(contexts)
+        seen.append([contexts.tolist(), environment.means.tolist(), environment.pull(arm)])
+    return seen
+
+
+def digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, default=float).encode()).hexdigest()
+
+
+def all_digests() -> dict[str, str]:
+    """Return what every registered class did with seed 3, in short."""
+    done = {}
+    for name in registry.names("tuner"):
+        done[f"tuner/{name}"] = digest(drive_tuner(registry.build("tuner", name), 3, 300))
+    for name in registry.names("algorithm"):
+        done[f"algorithm/{name}"] = digest(drive_algorithm(registry.build("algorithm", name), 3, 300))
+    for name in registry.names("env"):
+        done[f"env/{name}"] = digest(drive_environment(registry.build("env", name, **SMALL.get(name, {})), 3, 50))
+    return done
+
+
+def not_finite(value: Any, path: str = "") -> Iterator[str]:
+    """Yield the places in an object's state that hold NaN or an infinity."""
+    if isinstance(value, float | np.floating) and not math.isfinite(value):
+        yield f"{path} = {value}"
+    elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
+        yield f"{path} has {np.count_nonzero(~np.isfinite(value))} entries that are not finite"
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from not_finite(entry, f"{path}.{key}")
+    elif isinstance(value, list | tuple):
+        for i, entry in enumerate(value):
+            yield from not_finite(entry, f"{path}[{i}]")
+    elif type(value).__module__.startswith("bench."):
+        yield from not_finite(vars(value), f"{path}:{type(value).__name__}")
+
+
+if __name__ == "__main__":
+    print(json.dumps(all_digests()))

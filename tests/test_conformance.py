@@ -1,0 +1,235 @@
+"""Every registered class passes these."""
+
+import dataclasses
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import conformance
+import numpy as np
+import pytest
+import registry
+from hydra.utils import get_class
+
+from bench.errors import BenchError, ConfigError, TunerError
+from bench.seeding import Seeds
+from bench.space import HyperParameter, Space
+from bench.tuners.base import Problem
+
+TUNERS = registry.names("tuner")
+ALGORITHMS = registry.names("algorithm")
+ENVIRONMENTS = registry.names("env")
+DETERMINISTIC = {"fixed", "theory"}
+"""Tuners that draw nothing."""
+
+
+def environment(name):
+    return registry.build("env", name, **conformance.SMALL.get(name, {}))
+
+
+@pytest.fixture(scope="module")
+def elsewhere():
+    """What every class did in one other process."""
+    script = Path(conformance.__file__)
+    out = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, cwd=script.parents[1])
+    return json.loads(out.stdout.splitlines()[-1])
+
+
+def test_another_process_comes_to_the_same(elsewhere):
+    assert conformance.all_digests() == elsewhere
+    assert len(elsewhere) == len(TUNERS) + len(ALGORITHMS) + len(ENVIRONMENTS)
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_repeats_itself_from_the_same_seed_only(name):
+    tuner = registry.build("tuner", name)
+    first = conformance.drive_tuner(tuner, 1, 200)
+    assert conformance.drive_tuner(tuner, 1, 200) == first
+    assert (conformance.drive_tuner(tuner, 2, 200) == first) == (name in DETERMINISTIC)
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_proposes_from_the_space(name):
+    tuner = registry.build("tuner", name)
+    for configuration in conformance.drive_tuner(tuner, 1, 300):
+        assert set(configuration) == set(conformance.SPACE.names if tuner.multiple else conformance.SPACE.names[:1])
+        for parameter in conformance.SPACE.parameters:
+            value = configuration.get(parameter.name, parameter.usual)
+            assert value in parameter.candidates or parameter.low <= value <= parameter.high
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_has_valid_probabilities(name):
+    tuner = registry.build("tuner", name)
+    tuner.start(conformance.problem(500), Seeds(1))
+    for reward in conformance.rewards(500):
+        tuner.ask()
+        for probabilities in tuner.probabilities().values():
+            assert (probabilities > 0).all()
+            assert probabilities.sum() == pytest.approx(1.0, abs=1e-12)
+        tuner.tell(reward)
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_stays_finite_over_a_million_rounds(name):
+    tuner = registry.build("tuner", name)
+    conformance.drive_tuner(tuner, 1, 1_000_000)
+    assert list(conformance.not_finite(tuner)) == []
+
+
+@pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_refuses_what_is_not_finite_and_goes_on(name, reward):
+    tuner, other = registry.build("tuner", name), registry.build("tuner", name)
+    for one in (tuner, other):
+        one.start(conformance.problem(20), Seeds(1))
+        one.ask()
+    with pytest.raises(TunerError, match="expected a finite number"):
+        tuner.tell(reward)
+    for one in (tuner, other):
+        one.tell(1.0)
+    assert tuner.ask() == other.ask()
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_is_asked_before_it_is_told(name):
+    tuner = registry.build("tuner", name)
+    with pytest.raises(TunerError, match="before start"):
+        tuner.ask()
+    tuner.start(conformance.problem(20), Seeds(1))
+    with pytest.raises(TunerError, match="before ask"):
+        tuner.tell(0.0)
+    tuner.ask()
+    tuner.tell(0.0)
+    with pytest.raises(TunerError, match="before ask"):
+        tuner.tell(0.0)
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_has_a_clear_error_for_a_space_that_does_not_fit(name):
+    """A tuner either takes a space of values (or of intervals) or says in one sentence what it lacks."""
+    for parameter in (HyperParameter("x", candidates=(1, "a", None)), HyperParameter("x", low=0.0, high=1.0)):
+        tuner = registry.build("tuner", name)
+        try:
+            tuner.start(Problem(Space((parameter,)), 10), Seeds(1))
+            assert "x" in tuner.ask()
+        except ConfigError as error:
+            assert "expected" in str(error)
+            assert "\n" not in str(error)
+
+
+def test_an_empty_space_is_an_error():
+    with pytest.raises(ConfigError, match="no hyper-parameter"):
+        Space(())
+    with pytest.raises(ConfigError, match="the space is empty"):
+        HyperParameter("x")
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_wants_a_positive_horizon(name):
+    with pytest.raises(TunerError, match="horizon"):
+        registry.build("tuner", name).start(Problem(conformance.SPACE, 0), Seeds(1))
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_algorithm_repeats_itself(name):
+    algorithm = registry.build("algorithm", name)
+    first = conformance.drive_algorithm(algorithm, 1, 200)
+    assert conformance.drive_algorithm(algorithm, 1, 200) == first
+    assert len(set(first)) > 1
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_algorithm_stays_finite(name):
+    algorithm = registry.build("algorithm", name)
+    conformance.drive_algorithm(algorithm, 1, 1_000 if name in conformance.GROWING else 1_000_000)
+    assert list(conformance.not_finite(algorithm)) == []
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_algorithm_knows_its_hyper_parameters(name):
+    algorithm = registry.build("algorithm", name)
+    conformance.drive_algorithm(algorithm, 1, 5)
+    names = algorithm.hyper_parameters.names
+    assert set(algorithm.tuned.names) <= set(names)
+    for t in (1, 10, 1000):
+        theory = algorithm.theory(t)
+        assert set(theory) <= set(names)
+        assert all(math.isfinite(value) and value > 0 for value in theory.values())
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_environment_repeats_itself_from_the_same_seed_only(name):
+    first = conformance.drive_environment(environment(name), 1, 30)
+    assert conformance.drive_environment(environment(name), 1, 30) == first
+    assert conformance.drive_environment(environment(name), 2, 30) != first
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_environment_tells_the_truth_about_its_means(name):
+    env = environment(name)
+    env.start(20_000, Seeds(1).child("env"))
+    rng = np.random.default_rng(0)
+    surprise = []
+    for _ in range(20_000):
+        contexts = env.observe()
+        assert contexts.shape == (len(env.means), env.dim)
+        arm = int(rng.integers(len(contexts)))
+        surprise.append(env.pull(arm) - env.means[arm])
+        assert env.best_mean == env.means.max()
+        assert env.average_mean == pytest.approx(env.means.mean(), abs=1e-12)
+    assert np.linalg.norm(contexts, axis=1).max() <= env.feature_norm * (1 + 1e-12)
+    standard_error = np.std(surprise) / math.sqrt(len(surprise))
+    assert abs(np.mean(surprise)) < 4 * standard_error
+    assert np.std(surprise) <= 1.02 * env.sub_gaussian
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_rewards_do_not_depend_on_what_was_played_before(name):
+    """The noise of a round is the same whatever arm is pulled: comparisons between methods are paired."""
+    noise = []
+    for arms in ([0] * 50, [1, 2] * 25):
+        env = environment(name)
+        env.start(50, Seeds(1).child("env"))
+        noise.append([(env.observe().tolist(), env.pull(arm) - env.means[arm]) for arm in arms])
+    contexts = [[row[0] for row in run] for run in noise]
+    assert contexts[0] == contexts[1]
+    if environment(name).link == "linear":
+        np.testing.assert_allclose([row[1] for row in noise[0]], [row[1] for row in noise[1]], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_environment_stays_finite_over_a_million_rounds(name):
+    env = environment(name)
+    env.start(1_000_000, Seeds(1).child("env"))
+    for t in range(1_000_000):
+        env.observe()
+        env.pull(t % 5)
+    assert list(conformance.not_finite(env)) == []
+
+
+@pytest.mark.parametrize(("group", "name"), [(g, n) for g in ("env", "algorithm", "tuner") for n in registry.names(g)])
+def test_configuration_holds_every_setting_of_its_class(group, name):
+    """File and class agree: same keys, same defaults; so every key can be overridden, and the library alone agrees."""
+    values = registry.settings(group, name)
+    made = get_class(values.pop("_target_"))()
+    assert set(values) == {field.name for field in dataclasses.fields(made)}
+    for key, value in values.items():
+        if key == "tune":
+            assert value == (made.tune or list(made.hyper_parameters.names)[:1])
+        elif key == "space":
+            own = {p.name: p for p in made.hyper_parameters.parameters}
+            assert set(own) == set(value)
+            for parameter, fields in value.items():
+                assert vars(HyperParameter(parameter, **fields)) == vars(own[parameter])
+        else:
+            assert getattr(made, key) == value
+
+
+@pytest.mark.parametrize(("group", "name"), [(g, n) for g in ("env", "algorithm", "tuner") for n in registry.names(g)])
+def test_unknown_setting_is_one_sentence(group, name):
+    with pytest.raises(BenchError, match="found the unknown key 'nonsense'") as error:
+        registry.build(group, name, nonsense=1)
+    assert "\n" not in str(error.value)
