@@ -42,6 +42,7 @@ class LinearAlgorithm(Algorithm):
 
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._info = info
+        self._usual_ridge = next(p.usual for p in self.hyper_parameters.parameters if p.name == "ridge")
         self._gram = np.zeros((info.dim, info.dim))
         self._moment = np.zeros(info.dim)
         self.theta_hat = np.zeros(info.dim)
@@ -50,13 +51,12 @@ class LinearAlgorithm(Algorithm):
 
     def theory(self, round_: int) -> Configuration:
         """Return the exploration rate of syndicated, equation 3, for the ridge that is not tuned."""
-        ridge = next(p.usual for p in self.hyper_parameters.parameters if p.name == "ridge")
         return {
             "exploration_rate": confidence_radius(
                 round_,
                 sub_gaussian=self._info.sub_gaussian * self.sigma_factor,
                 dim=self._info.dim,
-                ridge=ridge,
+                ridge=self._usual_ridge,
                 delta=self.delta,
                 feature_norm=1.0 if self.feature_norm == "one" else self._info.feature_norm,
                 theta_norm=self.theta_norm,

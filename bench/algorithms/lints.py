@@ -31,7 +31,7 @@ class LinTS(LinearAlgorithm):
             self._set_ridge(configuration["ridge"])
         self._rng.standard_normal(out=self._normal)
         rate = configuration["exploration_rate"]
-        return int(_best_sampled(contexts, self._upper, self.theta_hat, rate, self._normal, self._scores))
+        return int(best_sampled(contexts, self._upper, self.theta_hat, rate, self._normal, self._scores))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         _learn(contexts, arm, reward, self._gram, self._moment, self._upper, self.theta_hat, self._ridge > 0)
@@ -41,7 +41,7 @@ class LinTS(LinearAlgorithm):
 
 
 @kernel
-def _best_sampled(
+def best_sampled(
     contexts: np.ndarray, upper: np.ndarray, theta: np.ndarray, rate: float, normal: np.ndarray, scores: np.ndarray
 ) -> int:
     """Return argmax x'(theta + rate upper^-1 normal), the first of equals; ``upper`` = L', ``normal`` is used up."""

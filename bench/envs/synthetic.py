@@ -56,7 +56,7 @@ class Synthetic(ContextualEnvironment):
         if self.features == "changing" or not self._drawn:
             self._drawn = True
             self._rng.random(out=self._memory)
-            _spread(self._memory, self._bound)
+            spread(self._memory, self._bound)
             linear_means(self._contexts, self.theta, self.means)
             scale, shift = self._mean_map()
             self.best_mean, self.average_mean = transform_means(self.means, scale, shift, self.link == "logistic")
@@ -67,7 +67,7 @@ class Synthetic(ContextualEnvironment):
 
 
 @kernel
-def _spread(uniform: np.ndarray, bound: float) -> None:
+def spread(uniform: np.ndarray, bound: float) -> None:
     """Map uniform (0, 1) numbers to (-bound, bound) in place."""
     flat = uniform.ravel()
     for i in range(flat.size):

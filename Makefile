@@ -1,0 +1,53 @@
+# Every target works on a fresh machine: it makes .venv and installs what is missing, once.
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+STAMP  := $(VENV)/.installed
+
+PAPER  ?=
+FIGURE ?=
+SCALE  ?= quick
+JOBS   ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
+ARGS   ?=
+
+# FIGURE is figure2 together with PAPER, or syndicated/figure2 alone.
+figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
+paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
+
+.PHONY: help setup reproduce-paper run test lint benchmark gallery clean
+help:
+	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|paper] [JOBS=2]'
+	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
+	@echo 'make test | lint | benchmark | gallery | setup | clean'
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --upgrade pip
+	$(PY) -m pip install --quiet -c constraints.txt torch==2.13.0 -e '.[dev]'
+	@touch $@
+
+reproduce-paper: setup
+	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS)
+
+run: setup
+	$(PY) -m runners.run $(ARGS)
+
+test: setup
+	$(PY) -m pytest -n $(JOBS)
+
+lint: setup
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+benchmark: setup
+	$(PY) -m runners.benchmark
+
+gallery: setup
+	$(PY) -m runners.gallery
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,82 @@
+"""The command ``python -m bench.data``: fetch a data set, or say which ones are at hand."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.data.catalogue import CATALOGUE, find_dataset
+from bench.data.dataset import Dataset
+from bench.data.fetch import fetch
+from bench.data.files import checksum_of, locate
+from bench.errors import BenchError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0, or 1 after one sentence about what went wrong."""
+    parser = argparse.ArgumentParser(prog="python -m bench.data", description="Data sets of the benchmark suite.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    fetching = commands.add_parser("fetch", help="download a data set into the cache")
+    fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}")
+    fetching.add_argument("--url", help="a mirror of the archive; the checksums must fit all the same")
+    commands.add_parser("status", help="list every data set: where it is, or how to get it")
+    heldout = commands.add_parser("heldout", help="measure how well MovieLens factors predict held-out ratings")
+    heldout.add_argument("--output", type=Path, help="folder for heldout.csv and heldout.md")
+    heldout.add_argument("--seed", type=int, default=0, help="seed of the split and of the factors (default: 0)")
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "fetch":
+            dataset = find_dataset(options.dataset)
+            print(f"{dataset.title}: {dataset.licence}.")
+            print(f"{dataset.name}: {fetch(dataset, options.url)}")
+        elif options.command == "status":
+            for dataset in CATALOGUE.values():
+                print(_status(dataset))
+        else:
+            _heldout(options.output, options.seed)
+    except BenchError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _status(dataset: Dataset) -> str:
+    path = locate(dataset)
+    if path is None:
+        given = os.environ.get("BENCH_DATA_DIR")
+        where = (
+            f"not here{f' (nor below BENCH_DATA_DIR, {given})' if given else ''}; get it: {dataset.how_to_get}; "
+            f"or let BENCH_DATA_DIR name a folder with {dataset.folder}/{dataset.file}"
+        )
+        if dataset.stand_in:
+            where += f"; until then, {dataset.stand_in}"
+    else:
+        where = f"{path} ({_checked(dataset, path)})"
+    return f"{dataset.name}: {dataset.title}\n  where:   {where}\n  licence: {dataset.licence}"
+
+
+def _checked(dataset: Dataset, path: Path) -> str:
+    if dataset.download is None:
+        return "no checksum known"
+    try:
+        expected = dataset.download.member_checksum
+        good = checksum_of(path, expected) == expected
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return "checksum as published" if good else "its checksum is NOT the published one"
+
+
+def _heldout(output: Path | None, seed: int) -> None:
+    from bench.data.heldout import describe, held_out_error, write_tables
+    from bench.data.movielens import fingerprint, load_ratings
+
+    identity = fingerprint()
+    table = held_out_error(load_ratings(), seed=seed)
+    print(describe(table, identity), end="")
+    if output is not None:
+        write_tables(table, identity, output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

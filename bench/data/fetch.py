@@ -1,0 +1,85 @@
+"""Download a data set, check it, and put its file into the cache."""
+
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pooch
+
+from bench.data.dataset import Dataset
+from bench.data.files import cached_path, checksum_of, write_whole
+from bench.errors import DataError
+
+TIMEOUT = 30.0
+"""Seconds without a byte after which a server counts as not answering."""
+
+
+def fetch(dataset: Dataset, url: str | None = None) -> Path:
+    """Return the path of the data set's file in the cache, after downloading it unless a good one is there.
+
+    Parameters
+    ----------
+    dataset
+        What to fetch; its checksums hold for a mirror too.
+    url
+        A mirror of the archive, instead of the publisher's address.
+
+    Raises
+    ------
+    DataError
+        If the data set cannot be downloaded, the transfer fails or is cut, a checksum is wrong or the file cannot be
+        written. Nothing is left behind, and a file that was there before is as it was.
+    """
+    download = dataset.download
+    if download is None:
+        raise DataError(f"data set '{dataset.name}' cannot be downloaded by this project: {dataset.how_to_get}")
+    target = cached_path(dataset)
+    address = url or download.url
+    try:
+        if target.is_file() and checksum_of(target, download.member_checksum) == download.member_checksum:
+            return target
+        with tempfile.TemporaryDirectory(prefix="bandit-tuning-bench-") as folder:
+            archive = Path(folder) / "archive.zip"
+            _transfer(address, archive)
+            _check(archive, download.archive_checksum, f"the archive from {address}")
+            unpacked = Path(folder) / "member"
+            _unpack(archive, download.member, unpacked, address)
+            _check(unpacked, download.member_checksum, f"'{download.member}' in the archive from {address}")
+            write_whole(target, unpacked.read_bytes())
+    except OSError as error:
+        raise DataError(
+            f"{target}: found no way to write it ({error.strerror or error}), expected a folder with room"
+        ) from None
+    return target
+
+
+def _transfer(url: str, path: Path) -> None:
+    import requests  # pooch's own means of transport, as slow to import as it is there
+
+    try:
+        pooch.HTTPDownloader(chunk_size=1 << 16, timeout=TIMEOUT)(url, str(path), None)
+    except requests.HTTPError as error:
+        answer = "an error" if error.response is None else error.response.status_code
+        raise DataError(f"{url}: found the answer {answer}, expected the archive") from None
+    except requests.exceptions.ChunkedEncodingError:
+        raise DataError(f"{url}: found a transfer that was cut short, expected the whole archive; try again") from None
+    except (requests.ConnectionError, requests.Timeout):
+        raise DataError(f"{url}: found no server that answers; is there a network?") from None
+    except (OSError, ValueError) as error:  # an address that is none, too many redirects, a full disk
+        raise DataError(f"{url}: found no way to download it ({error})") from None
+
+
+def _check(path: Path, checksum: str, what: str) -> None:
+    found = checksum_of(path, checksum)
+    if found != checksum:
+        raise DataError(f"{what}: found the checksum {found}, expected {checksum}")
+
+
+def _unpack(archive: Path, member: str, target: Path, url: str) -> None:
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            target.write_bytes(opened.read(member))
+    except KeyError:
+        raise DataError(f"the archive from {url}: found no '{member}' in it") from None
+    except zipfile.BadZipFile:
+        raise DataError(f"the archive from {url}: found a file that is no whole zip archive") from None

@@ -1,0 +1,57 @@
+"""Folders of the data sets, and files that are written whole or not at all."""
+
+import os
+import uuid
+from pathlib import Path
+
+import pooch
+
+from bench.data.dataset import Dataset
+
+
+def cache_folder() -> Path:
+    """Return the folder for everything that can be fetched or computed again (it need not exist)."""
+    return Path(pooch.os_cache("bandit-tuning-bench"))
+
+
+def cached_path(dataset: Dataset) -> Path:
+    """Return the path at which ``fetch`` puts the data set's file."""
+    return cache_folder() / "data" / dataset.folder / dataset.file
+
+
+def locate(dataset: Dataset) -> Path | None:
+    """Return the data set's file: the one below ``BENCH_DATA_DIR``, else the fetched one, else None."""
+    given = os.environ.get("BENCH_DATA_DIR")
+    roots = [Path(given).expanduser()] if given else []
+    for root in (*roots, cache_folder() / "data"):
+        for path in sorted((root / dataset.folder).glob(dataset.file)):
+            if path.is_file():
+                return path
+    return None
+
+
+def checksum_of(path: Path, like: str) -> str:
+    """Return a file's checksum, written ``algorithm:digest``, with the algorithm of the checksum ``like``."""
+    algorithm = like.partition(":")[0]
+    return f"{algorithm}:{pooch.file_hash(str(path), alg=algorithm)}"
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name beside ``path``, then rename it: no reader ever sees half of it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; nothing is left behind then.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,125 @@
+"""How well the factors predict ratings they were not fitted to, beside a predictor that only takes means."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bench.data.factorisation import SWEEPS, factorise
+from bench.data.files import write_whole
+from bench.data.ratings import Ratings
+from bench.errors import ConfigError, DataError
+from bench.seeding import Seeds
+
+SPECIFIED = 0.05
+"""The regularisation of the Syndicated authors' code."""
+REGULARISATIONS = (0.01, 0.02, SPECIFIED, 0.075, 0.1, 0.125, 0.15, 0.2, 0.3, 0.5)
+MEANS = "user + item means"
+FACTORS = "factors"
+
+
+def held_out_error(
+    ratings: Ratings,
+    rank: int = 20,
+    regularisations: tuple[float, ...] = REGULARISATIONS,
+    fraction: float = 0.1,
+    sweeps: int = SWEEPS,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Hold out some ratings at random, fit on the others, and measure root mean squared errors on both.
+
+    All predictions are clipped to the range of stars, 1 to 5. Where a held-out rating's user or item has no rating
+    left to fit on, every predictor falls back on the means.
+
+    Parameters
+    ----------
+    ratings
+        All ratings.
+    rank
+        Number of factors.
+    regularisations
+        Weights of the penalty to try.
+    fraction
+        Fraction of the ratings held out, in (0, 1).
+    sweeps
+        Sweeps of the alternating least squares.
+    seed
+        Of the split and of the factors' starting values; all rows share both.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``predictor``, ``regularisation`` (NaN for the means), ``train_rmse``, ``heldout_rmse``. The first row
+        is user mean + item mean - global mean, of the ratings fitted on.
+    """
+    n_held = round(fraction * len(ratings))
+    if not 0 < n_held < len(ratings):
+        raise ConfigError(f"fraction: found {fraction}, expected one that leaves ratings on both sides")
+    seeds = Seeds(seed, 0, ("data", "heldout"))
+    held = np.zeros(len(ratings), dtype=bool)
+    held[seeds.generator("split").permutation(len(ratings))[:n_held]] = True
+    train, test = ratings.select(~held), ratings.select(held)
+
+    overall = float(train.rating.mean())
+    user_means = _means(train.user, train.rating, train.n_users, overall)
+    item_means = _means(train.item, train.rating, train.n_items, overall)
+    seen_users = np.bincount(train.user, minlength=train.n_users) > 0
+    seen_items = np.bincount(train.item, minlength=train.n_items) > 0
+
+    def by_means(part: Ratings) -> np.ndarray:
+        return user_means[part.user] + item_means[part.item] - overall
+
+    rows: list[tuple[str, float, float, float]] = [
+        (MEANS, np.nan, _rmse(by_means(train), train), _rmse(by_means(test), test))
+    ]
+    seen = seen_users[test.user] & seen_items[test.item]
+    for regularisation in regularisations:
+        fit = factorise(train, rank, regularisation, sweeps, rng=seeds.generator("factors"))
+        on_train, on_test = (np.einsum("nk,nk->n", fit.users[p.user], fit.items[p.item]) for p in (train, test))
+        on_test = np.where(seen, on_test, by_means(test))
+        rows.append((FACTORS, regularisation, _rmse(on_train, train), _rmse(on_test, test)))
+    return pd.DataFrame(rows, columns=["predictor", "regularisation", "train_rmse", "heldout_rmse"])
+
+
+def _means(group: np.ndarray, rating: np.ndarray, n_groups: int, default: float) -> np.ndarray:
+    counts = np.bincount(group, minlength=n_groups)
+    sums = np.bincount(group, weights=rating, minlength=n_groups)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), default)
+
+
+def _rmse(predicted: np.ndarray, part: Ratings) -> float:
+    return float(np.sqrt(np.mean((np.clip(predicted, 1.0, 5.0) - part.rating) ** 2)))
+
+
+def describe(table: pd.DataFrame, fingerprint: str) -> str:
+    """Return the table of :func:`held_out_error` as a short Markdown page."""
+    fits = table[table["predictor"] == FACTORS]
+    best = fits.sort_values("heldout_rmse").iloc[0]
+    data = "generated surrogate ratings" if fingerprint == "surrogate" else f"MovieLens 100K, sha256 {fingerprint[:12]}"
+    means = table.loc[table["predictor"] == MEANS, "heldout_rmse"].iloc[0]
+    sentences = [f"Smallest held-out error: {best['heldout_rmse']:.4f}, at regularisation {best['regularisation']:g}."]
+    for error in fits.loc[fits["regularisation"] == SPECIFIED, "heldout_rmse"]:
+        sentences.append(f"Regularisation {SPECIFIED:g}, as in the authors' code: {error:.4f}.")
+    sentences.append(f"User mean + item mean - global mean: {means:.4f}.")
+    lines = ["# Held-out error of the factors", "", f"Data: {data}.", "", " ".join(sentences), ""]
+    lines += ["| predictor | regularisation | RMSE fitted | RMSE held out |", "|---|---:|---:|---:|"]
+    for predictor, regularisation, train_rmse, heldout_rmse in table.itertuples(index=False, name=None):
+        setting = "" if np.isnan(regularisation) else f"{regularisation:g}"
+        lines.append(f"| {predictor} | {setting} | {train_rmse:.4f} | {heldout_rmse:.4f} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_tables(table: pd.DataFrame, fingerprint: str, folder: Path) -> None:
+    """Write ``heldout.csv`` and ``heldout.md`` into a folder, which is made if need be.
+
+    Raises
+    ------
+    DataError
+        If they cannot be written.
+    """
+    try:
+        content = table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+        write_whole(folder / "heldout.csv", content.encode())
+        write_whole(folder / "heldout.md", describe(table, fingerprint).encode())
+    except OSError as error:
+        raise DataError(f"{folder}: found no way to write into it ({error.strerror}), expected a folder") from None

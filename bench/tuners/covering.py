@@ -1,0 +1,349 @@
+"""Is the unit cube covered by balls? Exact in every dimension, with the least covered point as the witness.
+
+A ball i has the power |x - v_i|^2 - r_i^2 at the point x: at most 0 inside, positive outside. The cube is covered if
+and only if the depth g(x) = min_i power_i(x) is nowhere positive. Within the power cell of a ball (where its power is
+the lowest) g is convex, so g has its maximum at a vertex of the power diagram of the cube: a point where some axes
+stand at 0 or 1 and q axes are free, and where q + 1 balls have the same power, which makes q linear equations. A grid
+of test points would overlook small gaps; this does not.
+
+Branch and bound keeps the equations few: in a box only those balls count that are lowest somewhere in it. Every
+solution is moved into its box and its depth computed there from the distances, so that a badly conditioned system can
+never invent a gap; nor can it hide one, because at a maximum g is flat in the directions that are badly conditioned.
+"""
+
+import math
+
+import numpy as np
+
+from bench.kernel import kernel
+
+TOLERANCE = 1e-12
+"""Depths, as squared lengths in the unit cube, up to this times the dimension count as covered."""
+
+_GAP_TOLERANCE = 2e-13  # a point deeper than TOLERANCE lies in a gap wider than this: the two functions agree
+_SNAP = 1e-6  # solutions this far outside their box are moved into it: rounding must not lose a vertex
+_SPLITS_PER_AXIS = 10  # then the vertices are enumerated, however many balls meet in the box
+
+
+@kernel
+def uncovered(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> float:
+    """Return the largest depth g(x) = min_i |x - v_i|^2 - r_i^2 in the cube [0, 1]^p: positive if it is not covered.
+
+    A negative value is a slack: as long as no squared radius shrinks by more than ``-value``, the cube stays covered.
+
+    Parameters
+    ----------
+    centers
+        Shape (n, p), p >= 1: the centres v_i, in or near the cube. They may coincide or be collinear.
+    radii
+        Shape (n,): the radii r_i >= 0 of the closed balls. Infinite: the ball covers everything.
+    witness
+        Shape (p,), overwritten: the point of the cube with the largest depth, the centre if that is infinite.
+
+    Returns
+    -------
+    float
+        The largest depth, to within 1e-12 (p + max r_i^2). A depth up to 1e-12 p counts as covered: balls that touch
+        leave no gap, whatever the rounding. Where covered, the value is rounded up by the first amount, at most to 0,
+        so that it is a valid slack. Without balls it is +inf, with an infinite ball -inf.
+    """
+    p = witness.size
+    witness[:] = 0.5
+    if radii.size == 0:
+        return math.inf
+    largest = radii.max()
+    if largest == math.inf:
+        return -math.inf
+    depth = _deepest_on_line(centers, radii, witness) if p == 1 else _deepest(centers, radii, witness)
+    if depth > TOLERANCE * p:
+        return depth
+    return min(0.0, depth + TOLERANCE * (p + largest * largest))
+
+
+@kernel
+def gap_midpoint(centers: np.ndarray, radii: np.ndarray) -> float:
+    """Return the midpoint of the widest gap that the intervals [v_i - r_i, v_i + r_i] leave in [0, 1]; NaN if none.
+
+    Parameters
+    ----------
+    centers
+        Shape (n, 1): the midpoints v_i of the intervals.
+    radii
+        Shape (n,): their half-lengths r_i >= 0, possibly infinite.
+
+    Returns
+    -------
+    float
+        The midpoint, of the leftmost gap if several are equally wide. Gaps up to 2e-13 count as covered; where
+        `uncovered` is positive there is a wider one.
+    """
+    lefts = centers[:, 0] - radii
+    order = np.argsort(lefts)
+    widest = _GAP_TOLERANCE
+    midpoint = math.nan
+    reached = 0.0
+    for k in range(order.size + 1):
+        left = 1.0 if k == order.size else min(1.0, lefts[order[k]])
+        if left - reached > widest:
+            widest = left - reached
+            midpoint = 0.5 * (left + reached)
+        if k < order.size:
+            reached = max(reached, centers[order[k], 0] + radii[order[k]])
+    return midpoint
+
+
+@kernel
+def _deepest_on_line(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> float:
+    """Walk along the lowest powers from 0 to 1, from one ball to the next; return the largest depth."""
+    n = radii.size
+    x = 0.0
+    lowest = 0
+    power = math.inf
+    for i in range(n):
+        v = centers[i, 0]
+        candidate = v * v - radii[i] * radii[i]
+        if candidate < power or (candidate == power and v > centers[lowest, 0]):
+            lowest = i
+            power = candidate
+    best = power
+    witness[0] = x
+    while x < 1.0:
+        v = centers[lowest, 0]
+        r = radii[lowest]
+        following = lowest
+        turn = 1.0
+        # Only a ball further to the right can become lower: the difference of two powers is linear in x.
+        for j in range(n):
+            shift = centers[j, 0] - v
+            if shift > 0.0:
+                crossing = 0.5 * (centers[j, 0] + v + (r - radii[j]) * (r + radii[j]) / shift)
+                if crossing < turn or (crossing == turn and centers[j, 0] > centers[following, 0]):
+                    turn = crossing
+                    following = j
+        x = max(x, turn)
+        depth = (x - v) * (x - v) - r * r
+        if depth > best:
+            best = depth
+            witness[0] = x
+        if following == lowest:
+            break
+        lowest = following
+    return best
+
+
+@kernel
+def _deepest(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> float:
+    """Search the cube by branch and bound; return the largest depth. p >= 2."""
+    n, p = centers.shape
+    margin = TOLERANCE * (p + radii.max() ** 2)
+    most_splits = _SPLITS_PER_AXIS * p
+    few = p + 2  # so many balls are enumerated, more are separated by a further split: measured, more take longer
+    # A stack of boxes; row k holds its low and high corner, and the balls that may be lowest somewhere in it.
+    low = np.zeros((most_splits + 2, p))
+    high = np.ones((most_splits + 2, p))
+    balls = np.empty((most_splits + 2, n), dtype=np.int64)
+    counts = np.empty(most_splits + 2, dtype=np.int64)
+    splits = np.zeros(most_splits + 2, dtype=np.int64)
+    powers = np.empty(n)
+    point = np.empty(p)
+    balls[0] = np.arange(n)
+    counts[0] = n
+
+    best = -math.inf
+    for corner in range(2**p):
+        for a in range(p):
+            point[a] = (corner >> a) & 1
+        depth = _depth(point, centers, radii, balls[0], n)
+        if depth > best:
+            best = depth
+            witness[:] = point
+
+    top = 0
+    while top >= 0:
+        kept = balls[top]
+        count, bound = _lowest_balls(low[top], high[top], centers, radii, kept, counts[top], powers, margin)
+        if bound <= best:
+            top -= 1
+        elif count <= few or splits[top] == most_splits:
+            best = _best_vertex(low[top], high[top], centers, radii, kept[:count], powers, best, witness)
+            top -= 1
+        else:
+            axis = np.argmax(high[top] - low[top])
+            middle = 0.5 * (low[top, axis] + high[top, axis])
+            splits[top] += 1
+            low[top + 1] = low[top]
+            high[top + 1] = high[top]
+            balls[top + 1, :count] = kept[:count]
+            counts[top] = counts[top + 1] = count
+            splits[top + 1] = splits[top]
+            high[top, axis] = middle
+            low[top + 1, axis] = middle
+            top += 1
+    return best
+
+
+@kernel
+def _depth(point: np.ndarray, centers: np.ndarray, radii: np.ndarray, kept: np.ndarray, count: int) -> float:
+    """Return the lowest power at a point among the first ``count`` of the kept balls."""
+    depth = math.inf
+    for k in range(count):
+        power = -radii[kept[k]] * radii[kept[k]]
+        for a in range(point.size):
+            power += (point[a] - centers[kept[k], a]) ** 2
+        depth = min(depth, power)
+    return depth
+
+
+@kernel
+def _lowest_balls(
+    low: np.ndarray,
+    high: np.ndarray,
+    centers: np.ndarray,
+    radii: np.ndarray,
+    kept: np.ndarray,
+    count: int,
+    powers: np.ndarray,
+    margin: float,
+) -> tuple[int, float]:
+    """Drop from ``kept`` the balls that are nowhere lowest in a box; return how many stay and a bound of the depth.
+
+    ``powers`` receives the powers of those that stay at the middle of the box, in rising order. A ball that is lowest
+    at one point of the box's border stays (hence the margin): a vertex there needs it, in every box around it.
+    """
+    p = low.size
+    bound = math.inf
+    for k in range(count):
+        i = kept[k]
+        power = -radii[i] * radii[i]
+        rise = 0.0  # from the middle of the box to its corner furthest from the centre of the ball
+        for a in range(p):
+            half = 0.5 * (high[a] - low[a])
+            offset = abs(0.5 * (low[a] + high[a]) - centers[i, a])
+            power += offset * offset
+            rise += half * (half + 2.0 * offset)
+        bound = min(bound, power + rise)
+        at = k
+        while at > 0 and powers[at - 1] > power:
+            powers[at] = powers[at - 1]
+            kept[at] = kept[at - 1]
+            at -= 1
+        powers[at] = power
+        kept[at] = i
+    staying = 0
+    for k in range(count):
+        j = kept[k]
+        lowest_somewhere = True
+        for m in range(staying):
+            # The difference of two powers is linear: over the box it varies by span on either side of the middle.
+            span = 0.0
+            for a in range(p):
+                span += abs(centers[j, a] - centers[kept[m], a]) * (high[a] - low[a])
+            if span == 0.0 or powers[k] - powers[m] > span + margin:
+                lowest_somewhere = False
+                break
+        if lowest_somewhere:
+            kept[staying] = j
+            powers[staying] = powers[k]
+            staying += 1
+    return staying, bound
+
+
+@kernel
+def _best_vertex(
+    low: np.ndarray,
+    high: np.ndarray,
+    centers: np.ndarray,
+    radii: np.ndarray,
+    kept: np.ndarray,
+    powers: np.ndarray,
+    best: float,
+    witness: np.ndarray,
+) -> float:
+    """Compute the depths of all vertices in a box, except the cube's corners; return the largest, if above ``best``.
+
+    Axes are fixed only where the box touches the cube's border, because the maximum is a vertex of the cube's diagram.
+    ``powers`` are those at the middle of the box.
+    """
+    p = low.size
+    side = np.empty(p, dtype=np.int64)
+    free = np.empty(p, dtype=np.int64)
+    chosen = np.empty(p + 1, dtype=np.int64)
+    step = np.empty(p)  # from the middle of the box to the vertex
+    point = np.empty(p)
+    system = np.empty((p, p + 1))
+    for pattern in range(3**p):
+        q = 0
+        possible = True
+        rest = pattern
+        for a in range(p):
+            side[a] = rest % 3  # 0: free, 1: at 0, 2: at 1
+            rest //= 3
+            if side[a] == 0:
+                free[q] = a
+                q += 1
+            elif side[a] == 1:
+                possible = possible and low[a] == 0.0
+                step[a] = -0.5 * (high[a] - low[a])
+                point[a] = low[a]
+            else:
+                possible = possible and high[a] == 1.0
+                step[a] = 0.5 * (high[a] - low[a])
+                point[a] = high[a]
+        if not possible or q == 0 or q >= kept.size:
+            continue
+        chosen[: q + 1] = np.arange(q + 1)
+        while True:
+            first = kept[chosen[0]]
+            for row in range(q):
+                other = kept[chosen[row + 1]]
+                for column in range(q):
+                    system[row, column] = 2.0 * (centers[other, free[column]] - centers[first, free[column]])
+                system[row, q] = powers[chosen[row + 1]] - powers[chosen[0]]
+                for a in range(p):
+                    if side[a] != 0:
+                        system[row, q] -= 2.0 * (centers[other, a] - centers[first, a]) * step[a]
+            inside = _solve(system, q)
+            for row in range(q):
+                a = free[row]
+                half = 0.5 * (high[a] - low[a])
+                inside = inside and abs(system[row, q]) <= half + _SNAP
+                point[a] = min(high[a], max(low[a], 0.5 * (low[a] + high[a]) + system[row, q]))
+            if inside:
+                depth = _depth(point, centers, radii, kept, kept.size)
+                if depth > best:
+                    best = depth
+                    witness[:] = point
+            # The next choice of q + 1 balls, in lexicographic order.
+            at = q
+            while at >= 0 and chosen[at] == kept.size - 1 - q + at:
+                at -= 1
+            if at < 0:
+                break
+            chosen[at] += 1
+            for later in range(at + 1, q + 1):
+                chosen[later] = chosen[later - 1] + 1
+    return best
+
+
+@kernel
+def _solve(system: np.ndarray, q: int) -> bool:
+    """Solve q linear equations in place, the right-hand side and then the solution in column q; False if singular."""
+    for k in range(q):
+        pivot = k
+        for row in range(k + 1, q):
+            if abs(system[row, k]) > abs(system[pivot, k]):
+                pivot = row
+        if system[pivot, k] == 0.0:
+            return False
+        if pivot != k:
+            for column in range(k, q + 1):
+                system[k, column], system[pivot, column] = system[pivot, column], system[k, column]
+        for row in range(k + 1, q):
+            factor = system[row, k] / system[k, k]
+            for column in range(k + 1, q + 1):
+                system[row, column] -= factor * system[k, column]
+    for k in range(q - 1, -1, -1):
+        for column in range(k + 1, q):
+            system[k, q] -= system[k, column] * system[column, q]
+        system[k, q] /= system[k, k]
+    return True

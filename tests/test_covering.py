@@ -1,0 +1,258 @@
+"""The covering check against grids, and against an enumeration of all vertices written independently with numpy."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from bench.tuners.covering import gap_midpoint, uncovered
+
+
+def depth(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Return min_i |x - v_i|^2 - r_i^2 at each point."""
+    squares = ((points[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
+    return (squares - radii**2).min(axis=1)
+
+
+def check(centers: np.ndarray, radii: np.ndarray) -> tuple[float, np.ndarray]:
+    """Call the kernel; whatever it answers, its witness must be a point of the cube that bears it out."""
+    witness = np.full(centers.shape[1], np.nan)
+    before = centers.copy(), radii.copy()
+    value = uncovered(centers, radii, witness)
+    assert np.array_equal(centers, before[0])
+    assert np.array_equal(radii, before[1])
+    assert np.all((witness >= 0.0) & (witness <= 1.0))
+    if value > 0.0 and len(radii):
+        assert depth(witness[None], centers, radii)[0] > 0.0
+    return value, witness
+
+
+def grid(p: int, steps: int) -> np.ndarray:
+    axis = np.linspace(0.0, 1.0, steps + 1)
+    return np.stack(np.meshgrid(*[axis] * p, indexing="ij"), axis=-1).reshape(-1, p)
+
+
+def largest_depth(centers: np.ndarray, radii: np.ndarray) -> float:
+    """Compute the depth at every vertex of the power diagram of the cube, by all choices of faces and balls."""
+    n, p = centers.shape
+    constants = (centers**2).sum(axis=1) - radii**2
+    points = [np.array(corner, dtype=float) for corner in itertools.product((0.0, 1.0), repeat=p)]
+    for face in itertools.product((None, 0.0, 1.0), repeat=p):
+        free = [a for a in range(p) if face[a] is None]
+        fixed = [a for a in range(p) if face[a] is not None]
+        values = np.array([face[a] for a in fixed], dtype=float)
+        for chosen in itertools.combinations(range(n), len(free) + 1):
+            if not free:
+                continue
+            rows = 2.0 * (centers[list(chosen[1:])] - centers[chosen[0]])
+            right = constants[list(chosen[1:])] - constants[chosen[0]] - rows[:, fixed] @ values
+            try:
+                solution = np.linalg.solve(rows[:, free], right)
+            except np.linalg.LinAlgError:
+                continue
+            if np.all((solution >= -1e-9) & (solution <= 1 + 1e-9)):
+                point = np.empty(p)
+                point[fixed] = values
+                point[free] = np.clip(solution, 0.0, 1.0)
+                points.append(point)
+    return float(depth(np.array(points), centers, radii).max())
+
+
+def random_balls(rng: np.random.Generator, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw balls whose size is such that about half of the instances are covered."""
+    centers = rng.random((n, p))
+    radii = rng.uniform(0.7, 1.3, n)
+    deepest = depth(grid(p, 8), centers, np.zeros(n)).max()
+    return centers, radii * math.sqrt(deepest) * rng.uniform(0.8, 1.3)
+
+
+@pytest.mark.parametrize(("p", "steps", "instances"), [(1, 2000, 200), (2, 120, 100), (3, 24, 60)])
+def test_sign_agrees_with_a_fine_grid(p: int, steps: int, instances: int) -> None:
+    rng = np.random.default_rng(p)
+    points = grid(p, steps)
+    reach = math.sqrt(p) / 2 / steps  # every point of the cube is this close to a grid point
+    signs = {True: 0, False: 0}
+    for _ in range(instances):
+        centers, radii = random_balls(rng, int(rng.integers(1, 25)), p)
+        value, _ = check(centers, radii)
+        on_grid = depth(points, centers, radii).max()
+        assert value >= on_grid - 1e-15
+        # The square root of the depth plus the radius squared moves by at most the distance, the depth by this:
+        assert value <= on_grid + reach * (2 * math.sqrt(p) + reach)
+        if on_grid > 0.0:
+            assert value > 0.0
+        signs[value > 0.0] += 1
+    assert min(signs.values()) > instances // 5
+
+
+@pytest.mark.parametrize(("p", "most", "instances"), [(1, 12, 100), (2, 9, 60), (3, 7, 25), (4, 6, 6)])
+def test_value_is_the_largest_depth(p: int, most: int, instances: int) -> None:
+    rng = np.random.default_rng(10 + p)
+    for _ in range(instances):
+        centers, radii = random_balls(rng, int(rng.integers(1, most + 1)), p)
+        value, witness = check(centers, radii)
+        assert value == pytest.approx(largest_depth(centers, radii), abs=1e-10)
+        assert depth(witness[None], centers, radii)[0] == pytest.approx(value, abs=1e-10)
+
+
+@pytest.mark.parametrize(("p", "most", "instances"), [(1, 9, 100), (2, 9, 60), (3, 7, 25)])
+def test_value_on_degenerate_balls(p: int, most: int, instances: int) -> None:
+    """Centres on a lattice, often twice, collinear or co-spherical; radii of a few values, zero included."""
+    rng = np.random.default_rng(20 + p)
+    for _ in range(instances):
+        n = int(rng.integers(2, most + 1))
+        centers = rng.integers(0, 3, (n, p)) / 2.0
+        radii = rng.choice([0.0, 0.25, 0.5, math.sqrt(p) / 4, math.sqrt(p) / 2], n)
+        value, _ = check(centers, radii)
+        exact = largest_depth(centers, radii)
+        assert value == pytest.approx(exact, abs=1e-11)
+        assert (value > 0.0) == (exact > 1e-12 * p)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("spread", [1e-15, 1e-12, 1e-9, 1e-6])
+def test_nearly_equal_centres_hide_no_gap(p: int, spread: float) -> None:
+    rng = np.random.default_rng(30 + p)
+    for _ in range(20):
+        centers, radii = random_balls(rng, 8, p)
+        value, _ = check(centers, radii)
+        jitter = spread * rng.uniform(-1.0, 1.0, (3, *centers.shape))
+        many, _ = check((centers + jitter).reshape(-1, p), np.tile(radii, 3))
+        assert many == pytest.approx(value, abs=1e-11 + 4 * spread * p)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
+def test_slack_is_valid_and_not_wasted(p: int) -> None:
+    rng = np.random.default_rng(40 + p)
+    points = grid(p, (1000, 60, 16, 8)[p - 1])
+    covered = 0
+    for _ in range(60):
+        centers, radii = random_balls(rng, int(rng.integers(3, 25)), p)
+        value, _ = check(centers, radii)
+        slack = min(-value, 0.9 * float(radii.min() ** 2))
+        if slack <= 0.0:
+            continue
+        covered += 1
+        shrunk = np.sqrt(radii**2 - slack * (1 - 1e-9))
+        assert check(centers, shrunk)[0] <= 0.0
+        assert depth(points, centers, shrunk).max() <= 0.0
+        more = np.vstack([centers, rng.random((3, p))])
+        assert check(more, np.append(shrunk, [0.0, 0.1, 0.2]))[0] <= 0.0
+        if slack == -value:
+            assert check(centers, np.sqrt(radii**2 - slack * (1 + 1e-6) - 1e-9))[0] > 0.0
+    assert covered > 15
+
+
+@pytest.mark.parametrize(("p", "radius"), [(2, 0.2), (2, 0.35), (3, 0.2), (3, 0.43)])
+def test_gaps_between_test_points_are_seen(p: int, radius: float) -> None:
+    """Balls around all of {0, 1/2, 1}^p leave the points such as (1/4, 1/4) uncovered."""
+    centers = grid(p, 2)
+    radii = np.full(len(centers), radius)
+    assert depth(centers, centers, radii).max() < 0.0
+    value, witness = check(centers, radii)
+    assert value == pytest.approx(p / 16 - radius**2, abs=1e-12)
+    assert np.minimum(abs(witness - 0.25), abs(witness - 0.75)) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("p", [2, 3])
+def test_a_tiny_hole_in_the_interior_is_seen(p: int) -> None:
+    """Only a hole of about 1e-4 around one interior point is open; no grid point lies near it."""
+    hole = np.array([0.3217, 0.6531, 0.4473])[:p]
+    directions = np.vstack([np.eye(p), -np.ones((1, p)) / math.sqrt(p)])
+    centers = hole + directions * 5.0
+    radii = np.full(p + 1, 5.0 - 1e-4)
+    value, witness = check(centers, radii)
+    assert value == pytest.approx(25.0 - (5.0 - 1e-4) ** 2, rel=1e-6)
+    assert witness == pytest.approx(hole, abs=1e-9)
+    assert check(centers, np.full(p + 1, 5.0))[0] <= 0.0
+
+
+def test_touching_balls_leave_no_gap() -> None:
+    centers = np.array([[0.25], [0.75]])
+    assert check(centers, np.array([0.25, 0.25]))[0] == 0.0
+    for radii in ([0.25 - 1e-9, 0.25], [0.25, 0.25 - 1e-9]):
+        assert check(centers, np.array(radii))[0] > 0.0
+    # thirds and tenths are not exact in binary
+    for pieces in (3, 7, 10):
+        centers = (np.arange(pieces)[:, None] + 0.5) / pieces
+        assert check(centers, np.full(pieces, 0.5 / pieces))[0] == 0.0
+        assert math.isnan(gap_midpoint(centers, np.full(pieces, 0.5 / pieces)))
+        assert check(centers, np.full(pieces, 0.5 / pieces - 1e-9))[0] > 0.0
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
+def test_balls_around_equal_cells_cover_exactly(p: int) -> None:
+    for pieces in (1, 2, 3) if p < 4 else (1, 2):
+        axis = (np.arange(pieces) + 0.5) / pieces
+        centers = np.array(list(itertools.product(axis, repeat=p)))
+        radius = math.sqrt(p) / 2 / pieces
+        assert check(centers, np.full(len(centers), radius))[0] == 0.0
+        value, witness = check(centers, np.full(len(centers), radius - 1e-9))
+        assert value == pytest.approx(2e-9 * radius, rel=1e-3)
+        assert witness * pieces == pytest.approx(np.round(witness * pieces), abs=1e-6)
+
+
+def test_four_dimensions_by_hand() -> None:
+    """Two balls in [0, 1]^4 on the first axis: the deepest points are corners or on the plane between the two."""
+    centers = np.array([[0.0, 0.5, 0.5, 0.5], [1.0, 0.5, 0.5, 0.5]])
+    value, witness = check(centers, np.array([0.9, 0.9]))
+    assert value == pytest.approx(0.25 + 0.75 - 0.81)
+    assert witness[0] == pytest.approx(0.5)
+    assert set(witness[1:]) <= {0.0, 1.0}
+    assert check(centers, np.array([1.0, 1.0]))[0] == 0.0
+    # unequal radii move that plane: x^2 - 1 = (1 - x)^2 - 0.64 at x = 0.68, where the depth is 0.68^2 + 0.75 - 1
+    value, witness = check(centers, np.array([1.0, 0.8]))
+    assert value == pytest.approx(0.68**2 + 0.75 - 1.0)
+    assert witness[0] == pytest.approx(0.68)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_none_infinite_zero_and_huge(p: int) -> None:
+    value, witness = check(np.empty((0, p)), np.empty(0))
+    assert value == math.inf
+    assert np.all(witness == 0.5)
+    centers = np.random.default_rng(0).random((6, p))
+    radii = np.zeros(6)
+    value, _ = check(centers, radii)
+    assert value == pytest.approx(largest_depth(centers, radii))
+    assert value > 0.0
+    radii[3] = math.inf
+    assert check(centers, radii)[0] == -math.inf
+    radii[3] = 1e6
+    assert check(centers, radii)[0] == pytest.approx(-1e12)
+    assert check(np.full((5, p), 0.3), np.zeros(5))[0] == pytest.approx(0.49 * p)
+
+
+def brute_gap(centers: np.ndarray, radii: np.ndarray) -> float:
+    """Return the midpoint of the widest gap: between two neighbouring ends of intervals all is open, or nothing is."""
+    ends = np.concatenate([[0.0, 1.0], (centers[:, 0] - radii), (centers[:, 0] + radii)])
+    ends = np.unique(ends[(ends >= 0.0) & (ends <= 1.0)])
+    middles, widths = (ends[1:] + ends[:-1]) / 2, np.diff(ends)
+    is_open = np.array([np.all(abs(x - centers[:, 0]) > radii) for x in middles])
+    return middles[is_open][np.argmax(widths[is_open])] if is_open.any() else math.nan
+
+
+def test_gap_midpoint() -> None:
+    rng = np.random.default_rng(5)
+    found = 0
+    for _ in range(300):
+        n = int(rng.integers(0, 12))
+        centers, radii = rng.random((n, 1)), rng.uniform(0.0, 3.0 / (n + 1), n)
+        midpoint = gap_midpoint(centers, radii)
+        assert midpoint == pytest.approx(brute_gap(centers, radii), abs=1e-14, nan_ok=True)
+        assert math.isnan(midpoint) == (check(centers, radii)[0] <= 0.0)
+        found += not math.isnan(midpoint)
+    assert 60 < found < 240
+
+
+def test_gap_midpoint_by_hand() -> None:
+    assert gap_midpoint(np.empty((0, 1)), np.empty(0)) == 0.5
+    assert gap_midpoint(np.array([[0.0]]), np.array([0.5])) == 0.75
+    assert gap_midpoint(np.array([[0.9], [0.1]]), np.array([0.2, 0.2])) == pytest.approx(0.5)
+    assert gap_midpoint(np.array([[0.5]]), np.array([0.25])) == 0.125
+    assert gap_midpoint(np.array([[0.5]]), np.array([0.0])) == 0.25
+    assert math.isnan(gap_midpoint(np.array([[0.25], [0.75]]), np.array([0.25, 0.25])))
+    assert math.isnan(gap_midpoint(np.array([[0.2], [0.7]]), np.array([0.0, math.inf])))
+    tiny = gap_midpoint(np.array([[0.25], [0.75]]), np.array([0.25, 0.25 - 1e-9]))
+    assert tiny == pytest.approx(0.5, abs=1e-8)

@@ -1,0 +1,264 @@
+"""Downloads, from a server on the loopback address: whole and checked, or not at all."""
+
+import hashlib
+import io
+import os
+import socket
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pooch
+import pytest
+
+from bench.data.__main__ import main
+from bench.data.catalogue import CATALOGUE, MOVIELENS, find_dataset
+from bench.data.dataset import Dataset
+from bench.data.download import Download
+from bench.data.fetch import fetch
+from bench.data.files import cached_path, locate, write_whole
+from bench.errors import DataError
+
+CONTENT = b"1\t2\t3\t4\n" * 50_000
+
+
+def zipped(content: bytes, member: str = "toy/u.data") -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("toy/README", "not needed")
+        archive.writestr(member, content)
+    return buffer.getvalue()
+
+
+ARCHIVE = zipped(CONTENT)
+
+
+def toy(url: str, archive: bytes = ARCHIVE, content: bytes = CONTENT) -> Dataset:
+    """A data set whose checksums are those of the given bytes."""
+    checksums = f"md5:{hashlib.md5(archive).hexdigest()}", f"sha256:{hashlib.sha256(content).hexdigest()}"
+    download = Download(url, checksums[0], "toy/u.data", checksums[1])
+    return Dataset("toy", "Toy", "toy", "u.data", "free", "fetch it", download=download)
+
+
+class Handler(BaseHTTPRequestHandler):
+    requests = 0
+
+    def do_GET(self) -> None:
+        type(self).requests += 1
+        if self.path == "/missing.zip":
+            self.send_error(404)
+            return
+        body = ARCHIVE
+        if self.path == "/other.zip":
+            body = zipped(CONTENT + b"1")
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.path == "/early.zip":
+            body = body[:10]
+        if self.path == "/late.zip":
+            body = body[:-10]
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    return tmp_path / "cache" / "bandit-tuning-bench"
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    Handler.requests = 0
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as opened:
+        thread = threading.Thread(target=opened.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{opened.server_port}"
+        opened.shutdown()
+        thread.join()
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def one_sentence(message: str) -> bool:
+    return "\n" not in message and len(message) < 400 and "Traceback" not in message
+
+
+def test_a_good_file_arrives_once(server: str, cache: Path, tmp_path: Path) -> None:
+    dataset = toy(f"{server}/good.zip")
+    assert locate(dataset) is None
+    path = fetch(dataset)
+    assert path == cache / "data" / "toy" / "u.data" == locate(dataset)
+    assert path.read_bytes() == CONTENT
+    assert fetch(dataset) == path
+    assert Handler.requests == 1, "a good file in the cache is not downloaded again"
+    assert files_in(tmp_path) == [path], "neither the archive nor its other members stay"
+
+
+def test_a_damaged_file_in_the_cache_is_fetched_again(server: str) -> None:
+    dataset = toy(f"{server}/good.zip")
+    path = fetch(dataset)
+    path.write_bytes(CONTENT[:-1])
+    assert fetch(dataset).read_bytes() == CONTENT
+    assert Handler.requests == 2
+
+
+def test_a_mirror_replaces_the_address(server: str) -> None:
+    assert fetch(toy(f"{server}/missing.zip"), url=f"{server}/good.zip").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/other.zip", "md5"),
+        ("/early.zip", "cut short"),
+        ("/late.zip", "cut short"),
+        ("/missing.zip", "404"),
+    ],
+)
+def test_a_failed_transfer_leaves_nothing(server: str, tmp_path: Path, path: str, expected: str) -> None:
+    with pytest.raises(DataError, match=expected) as caught:
+        fetch(toy(server + path))
+    assert server in str(caught.value)
+    assert one_sentence(str(caught.value))
+    assert files_in(tmp_path) == []
+
+
+def test_a_failed_transfer_keeps_what_was_there(server: str) -> None:
+    dataset = toy(f"{server}/late.zip")
+    path = cached_path(dataset)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"older")
+    with pytest.raises(DataError, match="cut short"):
+        fetch(dataset)
+    assert path.read_bytes() == b"older"
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{}/good.zip", "no-such-scheme://x", "http://[", "good.zip"])
+def test_no_server(tmp_path: Path, url: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # a port that is taken, where nobody listens
+        address = url.format(taken.getsockname()[1])
+        with pytest.raises(DataError) as caught:
+            fetch(toy(address))
+    assert address in str(caught.value)
+    assert one_sentence(str(caught.value))
+    assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("archive", "content", "expected"),
+    [
+        (ARCHIVE, b"something else", "sha256"),
+        (zipped(CONTENT, "elsewhere/u.data"), CONTENT, "toy/u.data"),
+        (b"no zip archive", CONTENT, "no whole zip"),
+    ],
+)
+def test_an_archive_without_the_expected_member(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archive: bytes, content: bytes, expected: str
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "ARCHIVE", archive)
+    with pytest.raises(DataError, match=expected):
+        fetch(toy(f"{server}/good.zip", archive, content))
+    assert files_in(tmp_path) == []
+
+
+def test_a_full_disk_leaves_nothing(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_room)
+    with pytest.raises(DataError, match="No space left") as caught:
+        fetch(toy(f"{server}/good.zip"))
+    assert one_sentence(str(caught.value))
+    assert files_in(tmp_path) == []
+
+
+def test_write_whole_replaces_and_makes_folders(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b"
+    write_whole(path, b"one")
+    write_whole(path, b"two")
+    assert path.read_bytes() == b"two"
+    assert files_in(tmp_path) == [path]
+
+
+def test_a_data_set_without_download_says_how_to_get_it() -> None:
+    with pytest.raises(DataError, match="ask its owner"):
+        fetch(Dataset("toy", "Toy", "toy", "clicks.*", "closed", "ask its owner"))
+
+
+def test_the_given_folder_goes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched = cached_path(MOVIELENS)
+    write_whole(fetched, b"fetched")
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "given"))
+    assert locate(MOVIELENS) == fetched, "a folder without the file is passed over"
+    given = tmp_path / "given" / "movielens-100k" / "u.data"
+    write_whole(given, b"given")
+    assert locate(MOVIELENS) == given
+
+
+def test_a_pattern_finds_its_first_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = Dataset("toy", "Toy", "toy", "clicks.*", "closed", "ask its owner")
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    for name in ("clicks.2", "clicks.1", "other.0"):
+        write_whole(tmp_path / "toy" / name, b"")
+    assert locate(dataset) == tmp_path / "toy" / "clicks.1"
+
+
+def test_catalogue() -> None:
+    assert find_dataset("movielens") is MOVIELENS
+    assert all(name == dataset.name for name, dataset in CATALOGUE.items())
+    with pytest.raises(DataError, match="'nope', expected one of: movielens"):
+        find_dataset("nope")
+
+
+def test_command_fetch_reports_a_wrong_checksum(
+    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fetch", "movielens", "--url", f"{server}/good.zip"]) == 1
+    error = capsys.readouterr().err
+    assert "expected md5:0e33842e24a9c977be4e0107933c0723" in error
+    assert one_sentence(error.rstrip("\n"))
+    assert files_in(tmp_path) == []
+
+
+def test_command_fetch(server: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = toy(f"{server}/good.zip")
+    monkeypatch.setitem(CATALOGUE, "toy", dataset)
+    assert main(["fetch", "toy"]) == 0
+    assert str(cached_path(dataset)) in capsys.readouterr().out
+
+
+def test_command_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status"]) == 0
+    text = capsys.readouterr().out
+    assert "python -m bench.data fetch movielens" in text
+    assert "must not be redistributed" in text
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    path = tmp_path / "movielens-100k" / "u.data"
+    write_whole(path, b"other")
+    assert main(["status"]) == 0
+    text = capsys.readouterr().out
+    assert str(path) in text
+    assert "NOT the published one" in text
+
+
+def test_the_command_exits_with_1_and_one_sentence() -> None:
+    command = [sys.executable, "-m", "bench.data", "fetch", "nope"]
+    root = Path(__file__).parent.parent
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+    assert result.returncode == 1
+    assert result.stderr == "error: found the unknown data set 'nope', expected one of: movielens\n"

@@ -1,0 +1,236 @@
+"""MovieLens: the parser's complaints, fingerprints, and factors kept between runs."""
+
+import hashlib
+import os
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pooch
+import pytest
+
+from bench.data import movielens
+from bench.data.catalogue import MOVIELENS
+from bench.data.factorisation import factorise
+from bench.data.factors import Factors
+from bench.data.files import locate
+from bench.data.movielens import factors_path, fingerprint, load_ratings, movielens_factors, read_ratings
+from bench.data.ratings import Ratings
+from bench.errors import ConfigError, DataError
+
+GIVEN = os.environ.get("BENCH_DATA_DIR")
+GOOD = b"196\t242\t3\t881250949\n943\t1682\t5\t891717742\n1\t1\t1\t878887116\n"
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    monkeypatch.setattr(movielens, "SWEEPS", 3)
+    movielens._factors.cache_clear()
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """List the sweeps of the factorisations that were made, rather than read."""
+    sweeps: list[int] = []
+
+    def listed(ratings: Ratings, rank: int, weight: float, n_sweeps: int, *, rng: np.random.Generator) -> Factors:
+        sweeps.append(n_sweeps)
+        return factorise(ratings, rank, weight, n_sweeps, rng=rng)
+
+    monkeypatch.setattr(movielens, "factorise", listed)
+    return sweeps
+
+
+def written(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch | None = None) -> Path:
+    path = tmp_path / "movielens-100k" / "u.data"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    if monkeypatch is not None:
+        monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    return path
+
+
+@pytest.mark.parametrize("content", [GOOD, GOOD.rstrip(b"\n"), GOOD.replace(b"\n", b"\r\n")])
+def test_good_lines(tmp_path: Path, content: bytes) -> None:
+    ratings = read_ratings(written(tmp_path, content))
+    assert ratings.user.tolist() == [195, 942, 0]
+    assert ratings.item.tolist() == [241, 1681, 0]
+    assert ratings.rating.tolist() == [3.0, 5.0, 1.0]
+    assert (ratings.n_users, ratings.n_items) == (943, 1682)
+    assert ratings.user.dtype == ratings.item.dtype == np.int32
+    assert ratings.rating.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b"1\t2\t3", "3 column"),
+        (b"1\t2\t3\t4\t5", "5 column"),
+        (b"1 2 3 4", "1 column"),
+        (b"", "1 column"),
+        (b"x\t2\t3\t4", "user id 'x'"),
+        (b"1\t-2\t3\t4", "item id '-2'"),
+        (b"1\t2\t3.5\t4", "rating '3.5'"),
+        (b"1\t2\t\t4", "rating ''"),
+        (b"1\t2\tnan\t4", "rating 'nan'"),
+        (b"1\t2\t3\tlate", "timestamp 'late'"),
+        ("1\t²\t3\t4".encode(), "item id '²'"),
+        (b"0\t2\t3\t4", "user id 0, expected one from 1 to 943"),
+        (b"944\t2\t3\t4", "user id 944"),
+        (b"1\t0\t3\t4", "item id 0"),
+        (b"1\t1683\t3\t4", "item id 1683, expected one from 1 to 1682"),
+        (b"1\t2\t0\t4", "rating 0"),
+        (b"1\t2\t6\t4", "rating 6, expected one from 1 to 5"),
+        (b"9" * 5000 + b"\t2\t3\t4", "user id 99999999999999999999, expected one from 1"),
+        (b"1\t2\t3\t\xff", "byte 0xff"),
+        (b"943\t1682\t4\t4", r"user 943 and item 1682 again.*first in line 2"),
+    ],
+)
+def test_bad_lines_are_named(tmp_path: Path, line: bytes, expected: str) -> None:
+    path = written(tmp_path, GOOD + line + b"\n" + GOOD.replace(b"1682", b"1681"))
+    with pytest.raises(DataError, match=expected) as caught:
+        read_ratings(path)
+    assert str(caught.value).startswith(f"{path}, line 4: found ")
+    assert len(str(caught.value)) - len(str(path)) < 150
+
+
+def test_a_long_timestamp_is_not_an_error_of_another_field(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="line 1: found the timestamp '99999"):
+        read_ratings(written(tmp_path, b"1\t2\t3\t" + b"9" * 100))
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="empty file"):
+        read_ratings(written(tmp_path, b""))
+    with pytest.raises(DataError, match="nowhere"):
+        read_ratings(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="found no way to read it"):
+        read_ratings(tmp_path)
+
+
+def test_fingerprint_follows_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fingerprint() == "surrogate"
+    path = written(tmp_path, GOOD, monkeypatch)
+    assert fingerprint() == hashlib.sha256(GOOD).hexdigest()
+    changed = GOOD.replace(b"881250949", b"881250940")
+    path.write_bytes(changed)
+    os.utime(path, ns=(1, 1))
+    assert fingerprint() == hashlib.sha256(changed).hexdigest()
+    path.unlink()
+    assert fingerprint() == "surrogate"
+
+
+def test_fingerprint_reads_a_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, GOOD, monkeypatch)
+    expected = fingerprint()
+    monkeypatch.setattr(Path, "read_bytes", lambda self: pytest.fail("read again"))
+    assert fingerprint() == expected
+
+
+def test_factors_of_the_file_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: list[int]) -> None:
+    written(tmp_path, GOOD, monkeypatch)
+    factors = movielens_factors(2, 0.05)
+    assert factors.fingerprint == hashlib.sha256(GOOD).hexdigest()
+    assert np.flatnonzero(factors.users.any(axis=1)).tolist() == [0, 195, 942]
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "nowhere"))
+    assert movielens_factors(2, 0.05).fingerprint == "surrogate"
+    assert len(load_ratings()) == 100_000
+
+
+def test_a_damaged_data_file_is_not_replaced_by_the_surrogate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, GOOD[:-12], monkeypatch)
+    with pytest.raises(DataError, match="line 3"):
+        movielens_factors()
+
+
+def test_kept_factors_equal_fresh_ones(made: list[int]) -> None:
+    fresh = movielens_factors(4, 0.05)
+    assert movielens_factors(4, 0.05) is fresh, "kept in memory"
+    movielens._factors.cache_clear()
+    kept = movielens_factors(4, 0.05)
+    assert len(made) == 1, "kept on disk"
+    assert kept is not fresh
+    for name in ("users", "items", "objective"):
+        assert np.array_equal(getattr(kept, name), getattr(fresh, name))
+        assert not getattr(kept, name).flags.writeable
+        assert not getattr(fresh, name).flags.writeable
+    assert kept.fingerprint == fresh.fingerprint == "surrogate"
+    movielens_factors(4, 0.06)
+    movielens_factors(3, 0.05)
+    assert len(made) == 3, "other settings are other factors"
+
+
+def test_the_kept_file_is_named_by_what_it_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {factors_path(*key) for key in [("a", 20, 0.05), ("b", 20, 0.05), ("a", 19, 0.05), ("a", 20, 0.06)]}
+    assert len(names) == 4
+    assert factors_path("a", 20, 1) == factors_path("a", 20, 1.0)
+    monkeypatch.setattr(movielens, "SWEEPS", 4)
+    names.add(factors_path("a", 20, 0.05))
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#" * (self.name == "factorisation.py"))
+    names.add(factors_path("a", 20, 0.05))
+    assert len(names) == 6
+
+
+def test_damaged_kept_factors_are_made_anew(made: list[int]) -> None:
+    fresh = movielens_factors(2, 0.05)
+    path = factors_path("surrogate", 2, 0.05)
+    whole = path.read_bytes()
+    place = whole.index(fresh.items.tobytes()) + 1000
+    flipped = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+    other_rank = factors_path("surrogate", 3, 0.05)
+    movielens_factors(3, 0.05)
+    for damaged in (b"", whole[: len(whole) // 2], flipped, other_rank.read_bytes(), b"no archive at all"):
+        path.write_bytes(damaged)
+        movielens._factors.cache_clear()
+        before = len(made)
+        with pytest.warns(UserWarning, match="damaged cache file"):
+            again = movielens_factors(2, 0.05)
+        assert len(made) == before + 1
+        assert np.array_equal(again.items, fresh.items)
+        assert path.read_bytes() == whole
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        movielens._factors.cache_clear()
+        movielens_factors(2, 0.05)
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path, made: list[int]) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    with pytest.warns(UserWarning, match="could not be written"):
+        assert movielens_factors(2, 0.05).users.shape == (943, 2)
+
+
+def test_wrong_settings_are_named() -> None:
+    with pytest.raises(ConfigError, match="rank: found 0"):
+        movielens_factors(0, 0.05)
+
+
+def test_the_real_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not GIVEN:
+        pytest.skip("BENCH_DATA_DIR is not set, so there is no real data to read")
+    monkeypatch.setenv("BENCH_DATA_DIR", GIVEN)
+    path = locate(MOVIELENS)
+    if path is None:
+        pytest.skip("BENCH_DATA_DIR has no movielens-100k/u.data")
+    start = time.perf_counter()
+    ratings = read_ratings(path)
+    assert time.perf_counter() - start < 1.0
+    assert len(ratings) == 100_000
+    assert (ratings.n_users, ratings.n_items) == (943, 1682)
+    assert np.bincount(ratings.user).min() >= 20
+    assert len(np.bincount(ratings.user)) == 943
+    assert len(np.bincount(ratings.item)) == 1682
+    assert MOVIELENS.download is not None
+    assert f"sha256:{fingerprint()}" == MOVIELENS.download.member_checksum
+    factors = factorise(ratings, 20, 0.05, 15, rng=np.random.default_rng(0))
+    assert np.all(np.diff(factors.objective) < 0)
+    assert factors.objective[-1] < 93_000
+    predicted = np.sum(factors.users[ratings.user] * factors.items[ratings.item], axis=1)
+    squares = np.sum((ratings.rating - predicted) ** 2)
+    penalty = np.bincount(ratings.user) @ np.sum(factors.users**2, axis=1)
+    penalty += np.bincount(ratings.item) @ np.sum(factors.items**2, axis=1)
+    assert factors.objective[-1] == pytest.approx(squares + 0.05 * penalty, rel=1e-12)
