@@ -1,7 +1,7 @@
 """What environments, algorithms, tuners and tasks have in common: their settings are validated fields."""
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, fields
 from functools import wraps
 from typing import Any, TypeVar, dataclass_transform
 
@@ -32,7 +32,7 @@ def _one_sentence(init: Callable[..., None], cls: Any) -> Callable[..., None]:
         try:
             init(self, *args, **kwargs)
         except ValidationError as error:
-            names = list(cls.__dataclass_fields__)
+            names = [item.name for item in fields(cls) if item.init]
             raise ConfigError(_describe(cls.__name__, error, names)) from None
 
     return checked_init

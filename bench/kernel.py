@@ -25,10 +25,12 @@ def _code_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+_settings: Any = numba.config
 _base = os.environ.get("NUMBA_CACHE_DIR") or str(Path(pooch.os_cache("bandit-tuning-bench")) / "numba")
-numba.config.CACHE_DIR = str(Path(_base) / _code_hash())
+_settings.CACHE_DIR = str(Path(_base) / _code_hash())
 
 
 def kernel(function: F) -> F:
     """Compile ``function`` with numba, without reassociation: a sum is added in the order in which it is written."""
-    return numba.njit(cache=True, error_model="numpy", fastmath=False)(function)
+    compiled: Any = numba.njit(cache=True, error_model="numpy", fastmath=False)(function)
+    return compiled

@@ -10,6 +10,7 @@ import numpy as np
 import registry
 
 from bench.algorithms.base import BanditInfo
+from bench.envs.direct import DirectEnvironment
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.base import Problem
@@ -71,7 +72,11 @@ def drive_algorithm(algorithm: Any, seed: int, horizon: int) -> list[int]:
 def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
     environment.start(horizon, Seeds(seed).child("env"))
     seen: list[Any] = []
+    rng = np.random.default_rng(0)
     for t in range(horizon):
+        if isinstance(environment, DirectEnvironment):
+            seen.append([environment.play(environment.space.sample(rng)), environment.mean, environment.best_mean])
+            continue
         contexts = environment.observe()
         arm = t % len(contexts)
         seen.append([contexts.tolist(), environment.means.tolist(), environment.pull(arm)])

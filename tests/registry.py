@@ -10,8 +10,8 @@ CONF = Path(__file__).resolve().parents[1] / "conf"
 
 
 def names(group: str) -> list[str]:
-    """Return the choices of a group, but not the placeholder for a user's own class."""
-    return sorted(path.stem for path in (CONF / group).glob("*.yaml") if path.stem != "custom")
+    """Return the choices of a group that name a class of the project."""
+    return sorted(path.stem for path in (CONF / group).glob("*.yaml") if path.stem not in ("custom", "none"))
 
 
 def settings(group: str, name: str) -> dict[str, Any]:

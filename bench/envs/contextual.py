@@ -1,6 +1,7 @@
 """The contract of contextual environments, and what the generalized linear ones share."""
 
 from abc import ABC, abstractmethod
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,14 @@ class ContextualEnvironment(ABC):
     ``observe``: ``means`` (expected rewards of the round's arms), their maximum ``best_mean`` and their average
     ``average_mean``, which is what a uniformly random arm earns.
     """
+
+    dim: int = field(init=False, repr=False)
+    n_arms: int = field(init=False, repr=False)
+    sub_gaussian: float = field(init=False, repr=False)
+    feature_norm: float = field(init=False, repr=False)
+    means: np.ndarray = field(init=False, repr=False)
+    best_mean: float = field(init=False, repr=False)
+    average_mean: float = field(init=False, repr=False)
 
     @property
     def link(self) -> Link:

@@ -61,12 +61,8 @@ class Movielens(ContextualEnvironment):
         """Checksum of the ratings in use, or ``surrogate``."""
         return fingerprint()
 
-    @property
-    def sub_gaussian(self) -> float:
-        """Sub-Gaussian constant of the rewards."""
-        return 0.5 if self.reward_link == "logistic" else self.noise_std
-
     def start(self, rounds: int, seeds: Seeds) -> None:
+        self.sub_gaussian = 0.5 if self.reward_link == "logistic" else self.noise_std
         factors = movielens_factors(self.dim, self.regularisation)
         films = np.asarray(factors.items, dtype=np.float64)
         if self.feature_scaling == "unit_ball":

@@ -1,5 +1,6 @@
 """What the synthetic contextual environments share."""
 
+from abc import abstractmethod
 from typing import Literal
 
 import numpy as np
@@ -32,18 +33,19 @@ class Synthetic(ContextualEnvironment):
     features: Literal["changing", "fixed"] = "changing"
     feature_range: Literal["inverse_sqrt_dim", "one"] = "inverse_sqrt_dim"
 
-    @property
-    def feature_norm(self) -> float:
-        """The largest norm that features can have."""
-        return 1.0 if self.feature_range == "inverse_sqrt_dim" else float(np.sqrt(self.dim))
-
     def _mean_map(self) -> tuple[float, float]:
         """Scale and shift that lead from x'theta to the mean, before the link."""
         return 1.0, 0.0
 
+    @abstractmethod
+    def _sub_gaussian(self) -> float:
+        """Constant of the reward noise."""
+
     def start(self, rounds: int, seeds: Seeds) -> None:
+        self.sub_gaussian = self._sub_gaussian()
         bound = 1.0 / np.sqrt(self.dim)
         self.theta = seeds.generator("theta").uniform(-bound, bound, self.dim)
+        self.feature_norm = 1.0 if self.feature_range == "inverse_sqrt_dim" else float(np.sqrt(self.dim))
         self._bound = bound if self.feature_range == "inverse_sqrt_dim" else 1.0
         self._rng = seeds.generator("contexts")
         self._noise = RewardNoise(self.link, self.sub_gaussian, seeds.generator("noise"))

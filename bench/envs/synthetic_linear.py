@@ -26,9 +26,7 @@ class SyntheticLinear(Synthetic):
     noise_std: NonNegativeFloat = math.sqrt(0.1)
     mean: Literal["raw", "halved", "shifted"] = "raw"
 
-    @property
-    def sub_gaussian(self) -> float:
-        """Sub-Gaussian constant of the rewards."""
+    def _sub_gaussian(self) -> float:
         return self.noise_std
 
     def _mean_map(self) -> tuple[float, float]:

@@ -17,7 +17,5 @@ class SyntheticLogistic(Synthetic):
         """Rewards are 0 or 1."""
         return "logistic"
 
-    @property
-    def sub_gaussian(self) -> float:
-        """Sub-Gaussian constant of a Bernoulli reward."""
+    def _sub_gaussian(self) -> float:
         return 0.5

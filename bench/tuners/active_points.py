@@ -77,13 +77,14 @@ class ActivePoints:
         self._check = True
 
     def _allocate(self, capacity: int) -> None:
+        """Make room for ``capacity`` points and keep those there are."""
         n = self.n_points
-        old = (self.centers[:n], self.stats[:n]) if n else None
-        self.centers = np.zeros((capacity, self._space.dim))
+        centers = np.zeros((capacity, self._space.dim))
         # Columns: pulls, sum of rewards, radius, loss of squared radius since the last check, active (1) or not (0).
-        self.stats = np.zeros((capacity, 5))
-        if old:
-            self.centers[:n], self.stats[:n] = old
+        stats = np.zeros((capacity, 5))
+        if n:
+            centers[:n], stats[:n] = self.centers[:n], self.stats[:n]
+        self.centers, self.stats = centers, stats
 
     def ask(self) -> Configuration:
         """Return the configuration of the point to pull."""

@@ -10,7 +10,7 @@ from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.active_points import ActivePoints, ZoomingRule
 from bench.tuners.base import Problem, Tuner
-from bench.tuners.zooming_ts import theoretical_constants
+from bench.tuners.zooming_ts import zooming_constants
 
 
 def warm_up_length(rounds: int, p: int) -> int:
@@ -58,11 +58,10 @@ class CDT(Tuner):
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std
-        log_t = math.log(max(problem.horizon, 2))
         if self.constants == "theory":
-            radius, spread = theoretical_constants(tau0, log_t)
+            radius, spread = zooming_constants("theory", tau0, problem.horizon)
         else:
-            radius, spread = math.sqrt(13 / 2 * log_t), math.sqrt(13)
+            radius, spread = math.sqrt(13 / 2 * math.log(max(problem.horizon, 2))), math.sqrt(13)
         rule = ZoomingRule(
             radius=self.radius_scale * radius,
             spread=self.ts_scale * spread,

@@ -46,12 +46,7 @@ class ZoomingTS(Tuner):
         p = problem.space.dim
         length = self.epoch_length or int((problem.total_rounds / self.pieces) ** ((p + 2) / (p + 3)))
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std
-        log_t = math.log(max(problem.horizon, 2))
-        if self.constants == "theory":
-            radius, spread = theoretical_constants(tau0, log_t)
-        else:
-            radius = math.sqrt(13 / 2 * tau0**1.5 * log_t)
-            spread = math.sqrt(math.pi / 2 * tau0**2 * log_t)
+        radius, spread = zooming_constants(self.constants, tau0, problem.horizon)
         rule = ZoomingRule(
             radius=self.radius_scale * radius,
             spread=self.ts_scale * spread,
@@ -68,6 +63,13 @@ class ZoomingTS(Tuner):
         self._points.tell(reward)
 
 
-def theoretical_constants(tau0: float, log_t: float) -> tuple[float, float]:
-    """Return radius and deviation after one pull, sqrt(13 tau0^2 ln T / 2) and sqrt(52 pi tau0^2 ln T)."""
-    return math.sqrt(13 / 2 * tau0**2 * log_t), math.sqrt(52 * math.pi * tau0**2 * log_t)
+def zooming_constants(constants: str, tau0: float, horizon: int) -> tuple[float, float]:
+    """Return confidence radius and sampling deviation of a point that was pulled once.
+
+    ``theory``: sqrt(13 tau0^2 ln T / 2) and sqrt(52 pi tau0^2 ln T), recovered from the proofs of cdt; ``code``:
+    sqrt(13/2 tau0^1.5 ln T) and sqrt(pi/2 tau0^2 ln T), as in the authors' simulations of switching functions.
+    """
+    log_t = math.log(max(horizon, 2))
+    if constants == "theory":
+        return math.sqrt(13 / 2 * tau0**2 * log_t), math.sqrt(52 * math.pi * tau0**2 * log_t)
+    return math.sqrt(13 / 2 * tau0**1.5 * log_t), math.sqrt(math.pi / 2 * tau0**2 * log_t)

@@ -1,0 +1,52 @@
+"""The configuration is the arm."""
+
+from typing import Any, ClassVar
+
+from bench.envs.direct import DirectEnvironment
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tasks.base import Outcome, Task
+from bench.tuners.base import Problem
+
+
+class Direct(Task):
+    """A bandit over the environment's own search space, without an algorithm in between.
+
+    Trace columns: ``reward``; ``regret``, the best expected reward of the round less that of the configuration;
+    ``random_regret``, the same for a configuration drawn uniformly, computed and not played; all summed.
+
+    Parameters
+    ----------
+    environment
+        Where rewards come from.
+    """
+
+    sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
+
+    def __init__(self, environment: DirectEnvironment) -> None:
+        self.environment = environment
+
+    def start(self, rounds: int, seeds: Seeds) -> Problem:
+        environment = self.environment
+        environment.start(rounds, seeds.child("env"))
+        self._space = environment.space
+        self._rng = seeds.child("task").generator("warm_up")
+        return Problem(
+            space=self._space,
+            horizon=rounds,
+            rounds=rounds,
+            noise_std=environment.sub_gaussian,
+            change_points=environment.change_points,
+        )
+
+    def explore(self) -> dict[str, Any] | None:
+        return self.play(self._space.sample(self._rng)).values
+
+    def play(self, configuration: Configuration) -> Outcome:
+        environment = self.environment
+        reward = environment.play(configuration)
+        best = environment.best_mean
+        return Outcome(
+            reward,
+            {"reward": reward, "regret": best - environment.mean, "random_regret": best - environment.average_mean},
+        )
