@@ -87,8 +87,11 @@ class Algorithm(ABC):
         """The number of rounds for which it keeps one configuration."""
         return 1
 
-    def theory(self, round_: int) -> Configuration:
-        """Return the theoretical values for round ``round_`` (from 1), of those hyper-parameters that have one."""
+    def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
+        """Return the theoretical values for round ``round_`` (from 1), of those hyper-parameters that have one.
+
+        ``configuration`` holds what a tuner has set, where a theoretical value depends on it.
+        """
         return {}
 
     @abstractmethod

@@ -49,14 +49,14 @@ class LinearAlgorithm(Algorithm):
         self._ridge = 0.0
         self._scores = np.empty(info.n_arms)
 
-    def theory(self, round_: int) -> Configuration:
-        """Return the exploration rate of syndicated, equation 3, for the ridge that is not tuned."""
+    def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
+        """Return the exploration rate of syndicated, equation 3, for the ridge in play."""
         return {
             "exploration_rate": confidence_radius(
                 round_,
                 sub_gaussian=self._info.sub_gaussian * self.sigma_factor,
                 dim=self._info.dim,
-                ridge=self._usual_ridge,
+                ridge=(configuration or {}).get("ridge", self._usual_ridge),
                 delta=self.delta,
                 feature_norm=1.0 if self.feature_norm == "one" else self._info.feature_norm,
                 theta_norm=self.theta_norm,

@@ -1,20 +1,20 @@
 """The contract of contextual environments, and what the generalized linear ones share."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import field
 from typing import Literal
 
 import numpy as np
 
 from bench.component import component
+from bench.envs.base import Environment
 from bench.kernel import kernel
-from bench.seeding import Seeds
 
 Link = Literal["linear", "logistic"]
 
 
 @component
-class ContextualEnvironment(ABC):
+class ContextualEnvironment(Environment):
     """Shows arms with features each round and pays a noisy reward for the one that is pulled.
 
     After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
@@ -35,15 +35,6 @@ class ContextualEnvironment(ABC):
     def link(self) -> Link:
         """How the expected reward follows from x'theta: ``linear`` or ``logistic`` (rewards are then 0 or 1)."""
         return "linear"
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Identity of the data in use (``surrogate`` for generated stand-ins), None for an environment without."""
-        return None
-
-    @abstractmethod
-    def start(self, rounds: int, seeds: Seeds) -> None:
-        """Forget everything and prepare for ``rounds`` rounds."""
 
     @abstractmethod
     def observe(self) -> np.ndarray | None:

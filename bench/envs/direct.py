@@ -1,15 +1,15 @@
 """The contract of environments in which the configuration itself is the arm."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import field
 
 from bench.component import component
-from bench.seeding import Seeds
+from bench.envs.base import Environment
 from bench.space import Configuration, Space
 
 
 @component
-class DirectEnvironment(ABC):
+class DirectEnvironment(Environment):
     """Pays a noisy reward for a configuration of its own search space.
 
     After ``start``: ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all its
@@ -27,15 +27,6 @@ class DirectEnvironment(ABC):
     @abstractmethod
     def space(self) -> Space:
         """The configurations there are."""
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Identity of the data in use, None for an environment without."""
-        return None
-
-    @abstractmethod
-    def start(self, rounds: int, seeds: Seeds) -> None:
-        """Forget everything and prepare for ``rounds`` rounds."""
 
     @abstractmethod
     def play(self, configuration: Configuration) -> float:

@@ -32,6 +32,11 @@ class ContextualBandit(Task):
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
 
     def __init__(self, environment: ContextualEnvironment, algorithm: Algorithm) -> None:
+        if not isinstance(environment, ContextualEnvironment) or not isinstance(algorithm, Algorithm):
+            raise ConfigError(
+                f"task: found {type(environment).__name__} with {type(algorithm).__name__}, expected a contextual "
+                "environment with an algorithm that plays in it"
+            )
         if environment.link not in algorithm.links:
             raise ConfigError(
                 f"algorithm: found {type(algorithm).__name__}, which needs {' or '.join(algorithm.links)} rewards, "
@@ -108,5 +113,5 @@ class ContextualBandit(Task):
         if len(configuration) == len(self._defaults):
             return configuration
         if any(name not in configuration for name in self._theoretical):
-            return {**self._defaults, **self.algorithm.theory(self._round + 1), **configuration}
+            return {**self._defaults, **self.algorithm.theory(self._round + 1, configuration), **configuration}
         return {**self._defaults, **configuration}

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from bench.envs.direct import DirectEnvironment
+from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
@@ -19,11 +20,21 @@ class Direct(Task):
     ----------
     environment
         Where rewards come from.
+
+    Raises
+    ------
+    ConfigError
+        When the environment has no arms of its own.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
 
     def __init__(self, environment: DirectEnvironment) -> None:
+        if not isinstance(environment, DirectEnvironment):
+            raise ConfigError(
+                f"task: found {type(environment).__name__} without an algorithm, expected an environment whose "
+                "configurations are its arms"
+            )
         self.environment = environment
 
     def start(self, rounds: int, seeds: Seeds) -> Problem:

@@ -1,0 +1,317 @@
+"""Logistic regression that is refitted exactly after every observation."""
+
+import numpy as np
+
+from bench.errors import ConfigError
+from bench.kernel import kernel
+
+_BLOCK = 128
+"""Observations per block of the history: with 25 features, a block stays in a processor's nearest cache."""
+
+_QUARTER = _BLOCK // 4
+
+_MAX_PASSES = 1000
+"""Passes over the observations after which a fit is given up."""
+
+_STALE = 0.9
+"""Share of the Hessian's tolerance that stale weights may use; the last step may use half of the rest."""
+
+
+class LogisticRegression:
+    """Penalised maximum likelihood, sum of logistic losses + penalty/2 |theta|^2, without intercept.
+
+    The estimate is within ``tolerance`` (Euclidean distance) of the exact one after every :meth:`fit`, and the Hessian
+    within a relative ``hessian_tolerance``; both are bounds, not observations.
+
+    Estimate. Newton's method from the last estimate. Its first step needs no look at the history: there, the gradient
+    is known but for the observations added since. Each further step is preceded by a pass over all observations that
+    computes the gradient exactly; usually there is just one. Steps are damped as in Sun and Tran-Dinh 2019 (generalized
+    self-concordance), so that every start leads to the minimum. Let g be the exact gradient at theta, B the Hessian in
+    use, L the largest norm of the features and r = L |g| / penalty. On the way from theta to the minimum no x'theta
+    moves by more than r (strong convexity), and |d ln mu'(z) / dz| <= 1, so all Hessians on it lie between exp(-r) and
+    exp(r) times that at theta, which lies between exp(-q) and exp(q) times B, q following from ``hessian_tolerance``.
+    A full Newton step therefore ends within (exp(r + q) - 1) sqrt(g' B^-1 g) / sqrt(penalty) of the minimum; a step is
+    the last one when that is at most ``tolerance``.
+
+    Hessian. H = penalty I + sum_s w_s x_s x_s' with w_s = mu'(x_s'theta). Each observation's weight v_s as contained
+    in the Hessian is kept. With e the tolerance, a pass corrects those, and only those, with |v_s - w_s| > 0.9 e w_s.
+    The last step, after the last pass, must be so short that L |step| <= 0.05 e, which bounds the change of ln w_s; as
+    (1 + 0.9 e) exp(0.05 e) <= 1 + e, |v_s - w_s| <= e w_s holds after it for all s. Then -e H <= B - H <= e H in the
+    order of positive semi-definite matrices, and the relative error in the Frobenius norm is at most e too: for
+    symmetric A with -C <= A <= C, |C|^2 - |A|^2 = trace((C - A)(C + A)) >= 0.
+
+    Parameters
+    ----------
+    dim
+        Number of features.
+    tolerance
+        Largest distance of the estimate from the exact one.
+    hessian_tolerance
+        Largest relative error of the Hessian, below 1.
+
+    Attributes
+    ----------
+    theta
+        The estimate, shape (dim,); updated in place.
+    upper
+        Upper triangular factor U of the Hessian at the estimate, penalty included: H = U'U; updated in place.
+    count
+        Number of observations.
+    """
+
+    def __init__(self, dim: int, *, tolerance: float = 1e-7, hessian_tolerance: float = 1e-3) -> None:
+        self.count = 0
+        self.theta = np.zeros(dim)
+        self.upper = np.zeros((dim, dim))
+        self._tolerance = tolerance
+        self._hessian_tolerance = hessian_tolerance
+        self._rows = np.zeros((8, dim, _BLOCK))
+        self._labels = np.zeros((8, _BLOCK))
+        self._weights = np.zeros((8, _BLOCK))
+        self._gradient = np.zeros(dim)
+        self._hessian = np.zeros((dim, dim))
+        self._largest_norm = 0.0
+        self._fitted: tuple[int, float] | None = None
+
+    def add(self, features: np.ndarray, label: float) -> None:
+        """Add one observation: ``features``, shape (dim,), and its label in [0, 1]. The estimate stays as it is."""
+        if self.count == self._labels.size:
+            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
+            self._labels = np.concatenate((self._labels, np.zeros_like(self._labels)))
+            self._weights = np.concatenate((self._weights, np.zeros_like(self._weights)))
+        norm = _add(
+            features,
+            label,
+            self.count,
+            self.theta,
+            self._rows,
+            self._labels,
+            self._weights,
+            self._gradient,
+            self._hessian,
+        )
+        self._largest_norm = max(self._largest_norm, norm)
+        self.count += 1
+
+    def fit(self, penalty: float) -> int:
+        """Make ``theta`` and ``upper`` those of all observations so far and of ``penalty``, a positive number.
+
+        Returns
+        -------
+        int
+            The number of passes over the observations that were made.
+
+        Raises
+        ------
+        ConfigError
+            When the tolerance cannot be reached, as the penalty is too small for double precision or the features are
+            not finite.
+        """
+        if self._fitted == (self.count, penalty):
+            return 0
+        passes = _fit(
+            penalty,
+            self.count,
+            self._largest_norm,
+            self._tolerance,
+            self._hessian_tolerance,
+            self._rows,
+            self._labels,
+            self._weights,
+            self._gradient,
+            self._hessian,
+            self.upper,
+            self.theta,
+        )
+        if passes < 0:
+            raise ConfigError(
+                f"logistic regression: found no estimate within {self._tolerance} for the penalty {penalty} and "
+                f"{self.count} observations, expected finite features and a penalty that is not so small"
+            )
+        self._fitted = (self.count, penalty)
+        return int(passes)
+
+
+@kernel
+def _add(
+    features: np.ndarray,
+    label: float,
+    index: int,
+    theta: np.ndarray,
+    rows: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+) -> float:
+    """Store an observation and add its terms, at ``theta``, to gradient and Hessian; return the features' norm."""
+    block, place = index // _BLOCK, index % _BLOCK
+    x = features.copy()
+    value = 0.0
+    square = 0.0
+    for i in range(x.size):
+        rows[block, i, place] = x[i]
+        value += theta[i] * x[i]
+        square += x[i] * x[i]
+    small = np.exp(-abs(value))
+    large = 1.0 / (1.0 + small)
+    mean = large if value >= 0.0 else small * large
+    weight = small * large * large
+    labels[block, place] = label
+    weights[block, place] = weight
+    for i in range(x.size):
+        gradient[i] += (mean - label) * x[i]
+    _add_outer(x, weight, hessian)
+    return np.sqrt(square)
+
+
+@kernel
+def _add_outer(x: np.ndarray, weight: float, matrix: np.ndarray) -> None:
+    """Add weight x x' to ``matrix``: both triangles, as loops from 0 on run faster than half as many others."""
+    for i in range(x.size):
+        scaled = weight * x[i]
+        for j in range(x.size):
+            matrix[i, j] += scaled * x[j]
+
+
+@kernel
+def _fit(
+    penalty: float,
+    count: int,
+    largest_norm: float,
+    tolerance: float,
+    hessian_tolerance: float,
+    rows: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+    upper: np.ndarray,
+    theta: np.ndarray,
+) -> int:
+    """Minimise from ``theta`` on; return the number of passes over the observations, -1 when there were too many.
+
+    ``gradient`` is that of the losses alone at ``theta``; the penalty is added here.
+    """
+    dim = theta.size
+    step = np.empty(dim)
+    drift = -np.log1p(-_STALE * hessian_tolerance)
+    for passes in range(_MAX_PASSES):
+        _factorise(hessian, penalty, upper)
+        steepness = 0.0
+        for i in range(dim):
+            step[i] = -gradient[i] - penalty * theta[i]
+            steepness += step[i] * step[i]
+        _solve_transposed(upper, step)
+        decrement = 0.0
+        for i in range(dim):
+            decrement += step[i] * step[i]
+        _solve(upper, step)
+        length = 0.0
+        for i in range(dim):
+            length += step[i] * step[i]
+
+        reach = largest_norm * np.sqrt(length)
+        away = largest_norm * np.sqrt(steepness) / penalty
+        error = np.expm1(away + drift) * np.sqrt(decrement / penalty)
+        last = passes > 0 and error <= tolerance and reach <= 0.5 * (1.0 - _STALE) * hessian_tolerance
+        damping = 1.0
+        if not last and reach > 0.01:
+            damping = np.log1p(reach / (1.0 + hessian_tolerance)) / reach
+        for i in range(dim):
+            theta[i] += damping * step[i]
+        if last:
+            # at the minimum the gradient of the losses is the negative one of the penalty
+            for i in range(dim):
+                gradient[i] = -penalty * theta[i]
+            return passes
+        _pass(count, _STALE * hessian_tolerance, rows, labels, weights, theta, gradient, hessian)
+    return -1
+
+
+@kernel
+def _pass(
+    count: int,
+    weight_tolerance: float,
+    rows: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    theta: np.ndarray,
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+) -> None:
+    """Compute the gradient of the losses at ``theta`` exactly, and correct the stale weights in the Hessian.
+
+    All loops run along the observations of a block, where the memory is contiguous and no sum is split: fast without
+    reassociation. What lies behind the last observation in its block is zero and adds nothing.
+    """
+    dim = theta.size
+    value = np.empty(_BLOCK)
+    residual = np.empty(_BLOCK)
+    weight = np.empty(_BLOCK)
+    column = np.empty(dim)
+    partial = np.zeros((dim, _QUARTER))
+    for block in range((count + _BLOCK - 1) // _BLOCK):
+        x = rows[block]
+        value[:] = 0.0
+        for i in range(dim):
+            entry = theta[i]
+            for s in range(_BLOCK):
+                value[s] += entry * x[i, s]
+        for s in range(_BLOCK):
+            small = np.exp(-abs(value[s]))
+            large = 1.0 / (1.0 + small)
+            residual[s] = (large if value[s] >= 0.0 else small * large) - labels[block, s]
+            weight[s] = small * large * large
+        for i in range(dim):
+            for s in range(_QUARTER):
+                partial[i, s] += (residual[s] * x[i, s] + residual[s + _QUARTER] * x[i, s + _QUARTER]) + (
+                    residual[s + 2 * _QUARTER] * x[i, s + 2 * _QUARTER]
+                    + residual[s + 3 * _QUARTER] * x[i, s + 3 * _QUARTER]
+                )
+        for s in range(min(_BLOCK, count - block * _BLOCK)):
+            change = weight[s] - weights[block, s]
+            if abs(change) > weight_tolerance * weight[s]:
+                weights[block, s] = weight[s]
+                for i in range(dim):
+                    column[i] = x[i, s]
+                _add_outer(column, change, hessian)
+    for i in range(dim):
+        gradient[i] = np.sum(partial[i])
+
+
+@kernel
+def _factorise(matrix: np.ndarray, penalty: float, upper: np.ndarray) -> None:
+    """Write U with U'U = matrix + penalty I into ``upper``; what lies below its diagonal is zero."""
+    dim = upper.shape[0]
+    for i in range(dim):
+        for j in range(dim):
+            upper[i, j] = matrix[i, j] if j >= i else 0.0
+        upper[i, i] += penalty
+    for k in range(dim):
+        pivot = 1.0 / np.sqrt(upper[k, k])
+        for j in range(k, dim):
+            upper[k, j] *= pivot
+        for i in range(k + 1, dim):
+            entry = upper[k, i]
+            for j in range(i, dim):
+                upper[i, j] -= entry * upper[k, j]
+
+
+@kernel
+def _solve_transposed(upper: np.ndarray, vector: np.ndarray) -> None:
+    """Solve U' x = vector in place."""
+    for i in range(vector.size):
+        vector[i] /= upper[i, i]
+        for j in range(i + 1, vector.size):
+            vector[j] -= upper[i, j] * vector[i]
+
+
+@kernel
+def _solve(upper: np.ndarray, vector: np.ndarray) -> None:
+    """Solve U x = vector in place."""
+    for i in range(vector.size - 1, -1, -1):
+        total = vector[i]
+        for j in range(i + 1, vector.size):
+            total -= upper[i, j] * vector[j]
+        vector[i] = total / upper[i, i]

@@ -1,0 +1,117 @@
+"""UCB-GLM."""
+
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import NonNegativeInt, PositiveFloat
+
+from bench.algorithms.base import BanditInfo
+from bench.algorithms.linear import LinearAlgorithm, ridge_inverse
+from bench.algorithms.linucb import best_upper_bound
+from bench.algorithms.logistic_regression import LogisticRegression
+from bench.component import component
+from bench.kernel import kernel
+from bench.seeding import Seeds
+from bench.space import Configuration
+
+_REFRESH = 4096
+"""Rounds after which the inverse is computed afresh, so that rounding errors of its updates cannot add up."""
+
+
+@component
+class UCBGLM(LinearAlgorithm):
+    """Pull argmax x'theta_hat + exploration_rate |x|_{V^-1}, with the logistic maximum-likelihood estimate theta_hat.
+
+    theta_hat and V = ridge I + sum x x' are those of all data so far and of the current ridge, exactly, in every round
+    that is decided. The estimate is penalised: that of Li et al. 2017 is not, but does not exist while the labels can
+    be separated by a hyperplane, which random pulls don't exclude; with ``penalty: lambda`` it always exists.
+
+    Parameters
+    ----------
+    random_pulls
+        Number of random pulls before the first decision.
+    flip_second_label
+        Whether the second reward, for the estimate, is made the opposite of the first when both are equal.
+    penalty
+        ``lambda``: the estimate minimises the sum of logistic losses + ridge/2 |theta|^2; ``code``: + 1/(2 ridge)
+        |theta|^2, which is scikit-learn's with C = ridge, so that a larger ridge shrinks less.
+    theory_form
+        Theoretical exploration rate: ``glm``: sigma/kappa sqrt(d/2 ln(1 + 2T/d) + ln(1/delta)), T the horizon;
+        ``equation_3``: that of linear bandits, which changes with the round.
+    kappa
+        Lower bound of the link's derivative that theory assumes, for ``glm``.
+
+    Source: Li et al. 2017, algorithm 1; syndicated, section 6; cdt, section 5.
+    """
+
+    links: ClassVar[tuple[str, ...]] = ("logistic",)
+
+    random_pulls: NonNegativeInt = 30
+    flip_second_label: bool = False
+    penalty: Literal["lambda", "code"] = "lambda"
+    theory_form: Literal["glm", "equation_3"] = "glm"
+    kappa: PositiveFloat = 0.196
+
+    @property
+    def warm_up(self) -> int:
+        """The number of random pulls before its first decision."""
+        return self.random_pulls
+
+    def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
+        """Return the theoretical exploration rate in the form of ``theory_form``."""
+        if self.theory_form == "equation_3":
+            return super().theory(round_)
+        dim, horizon = self._info.dim, self._info.rounds
+        width = math.sqrt(dim / 2 * math.log(1 + 2 * horizon / dim) + math.log(1 / self.delta))
+        return {"exploration_rate": self._info.sub_gaussian * self.sigma_factor / self.kappa * width}
+
+    def start(self, info: BanditInfo, seeds: Seeds) -> None:
+        super().start(info, seeds)
+        self._regression = LogisticRegression(info.dim)
+        self.theta_hat = self._regression.theta
+        self._inverse = np.zeros((info.dim, info.dim))
+        self._unused = np.empty(info.dim)
+        self._work = np.empty((2, info.n_arms))
+        self._first_reward = 0.0
+
+    def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
+        ridge = configuration["ridge"]
+        if ridge != self._ridge or not ridge > 0:
+            self._set_ridge(ridge)
+        self._regression.fit(self._ridge if self.penalty == "lambda" else 1.0 / self._ridge)
+        rate = configuration["exploration_rate"]
+        return int(best_upper_bound(contexts, self._inverse, self.theta_hat, rate, self._work, self._scores))
+
+    def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
+        count = self._regression.count
+        if count == 0:
+            self._first_reward = reward
+        elif count == 1 and self.flip_second_label and reward == self._first_reward:
+            reward = 1.0 - reward
+        features = contexts[arm]
+        self._regression.add(features, reward)
+        _learn(features, self._gram, self._inverse)
+        if (count + 1) % _REFRESH == 0 and self._ridge:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        ridge_inverse(self._gram, self._moment, self._ridge, self._inverse, self._unused)
+
+
+@kernel
+def _learn(features: np.ndarray, gram: np.ndarray, inverse: np.ndarray) -> None:
+    """Add one observation: the gram matrix exactly, the inverse by Sherman and Morrison's formula."""
+    dim = features.size
+    x = features.copy()
+    product = np.zeros(dim)
+    for j in range(dim):
+        for i in range(dim):
+            product[i] += inverse[j, i] * x[j]
+    spread = 1.0
+    for i in range(dim):
+        spread += x[i] * product[i]
+    for i in range(dim):
+        for j in range(dim):
+            gram[i, j] += x[i] * x[j]
+            inverse[i, j] -= product[i] * product[j] / spread

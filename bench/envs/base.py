@@ -1,0 +1,20 @@
+"""What every environment has."""
+
+from abc import ABC, abstractmethod
+
+from bench.component import component
+from bench.seeding import Seeds
+
+
+@component
+class Environment(ABC):
+    """Where rewards come from."""
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Identity of the data in use (``surrogate`` for generated stand-ins), None for an environment without."""
+        return None
+
+    @abstractmethod
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        """Forget everything and prepare for ``rounds`` rounds."""

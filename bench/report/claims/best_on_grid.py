@@ -1,0 +1,147 @@
+"""Claims on the value of a grid that does best."""
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import BeforeValidator, Field, model_validator
+
+from bench.errors import ConfigError
+from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
+from bench.report.claims.finding import OPEN, Finding, Unmeasured
+from bench.report.claims.judgement import Direction, directed, judged
+from bench.report.experiments import Experiments
+from bench.report.labels import ANY, Selection, describe, is_number, selection
+from bench.stats import Interval, bootstrap
+
+Array = npt.NDArray[np.float64]
+
+
+def _read_pair(raw: Any) -> Selection:
+    chosen = selection(raw) if isinstance(raw, dict) else {}
+    if len(chosen) != 1 or len(next(iter(chosen.values()))) != 2:
+        raise ValueError("expected one axis with two labels, such as {panel: [A, B]}")
+    return chosen
+
+
+class BestOnGrid(CaseClaim):
+    """The value of a numeric axis with the lowest (or highest) mean, with a bootstrap interval of that value.
+
+    The mean is taken and compared anew in each resample of the repetitions; of equal means the smallest value counts.
+
+    Parameters
+    ----------
+    axis
+        The axis with numeric labels.
+    measured
+        The runs: one experiment per case and axis value; default all that have a value on the axis.
+    best
+        ``lowest`` (default) or ``highest`` mean.
+    differs
+        ``{axis: [A, B]}``: the estimate is the best value in A minus that in B. Holds if the interval excludes 0,
+        fails if it is exactly [0, 0] (at least 95 % of the resamples agree on one value), else open.
+    expect
+        With `differs`: ``differs`` (default). Without: a direction against `threshold`, or nothing, which only
+        reports the best value and leaves the verdict open.
+    threshold
+        With a direction: the grid value it is compared with.
+    """
+
+    kind: Literal["best_on_grid"]
+    axis: str
+    measured: Chosen = Field(default_factory=dict)
+    best: Literal["lowest", "highest"] = "lowest"
+    differs: Annotated[Selection, BeforeValidator(_read_pair)] | None = None
+    expect: Literal["", "differs"] | Direction = ""
+    threshold: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _differs_by_default(cls, raw: Any) -> Any:
+        return {"expect": "differs", **raw} if isinstance(raw, dict) and raw.get("differs") else raw
+
+    @model_validator(mode="after")
+    def _expectation_fits(self) -> "BestOnGrid":
+        if (self.expect == "differs") != (self.differs is not None):
+            raise ValueError("'differs' and expect: differs go together")
+        if (self.expect in ("", "differs")) != (self.threshold is None):
+            raise ValueError("a threshold goes with expect: less, greater, at_most or at_least")
+        return self
+
+    def selections(self) -> dict[str, Selection]:
+        """Return the runs that have a value on the axis."""
+        runs = {self.axis: (ANY,), **self.measured}
+        if self.differs is None:
+            return {"measured": runs}
+        ((axis, labels),) = self.differs.items()
+        return {f"differs ({label})": {**runs, axis: (label,)} for label in labels}
+
+    def validate_axes(self, data: Experiments, where: str) -> None:
+        """Check the axes, the grid's and the one of `differs` among them."""
+        data.check_axis(self.axis, f"{where}, key 'axis'")
+        for axis in self.differs or {}:
+            data.check_axis(axis, f"{where}, key 'differs'")
+        super().validate_axes(data, where)
+
+    def unit(self) -> str:
+        """Return what value it is, or the difference of which two."""
+        value = f"{self.axis} with the {self.best} mean final {self.column}"
+        if self.measured:
+            value += f" of {describe(self.measured)}"
+        if self.differs is None:
+            return value if self.threshold is None else f"{value}, against {self.threshold:g}"
+        ((axis, (a, b)),) = self.differs.items()
+        return f"{value}, {describe({axis: (a,)})} - {describe({axis: (b,)})}"
+
+    def measure(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> Finding:
+        """Return the finding for one case."""
+        grids, sides = [], []
+        for chosen in self.selections().values():
+            keys = data.select({**case, **chosen})
+            if not keys:
+                raise Unmeasured("no such runs")
+            labels = [data.as_dict(key)[self.axis] for key in keys]
+            if not all(is_number(label) for label in labels):
+                raise ConfigError(f"figure '{data.name}', claim '{self.id}': axis '{self.axis}' is not numeric")
+            if len(set(labels)) < len(labels):
+                raise ConfigError(
+                    f"figure '{data.name}', claim '{self.id}': several experiments share one value of '{self.axis}' "
+                    f"in case '{case_text(case)}'; name more axes in 'measured' or 'per'"
+                )
+            keys = sorted(keys, key=lambda key: float(data.as_dict(key)[self.axis]))
+            grids.append(np.array(sorted(float(label) for label in labels)))
+            sides.append(keys)
+        values, note = final_values(data, self.column, *sides)
+        name = case_text(case)
+        if self.differs is None:
+            interval = best_value(grids[0], values[0], self.best)
+            if self.threshold is None or self.expect == "" or self.expect == "differs":
+                return Finding(name, *interval, self.unit(), OPEN, note=note or "reported, nothing is expected of it")
+            return directed(name, interval, self.unit(), self.expect, self.threshold, note)
+        interval = bootstrap(
+            lambda a, b: best_values(grids[0], a, self.best) - best_values(grids[1], b, self.best), *values
+        )
+        return judged(
+            name,
+            interval,
+            self.unit(),
+            holds=interval.low > 0 or interval.high < 0,
+            fails=interval.low == interval.high == 0,
+            agrees=interval.estimate != 0,
+            note=note,
+        )
+
+
+def best_values(grid: Array, samples: Array, best: str = "lowest") -> Array:
+    """Return the best grid value of each sample (samples, repetitions, grid)."""
+    means = samples.mean(axis=1)
+    return np.asarray(grid[means.argmin(axis=1) if best == "lowest" else means.argmax(axis=1)])
+
+
+def best_value(grid: Array, values: Array, best: str = "lowest") -> Interval:
+    """Return the best grid value of (repetitions, grid) with its bootstrap interval.
+
+    Low and high are grid values or between two of them.
+    """
+    return bootstrap(lambda samples: best_values(grid, samples, best), values)

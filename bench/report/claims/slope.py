@@ -1,0 +1,138 @@
+"""Claims on how fast a number grows."""
+
+import math
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import Field
+
+from bench.errors import ConfigError
+from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
+from bench.report.claims.finding import Finding, Unmeasured
+from bench.report.claims.judgement import Direction, directed
+from bench.report.experiments import Experiments, Key
+from bench.report.labels import ANY, Selection, canonical, describe, is_number
+from bench.stats import Interval, bootstrap
+
+Array = npt.NDArray[np.float64]
+ROUND = "round"
+
+
+class Slope(CaseClaim):
+    """The slope of ln(mean) against ln(axis), by least squares: T^0.75 has slope 0.75.
+
+    Along an axis of the figure, such as the horizon, the final values are used and the repetitions are resampled.
+    Along `round` only the mean curve and its pointwise band are kept; there the interval is the range of slopes of all
+    curves within the band, which is wider than a 95 % interval of the slope.
+
+    Parameters
+    ----------
+    measured
+        The runs: one experiment per case and axis value.
+    axis
+        ``round`` (default) or an axis with numeric labels.
+    expect
+        ``less``, ``greater``, ``at_most`` or ``at_least``.
+    threshold
+        The exponent it is compared with.
+    from_fraction
+        Along rounds: the fit starts at this share of the last round (default 0.1), past the start of the run.
+    """
+
+    kind: Literal["slope"]
+    expect: Direction
+    threshold: float
+    measured: Chosen = Field(default_factory=dict)
+    axis: str = ROUND
+    from_fraction: float = Field(default=0.1, ge=0, lt=1)
+
+    def selections(self) -> dict[str, Selection]:
+        """Return the measured runs."""
+        return {"measured": self._measured()}
+
+    def validate_axes(self, data: Experiments, where: str) -> None:
+        """Check the axes, the one of the slope among them."""
+        if self.axis != ROUND:
+            data.check_axis(self.axis, f"{where}, key 'axis'")
+        super().validate_axes(data, where)
+
+    def unit(self) -> str:
+        """Return which slope it is, and the threshold."""
+        what = "mean" if self.axis == ROUND else "mean final"
+        chosen = describe(self.measured)
+        return f"log-log slope of {what} {self.column} against {self.axis}, {chosen}, against {self.threshold:g}"
+
+    def measure(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> Finding:
+        """Return the finding for one case."""
+        keys = data.select({**case, **self._measured()})
+        if self.axis == ROUND:
+            self._check_one(data, case, keys)
+            interval, note = self._along_rounds(data, curves, keys[0])
+        else:
+            interval, note = self._along_axis(data, case, keys)
+        return directed(case_text(case), interval, self.unit(), self.expect, self.threshold, note)
+
+    def _measured(self) -> Selection:
+        return self.measured if self.axis == ROUND else {self.axis: (ANY,), **self.measured}
+
+    def _along_axis(self, data: Experiments, case: Selection, keys: list[Key]) -> tuple[Interval, str]:
+        position = data.axes.index(self.axis) if self.axis in data.axes else 0
+        labels = [key[position] for key in keys]
+        for label in set(labels):
+            self._check_one(data, case, [key for key in keys if key[position] == label])
+        if not all(is_number(label) and float(label) > 0 for label in labels):
+            raise Unmeasured(f"axis '{self.axis}' has labels that are not positive numbers")
+        if len(labels) < 2:
+            raise Unmeasured(f"a slope needs at least two values of '{self.axis}'")
+        (values,), note = final_values(data, self.column, keys)
+        weights = slope_weights(np.log([float(label) for label in labels]))
+        interval = bootstrap(lambda sample: np.log(_positive(sample.mean(axis=1))) @ weights, values)
+        if math.isnan(interval.estimate):
+            raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
+        return interval, note
+
+    def _along_rounds(self, data: Experiments, curves: pd.DataFrame, key: Key) -> tuple[Interval, str]:
+        wanted = {"column", ROUND, "mean", "ci_low", "ci_high", "n"}
+        if not wanted <= set(curves.columns):
+            raise Unmeasured("there are no curves")
+        rows = curves[curves["column"] == self.column]
+        for axis, label in data.as_dict(key).items():
+            if axis in rows.columns:
+                rows = rows[[canonical(value) == label for value in rows[axis]]]
+        rows = rows.sort_values(ROUND)
+        rows = rows[rows[ROUND] >= self.from_fraction * rows[ROUND].max()]
+        if len(rows) < 2:
+            raise Unmeasured(f"no curve of {self.column} for {data.text(key) or 'these runs'}")
+        mean, low, high = (rows[name].to_numpy(dtype=np.float64) for name in ("mean", "ci_low", "ci_high"))
+        if not (mean > 0).all():
+            raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
+        weights = slope_weights(np.log(rows[ROUND].to_numpy(dtype=np.float64)))
+        n = int(rows["n"].min())
+        estimate = float(np.log(mean) @ weights)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(_positive(low)), np.log(_positive(high))
+        steepest = float(np.where(weights > 0, logs[1], logs[0]) @ weights)
+        flattest = float(np.where(weights > 0, logs[0], logs[1]) @ weights)
+        note = "interval: slopes of all curves within the pointwise band"
+        return Interval(estimate, flattest, steepest, n), note
+
+    def _check_one(self, data: Experiments, case: Selection, keys: list[Key]) -> None:
+        if not keys:
+            raise Unmeasured("no such runs")
+        if len(keys) > 1:
+            raise ConfigError(
+                f"figure '{data.name}', claim '{self.id}': 'measured' selects {len(keys)} experiments in case "
+                f"'{case_text(case)}', expected one per value of '{self.axis}'; name more axes in 'measured' or 'per'"
+            )
+
+
+def slope_weights(x: Array) -> Array:
+    """Return the weights w with which the least-squares slope of y against x is w @ y."""
+    centred = x - x.mean()
+    return centred / (centred @ centred)
+
+
+def _positive(values: Array) -> Array:
+    return np.where(values > 0, values, np.nan)

@@ -1,0 +1,149 @@
+"""The experiments of a figure: those it asks for, and the results there are of them."""
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from bench.errors import ConfigError, DataError
+from bench.report.labels import ANY, Selection, canonical, describe, matches
+
+Key = tuple[str, ...]
+"""An experiment: its label on every axis, "" where it has none."""
+
+
+class Experiments:
+    """A figure's experiments by their axis labels, with the final values of their repetitions.
+
+    Parameters
+    ----------
+    figure
+        The figure as a plain dict; `runs` lists its experiments. Without `runs` they are those found in ``finals``;
+        with it, others in ``finals`` are left out.
+    finals
+        One row per experiment and repetition: axis columns, `repetition`, `rounds`, then final values. May be empty or
+        hold only some of the expected experiments.
+
+    Raises
+    ------
+    DataError
+        If ``finals`` has rows but no `repetition` column, or two rows for one repetition of an experiment.
+    """
+
+    def __init__(self, figure: Mapping[str, Any], finals: pd.DataFrame) -> None:
+        self.name = str(figure.get("name", "?"))
+        columns = [str(column) for column in finals.columns]
+        if columns and "repetition" not in columns:
+            raise DataError(f"figure '{self.name}': finals lack the column 'repetition', found: {', '.join(columns)}")
+        blocks = [_axes(block) for block in figure.get("runs") or ()]
+        found_axes = columns[: columns.index("repetition")] if columns else []
+        self.axes: tuple[str, ...] = tuple(dict.fromkeys([axis for block in blocks for axis in block] + found_axes))
+        self.is_declared = bool(blocks)
+        expected = [
+            tuple(dict(zip(block, labels, strict=True)).get(axis, "") for axis in self.axes)
+            for block in blocks
+            for labels in product(*block.values())
+        ]
+        self.finals = finals.copy()
+        for axis in self.axes:
+            values = self.finals[axis] if axis in columns else [""] * len(finals)
+            self.finals[axis] = pd.Series([canonical(value) for value in values], index=finals.index, dtype=object)
+        self._rows: dict[Key, pd.DataFrame] = {}
+        if self.axes and len(finals):
+            groups = self.finals.groupby(list(self.axes), sort=False)
+            self._rows = {_key(labels): rows for labels, rows in groups}
+        elif len(finals):
+            self._rows = {(): self.finals}
+        for key, rows in self._rows.items():
+            if rows["repetition"].duplicated().any():
+                twice = rows["repetition"][rows["repetition"].duplicated()].iloc[0]
+                raise DataError(f"figure '{self.name}': finals have repetition {twice} of {self.text(key)} twice")
+        self.keys: list[Key] = list(dict.fromkeys(expected if self.is_declared else self._rows))
+
+    def labels(self, axis: str) -> list[str]:
+        """Return the labels of an axis in the figure's order, without the empty one."""
+        labels = [self.as_dict(key).get(axis, "") for key in self.keys]
+        return list(dict.fromkeys(label for label in labels if label))
+
+    def as_dict(self, key: Key) -> dict[str, str]:
+        """Return an experiment's labels by axis."""
+        return dict(zip(self.axes, key, strict=True))
+
+    def text(self, key: Key) -> str:
+        """Return an experiment in words."""
+        return describe({axis: (label,) for axis, label in self.as_dict(key).items() if label})
+
+    def select(self, chosen: Selection) -> list[Key]:
+        """Return the experiments, expected or found, that satisfy a selection."""
+        return [key for key in self.keys if matches(self.as_dict(key), chosen)]
+
+    def rows(self, key: Key) -> pd.DataFrame:
+        """Return the final values of an experiment, one row per repetition; empty if there are none."""
+        return self._rows.get(key, self.finals.iloc[:0])
+
+    def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
+        """Return the cases of a claim or the panels of a figure: combinations of the labels of the axes ``per``.
+
+        A case counts if every selection has an experiment in it. Without the figure's `runs`, one selection is
+        enough: then the others are results that are still missing.
+        """
+        axes = list(per)
+        if not axes:
+            return [{}]
+        if not set(axes) <= set(self.axes):
+            return []
+        positions = [self.axes.index(axis) for axis in axes]
+        found = []
+        for chosen in selections:
+            combinations = [tuple(key[i] for i in positions) for key in self.select(chosen)]
+            found.append(dict.fromkeys(labels for labels in combinations if all(labels)))
+        every = dict.fromkeys(labels for labels in _in_order(self, positions) if any(labels in one for one in found))
+        if self.is_declared:
+            every = dict.fromkeys(labels for labels in every if all(labels in one for one in found))
+        return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in every]
+
+    def check(self, chosen: Selection, where: str) -> None:
+        """Check the axes of a selection and, if the figure declares its runs, the labels.
+
+        Raises
+        ------
+        ConfigError
+            Naming ``where``, the axis or label, and the valid ones.
+        """
+        for axis, labels in chosen.items():
+            self.check_axis(axis, where)
+            known = self.labels(axis)
+            for label in labels:
+                if self.is_declared and label not in (*known, ANY, ""):
+                    raise ConfigError(f"{where}: axis '{axis}' has no label '{label}', valid ones: {', '.join(known)}")
+
+    def check_axis(self, axis: str, where: str) -> None:
+        """Check that the figure has an axis.
+
+        Raises
+        ------
+        ConfigError
+            Naming ``where``, the axis and the valid ones.
+        """
+        if self.axes and axis not in self.axes:
+            raise ConfigError(f"{where}: the figure has no axis '{axis}', its axes are: {', '.join(self.axes)}")
+
+
+def _axes(block: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the axes of one block of runs: a mapping of labels to overrides, or `values` with an `override`."""
+    axes = {}
+    for axis, labels in block.items():
+        if not isinstance(labels, Mapping):
+            continue
+        values = labels["values"] if set(labels) == {"values", "override"} else list(labels)
+        axes[str(axis)] = [canonical(value) for value in values]
+    return axes
+
+
+def _key(labels: Any) -> Key:
+    return tuple(labels) if isinstance(labels, tuple) else (labels,)
+
+
+def _in_order(experiments: Experiments, positions: list[int]) -> list[Key]:
+    return list(dict.fromkeys(tuple(key[i] for i in positions) for key in experiments.keys))

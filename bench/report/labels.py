@@ -1,0 +1,74 @@
+"""Labels of axes, written one way wherever they come from: a YAML file, a CSV file or a data frame."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+ANY = "*"
+"""In a selection: any label, but not an empty one."""
+
+Selection = dict[str, tuple[str, ...]]
+"""Axis -> the labels allowed on it; axes that are not named are free."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def canonical(value: Any) -> str:
+    """Return ``value`` as a label: "0.5" for 0.5 and "0.50", "4" for 4.0, "" for None and NaN.
+
+    A column of labels that look like numbers is read back from CSV as numbers; both must name the same experiment.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        text = value.strip()
+        return f"{float(text):.10g}" if _NUMBER.fullmatch(text) else text
+    if isinstance(value, bool):
+        return str(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    if math.isnan(number):
+        return ""
+    # Booleans of numpy are not bool; as labels they must read as in a CSV file.
+    return str(value) if type(value).__name__ in ("bool", "bool_") else f"{number:.10g}"
+
+
+def is_number(label: str) -> bool:
+    """Return whether a canonical label is a number."""
+    return _NUMBER.fullmatch(label) is not None
+
+
+def selection(raw: Mapping[str, Any]) -> Selection:
+    """Return a selection as written in YAML (axis -> label or list of labels) with canonical labels."""
+    chosen = {}
+    for axis, value in raw.items():
+        several = isinstance(value, Sequence) and not isinstance(value, str)
+        chosen[str(axis)] = tuple(canonical(item) for item in (value if several else [value]))
+    return chosen
+
+
+def matches(labels: Mapping[str, str], chosen: Selection) -> bool:
+    """Return whether an experiment's labels satisfy a selection."""
+    for axis, allowed in chosen.items():
+        label = labels.get(axis, "")
+        if label not in allowed and not (ANY in allowed and label):
+            return False
+    return True
+
+
+def describe(chosen: Selection) -> str:
+    """Return a selection in words, for units and notes."""
+    if not chosen:
+        return "all runs"
+    names = []
+    for axis, labels in chosen.items():
+        if labels == (ANY,):
+            names.append(f"any {axis}")
+        elif labels == ("",):
+            names.append(f"no {axis}")
+        else:
+            names.append("/".join(f"{axis} {label}" if is_number(label) else label for label in labels))
+    return ", ".join(names)

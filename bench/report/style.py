@@ -1,0 +1,125 @@
+"""One style for all figures: the same colour, line and marker for a method wherever it appears.
+
+Colours are those of Okabe and Ito and of Paul Tol, chosen to be told apart by readers with colour-blindness; line
+styles and markers differ as well, so that figures survive printing in grey.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple, cast
+
+import matplotlib as mpl
+
+BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
+INDIGO, TEAL, OLIVE, WINE, BROWN = "#332288", "#44AA99", "#999933", "#882255", "#8C564B"
+GREY = "#777777"
+RANDOM_ARMS = "Random arms"
+SURROGATE_COLOUR = "#B00020"
+
+Dash = Literal["-"] | tuple[int, tuple[float, ...]]
+_DASHED: Dash = (0, (5, 2))
+_DOTTED: Dash = (0, (1, 1.2))
+_DASH_DOT: Dash = (0, (6, 2, 1, 2))
+_LONG: Dash = (0, (9, 3))
+
+
+class LineStyle(NamedTuple):
+    """Colour, dashes and marker of a method, as matplotlib takes them."""
+
+    color: str
+    linestyle: Dash
+    marker: str
+
+
+STYLES: dict[str, LineStyle] = {
+    "Theory": LineStyle(BLACK, _DASHED, "s"),
+    "OP": LineStyle(ORANGE, _DASH_DOT, "v"),
+    "TL": LineStyle(BLUE, "-", "o"),
+    "TL-Combined": LineStyle(SKY, _LONG, "D"),
+    "Syndicated": LineStyle(GREEN, "-", "^"),
+    "TL / Syndicated": LineStyle(BLUE, _LONG, "^"),
+    "CDT": LineStyle(VERMILION, "-", "P"),
+    "CDT (code)": LineStyle(PURPLE, _DASHED, "X"),
+    "Fixed": LineStyle(BROWN, _DASH_DOT, "h"),
+    "Random": LineStyle(OLIVE, _DOTTED, "d"),
+    RANDOM_ARMS: LineStyle(GREY, _DASHED, ""),
+    "Oracle": LineStyle(TEAL, _LONG, "*"),
+    "Zooming": LineStyle(INDIGO, _DASH_DOT, "<"),
+    "Zooming TS-R": LineStyle(WINE, "-", ">"),
+    "Zooming TS-R (code)": LineStyle(WINE, _DASHED, "p"),
+    "Double Restarts": LineStyle(GREEN, _DASH_DOT, "H"),
+    "Grid": LineStyle(OLIVE, _DASH_DOT, "h"),
+    "Hyperband": LineStyle(WINE, _LONG, "p"),
+    "Bayes-SE": LineStyle(TEAL, _DASHED, "<"),
+    "Bayes-Matern": LineStyle(INDIGO, _LONG, ">"),
+    "SD2ME-hard": LineStyle(SKY, _DASHED, "v"),
+    "SD2ME-soft": LineStyle(BLUE, "-", "s"),
+    "AD2ME-hard": LineStyle(ORANGE, _DASHED, "^"),
+    "AD2ME-soft": LineStyle(VERMILION, "-", "D"),
+    "HABO": LineStyle(VERMILION, _DASHED, "o"),
+    "Bayes": LineStyle(INDIGO, _DASHED, ">"),
+    "Hedge": LineStyle(PURPLE, _DASH_DOT, "d"),
+    "EXP3": LineStyle(BLUE, _DASH_DOT, "X"),
+    "UCB1": LineStyle(GREEN, _DASHED, "p"),
+    "ETC": LineStyle(ORANGE, _DOTTED, "s"),
+    "Baseline": LineStyle(BLUE, _DASHED, "v"),
+    "CIR-HPO": LineStyle(VERMILION, _LONG, "^"),
+    "TPE": LineStyle(SKY, "-", "s"),
+}
+"""Methods by name: no two look alike, so that any of them can share a figure."""
+
+# Other colours than those above, so that a method of one's own is not taken for a known one.
+_SPARE_COLOURS = ("#AA4499", "#117733", "#6699CC", "#661100", "#E8627C", "#C08A00")
+_SPARE_DASHES: tuple[Dash, ...] = ("-", _DASHED, _DASH_DOT, _LONG)
+_SPARE_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "h", "p", "d")
+
+SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 5.0,
+    "xtick.labelsize": 8.0,
+    "ytick.labelsize": 8.0,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    # Text stays text, and the identifiers in the file do not change from one drawing to the next.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "bandit-tuning-bench",
+}
+
+
+def line_style(name: str) -> LineStyle:
+    """Return the style of a method; a name not in `STYLES` gets one that follows from the name alone."""
+    if name in STYLES:
+        return STYLES[name]
+    digest = hashlib.sha256(name.encode()).digest()
+    choices: tuple[tuple[Any, ...], ...] = (_SPARE_COLOURS, _SPARE_DASHES, _SPARE_MARKERS)
+    return LineStyle(*(options[digest[i] % len(options)] for i, options in enumerate(choices)))
+
+
+@contextmanager
+def applied() -> Iterator[None]:
+    """Draw or save in this style, whatever settings the user has; they are as before afterwards."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(cast(Any, SETTINGS))
+        yield

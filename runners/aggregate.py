@@ -1,0 +1,81 @@
+"""From raw runs to the two tables that a figure is drawn from."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bench.stats import mean_band
+from runners.figures import Drawn
+from runners.store import Store
+
+MAX_ROUNDS = 100
+"""Rounds of a curve that are kept, the first and the last among them."""
+
+
+def aggregate(
+    drawn: Sequence[Drawn], done: Sequence[Sequence[int]], store: Store, *, curves: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read the repetitions ``done`` of each experiment and return the tables ``curves`` and ``finals``.
+
+    Parameters
+    ----------
+    drawn, done
+        Experiments, and for each the repetitions to read.
+    store
+        Where they are.
+    curves
+        Whether the figure draws curves; without, the first table is empty.
+
+    Returns
+    -------
+    tuple of DataFrame
+        ``curves``: axis columns, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``;
+        ``finals``: axis columns, ``repetition``, ``rounds`` and the last value of every numeric trace column.
+    """
+    axes = list(dict.fromkeys(axis for one in drawn for axis in one.labels))
+    curve_parts, final_rows = [], []
+    for one, repetitions in zip(drawn, done, strict=True):
+        labels = {axis: one.labels.get(axis, "") for axis in axes}
+        traces = [store.read(one.run.experiment.run_id, repetition) for repetition in repetitions]
+        for repetition, trace in zip(repetitions, traces, strict=True):
+            last = trace.iloc[-1]
+            values = {name: last[name] for name in _numeric(trace) if name != "round"}
+            final_rows.append({**labels, "repetition": repetition, "rounds": int(last["round"]), **values})
+        if curves and traces:
+            curve_parts += _curves(labels, traces)
+    finals = pd.DataFrame(final_rows, columns=_columns(final_rows, axes))
+    return (pd.concat(curve_parts, ignore_index=True) if curve_parts else pd.DataFrame()), finals
+
+
+def _curves(labels: dict[str, str], traces: list[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Return mean and band of every numeric column that all traces have at all their rounds."""
+    rounds = traces[0]["round"].to_numpy()
+    if any(not np.array_equal(rounds, trace["round"]) for trace in traces):
+        shared = set(rounds.tolist()).intersection(*(trace["round"] for trace in traces))
+        traces = [trace[trace["round"].isin(shared)] for trace in traces]
+        rounds = traces[0]["round"].to_numpy()
+    kept = np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(int))
+    parts = []
+    for column in _numeric(traces[0]):
+        if column == "round" or any(column not in trace for trace in traces):
+            continue
+        values = np.array([trace[column].to_numpy(dtype=float)[kept] for trace in traces])
+        if not np.isfinite(values).all():  # a hyper-parameter is not set in the warm-up: no curve of it
+            continue
+        mean, low, high = mean_band(values)
+        std = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(len(kept), np.nan)
+        table = {"column": column, "round": rounds[kept], "mean": mean, "std": std, "ci_low": low, "ci_high": high}
+        parts.append(pd.DataFrame({**labels, **table, "n": len(values)}))
+    return parts
+
+
+def _numeric(trace: pd.DataFrame) -> list[str]:
+    return [str(name) for name in trace.columns if pd.api.types.is_numeric_dtype(trace[name])]
+
+
+def _columns(rows: list[dict[str, Any]], axes: list[str]) -> list[str]:
+    names = [*axes, "repetition", "rounds", "reward", "regret", "random_regret"]
+    found = dict.fromkeys(name for row in rows for name in row)
+    return [name for name in names if name in found] + [name for name in found if name not in names]

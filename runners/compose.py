@@ -1,0 +1,176 @@
+"""From configuration files and overrides to one resolved run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from hydra import compose as hydra_compose
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from pydantic import NonNegativeInt, PositiveInt
+
+from bench.component import component
+from bench.errors import ConfigError
+from runners.experiment import Experiment
+
+GROUPS = ("env", "algorithm", "tuner", "task", "paper", "scale", "runner")
+PARTS = ("env", "algorithm", "tuner", "task")
+
+
+@component
+class RunSettings:
+    """The keys of a run beside its parts.
+
+    Parameters
+    ----------
+    horizon
+        Number of rounds.
+    repetitions
+        Number of repetitions.
+    seed
+        Base seed.
+    jobs
+        Number of worker processes.
+    output
+        What ``runners.run`` prints.
+    """
+
+    horizon: PositiveInt
+    repetitions: PositiveInt
+    seed: NonNegativeInt
+    jobs: PositiveInt
+    output: Literal["text", "json"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One experiment with everything that is not part of its identity."""
+
+    experiment: Experiment
+    settings: RunSettings
+    choices: dict[str, str]
+    backend: str
+    progress: bool | None
+
+
+def from_config(
+    cfg: DictConfig, choices: dict[str, str], explicit: Iterable[str], figure: Mapping[str, int] | None = None
+) -> Run:
+    """Resolve a composed configuration.
+
+    What the user sets (``explicit``: dotted keys) comes before what a figure says of horizon and repetitions, that
+    before what the paper sets for the chosen parts, that before the groups' own settings; the scale caps horizon and
+    repetitions unless the user sets them.
+
+    Raises
+    ------
+    ConfigError
+        When a value is of the wrong type or out of range.
+    """
+    explicit = set(explicit)
+    cfg = OmegaConf.create(OmegaConf.to_container(cfg, resolve=True))  # a copy that may grow
+    _apply_paper(cfg, choices, explicit)
+    for key, cap in (("horizon", cfg.scale.max_horizon), ("repetitions", cfg.scale.max_repetitions)):
+        if key not in explicit:
+            wanted = (figure or {}).get(key, cfg[key])
+            cfg[key] = wanted if cap is None else min(wanted, cap)
+    plain: dict[str, Any] = OmegaConf.to_container(cfg)  # type: ignore[assignment]
+    settings = _settings({key: plain[key] for key in RunSettings.__annotations__})
+    parts = {part: plain[part] for part in PARTS}
+    for part, values in parts.items():
+        if values and values.get("_target_", "") == "???":
+            raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
+    experiment = Experiment({**parts, "horizon": settings.horizon, "seed": settings.seed})
+    return Run(experiment, settings, choices, plain["runner"]["backend"], plain["runner"]["progress"])
+
+
+def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = None) -> Run:
+    """Compose and resolve a list of overrides, such as ``["env=movielens", "horizon=500"]``.
+
+    Raises
+    ------
+    ConfigError
+        When a key does not exist or a value does not fit.
+    """
+    parsed = OverridesParser.create().parse_overrides(list(overrides))
+    groups = tuple(o.input_line for o in parsed if o.key_or_group in GROUPS)
+    values = [o for o in parsed if o.key_or_group not in GROUPS]
+    cfg, choices = _compose_groups(groups)
+    cfg = cfg.copy()
+    for override in values:
+        key = override.key_or_group
+        if not override.is_force_add() and not _has(cfg, key):
+            raise unknown_key(cfg, key)
+        OmegaConf.update(cfg, key, override.value(), force_add=True)
+    return from_config(cfg, choices, [o.key_or_group for o in values], figure)
+
+
+@lru_cache(maxsize=256)
+def _compose_groups(groups: tuple[str, ...]) -> tuple[DictConfig, dict[str, str]]:
+    cfg = hydra_compose("config", list(groups), return_hydra_config=True)
+    choices = dict(cfg.hydra.runtime.choices)
+    OmegaConf.set_struct(cfg, False)
+    del cfg["hydra"]
+    OmegaConf.set_struct(cfg, True)
+    return cfg, choices
+
+
+def unknown_key(cfg: DictConfig, key: str) -> ConfigError:
+    """Say which keys there are beside the one that does not exist."""
+    parent, _, _ = key.rpartition(".")
+    while parent and not isinstance(OmegaConf.select(cfg, parent), DictConfig):
+        parent, _, _ = parent.rpartition(".")
+    node = OmegaConf.select(cfg, parent) if parent else cfg
+    names = sorted(str(name) for name in node if name != "hydra")
+    return ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(names) or '(none)'}")
+
+
+def _has(cfg: DictConfig, key: str) -> bool:
+    parent, _, name = key.rpartition(".")
+    node = OmegaConf.select(cfg, parent) if parent else cfg
+    return isinstance(node, DictConfig) and name in node
+
+
+def _apply_paper(cfg: DictConfig, choices: dict[str, str], explicit: set[str]) -> None:
+    """Write the paper's settings for the chosen parts, except where the user has set a key."""
+    for key, value in paper_settings(cfg.paper, choices).items():
+        if any(key == own or key.startswith(own + ".") or own.startswith(key + ".") for own in explicit):
+            continue
+        if not _has(cfg, key):
+            raise ConfigError(f"conf/paper/{cfg.paper.name}.yaml: found a setting for '{key}', which does not exist")
+        OmegaConf.update(cfg, key, value, merge=False)
+
+
+def paper_settings(paper: Any, choices: dict[str, str]) -> dict[str, Any]:
+    """Return the paper's settings that concern the chosen parts, flat: dotted key -> value.
+
+    ``settings`` of a paper holds plain keys (``horizon``) and, under ``env``, ``algorithm`` and ``tuner``, a block for
+    each choice; other blocks don't matter to the run.
+    """
+    flat: dict[str, Any] = {}
+    for key, value in paper["settings"].items():
+        if key in PARTS:
+            block = value.get(choices[key])
+            if block:
+                flat |= _flatten(block, f"{key}.")
+        else:
+            flat[key] = value
+    return flat
+
+
+def _flatten(node: Any, prefix: str) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in node.items():
+        if isinstance(value, dict | DictConfig):
+            flat |= _flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = OmegaConf.to_container(value) if isinstance(value, ListConfig) else value
+    return flat
+
+
+def _settings(values: dict[str, Any]) -> RunSettings:
+    try:
+        return RunSettings(**values)
+    except ConfigError as error:
+        raise ConfigError(str(error).removeprefix("RunSettings.")) from None

@@ -1,0 +1,179 @@
+"""One experiment: resolved settings, the parts they name, and one repetition of it."""
+
+import copy
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from bench.algorithms.base import Algorithm
+from bench.envs.base import Environment
+from bench.errors import BenchError, ConfigError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.tasks.base import Task
+from bench.trace import Trace
+from bench.tuners.base import Tuner
+from runners.identity import hash_identity, plain, source_digest
+
+BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
+"""What the class of each part derives from."""
+
+_OPTIONAL = ("algorithm",)
+_KEYS = (*BASES, "horizon", "seed")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run: everything its numbers depend on, and nothing else.
+
+    Parameters
+    ----------
+    settings
+        ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task``, each a dict with the
+        dotted path of a class as ``_target_`` and its fields; ``horizon``, the number of rounds; ``seed``, the base
+        seed. Copied, with numpy scalars and tuples made plain.
+
+    Raises
+    ------
+    ConfigError
+        When a key is missing or unknown, or a value is not plain data.
+    """
+
+    settings: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        settings = plain(self.settings)
+        for key in settings:
+            if key not in _KEYS:
+                raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(_KEYS)}")
+        for key in _KEYS:
+            if settings.get(key) is None:
+                if key not in _OPTIONAL:
+                    raise ConfigError(f"{key}: found no value, expected one")
+                settings[key] = None
+        for key, least in (("horizon", 1), ("seed", 0)):
+            value = settings[key]
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
+        object.__setattr__(self, "settings", settings)
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """Identity of the environment's data: a checksum, ``surrogate``, or None where there is no data."""
+        environment = _construct("env", _import_class("env", self.settings["env"]), self.settings["env"])
+        return getattr(environment, "fingerprint", None)
+
+    @property
+    def surrogate(self) -> bool:
+        """Whether generated data stands in for the real data."""
+        return self.fingerprint == "surrogate"
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What ``run_id`` is the hash of: settings, data fingerprint, digest of the source."""
+        classes = part_classes(self.settings)
+        return {"settings": self.settings, "fingerprint": self.fingerprint, "source": source_digest(classes)}
+
+    @cached_property
+    def run_id(self) -> str:
+        """Twenty hexadecimal digits that change with everything the numbers depend on."""
+        return hash_identity(self.identity)
+
+
+def part_classes(settings: dict[str, Any]) -> dict[str, type]:
+    """Import the classes that the settings name; the current folder is a place to import from.
+
+    Raises
+    ------
+    ConfigError
+        When a class can't be imported or is not of its part's kind; the sentence names the key and the value.
+    """
+    return {part: _import_class(part, settings[part]) for part in BASES if settings.get(part) is not None}
+
+
+def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
+    """Build fresh parts: the task with its environment and algorithm, and the tuner.
+
+    Raises
+    ------
+    ConfigError
+        When a class is unknown or refuses a setting; the sentence names the key, such as ``env.dim``.
+    """
+    classes = part_classes(settings)
+    names = {"env": "environment", "algorithm": "algorithm"}
+    parts = {names[part]: _construct(part, cls, settings[part]) for part, cls in classes.items() if part in names}
+    task = _construct("task", classes["task"], settings["task"], **parts)
+    return task, _construct("tuner", classes["tuner"], settings["tuner"])
+
+
+def check(experiment: Experiment) -> None:
+    """Find what a user can mend before anything is run or written: build the parts and start them once.
+
+    Raises
+    ------
+    BenchError
+        One sentence; any other error is left to the repetition, which records it with its traceback.
+    """
+    task, tuner = build(experiment.settings)
+    _ = experiment.run_id
+    seeds = Seeds(experiment.settings["seed"])
+    try:
+        problem = task.start(experiment.settings["horizon"], seeds)
+        tuner.warm_up(problem)
+        tuner.start(problem, seeds.child("tuner"))
+    except BenchError:
+        raise
+    except Exception:  # a bug, which only a traceback explains
+        return
+
+
+def play(experiment: Experiment, repetition: int) -> Trace:
+    """Run one repetition with fresh parts."""
+    settings = experiment.settings
+    task, tuner = build(settings)
+    return run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], repetition))
+
+
+def _import_class(part: str, settings: Any) -> type:
+    target = settings.get("_target_") if isinstance(settings, dict) else None
+    key = f"{part}._target_"
+    if not isinstance(target, str):
+        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class")
+    module_name, _, class_name = target.rpartition(".")
+    if not module_name or module_name == "__main__":
+        raise ConfigError(f"{key}: found '{target}', expected the dotted path of a class in a module of its own")
+    if not {os.getcwd(), ""} & set(sys.path):
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # a user's module may fail in any way while it is imported
+        raise ConfigError(
+            f"{key}: found '{target}', whose module cannot be imported ({type(error).__name__}: {error}), "
+            "expected an importable class"
+        ) from error
+    cls = getattr(module, class_name, None)
+    base = BASES[part]
+    if not isinstance(cls, type):
+        raise ConfigError(f"{key}: found '{target}', but {module_name} has no class {class_name}, expected one")
+    if not issubclass(cls, base):
+        raise ConfigError(
+            f"{key}: found '{target}', expected a class that derives from {base.__module__}.{base.__name__}"
+        )
+    return cls
+
+
+def _construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
+    # Copied, lest what a part does to its settings reaches the next repetition
+    fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
+    try:
+        return cls(**parts, **fields)
+    except ConfigError as error:
+        message, name = str(error), cls.__name__
+        if message.startswith((f"{name}.", f"{name}:")):
+            raise ConfigError(part + message.removeprefix(name)) from None
+        raise
+    except (TypeError, ValueError) as error:  # a class without validated fields
+        raise ConfigError(f"{part}: found settings that {cls.__name__} refuses ({error}), expected its own") from error

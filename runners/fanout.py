@@ -1,0 +1,388 @@
+"""Running many repetitions of many experiments on all processors, and keeping each as soon as it is there."""
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numba
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from threadpoolctl import threadpool_limits
+
+from bench.errors import BenchError, ConfigError, StoreError, TaskError
+from bench.loop import run
+from bench.seeding import Seeds
+from runners.capture import environment
+from runners.experiment import Experiment, build, part_classes, play
+from runners.store import Store
+
+POLL_SECONDS = 0.2
+"""How often it is looked whether another process has finished."""
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_WARM_UP_ROUNDS = (2, 2, 20, 200)
+_WARM_UP_SECONDS = 0.5
+
+
+@dataclass
+class Result:
+    """What there is of one experiment.
+
+    Parameters
+    ----------
+    experiment
+        Which.
+    done
+        Repetitions, of those asked for, that have a result now.
+    new
+        Those of them that were run just now, here; in the first result only where several are of the same experiment.
+    failed
+        Repetitions without a result, with the first line of the error.
+    """
+
+    experiment: Experiment
+    done: set[int] = field(default_factory=set)
+    new: set[int] = field(default_factory=set)
+    failed: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What came of a call of `run_all`: a result for each piece of work, in its order, and the seconds it took."""
+
+    results: list[Result]
+    seconds: float
+
+
+class _Pair(NamedTuple):
+    experiment: Experiment
+    repetition: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.experiment.run_id, self.repetition
+
+
+class _Answer(NamedTuple):
+    pair: _Pair
+    status: Literal["new", "done", "busy", "failed"]
+    error: str = ""
+
+
+def run_all(
+    work: Sequence[tuple[Experiment, int]],
+    store: Store,
+    *,
+    jobs: int,
+    backend: str = "loky",
+    progress: bool | None = None,
+) -> Summary:
+    """Make sure that every experiment has its repetitions: run what is missing, each in one thread.
+
+    A result that is there already is verified by reading; a damaged one is named on stderr and run again. What another
+    live process is running is waited for, and taken over if that process dies. A repetition that fails is recorded
+    with its traceback, and the others go on.
+
+    Parameters
+    ----------
+    work
+        Experiments, each with its number of repetitions; what is asked for twice is run once.
+    store
+        Where results are kept.
+    jobs
+        Number of worker processes; 1: everything runs in this process.
+    backend
+        joblib's name of a back end.
+    progress
+        Whether a progress bar is shown on stderr; None: only on a terminal.
+
+    Raises
+    ------
+    ConfigError
+        When an experiment's settings or ``jobs`` or ``backend`` are wrong.
+    StoreError
+        When results cannot be written; what is finished is kept.
+    """
+    start = time.perf_counter()
+    if jobs < 1:
+        raise ConfigError(f"jobs: found {jobs}, expected a whole number, at least 1")
+    experiments = {experiment.run_id: experiment for experiment, _ in reversed(work)}
+    wanted: dict[str, int] = {}
+    for experiment, repetitions in work:
+        wanted[experiment.run_id] = max(repetitions, wanted.get(experiment.run_id, 0))
+    state = {run_id: Result(experiments[run_id]) for run_id in wanted}
+
+    missing: list[_Pair] = []
+    for run_id, repetitions in wanted.items():
+        state[run_id].done = _verified(store, run_id, repetitions)
+        todo = sorted(set(range(repetitions)) - state[run_id].done)
+        if todo:
+            store.prepare(run_id, experiments[run_id].identity)
+        missing += [_Pair(experiments[run_id], repetition) for repetition in todo]
+    missing.sort(key=lambda pair: -pair.experiment.settings["horizon"])  # no long one is left to the end
+
+    if missing:
+        with ExitStack() as stack:
+            stack.enter_context(one_thread())
+            advance = stack.enter_context(_bar(missing, progress))
+            if jobs > 1:
+                stack.enter_context(_closed_pool(backend))
+                _warm_up(missing)
+            for answer in _finish(missing, store, jobs, backend):
+                result = state[answer.pair.experiment.run_id]
+                if answer.status == "failed":
+                    result.failed[answer.pair.repetition] = answer.error
+                else:
+                    result.done.add(answer.pair.repetition)
+                    if answer.status == "new":
+                        result.new.add(answer.pair.repetition)
+                advance(answer.pair)
+    return Summary(_by_work(work, state), time.perf_counter() - start)
+
+
+def _by_work(work: Sequence[tuple[Experiment, int]], state: dict[str, Result]) -> list[Result]:
+    """Share the results out to the pieces of work, which may ask for the same experiment with different numbers."""
+    results = []
+    for experiment, repetitions in work:
+        result = state[experiment.run_id]
+        new = {repetition for repetition in result.new if repetition < repetitions}
+        result.new -= new
+        done = {repetition for repetition in result.done if repetition < repetitions}
+        failed = {repetition: error for repetition, error in result.failed.items() if repetition < repetitions}
+        results.append(Result(experiment, done, new, failed))
+    return results
+
+
+def _verified(store: Store, run_id: str, repetitions: int) -> set[int]:
+    """Return which repetitions have a sound result; name those that are damaged."""
+    sound = set()
+    for repetition in sorted(store.done(run_id) & set(range(repetitions))):
+        try:
+            store.read(run_id, repetition)
+        except StoreError as error:
+            print(f"warning: {error}; it is run again", file=sys.stderr)
+        else:
+            sound.add(repetition)
+    return sound
+
+
+def _finish(pairs: list[_Pair], store: Store, jobs: int, backend: str) -> Iterator[_Answer]:
+    """Yield one final answer for every pair, in the order in which they come."""
+    earlier = {pair.key: store.failure(*pair.key) for pair in pairs}
+    while pairs:
+        busy = []
+        for answer in _fan_out(pairs, store, jobs, backend):
+            if answer.status == "busy":
+                busy.append(answer.pair)
+            else:
+                yield answer
+        pairs = busy
+        while pairs:
+            waiting = []
+            for pair in pairs:
+                answer = _look(pair, store, earlier[pair.key])
+                if answer.status == "busy":
+                    waiting.append(pair)
+                else:
+                    yield answer
+            pairs = waiting
+            free = [pair for pair in pairs if _is_free(store, pair)]
+            if free:
+                break  # their process has died, or has just finished: to be asked for again
+            if pairs:
+                time.sleep(POLL_SECONDS)
+
+
+def _look(pair: _Pair, store: Store, earlier: dict[str, Any]) -> _Answer:
+    """Return what has become of a repetition that another process has claimed."""
+    if store.path(*pair.key).exists():
+        with suppress(StoreError):
+            store.read(*pair.key)
+            return _Answer(pair, "done")
+    failure = store.failure(*pair.key)
+    if failure and failure != earlier:
+        return _Answer(pair, "failed", failure.get("error", ""))
+    return _Answer(pair, "busy")
+
+
+def _is_free(store: Store, pair: _Pair) -> bool:
+    with store.claim(*pair.key) as mine:
+        return mine
+
+
+def _fan_out(pairs: list[_Pair], store: Store, jobs: int, backend: str) -> Iterator[_Answer]:
+    """Run pairs in one pool, or in this process for one job, and yield answers as they come.
+
+    When a worker dies (out of memory, a crash in compiled code), joblib gives up the whole pool. Whoever was running is
+    then run again in a pool of its own, where it does no harm to others; who kills that one, too, has failed.
+    """
+    batches = [pairs]
+    while batches:
+        batch = batches.pop(0)
+        alone = batch is not pairs and len(batch) == 1
+        left = {pair.key: pair for pair in batch}
+        try:
+            for answer in _pool(2 if alone else jobs, backend)(
+                delayed(_repeat)(pair.experiment, pair.repetition, store) for pair in batch
+            ):
+                left.pop(answer.pair.key)
+                yield answer
+        except TerminatedWorkerError as error:
+            began = [pair for pair in left.values() if store.claimed(*pair.key)]
+            if alone or not began:
+                for pair in left.values():
+                    yield _failed(store, pair, error, "the worker process died, for instance for lack of memory")
+                continue
+            batches += [[pair] for pair in began]
+            rest = [pair for pair in left.values() if pair not in began]
+            if rest:
+                batches.insert(0, rest)
+
+
+def _pool(jobs: int, backend: str) -> Parallel:
+    limits = {"inner_max_num_threads": 1} if backend == "loky" and jobs > 1 else {}
+    try:
+        with parallel_config(backend=backend, **limits):
+            return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"backend: found '{backend}' ({error}), expected one that joblib knows, as loky") from None
+
+
+def _repeat(experiment: Experiment, repetition: int, store: Store) -> _Answer:
+    """Run one repetition, unless it is claimed or done, and keep its result or its failure. Called in the workers."""
+    pair = _Pair(experiment, repetition)
+    with store.claim(*pair.key) as mine:
+        if not mine:
+            return _Answer(pair, "busy")
+        _limit_threads()
+        start = time.perf_counter()
+        try:
+            _check_identity(experiment)
+            columns = play(experiment, repetition).columns()
+            if not columns:
+                raise TaskError("found no round at all before the log's end, expected at least one")
+        except (Exception, SystemExit) as error:
+            return _failed(store, pair, error, traceback.format_exc())
+        side = {"seconds": time.perf_counter() - start, "environment": environment()}
+        store.write(*pair.key, columns, side)
+    return _Answer(pair, "new")
+
+
+def _failed(store: Store, pair: _Pair, error: BaseException, trace: str) -> _Answer:
+    first_line = str(error).strip().partition("\n")[0]
+    text = first_line if isinstance(error, BenchError) else f"{type(error).__name__}: {first_line}"
+    record = {"error": text, "traceback": trace, "repetition": pair.repetition, "settings": pair.experiment.settings}
+    store.fail(*pair.key, record)
+    return _Answer(pair, "failed", text)
+
+
+_checked: set[str] = set()
+
+
+def _check_identity(experiment: Experiment) -> None:
+    """Refuse to run other code or data than what the run is named after (edited meanwhile, or not on this machine)."""
+    if experiment.run_id in _checked:
+        return
+    here = Experiment(experiment.settings)
+    if here.run_id != experiment.run_id:
+        raise ConfigError(
+            f"run {experiment.run_id}: found other code or data than when it was started (data now: "
+            f"{here.fingerprint}), expected the same; start it again"
+        )
+    _checked.add(experiment.run_id)
+
+
+@lru_cache(maxsize=1)
+def _limit_threads() -> None:
+    """Keep numerical libraries in this process to one thread."""
+    threadpool_limits(1)
+    numba.set_num_threads(1)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep numerical libraries to one thread, also those that are loaded, and processes that are started, inside."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    numba_threads = numba.get_num_threads()
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    numba.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        numba.set_num_threads(numba_threads)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _warm_up(pairs: list[_Pair]) -> None:
+    """Compile and prepare here, once, what the workers would else do all at the same time.
+
+    For each distinct combination of classes: some rounds, more while they are cheap. For each distinct environment: its
+    start, which prepares data. What fails here is left to the repetition, which records it.
+    """
+    seen: set[Any] = set()
+    for pair in pairs:
+        settings = pair.experiment.settings
+        classes = tuple(part_classes(settings).values())
+        if classes not in seen:
+            seen.add(classes)
+            for i, rounds in enumerate(_WARM_UP_ROUNDS):
+                start = time.perf_counter()
+                with suppress(Exception):
+                    task, tuner = build(settings)
+                    run(task, tuner, rounds=min(rounds, settings["horizon"]), seeds=Seeds(settings["seed"]))
+                if i and time.perf_counter() - start > _WARM_UP_SECONDS:  # the first may have compiled
+                    break
+        environment_settings = repr(settings["env"])
+        if environment_settings not in seen:
+            seen.add(environment_settings)
+            with suppress(Exception):
+                build(settings)[0].start(1, Seeds(settings["seed"]))
+
+
+@contextmanager
+def _closed_pool(backend: str) -> Iterator[None]:
+    """Leave no workers behind: later ones are to import the code anew, and nothing goes on after an interruption."""
+    try:
+        yield
+    finally:
+        if backend == "loky":
+            get_reusable_executor(reuse=True).shutdown(kill_workers=True)  # what they have finished is in files
+
+
+@contextmanager
+def _bar(pairs: list[_Pair], progress: bool | None) -> Iterator[Callable[[_Pair], None]]:
+    """Show a progress bar with the time left, measured in rounds, and yield what moves it on."""
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield lambda pair: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.fields[finished]}/{task.fields[all]} repetitions"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console) as bar:
+        rounds = sum(pair.experiment.settings["horizon"] for pair in pairs)
+        task = bar.add_task("", total=rounds, finished=0, all=len(pairs))
+
+        def advance(pair: _Pair) -> None:
+            bar.update(task, advance=pair.experiment.settings["horizon"], finished=bar.tasks[0].fields["finished"] + 1)
+
+        yield advance

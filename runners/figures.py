@@ -1,0 +1,91 @@
+"""Figures as data: which there are, and which experiments they ask for."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from bench.errors import ConfigError
+from bench.report.labels import canonical
+from runners.cli import CONF
+from runners.compose import Run, from_overrides
+
+FIGURES = Path(CONF) / "figure"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One experiment of a figure.
+
+    Parameters
+    ----------
+    labels
+        Its label on each axis.
+    overrides
+        What to add to ``python -m runners.run`` to run just this.
+    run
+        The resolved experiment.
+    """
+
+    labels: dict[str, str]
+    overrides: list[str]
+    run: Run
+
+
+def figure_names(paper: str | None = None) -> list[str]:
+    """Return the names ``paper/figure`` of all figures, or of those of one paper."""
+    names = sorted(f"{path.parent.name}/{path.stem}" for path in FIGURES.glob("*/*.yaml"))
+    return [name for name in names if paper is None or name.startswith(f"{paper}/")]
+
+
+def load_figure(name: str) -> dict[str, Any]:
+    """Read a figure's configuration.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such figure.
+    """
+    path = FIGURES / f"{name}.yaml"
+    if not path.is_file():
+        raise ConfigError(f"figure: found '{name}', expected one of: {', '.join(figure_names())}")
+    figure: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path), resolve=True)  # type: ignore[assignment]
+    return figure
+
+
+def load_paper(name: str) -> dict[str, Any]:
+    """Read a paper's configuration."""
+    paper: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(Path(CONF) / "paper" / f"{name}.yaml"))  # type: ignore[assignment]
+    return paper
+
+
+def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[Drawn]:
+    """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them."""
+    limits: dict[str, int] = {key: figure[key] for key in ("horizon", "repetitions") if key in figure}
+    drawn = []
+    for labels, own in _product(figure):
+        overrides = [f"paper={figure['paper']}", *own]
+        run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
+        drawn.append(Drawn(labels, overrides, run))
+    return drawn
+
+
+def _product(figure: dict[str, Any]) -> Iterator[tuple[dict[str, str], list[str]]]:
+    common = list(figure.get("common", []))
+    for block in figure["runs"]:
+        axes = [[(axis, label, overrides) for label, overrides in _labels(entry)] for axis, entry in block.items()]
+        for point in itertools.product(*axes):
+            labels = {axis: label for axis, label, _ in point}
+            groups_first = sorted((o for _, _, os in point for o in os), key=lambda o: "." in o.split("=")[0])
+            n_groups = sum("." not in o.split("=")[0] for o in groups_first)
+            yield labels, groups_first[:n_groups] + common + groups_first[n_groups:]
+
+
+def _labels(entry: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return label and overrides of every value of an axis, written out or as numbers with a template."""
+    if set(entry) == {"values", "override"}:
+        return [(canonical(value), [entry["override"].format(value)]) for value in entry["values"]]
+    return [(canonical(label), [str(override) for override in overrides]) for label, overrides in entry.items()]

@@ -1,0 +1,239 @@
+"""What a run's numbers depend on, as one hash: settings, data, and the source of the code that is run."""
+
+import ast
+import hashlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bench.errors import ConfigError
+
+ALWAYS = ("bench.loop", "bench.trace", "bench.seeding")
+"""Modules that every run goes through."""
+
+_STANDARD = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+Stamp = tuple[str, int, int]
+
+
+class Source(NamedTuple):
+    """A module's source: digest of its syntax tree, and the names that it may import."""
+
+    digest: str
+    imports: tuple[str, ...]
+
+
+def plain(value: Any, where: str = "") -> Any:
+    """Return settings as plain data: dicts with string keys, lists, strings, numbers, booleans and None.
+
+    Raises
+    ------
+    ConfigError
+        When there is anything else; the sentence names the key.
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    raise ConfigError(f"{where or 'settings'}: found {value!r}, expected plain data (numbers, strings, lists, dicts)")
+
+
+def hash_identity(identity: Mapping[str, Any]) -> str:
+    """Return the first twenty hexadecimal digits of the sha256 of the canonical JSON of ``identity``."""
+    canonical = json.dumps(plain(identity), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:20]
+
+
+def source_digest(classes: Mapping[str, type]) -> str:
+    """Return one digest of all that `module_digests` returns, which see."""
+    return hashlib.sha256(json.dumps(module_digests(classes), sort_keys=True).encode()).hexdigest()
+
+
+def module_digests(classes: Mapping[str, type]) -> dict[str, str]:
+    """Return the digests of all modules of the project and the user that ``classes`` are made of, by name.
+
+    That is: the modules of every class they inherit from, the loop, and whatever these import anywhere in their text,
+    except the standard library and installed packages. Modules count as syntax trees without docstrings and comments;
+    imports are found by reading, so one that is put together at run time is not noticed.
+
+    Parameters
+    ----------
+    classes
+        Classes by the part of the settings that names them.
+
+    Raises
+    ------
+    ConfigError
+        When the source of a class is not found, or is no longer that of the module in memory.
+    """
+    roots = frozenset((*ALWAYS, *_modules_of(classes)))
+    known = _digests.get(roots)
+    if known is None or any(_stamp(stamp[0]) != stamp for stamp in known[0]):
+        known = _digests[roots] = _digest(roots)
+    return known[1]
+
+
+_digests: dict[frozenset[str], tuple[list[Stamp], dict[str, str]]] = {}
+_sources: dict[tuple[str, Stamp], Source] = {}
+_in_memory: dict[str, tuple[Any, str]] = {}
+
+
+def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
+    """Yield the modules of the classes and of those they inherit from, unless installed or standard."""
+    for part, cls in classes.items():
+        own = cls.__module__.partition(".")[0]
+        for base in cls.__mro__:
+            name = base.__module__
+            if name.partition(".")[0] in sys.builtin_module_names:
+                continue
+            path = _locate(name)
+            if path is None:
+                raise ConfigError(
+                    f"{part}._target_: found the class {base.__qualname__}, whose source file is not there (module "
+                    f"{name}), expected a class in a file of its own"
+                )
+            if name.partition(".")[0] == own or _belongs(path):
+                yield name
+
+
+def _digest(roots: frozenset[str]) -> tuple[list[Stamp], dict[str, str]]:
+    own = {name.partition(".")[0] for name in roots}
+    stamps: list[Stamp] = []
+    digests: dict[str, str] = {}
+    seen: set[str] = set()
+    todo = sorted(roots)
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        parent = name.rpartition(".")[0]
+        if parent:
+            todo.append(parent)  # importing a.b runs a first
+        path = _locate(name)
+        if path is None or not (name.partition(".")[0] in own or _belongs(path)):
+            continue
+        stamp = _stamp(path)
+        if stamp is None:
+            raise ConfigError(f"{path}: found no file, expected the source of the module {name}")
+        source = _sources.get((name, stamp))
+        if source is None:
+            source = _sources[name, stamp] = _read(name, path)
+        _refuse_outdated(name, path, source.digest)
+        stamps.append(stamp)
+        digests[name] = source.digest
+        todo += source.imports
+    return stamps, digests
+
+
+def _refuse_outdated(name: str, path: str, digest: str) -> None:
+    """Refuse a file that was edited since this process imported it: what is run would not be what is hashed."""
+    module = sys.modules.get(name)
+    if module is None:
+        return
+    spec, known = _in_memory.setdefault(name, (module.__spec__, digest))
+    if spec is not module.__spec__:  # imported anew
+        _in_memory[name] = module.__spec__, digest
+    elif known != digest:
+        raise ConfigError(
+            f"{path}: found code that is newer than what this process has imported, expected a restart (or a reload "
+            f"of the module {name})"
+        )
+
+
+def _locate(name: str) -> str | None:
+    """Return the file of a module without importing anything; None where there is no such module or no file."""
+    module = sys.modules.get(name)
+    if module is not None:
+        return getattr(module, "__file__", None)
+    spec = _find_spec(name)
+    return spec.origin if spec is not None and spec.has_location else None
+
+
+def _find_spec(name: str) -> importlib.machinery.ModuleSpec | None:
+    parent = name.rpartition(".")[0]
+    try:
+        if not parent:
+            return importlib.util.find_spec(name)
+        if parent in sys.modules:
+            locations = getattr(sys.modules[parent], "__path__", None)
+        else:
+            spec = _find_spec(parent)
+            locations = spec.submodule_search_locations if spec is not None else None
+        return importlib.machinery.PathFinder.find_spec(name, locations) if locations is not None else None
+    except (ImportError, ValueError):
+        return None
+
+
+def _belongs(path: str) -> bool:
+    """Whether a file is neither installed nor part of Python."""
+    return not path.startswith(_STANDARD) and not any(folder in path for folder in _INSTALLED)
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return path, status.st_mtime_ns, status.st_size
+
+
+def _read(name: str, path: str) -> Source:
+    content = Path(path).read_bytes()
+    if not path.endswith(".py"):  # compiled: there is nothing to leave out
+        return Source(hashlib.sha256(content).hexdigest(), ())
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError) as error:
+        raise ConfigError(f"{path}: found no valid Python ({error}), expected the source of {name}") from None
+    package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
+    text = json.dumps(_canonical(tree), separators=(",", ":"))
+    return Source(hashlib.sha256(text.encode()).hexdigest(), tuple(sorted(set(_imports(tree, package)))))
+
+
+def _imports(tree: ast.Module, package: str) -> Iterator[str]:
+    """Yield all modules that may be imported anywhere in the tree; some of the names may turn out to be no modules."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                levels = package.split(".")
+                outer = ".".join(levels[: len(levels) - node.level + 1])
+                base = f"{outer}.{base}" if base else outer
+            if base:
+                yield base
+                yield from (f"{base}.{alias.name}" for alias in node.names if alias.name != "*")
+
+
+def _canonical(node: Any) -> Any:
+    """Return a syntax tree as plain data, without strings that stand alone and without places.
+
+    Unlike `ast.dump`, it is the same for all versions of Python that parse the text alike.
+    """
+    if isinstance(node, ast.Constant):
+        return ["Constant", type(node.value).__name__, repr(node.value)]
+    if isinstance(node, ast.AST):
+        fields = {name: _canonical(value) for name, value in ast.iter_fields(node) if value is not None and value != []}
+        return [type(node).__name__, fields]
+    if isinstance(node, list):
+        return [_canonical(item) for item in node if not _is_text(item)]
+    return node
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

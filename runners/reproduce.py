@@ -1,0 +1,175 @@
+"""The figures of the papers: python -m runners.reproduce paper=syndicated scale=quick jobs=2."""
+
+import json
+import shlex
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig
+
+from bench.report.claims import check
+from bench.report.kinds import draw, save
+from bench.report.tables import tables, to_csv, to_markdown
+from runners.aggregate import aggregate
+from runners.capture import environment
+from runners.cli import explicit_keys, main
+from runners.experiment import check as check_experiment
+from runners.fanout import run_all
+from runners.figures import Drawn, expand, figure_names, load_figure, load_paper
+from runners.store import Store, results_folder, write_text
+
+Verdicts = Counter[str]
+
+
+def reproduce(cfg: DictConfig) -> bool:
+    """Make the chosen figures; return whether no repetition failed."""
+    choices = HydraConfig.get().runtime.choices
+    names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
+    explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed")]
+    extra = [f"{key}={cfg[key]}" for key in explicit]
+    complete, verdicts, start = True, Verdicts(), time.perf_counter()
+    for name in names:
+        good, counted = make_figure(name, choices["scale"], extra, cfg)
+        complete &= good
+        verdicts += counted
+    total = ", ".join(f"{verdicts[word]} {word}" for word in ("holds", "fails", "open"))
+    print(f"{len(names)} figures in {time.perf_counter() - start:.0f} s; claims: {total}; see {results_folder()}")
+    return complete
+
+
+def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tuple[bool, Verdicts]:
+    """Run what is missing for one figure, then write its tables, claims and pictures."""
+    start = time.perf_counter()
+    figure = load_figure(name)
+    drawn = expand(figure, scale, extra)
+    for one in drawn:
+        check_experiment(one.run.experiment)
+    store = Store(results_folder())
+    work = [(one.run.experiment, one.run.settings.repetitions) for one in drawn]
+    summary_ = run_all(work, store, jobs=cfg.jobs, backend=cfg.runner.backend, progress=cfg.runner.progress)
+    for one, result in zip(drawn, summary_.results, strict=True):
+        for repetition, error in sorted(result.failed.items()):
+            print(f"error: {name}: {one.labels}: repetition {repetition} failed: {error}", file=sys.stderr)
+
+    surrogate = any(one.run.experiment.surrogate for one in drawn)
+    folder = results_folder() / name / f"{scale}{'-custom' if extra else ''}{'-surrogate' if surrogate else ''}"
+    done = [sorted(result.done) for result in summary_.results]
+    curves, finals = aggregate(drawn, done, store, curves=figure["kind"] == "curves")
+    claims = check(figure, finals, curves)
+    note = _note(drawn, scale, surrogate)
+    for file, table in tables(figure, finals, surrogate=surrogate).items():
+        write_text(folder / f"{file}.csv", to_csv(table))
+        write_text(folder / f"{file}.md", to_markdown(table, figure["title"], [note]))
+    write_text(folder / "finals.csv", to_csv(finals))
+    write_text(folder / "claims.csv", to_csv(claims))
+    if len(curves):
+        write_text(folder / "curves.csv", to_csv(curves))
+    write_text(
+        folder / "manifest.json", json.dumps(_manifest(name, figure, drawn, scale, extra, store, done), indent=1)
+    )
+    save(draw(figure, curves, finals, note=note), folder, Path(name).name)
+
+    verdicts = Verdicts(claims["verdict"])
+    new = sum(len(result.new) for result in summary_.results)
+    failed = sum(len(result.failed) for result in summary_.results)
+    print(
+        f"{name} at scale {scale}: {sum(map(len, done))} repetitions ({new} new, {failed} failed), "
+        f"{time.perf_counter() - start:.1f} s; claims: {_spell(verdicts)}; {folder}",
+        flush=True,
+    )
+    return not failed, verdicts
+
+
+def _spell(verdicts: Verdicts) -> str:
+    return ", ".join(f"{count} {word}" for word, count in sorted(verdicts.items())) or "none"
+
+
+def _note(drawn: list[Drawn], scale: str, surrogate: bool) -> str:
+    """Say in a line what the numbers rest on."""
+    repetitions = sorted({one.run.settings.repetitions for one in drawn})
+    horizons = sorted({one.run.settings.horizon for one in drawn})
+    spell = lambda values: " or ".join(f"{value:,}" for value in values)  # noqa: E731
+    data = "; surrogate data in place of real ratings" if surrogate else ""
+    return f"scale {scale}: {spell(repetitions)} repetitions of {spell(horizons)} rounds{data}"
+
+
+def _manifest(
+    name: str,
+    figure: dict[str, Any],
+    drawn: list[Drawn],
+    scale: str,
+    extra: list[str],
+    store: Store,
+    done: list[list[int]],
+) -> dict[str, Any]:
+    """Return everything that a reader needs to judge the figure or to make it again."""
+    runs = []
+    for one, repetitions in zip(drawn, done, strict=True):
+        experiment = one.run.experiment
+        seconds = [store.read_side(experiment.run_id, repetition).get("seconds") for repetition in repetitions]
+        known = [value for value in seconds if value is not None]
+        runs.append(
+            {
+                "labels": one.labels,
+                "command": shlex.join(["python", "-m", "runners.run", *one.overrides, *extra]),
+                "run_id": experiment.run_id,
+                "repetitions": len(repetitions),
+                "horizon": one.run.settings.horizon,
+                "data": experiment.fingerprint,
+                "seconds_per_repetition": round(sum(known) / len(known), 4) if known else None,
+            }
+        )
+    command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
+    return {
+        "figure": name,
+        "title": figure["title"],
+        "scale": scale,
+        "command": command,
+        "settings": settings_table(figure, drawn),
+        "published": figure.get("published", []),
+        "runs": runs,
+        "environment": environment(),
+    }
+
+
+def settings_table(figure: dict[str, Any], drawn: list[Drawn]) -> list[dict[str, Any]]:
+    """Return every setting of the figure's experiments with its values, its source and the place.
+
+    The source is the figure's where it names the key (``env.dim``), else the paper's (``env.synthetic_linear.dim``),
+    else ``assumed``: then it is the suite's own default.
+    """
+    sources = load_paper(figure["paper"])["sources"]
+    rows: dict[str, dict[str, Any]] = {}
+    for one in drawn:
+        flat = {"horizon": one.run.settings.horizon, "repetitions": one.run.settings.repetitions}
+        for part in ("env", "algorithm", "tuner"):
+            flat |= _flatten(one.run.experiment.settings.get(part) or {}, f"{part}.{one.run.choices[part]}")
+        for key, value in flat.items():
+            part, _, rest = key.partition(".")
+            general = f"{part}.{rest.partition('.')[2]}" if rest else key
+            given = figure.get("sources", {}).get(general) or sources.get(key)
+            source, where = given or ["assumed", "the suite's default"]
+            row = rows.setdefault(key, {"key": key, "values": [], "source": source, "where": where})
+            if value not in row["values"]:
+                row["values"].append(value)
+    return list(rows.values())
+
+
+def _flatten(node: dict[str, Any], prefix: str) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in node.items():
+        if key == "_target_":
+            continue
+        if isinstance(value, dict) and value:
+            flat |= _flatten(value, f"{prefix}.{key}")
+        else:
+            flat[f"{prefix}.{key}"] = value
+    return flat
+
+
+if __name__ == "__main__":
+    sys.exit(main("reproduce", reproduce))

@@ -1,0 +1,293 @@
+"""Where results are kept: a folder for each run, a file for each repetition, written whole or not at all."""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.errors import StoreError
+
+_RUN_ID = re.compile(r"[0-9a-f]{8,64}")
+_DONE = re.compile(r"rep-(\d{5,9})\.parquet")
+_DIGEST = b"content_sha256"
+_PLACE = b"place"
+_LEFTOVER_SECONDS = 600.0
+"""Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
+
+
+def results_folder() -> Path:
+    """Return the folder of results: ``BENCH_RESULTS_DIR`` where it is set, else ``results`` beside the code."""
+    given = os.environ.get("BENCH_RESULTS_DIR")
+    return Path(given).expanduser() if given else Path(__file__).resolve().parents[1] / "results"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all, with the folders above it.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be written.
+    """
+    with _disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, text.encode())
+
+
+class Store:
+    """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
+
+    Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has:
+    ``rep-00007.parquet``, its trace, bit-identical however it was run; ``rep-00007.json``, the seconds it took and the
+    environment; or ``rep-00007.failed.json``, how it failed. ``rep-00007.claim`` is there while it runs.
+
+    Parameters
+    ----------
+    root
+        The folder of results.
+    """
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = Path(root).absolute()
+
+    def folder(self, run_id: str) -> Path:
+        """Return a run's folder.
+
+        Raises
+        ------
+        StoreError
+            When the name is not a hash.
+        """
+        if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id):
+            raise StoreError(f"run: found the name {run_id!r}, expected 8 to 64 hexadecimal digits")
+        return self.root / "raw" / run_id
+
+    def path(self, run_id: str, repetition: int, suffix: str = ".parquet") -> Path:
+        """Return the path of one of a repetition's files."""
+        if isinstance(repetition, bool) or not isinstance(repetition, int | np.integer) or not 0 <= repetition < 10**9:
+            raise StoreError(f"repetition: found {repetition!r}, expected a whole number from 0")
+        return self.folder(run_id) / f"rep-{repetition:05d}{suffix}"
+
+    def prepare(self, run_id: str, identity: Mapping[str, Any]) -> None:
+        """Make a run's folder, say in it what it holds, and clear away what dead processes left half-written.
+
+        Raises
+        ------
+        StoreError
+            When the folder cannot be written to.
+        """
+        folder = self.folder(run_id)
+        write_text(folder / "settings.json", json.dumps(identity, indent=1, sort_keys=True) + "\n")
+        now = time.time()
+        with _disk(folder):
+            for entry in os.scandir(folder):
+                with suppress(FileNotFoundError):  # another process clears away, too
+                    if entry.name.endswith(".tmp") and now - entry.stat().st_mtime > _LEFTOVER_SECONDS:
+                        os.unlink(entry.path)
+
+    def done(self, run_id: str) -> set[int]:
+        """Return the repetitions that have a result; reading it shows whether it is sound."""
+        folder = self.folder(run_id)
+        try:
+            with os.scandir(folder) as entries:
+                return {int(match[1]) for entry in entries if (match := _DONE.fullmatch(entry.name))}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise StoreError(f"{folder}: found no way to read it ({error.strerror}), expected a folder") from None
+
+    def write(self, run_id: str, repetition: int, columns: Mapping[str, np.ndarray], side: Mapping[str, Any]) -> None:
+        """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure.
+
+        Raises
+        ------
+        StoreError
+            When it cannot be written; no half-written file is left under its name.
+        """
+        table = pa.table({name: pa.array(values, from_pandas=False) for name, values in columns.items()})
+        sink = pa.BufferOutputStream()
+        # Without statistics and Arrow's copy of the schema, nearly every byte is under a checksum
+        options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False, "store_schema": False}
+        with pq.ParquetWriter(sink, table.schema, write_page_checksum=True, **options) as writer:
+            writer.write_table(table)
+            writer.add_key_value_metadata({_DIGEST: _digest(table), _PLACE: f"{run_id}/{repetition}"})
+        side_text = json.dumps({**side, "finished": _now()}, indent=1, sort_keys=True)
+        _write(self.path(run_id, repetition, ".json"), side_text.encode())
+        _write(self.path(run_id, repetition), sink.getvalue())  # last: it is what says that all is there
+        _remove(self.path(run_id, repetition, ".failed.json"))
+
+    def read(self, run_id: str, repetition: int) -> pd.DataFrame:
+        """Return a repetition's trace, verified.
+
+        Raises
+        ------
+        StoreError
+            When it is not there, or not what was written.
+        """
+        path = self.path(run_id, repetition)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise StoreError(f"{path}: found no such file, expected the result of a repetition") from None
+        except OSError as error:
+            raise StoreError(f"{path}: found no way to read it ({error.strerror}), expected a result") from None
+        try:
+            file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
+            table, metadata = file.read(), file.metadata.metadata
+            place = metadata[_PLACE].decode()
+            sound = metadata[_DIGEST].decode() == _digest(table)
+        except Exception:  # whatever damaged bytes lead to in the parser
+            sound, place = False, ""
+        if not sound:
+            raise StoreError(f"{path}: found a damaged file, expected the result as it was written")
+        if place != f"{run_id}/{repetition}":
+            raise StoreError(f"{path}: found the result of {place}, expected that of {run_id}/{repetition}")
+        return table.to_pandas()
+
+    def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
+        """Return what stands beside a result (``seconds``, ``environment``, ``finished``); empty if it is not there."""
+        return _read_json(self.path(run_id, repetition, ".json"))
+
+    def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
+        """Keep how a repetition failed."""
+        text = json.dumps({**record, "failed": _now()}, indent=1)
+        _write(self.path(run_id, repetition, ".failed.json"), text.encode())
+
+    def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
+        """Return how a repetition failed when it was last run; empty if it did not."""
+        return _read_json(self.path(run_id, repetition, ".failed.json"))
+
+    def claimed(self, run_id: str, repetition: int) -> bool:
+        """Whether there is a claim's file: the repetition runs, or its process died while it did."""
+        return self.path(run_id, repetition, ".claim").exists()
+
+    @contextmanager
+    def claim(self, run_id: str, repetition: int) -> Iterator[bool]:
+        """Take a repetition for this process until the end of the ``with`` block.
+
+        Yields True when it is this process's to run: no other live process holds it, and it has no sound result; a
+        damaged one is deleted. The kernel releases the claim of a process that dies, whatever it dies of.
+
+        Raises
+        ------
+        StoreError
+            When the folder cannot be written to.
+        """
+        path = self.path(run_id, repetition, ".claim")
+        with _disk(path):
+            lock = _lock(path)
+        if lock is None:
+            yield False
+            return
+        try:
+            yield not self._sound(run_id, repetition)
+        finally:
+            try:
+                _remove(path)  # while it is locked: see _lock
+            finally:
+                os.close(lock)
+
+    def _sound(self, run_id: str, repetition: int) -> bool:
+        """Whether there is a sound result; one that is not is deleted. Only for who holds the claim."""
+        path = self.path(run_id, repetition)
+        if not path.exists():
+            return False
+        try:
+            self.read(run_id, repetition)
+        except StoreError:
+            with _disk(path):
+                path.unlink(missing_ok=True)
+            return False
+        return True
+
+
+def _lock(path: Path) -> int | None:
+    """Lock the file at ``path``, made if needed; None where another live process has it.
+
+    The holder deletes the file before it unlocks it. Who opened it before that and locks it afterwards holds a file
+    without a name, which keeps nobody out: so it counts only if the locked file is still the one at ``path``.
+    """
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock), os.stat(path)):
+                return lock
+        except BlockingIOError:
+            os.close(lock)
+            return None
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+
+
+def _digest(table: pa.Table) -> str:
+    """Return the sha256 of names, types and values of all columns."""
+    digest = hashlib.sha256()
+    for name in table.column_names:
+        column = table.column(name)
+        digest.update(json.dumps([name, str(column.type), len(column)]).encode())
+        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+            digest.update(column.to_numpy().tobytes())
+        else:
+            digest.update(json.dumps(column.to_pylist()).encode())
+    return digest.hexdigest()
+
+
+def _write(path: Path, content: bytes | pa.Buffer) -> None:
+    """Write a temporary file beside ``path``, then rename it.
+
+    It is not forced to the disk: a result that a power failure tears is found out by its checksum, and run again.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
+    with _disk(path):
+        try:
+            with open(temporary, "xb") as file:
+                file.write(content)
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+def _remove(path: Path) -> None:
+    with _disk(path):
+        path.unlink(missing_ok=True)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@contextmanager
+def _disk(path: Path) -> Iterator[None]:
+    """Say in one sentence that something cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path}: could not be written ({error.strerror}), expected a folder with room") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,185 @@
+"""GLOC against plain numpy, its projection against general convex solvers."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import NonlinearConstraint, brentq, minimize
+
+from bench.algorithms.base import BanditInfo
+from bench.algorithms.gloc import GLOC, project
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+
+DIM = 5
+ARMS = 8
+INFO = BanditInfo(dim=DIM, n_arms=ARMS, rounds=1000, sub_gaussian=0.5, feature_norm=2.0)
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def project_by_eigenvalues(matrix, radius, point):
+    if np.linalg.norm(point) <= radius:
+        return point
+    values, vectors = np.linalg.eigh(matrix)
+    turned = values * (vectors.T @ point)
+
+    def excess(nu):
+        return np.linalg.norm(turned / (values + nu)) - radius
+
+    nu = brentq(excess, 0, np.linalg.norm(turned) / radius, xtol=1e-14, rtol=1e-14, maxiter=1000)
+    return vectors @ (turned / (values + nu))
+
+
+def random_case(rng, points, length):
+    rows = rng.normal(size=(points, DIM)) * np.array([3.0, 1.0, 0.3, 0.1, 0.01])
+    point = rng.normal(size=DIM)
+    return rows.T @ rows, length * point / np.linalg.norm(point)
+
+
+@pytest.mark.parametrize("length", [0.5, 1.0, 1.0001, 1.5, 20.0, 1e6])
+@pytest.mark.parametrize("radius", [0.1, 1.0])
+def test_projection_is_exact(length, radius):
+    rng = np.random.default_rng(1)
+    for points in (0, 3, 50, 3000):
+        gram, point = random_case(rng, points, length * radius)
+        theta = point.copy()
+        project(gram, 0.7, radius, theta)
+        np.testing.assert_allclose(theta, project_by_eigenvalues(gram + 0.7 * np.eye(DIM), radius, point), atol=1e-12)
+        assert np.linalg.norm(theta) <= radius * (1 + 1e-15)
+        if length < 1:
+            np.testing.assert_array_equal(theta, point)
+
+
+@pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
+def test_projection_agrees_with_a_general_solver(method):
+    rng = np.random.default_rng(2)
+    gram, point = random_case(rng, 20, 1.8)
+    matrix = gram + np.eye(DIM)
+    theta = point.copy()
+    project(gram, 1.0, 1.0, theta)
+    options = {"SLSQP": {"ftol": 1e-16, "maxiter": 1000}, "trust-constr": {"gtol": 1e-12, "xtol": 1e-14}}[method]
+    general = minimize(
+        lambda v: (v - point) @ matrix @ (v - point),
+        np.zeros(DIM),
+        jac=lambda v: 2 * matrix @ (v - point),
+        constraints=NonlinearConstraint(lambda v: v @ v, 0, 1, jac=lambda v: 2 * v[None]),
+        method=method,
+        options=options,
+    )
+    np.testing.assert_allclose(theta, general.x, atol=1e-6)
+
+
+def plain_run(recorded, kappas, rates, after, ridge):
+    """Return arms, theta and theta_hat of GLOC written with whole matrices, and the sum in the bound of the regret."""
+    gram, moment = ridge * np.eye(DIM), np.zeros(DIM)
+    theta, theta_hat, total, arms = np.zeros(DIM), np.zeros(DIM), 0.0, []
+    for (contexts, uniform), kappa, rate in zip(recorded, kappas, rates, strict=True):
+        inverse = np.linalg.inv(gram)
+        width = np.sqrt(np.einsum("ki,ij,kj->k", contexts, inverse, contexts))
+        arm = int(np.argmax(contexts @ theta_hat + rate * width))
+        x, reward = contexts[arm], reward_of(contexts, arm, uniform)
+        gram += np.outer(x, x)
+        before = x @ theta
+        slope = sigmoid(before) - reward
+        total += slope**2 * x @ np.linalg.solve(gram, x)
+        theta = project_by_eigenvalues(gram, 1.0, theta - slope / kappa * np.linalg.solve(gram, x))
+        moment += (x @ theta if after else before) * x
+        theta_hat = np.linalg.solve(gram, moment)
+        arms.append(arm)
+    return arms, theta, theta_hat, total
+
+
+def reward_of(contexts, arm, uniform):
+    return float(uniform < sigmoid(contexts[arm] @ np.linspace(-0.6, 0.6, DIM)))
+
+
+def record(rounds):
+    rng = np.random.default_rng(3)
+    return [(rng.uniform(-0.8, 0.8, (DIM, ARMS)).T, rng.random()) for _ in range(rounds)]
+
+
+def drive(algorithm, recorded, kappas, rates):
+    algorithm.start(INFO, Seeds(1).child("algorithm"))
+    arms = []
+    for (contexts, uniform), kappa, rate in zip(recorded, kappas, rates, strict=True):
+        arm = algorithm.choose(contexts, {"exploration_rate": rate, "kappa": kappa})
+        algorithm.update(contexts, arm, reward_of(contexts, arm, uniform))
+        arms.append(arm)
+    return arms
+
+
+@pytest.mark.parametrize("prediction", ["before", "after"])
+@pytest.mark.parametrize("ridge", [1.0, 0.3])
+def test_run_in_plain_numpy(prediction, ridge):
+    rounds = 400
+    rng = np.random.default_rng(4)
+    kappas, rates = rng.uniform(0.1, 2.0, rounds), rng.uniform(0.0, 2.0, rounds)
+    recorded = record(rounds)
+    algorithm = GLOC(prediction=prediction, ridge=ridge)
+    arms, theta, theta_hat, total = plain_run(recorded, kappas, rates, prediction == "after", ridge)
+    assert drive(algorithm, recorded, kappas, rates) == arms
+    assert len(set(arms)) > 3
+    np.testing.assert_allclose(algorithm.theta, theta, atol=1e-9)
+    np.testing.assert_allclose(algorithm.theta_hat, theta_hat, atol=1e-9)
+
+    kappa = math.exp(-1.0) / (1 + math.exp(-1.0)) ** 2
+    regret = total / (2 * kappa) + 2 * kappa * ridge
+    root = math.sqrt(1 + 2 / kappa * regret + 4 * 0.5**4 / (kappa**4 * 0.05**2))
+    beta = 1 + 4 / kappa * regret + 8 * 0.5**2 / kappa**2 * math.log(2 / 0.05 * root) + ridge
+    theory = algorithm.theory(rounds + 1)
+    assert theory["kappa"] == pytest.approx(kappa, rel=1e-12)
+    assert theory["exploration_rate"] == pytest.approx(math.sqrt(beta), rel=1e-9)
+
+
+def test_theory_before_the_first_round():
+    """By hand, with S = 2, L = 2 and so kappa = mu'(4) = 0.0176627..."""
+    algorithm = GLOC(theta_norm=2.0, feature_norm="largest", delta=0.1)
+    algorithm.start(INFO, Seeds(1))
+    theory = algorithm.theory(1)
+    assert theory["kappa"] == pytest.approx(0.017662706213291118, rel=1e-12)
+    regret = 2 * 0.017662706213291118 * 4
+    inside = 1 + 2 * regret / 0.017662706213291118 + 4 * (0.5 / 0.017662706213291118) ** 4 / 0.01
+    beta = 4 + 1 + 32 + 8 * (0.5 / 0.017662706213291118) ** 2 * math.log(20 * math.sqrt(inside))
+    assert theory["exploration_rate"] == pytest.approx(math.sqrt(beta), rel=1e-12)
+
+
+def test_warm_up_is_learnt_with_the_theoretical_kappa():
+    recorded = record(20)
+    untouched, chosen = GLOC(), GLOC()
+    untouched.start(INFO, Seeds(1))
+    chosen.start(INFO, Seeds(1))
+    for contexts, _ in recorded:
+        untouched.update(contexts, 2, 1.0)
+        chosen.choose(contexts, {"exploration_rate": 1.0, "kappa": 0.19661193324148185})
+        chosen.update(contexts, 2, 1.0)
+    np.testing.assert_allclose(untouched.theta, chosen.theta, rtol=1e-12)
+
+
+def test_long_run_keeps_the_inverse_exact():
+    algorithm = GLOC()
+    recorded = record(6000)
+    drive(algorithm, recorded, [0.2] * 6000, [1.0] * 6000)
+    matrix = algorithm._gram + np.eye(DIM)
+    np.testing.assert_allclose(algorithm._inverse @ matrix, np.eye(DIM), atol=1e-10)
+    np.testing.assert_allclose(algorithm.theta_hat, np.linalg.solve(matrix, algorithm._moment), atol=1e-11)
+
+
+@pytest.mark.parametrize(("kappa", "rate"), [(1e-9, 0.0), (1e-9, 1e6), (1e9, 5.0), (0.1, 0.0)])
+def test_repeats_itself_and_stays_finite_with_extreme_values(kappa, rate):
+    algorithm = GLOC(ridge=1e-3)
+    recorded = record(1000)
+    first = drive(algorithm, recorded, [kappa] * 1000, [rate] * 1000)
+    for state in (algorithm.theta, algorithm.theta_hat, algorithm._inverse, algorithm._scores):
+        assert np.isfinite(state).all()
+    assert np.linalg.norm(algorithm.theta) <= 1 + 1e-12
+    assert drive(algorithm, recorded, [kappa] * 1000, [rate] * 1000) == first
+
+
+def test_bad_kappa():
+    algorithm = GLOC()
+    algorithm.start(INFO, Seeds(1))
+    with pytest.raises(ConfigError, match=r"'kappa': found 0.0, expected a positive number"):
+        algorithm.choose(np.zeros((ARMS, DIM)), {"exploration_rate": 1.0, "kappa": 0})

@@ -1,0 +1,175 @@
+"""Laplace-TS against plain numpy, and its two ways to the posterior's mean against general minimisers."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize
+from scipy.special import expit
+
+from bench.algorithms.base import BanditInfo
+from bench.algorithms.laplace_ts import LaplaceTS
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+
+DIM = 6
+ARMS = 9
+INFO = BanditInfo(dim=DIM, n_arms=ARMS, rounds=1000, sub_gaussian=0.5, feature_norm=1.0)
+SEEDS = Seeds(3).child("algorithm")
+
+
+def started(**settings):
+    algorithm = LaplaceTS(**settings)
+    algorithm.start(INFO, SEEDS)
+    return algorithm
+
+
+def contexts_of(rng, scale=0.4):
+    return rng.uniform(-scale, scale, (DIM, ARMS)).T
+
+
+def in_state(rng, precision, **settings):
+    """Return an algorithm in the middle of a run, with precisions around ``precision``."""
+    algorithm = started(**settings)
+    algorithm.mean[:] = rng.uniform(-0.5, 0.5, DIM)
+    algorithm.precision[:] = precision * rng.uniform(0.95, 1.05, DIM)
+    return algorithm
+
+
+def exact(x, label, mean, precision):
+    """Solve for the scalar c in w = m + label c x / q."""
+
+    def gradient(c):
+        return c - 1 / (1 + math.exp(label * x @ mean + c * (x**2 / precision).sum()))
+
+    return mean + label * brentq(gradient, 0, 1, xtol=1e-15) * x / precision
+
+
+def descent(x, label, mean, precision, step, start):
+    w = start.copy()
+    for iteration in range(1000):
+        if iteration in range(100, 1000, 100):
+            step /= 2
+        gradient = precision * (w - mean) - label * x * expit(-label * x @ w)
+        if np.linalg.norm(gradient) <= 1e-4:
+            break
+        w = w - step * gradient
+    return w
+
+
+@pytest.mark.parametrize("reward", [0.0, 1.0])
+@pytest.mark.parametrize("scale", [0.0, 0.3, 30.0])
+def test_exact_solver_finds_the_minimum(reward, scale):
+    rng = np.random.default_rng(1)
+    algorithm = in_state(rng, 3.0, solver="exact")
+    mean, precision, label = algorithm.mean.copy(), algorithm.precision.copy(), 2 * reward - 1
+    contexts = contexts_of(rng, scale)
+    x = contexts[4]
+    algorithm.update(contexts, 4, reward)
+    np.testing.assert_allclose(algorithm.mean, exact(x, label, mean, precision), atol=1e-12)
+
+    def objective(w):
+        return 0.5 * (precision * (w - mean) ** 2).sum() + np.logaddexp(0, -label * x @ w)
+
+    general = minimize(objective, mean, method="BFGS", options={"gtol": 1e-8}).x
+    np.testing.assert_allclose(algorithm.mean, general, atol=1e-5)
+    p = 1 / (1 + math.exp(-(x @ algorithm.mean)))
+    np.testing.assert_allclose(algorithm.precision, precision + p * (1 - p) * x**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("step", [0.1, 1.0, 1.7])
+def test_descent_is_the_stated_one(step):
+    rng = np.random.default_rng(2)
+    algorithm = in_state(rng, 1.0)
+    draws = SEEDS.generator("descent")
+    for _ in range(30):
+        contexts = contexts_of(rng)
+        arm, reward = int(rng.integers(ARMS)), float(rng.integers(2))
+        mean, precision = algorithm.mean.copy(), algorithm.precision.copy()
+        w = descent(contexts[arm], 2 * reward - 1, mean, precision, step, mean + draws.uniform(-1, 1, DIM))
+        p = 1 / (1 + np.exp(-contexts[arm] @ w))
+        algorithm.choose(contexts, {"step_size": step})
+        algorithm.update(contexts, arm, reward)
+        np.testing.assert_allclose(algorithm.mean, w, atol=1e-12)
+        np.testing.assert_allclose(algorithm.precision, precision + p * (1 - p) * contexts[arm] ** 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("step", "precision"), [(0.1, 1.0), (0.1, 50.0), (1.0, 1.0), (1.0, 7.5), (5.0, 1.5)])
+def test_descent_that_converges_ends_near_the_exact_minimum(step, precision):
+    """The gradient's norm is at most 1e-4 there, and the Hessian at least the least precision."""
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        algorithm = in_state(rng, precision)
+        mean, before = algorithm.mean.copy(), algorithm.precision.copy()
+        contexts = contexts_of(rng)
+        algorithm.choose(contexts, {"step_size": step})
+        algorithm.update(contexts, 0, 1.0)
+        away = np.linalg.norm(algorithm.mean - exact(contexts[0], 1.0, mean, before))
+        assert away <= 1e-4 / before.min()
+
+
+def test_descent_diverges_for_large_steps_and_stays_finite():
+    rng = np.random.default_rng(5)
+    contexts = contexts_of(rng)
+    far = in_state(rng, 10.0)
+    far.choose(contexts, {"step_size": 1.0})
+    far.update(contexts, 0, 1.0)
+    assert np.linalg.norm(far.mean) > 1e10
+
+    overflowing = in_state(rng, 100.0)
+    mean, precision = overflowing.mean.copy(), overflowing.precision.copy()
+    overflowing.choose(contexts, {"step_size": 5.0})
+    overflowing.update(contexts, 0, 1.0)
+    np.testing.assert_array_equal(overflowing.mean, mean)
+    np.testing.assert_array_equal(overflowing.precision, precision)
+
+
+def test_draws_from_the_posterior():
+    rng = np.random.default_rng(6)
+    algorithm = in_state(rng, 4.0)
+    draws = SEEDS.generator("posterior")
+    for _ in range(50):
+        contexts = contexts_of(rng)
+        theta = algorithm.mean + draws.standard_normal(DIM) / np.sqrt(algorithm.precision)
+        assert algorithm.choose(contexts, {"step_size": 1.0}) == np.argmax(contexts @ theta)
+
+
+def play(algorithm, rounds, steps):
+    """Return the arms pulled, and the regret in units of that of random arms, with the step sizes ``steps`` in turn."""
+    algorithm.start(INFO, SEEDS)
+    rng = np.random.default_rng(7)
+    theta = np.linspace(-1.5, 1.5, DIM)
+    arms, regret, random_regret = [], 0.0, 0.0
+    for t in range(rounds):
+        contexts = contexts_of(rng)
+        arm = algorithm.choose(contexts, {"step_size": steps[t % len(steps)]})
+        means = 1 / (1 + np.exp(-contexts @ theta))
+        algorithm.update(contexts, arm, float(rng.random() < means[arm]))
+        arms.append(arm)
+        regret += means.max() - means[arm]
+        random_regret += means.max() - means.mean()
+    return arms, regret / random_regret
+
+
+def test_exact_solver_and_small_steps_agree_over_a_run():
+    arms, regret = play(LaplaceTS(solver="exact"), 1000, [1.0])
+    same, _ = play(LaplaceTS(), 1000, [0.1])
+    assert np.mean(np.array(arms) == np.array(same)) > 0.99
+    assert regret < 0.5
+
+
+@pytest.mark.parametrize("solver", ["gradient_descent", "exact"])
+def test_repeats_itself_and_stays_finite_with_extreme_steps(solver):
+    steps = [5.0, 1e-9, 0.1, 1e9, 0.1, 0.1]
+    algorithm = LaplaceTS(solver=solver, prior_precision=1e-3)
+    first, _ = play(algorithm, 1000, steps)
+    assert np.isfinite(algorithm.mean).all()
+    assert np.isfinite(algorithm.precision).all()
+    assert play(algorithm, 1000, steps)[0] == first
+
+
+def test_theory_and_bad_step():
+    algorithm = started()
+    assert algorithm.theory(1) == algorithm.theory(9999) == {"step_size": 1.0}
+    with pytest.raises(ConfigError, match=r"'step_size': found 0.0, expected a positive number"):
+        algorithm.choose(np.zeros((ARMS, DIM)), {"step_size": 0})

@@ -1,0 +1,49 @@
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bench.report.experiments import Experiments
+from bench.report.labels import canonical, describe, matches, selection
+
+
+@pytest.mark.parametrize(
+    ("value", "label"),
+    [
+        (0.5, "0.5"),
+        ("0.50", "0.5"),
+        ("1e-3", "0.001"),
+        (4.0, "4"),
+        (np.int64(60), "60"),
+        (" TL ", "TL"),
+        ("1_000", "1_000"),
+        ("nan", "nan"),
+        (np.nan, ""),
+        (None, ""),
+        (pd.NA, "<NA>"),
+        (True, "True"),
+        (np.True_, "True"),
+    ],
+)
+def test_labels_read_alike_from_yaml_and_csv(value: Any, label: str) -> None:
+    assert canonical(value) == label
+
+
+def test_selections() -> None:
+    labels = {"method": "TL", "alpha": ""}
+    assert matches(labels, selection({"method": ["OP", "TL"]}))
+    assert not matches(labels, selection({"method": "OP"}))
+    assert matches(labels, selection({"alpha": None}))
+    assert not matches(labels, selection({"alpha": "*"}))
+    assert matches(labels, selection({}))
+    assert describe(selection({"method": ["TL", "OP"], "alpha": 0.5})) == "TL/OP, alpha 0.5"
+
+
+def test_experiments_are_those_the_figure_declares() -> None:
+    finals = pd.DataFrame({"method": ["TL", "old"], "repetition": 0, "rounds": 5, "regret": 1.0})
+    runs = [{"method": {"TL": []}, "alpha": {"values": [0, 1], "override": "a={}"}}, {"method": {"OP": []}}]
+    declared = Experiments({"name": "f", "runs": runs}, finals)
+    assert declared.keys == [("TL", "0"), ("TL", "1"), ("OP", "")]
+    assert declared.labels("method") == ["TL", "OP"]
+    assert Experiments({"name": "f"}, finals).keys == [("TL",), ("old",)]

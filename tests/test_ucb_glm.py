@@ -1,0 +1,235 @@
+"""UCB-GLM and the online maximum-likelihood estimate below it."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression as SklearnRegression
+
+from bench.algorithms.base import BanditInfo
+from bench.algorithms.logistic_regression import LogisticRegression
+from bench.algorithms.ucb_glm import UCBGLM
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.envs.synthetic_logistic import SyntheticLogistic
+from bench.errors import ConfigError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.tasks.contextual_bandit import ContextualBandit
+from bench.tuners.fixed import Fixed
+
+RIDGES = (1.0, 0.01, 0.3, 10.0, 0.001)
+
+
+def sigmoid(z: np.ndarray) -> np.ndarray:
+    return np.exp(-np.logaddexp(0.0, -z))
+
+
+def reference_estimate(x: np.ndarray, y: np.ndarray, penalty: float) -> np.ndarray:
+    """Newton's method with halved steps, far beyond the precision that is asked for."""
+
+    def objective(theta: np.ndarray) -> float:
+        return float(np.logaddexp(0.0, x @ theta).sum() - y @ (x @ theta) + penalty / 2 * theta @ theta)
+
+    theta = np.zeros(x.shape[1])
+    for _ in range(200):
+        p = sigmoid(x @ theta)
+        gradient = x.T @ (p - y) + penalty * theta
+        step = np.linalg.solve((x.T * (p * (1 - p))) @ x + penalty * np.eye(x.shape[1]), -gradient)
+        if np.abs(step).max() < 1e-8:  # what is left after it is of the order of its square
+            return theta + step
+        size = 1.0  # halved only where the decrease can be told from rounding
+        while np.abs(step).max() > 1e-5 and objective(theta + size * step) > objective(theta):
+            size /= 2
+        theta = theta + size * step
+    raise AssertionError("the reference did not converge")
+
+
+def started(n_arms: int = 8, dim: int = 5, **settings: Any) -> UCBGLM:
+    algorithm = UCBGLM(**settings)
+    info = BanditInfo(dim=dim, n_arms=n_arms, rounds=1000, sub_gaussian=0.5, feature_norm=1.0)
+    algorithm.start(info, Seeds(0))
+    return algorithm
+
+
+def played(algorithm: UCBGLM, rounds: int, ridges: tuple[float, ...], scale: float = 1.5, n_arms: int = 8) -> Any:
+    """Let ``algorithm`` play; yield after each decision (x, y so far, contexts, ridge, arm)."""
+    rng = np.random.default_rng(3)
+    dim = algorithm.theta_hat.size
+    theta = rng.normal(size=dim)
+    memory = np.empty((dim, n_arms))
+    x, y = np.empty((rounds, dim)), np.empty(rounds)
+    for t, ridge in zip(range(rounds), itertools.cycle(ridges)):
+        memory[:] = rng.uniform(-scale, scale, (dim, n_arms))
+        arm = algorithm.choose(memory.T, {"exploration_rate": 0.7, "ridge": ridge})
+        yield x[:t], y[:t], memory.T, ridge, arm
+        x[t] = memory[:, arm]
+        y[t] = float(rng.random() < sigmoid(x[t] @ theta))
+        algorithm.update(memory.T, arm, y[t])
+        memory[:] = np.nan  # the environment reuses the array: what is kept must be copied
+
+
+@pytest.mark.parametrize("penalty", ["lambda", "code"])
+@pytest.mark.parametrize("ridges", [(1.0,), (0.01,), RIDGES])
+def test_estimate_is_scikit_learns_in_every_round(penalty: str, ridges: tuple[float, ...]) -> None:
+    algorithm = started(penalty=penalty)
+    compared = 0
+    for x, y, _, ridge, _ in played(algorithm, 300, ridges):
+        if len(set(y)) < 2:
+            continue
+        strength = 1.0 / ridge if penalty == "lambda" else ridge
+        model = SklearnRegression(C=strength, fit_intercept=False, solver="newton-cholesky", tol=1e-10, max_iter=1000)
+        expected = model.fit(x, y).coef_[0]
+        assert np.linalg.norm(algorithm.theta_hat - expected) <= 1e-6
+        compared += 1
+    assert compared > 290
+
+
+@pytest.mark.parametrize("scale", [0.001, 0.05, 1.5, 8.0])
+def test_estimate_keeps_its_guarantee_also_where_labels_are_all_equal(scale: float) -> None:
+    algorithm = started()
+    for x, y, _, ridge, _ in played(algorithm, 250, RIDGES, scale=scale):
+        error = np.linalg.norm(algorithm.theta_hat - reference_estimate(x, y, ridge))
+        assert error <= 1.1e-7
+
+
+@pytest.mark.parametrize("ridge", [1.0, 1e-4])
+def test_separable_data_stays_finite(ridge: float) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (200, 4))
+    y = (x @ np.array([1.0, -2.0, 0.5, 0.0]) > 0).astype(float)
+    regression = LogisticRegression(4)
+    for t in range(200):
+        regression.add(x[t], y[t])
+        regression.fit(ridge)
+        assert np.isfinite(regression.theta).all()
+        if t % 20 == 19:
+            np.testing.assert_allclose(regression.theta, reference_estimate(x[: t + 1], y[: t + 1], ridge), atol=2e-7)
+
+
+def test_history_grows_and_jumps_from_far_are_safe() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-20, 20, (2500, 3))
+    y = (rng.random(2500) < sigmoid(x @ np.array([0.1, -0.2, 0.3]))).astype(float)
+    regression = LogisticRegression(3)
+    for features, label in zip(x, y, strict=True):  # never fitted on the way: more than one growth, a far start
+        regression.add(features, label)
+    for penalty in (1e4, 1e-3, 1e4):
+        assert regression.fit(penalty) > 0
+        np.testing.assert_allclose(regression.theta, reference_estimate(x, y, penalty), atol=2e-7, rtol=0)
+        assert regression.fit(penalty) == 0
+    assert regression.count == 2500
+
+
+def test_estimate_keeps_its_guarantee_with_a_coarse_hessian() -> None:
+    rng = np.random.default_rng(6)
+    x = rng.uniform(-1, 1, (200, 3))
+    y = (rng.random(200) < sigmoid(x @ np.array([1.0, -2.0, 3.0]))).astype(float)
+    regression = LogisticRegression(3, hessian_tolerance=0.5)
+    for t in range(200):
+        regression.add(x[t], y[t])
+        regression.fit(0.1)
+        assert np.linalg.norm(regression.theta - reference_estimate(x[: t + 1], y[: t + 1], 0.1)) <= 1.1e-7
+
+
+def test_few_passes_a_round_are_enough() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-0.4, 0.4, (1500, 5))
+    y = (rng.random(1500) < sigmoid(x @ np.array([1.0, -1.0, 0.5, 0.0, 2.0]))).astype(float)
+    regression = LogisticRegression(5)
+    passes = []
+    for features, label in zip(x, y, strict=True):
+        regression.add(features, label)
+        passes.append(regression.fit(1.0))
+    assert 1 <= np.mean(passes[500:]) < 2
+
+
+def test_impossible_penalty_is_one_sentence() -> None:
+    regression = LogisticRegression(2)
+    regression.add(np.array([np.nan, 1.0]), 1.0)
+    with pytest.raises(ConfigError, match="expected finite features"):
+        regression.fit(1.0)
+
+
+def test_pulls_the_upper_bound_of_the_current_ridge() -> None:
+    algorithm = started(random_pulls=0)
+    for x, y, contexts, ridge, arm in played(algorithm, 200, RIDGES):
+        theta = reference_estimate(x, y, ridge)
+        inverse = np.linalg.inv(ridge * np.eye(5) + x.T @ x)
+        scores = contexts @ theta + 0.7 * np.sqrt(np.einsum("ki,ij,kj->k", contexts, inverse, contexts))
+        assert scores[arm] >= scores.max() - 1e-6
+        assert arm == scores.argmax()
+
+
+def test_inverse_stays_exact_over_thousands_of_rounds() -> None:
+    algorithm = started(n_arms=2, dim=3)
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-1, 1, (4500, 3))
+    algorithm.choose(x[:2], {"exploration_rate": 1.0, "ridge": 0.5})
+    for row in x:
+        algorithm.update(row[None, :], 0, 1.0)
+    np.testing.assert_allclose(algorithm._inverse, np.linalg.inv(0.5 * np.eye(3) + x.T @ x), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("flip", "rewards", "learnt"), [(True, (1, 1), (1, 0)), (True, (0, 0), (0, 1))])
+def test_second_label_is_flipped_when_both_are_equal(flip: bool, rewards: Any, learnt: Any) -> None:
+    x = np.array([[1.0, 0.5], [-0.2, 1.0], [0.3, 0.3]])
+    for flag, labels in ((flip, learnt), (False, rewards)):
+        algorithm = started(n_arms=3, dim=2, flip_second_label=flag)
+        for arm, reward in enumerate((*rewards, 1)):
+            algorithm.update(x, arm, float(reward))
+        algorithm.choose(x, {"exploration_rate": 1.0, "ridge": 1.0})
+        expected = reference_estimate(x, np.array([*labels, 1.0]), 1.0)
+        np.testing.assert_allclose(algorithm.theta_hat, expected, atol=2e-7)
+
+
+def test_second_label_is_not_flipped_when_they_differ() -> None:
+    x = np.array([[1.0, 0.5], [-0.2, 1.0]])
+    algorithm = started(n_arms=2, dim=2, flip_second_label=True)
+    algorithm.update(x, 0, 1.0)
+    algorithm.update(x, 1, 0.0)
+    algorithm.choose(x, {"exploration_rate": 1.0, "ridge": 1.0})
+    np.testing.assert_allclose(algorithm.theta_hat, reference_estimate(x, np.array([1.0, 0.0]), 1.0), atol=2e-7)
+
+
+def test_theory() -> None:
+    info = BanditInfo(dim=25, n_arms=120, rounds=14_000, sub_gaussian=0.5, feature_norm=1.0)
+    algorithm = UCBGLM(delta=0.05)
+    algorithm.start(info, Seeds(0))
+    # 2.5510204 sqrt(12.5 ln 1121 + ln 20) = 2.5510204 sqrt(87.7753 + 2.9957)
+    assert algorithm.theory(1)["exploration_rate"] == pytest.approx(24.3045, abs=1e-3)
+    assert algorithm.theory(1) == algorithm.theory(9000)
+
+    algorithm = UCBGLM(theory_form="equation_3")
+    algorithm.start(info, Seeds(0))
+    expected = 0.5 * math.sqrt(25 * math.log((1 + 9000) / 0.1)) + 1
+    assert algorithm.theory(9000)["exploration_rate"] == pytest.approx(expected)
+
+
+def test_random_pulls_come_first_and_the_same_seed_repeats_the_run() -> None:
+    def columns() -> Any:
+        task = ContextualBandit(SyntheticLogistic(dim=4, n_arms=10, feature_range="one"), UCBGLM(random_pulls=7))
+        assert task.warm_up == 7
+        return run(task, Fixed(), rounds=60, seeds=Seeds(5)).columns()
+
+    first, second = columns(), columns()
+    for name, values in first.items():
+        np.testing.assert_array_equal(values, second[name])
+    assert len(first["round"]) == 60
+    assert np.isnan(first["exploration_rate"]).sum() == 7  # no tuner is asked for random pulls
+
+
+def test_learns() -> None:
+    task = ContextualBandit(SyntheticLogistic(dim=4, n_arms=10, feature_range="one"), UCBGLM())
+    trace = run(task, Fixed({"exploration_rate": 0.3}), rounds=2000, seeds=Seeds(1)).columns()
+    assert trace["regret"][-1] < 0.3 * trace["random_regret"][-1]
+
+
+def test_wrong_settings() -> None:
+    with pytest.raises(ConfigError, match="needs logistic rewards"):
+        ContextualBandit(SyntheticLinear(), UCBGLM())
+    with pytest.raises(ConfigError, match="'ridge': found 0"):
+        started().choose(np.ones((8, 5)), {"exploration_rate": 1.0, "ridge": 0.0})
+    with pytest.raises(ConfigError, match=r"UCBGLM\.penalty"):
+        UCBGLM(penalty="none")
