@@ -15,7 +15,7 @@ MAX_ROUNDS = 100
 
 
 def aggregate(
-    drawn: Sequence[Drawn], done: Sequence[Sequence[int]], store: Store, *, curves: bool
+    drawn: Sequence[Drawn], done: Sequence[Sequence[int]], store: Store, *, columns: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read the repetitions ``done`` of each experiment and return the tables ``curves`` and ``finals``.
 
@@ -25,8 +25,8 @@ def aggregate(
         Experiments, and for each the repetitions to read.
     store
         Where they are.
-    curves
-        Whether the figure draws curves; without, the first table is empty.
+    columns
+        Trace columns to keep curves of; without, the first table is empty.
 
     Returns
     -------
@@ -43,14 +43,14 @@ def aggregate(
             last = trace.iloc[-1]
             values = {name: last[name] for name in _numeric(trace) if name != "round"}
             final_rows.append({**labels, "repetition": repetition, "rounds": int(last["round"]), **values})
-        if curves and traces:
-            curve_parts += _curves(labels, traces)
+        if columns and traces:
+            curve_parts += _curves(labels, traces, columns)
     finals = pd.DataFrame(final_rows, columns=_columns(final_rows, axes))
     return (pd.concat(curve_parts, ignore_index=True) if curve_parts else pd.DataFrame()), finals
 
 
-def _curves(labels: dict[str, str], traces: list[pd.DataFrame]) -> list[pd.DataFrame]:
-    """Return mean and band of every numeric column that all traces have at all their rounds."""
+def _curves(labels: dict[str, str], traces: list[pd.DataFrame], columns: Sequence[str]) -> list[pd.DataFrame]:
+    """Return mean and band of the columns, at the rounds that all traces have."""
     rounds = traces[0]["round"].to_numpy()
     if any(not np.array_equal(rounds, trace["round"]) for trace in traces):
         shared = set(rounds.tolist()).intersection(*(trace["round"] for trace in traces))
@@ -58,8 +58,8 @@ def _curves(labels: dict[str, str], traces: list[pd.DataFrame]) -> list[pd.DataF
         rounds = traces[0]["round"].to_numpy()
     kept = np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(int))
     parts = []
-    for column in _numeric(traces[0]):
-        if column == "round" or any(column not in trace for trace in traces):
+    for column in columns:
+        if any(column not in trace for trace in traces):
             continue
         values = np.array([trace[column].to_numpy(dtype=float)[kept] for trace in traces])
         if not np.isfinite(values).all():  # a hyper-parameter is not set in the warm-up: no curve of it

@@ -100,7 +100,7 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = 
     cfg = cfg.copy()
     for override in values:
         key = override.key_or_group
-        if not override.is_force_add() and not _has(cfg, key):
+        if not (override.is_add() or override.is_force_add()) and not _has(cfg, key):
             raise unknown_key(cfg, key)
         OmegaConf.update(cfg, key, override.value(), force_add=True)
     return from_config(cfg, choices, [o.key_or_group for o in values], figure)

@@ -64,7 +64,8 @@ class Experiment:
     def fingerprint(self) -> str | None:
         """Identity of the environment's data: a checksum, ``surrogate``, or None where there is no data."""
         environment = _construct("env", _import_class("env", self.settings["env"]), self.settings["env"])
-        return getattr(environment, "fingerprint", None)
+        fingerprint: str | None = environment.fingerprint
+        return fingerprint
 
     @property
     def surrogate(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import Thread
 from typing import Any, Literal, NamedTuple
 
 import numba
@@ -228,9 +229,10 @@ def _fan_out(pairs: list[_Pair], store: Store, jobs: int, backend: str) -> Itera
         batch = batches.pop(0)
         alone = batch is not pairs and len(batch) == 1
         left = {pair.key: pair for pair in batch}
+        workers = 1 if jobs == 1 else max(2, min(jobs, len(batch)))  # never here: it might crash
         try:
-            for answer in _pool(2 if alone else jobs, backend)(
-                delayed(_repeat)(pair.experiment, pair.repetition, store) for pair in batch
+            for answer in _pool(workers, backend)(
+                delayed(_repeat)(pair.experiment, pair.repetition, store, os.getpid()) for pair in batch
             ):
                 left.pop(answer.pair.key)
                 yield answer
@@ -238,7 +240,9 @@ def _fan_out(pairs: list[_Pair], store: Store, jobs: int, backend: str) -> Itera
             began = [pair for pair in left.values() if store.claimed(*pair.key)]
             if alone or not began:
                 for pair in left.values():
-                    yield _failed(store, pair, error, "the worker process died, for instance for lack of memory")
+                    with store.claim(*pair.key):  # and leave no claim of the dead behind
+                        answer = _failed(store, pair, error, "the worker process died, for instance for lack of memory")
+                    yield answer
                 continue
             batches += [[pair] for pair in began]
             rest = [pair for pair in left.values() if pair not in began]
@@ -255,8 +259,9 @@ def _pool(jobs: int, backend: str) -> Parallel:
         raise ConfigError(f"backend: found '{backend}' ({error}), expected one that joblib knows, as loky") from None
 
 
-def _repeat(experiment: Experiment, repetition: int, store: Store) -> _Answer:
+def _repeat(experiment: Experiment, repetition: int, store: Store, parent: int) -> _Answer:
     """Run one repetition, unless it is claimed or done, and keep its result or its failure. Called in the workers."""
+    _end_with(parent)
     pair = _Pair(experiment, repetition)
     with store.claim(*pair.key) as mine:
         if not mine:
@@ -297,6 +302,19 @@ def _check_identity(experiment: Experiment) -> None:
             f"{here.fingerprint}), expected the same; start it again"
         )
     _checked.add(experiment.run_id)
+
+
+@lru_cache(maxsize=1)
+def _end_with(parent: int) -> None:
+    """In a worker: leave nothing running when the process that started it is killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    if os.getppid() == parent:
+        Thread(target=watch, daemon=True).start()
 
 
 @lru_cache(maxsize=1)

@@ -81,12 +81,12 @@ def module_digests(classes: Mapping[str, type]) -> dict[str, str]:
     """
     roots = frozenset((*ALWAYS, *_modules_of(classes)))
     known = _digests.get(roots)
-    if known is None or any(_stamp(stamp[0]) != stamp for stamp in known[0]):
+    if known is None or any(_stamp(_locate(name)) != stamp for name, stamp in known[0].items()):
         known = _digests[roots] = _digest(roots)
     return known[1]
 
 
-_digests: dict[frozenset[str], tuple[list[Stamp], dict[str, str]]] = {}
+_digests: dict[frozenset[str], tuple[dict[str, Stamp], dict[str, str]]] = {}
 _sources: dict[tuple[str, Stamp], Source] = {}
 _in_memory: dict[str, tuple[Any, str]] = {}
 
@@ -109,9 +109,9 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
                 yield name
 
 
-def _digest(roots: frozenset[str]) -> tuple[list[Stamp], dict[str, str]]:
+def _digest(roots: frozenset[str]) -> tuple[dict[str, Stamp], dict[str, str]]:
     own = {name.partition(".")[0] for name in roots}
-    stamps: list[Stamp] = []
+    stamps: dict[str, Stamp] = {}
     digests: dict[str, str] = {}
     seen: set[str] = set()
     todo = sorted(roots)
@@ -133,7 +133,7 @@ def _digest(roots: frozenset[str]) -> tuple[list[Stamp], dict[str, str]]:
         if source is None:
             source = _sources[name, stamp] = _read(name, path)
         _refuse_outdated(name, path, source.digest)
-        stamps.append(stamp)
+        stamps[name] = stamp
         digests[name] = source.digest
         todo += source.imports
     return stamps, digests
@@ -183,7 +183,9 @@ def _belongs(path: str) -> bool:
     return not path.startswith(_STANDARD) and not any(folder in path for folder in _INSTALLED)
 
 
-def _stamp(path: str) -> Stamp | None:
+def _stamp(path: str | None) -> Stamp | None:
+    if path is None:
+        return None
     try:
         status = os.stat(path)
     except OSError:

@@ -58,7 +58,8 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
     surrogate = any(one.run.experiment.surrogate for one in drawn)
     folder = results_folder() / name / f"{scale}{'-custom' if extra else ''}{'-surrogate' if surrogate else ''}"
     done = [sorted(result.done) for result in summary_.results]
-    curves, finals = aggregate(drawn, done, store, curves=figure["kind"] == "curves")
+    columns = [figure["column"], "random_regret"] if figure["kind"] == "curves" else []
+    curves, finals = aggregate(drawn, done, store, columns=columns)
     claims = check(figure, finals, curves)
     note = _note(drawn, scale, surrogate)
     for file, table in tables(figure, finals, surrogate=surrogate).items():

@@ -119,18 +119,22 @@ class Store:
         """
         table = pa.table({name: pa.array(values, from_pandas=False) for name, values in columns.items()})
         sink = pa.BufferOutputStream()
-        # Without statistics and Arrow's copy of the schema, nearly every byte is under a checksum
+        # Without statistics and Arrow's copy of the schema, there is little that is not under a checksum
         options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False, "store_schema": False}
         with pq.ParquetWriter(sink, table.schema, write_page_checksum=True, **options) as writer:
             writer.write_table(table)
             writer.add_key_value_metadata({_DIGEST: _digest(table), _PLACE: f"{run_id}/{repetition}"})
-        side_text = json.dumps({**side, "finished": _now()}, indent=1, sort_keys=True)
-        _write(self.path(run_id, repetition, ".json"), side_text.encode())
-        _write(self.path(run_id, repetition), sink.getvalue())  # last: it is what says that all is there
+        content = sink.getvalue().to_pybytes()
+        side = {**side, "finished": _now(), "sha256": hashlib.sha256(content).hexdigest()}
+        _write(self.path(run_id, repetition, ".json"), json.dumps(side, indent=1, sort_keys=True).encode())
+        _write(self.path(run_id, repetition), content)  # last: it is what says that all is there
         _remove(self.path(run_id, repetition, ".failed.json"))
 
     def read(self, run_id: str, repetition: int) -> pd.DataFrame:
         """Return a repetition's trace, verified.
+
+        By page checksums, by the digest of all columns in the file, and, where the side file is there, by the digest of
+        the whole file in that one: it also tells of changed bytes that are no data.
 
         Raises
         ------
@@ -148,7 +152,8 @@ class Store:
             file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
             table, metadata = file.read(), file.metadata.metadata
             place = metadata[_PLACE].decode()
-            sound = metadata[_DIGEST].decode() == _digest(table)
+            whole = self.read_side(run_id, repetition).get("sha256", "") in ("", hashlib.sha256(content).hexdigest())
+            sound = whole and metadata[_DIGEST].decode() == _digest(table)
         except Exception:  # whatever damaged bytes lead to in the parser
             sound, place = False, ""
         if not sound:
@@ -158,7 +163,7 @@ class Store:
         return table.to_pandas()
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
-        """Return what stands beside a result (``seconds``, ``environment``, ``finished``); empty if it is not there."""
+        """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
         return _read_json(self.path(run_id, repetition, ".json"))
 
     def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
@@ -250,7 +255,7 @@ def _digest(table: pa.Table) -> str:
     return digest.hexdigest()
 
 
-def _write(path: Path, content: bytes | pa.Buffer) -> None:
+def _write(path: Path, content: bytes) -> None:
     """Write a temporary file beside ``path``, then rename it.
 
     It is not forced to the disk: a result that a power failure tears is found out by its checksum, and run again.

@@ -255,7 +255,7 @@ def test_configuration_holds_every_setting_of_its_class(group, name):
         if key == "tune":
             assert value == (made.tune or list(made.hyper_parameters.names)[:1])
         elif key == "space":
-            own = {p.name: p for p in made.hyper_parameters.parameters}
+            own = {parameter: HyperParameter(parameter, **fields) for parameter, fields in made.spaces.items()}
             assert set(own) == set(value)
             for parameter, fields in value.items():
                 assert vars(HyperParameter(parameter, **fields)) == vars(own[parameter])

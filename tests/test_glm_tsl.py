@@ -146,5 +146,6 @@ def test_wrong_settings() -> None:
         ContextualBandit(SyntheticLinear(), GLMTSL())
     with pytest.raises(ConfigError, match="'ridge': found -1"):
         started().choose(np.ones((6, 4)), {"exploration_rate": 1.0, "ridge": -1.0})
+    unknown: Any = {"penalty": "code"}
     with pytest.raises(ConfigError, match="unknown key 'penalty'"):
-        GLMTSL(penalty="code")
+        GLMTSL(**unknown)

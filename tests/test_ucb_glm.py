@@ -158,7 +158,6 @@ def test_pulls_the_upper_bound_of_the_current_ridge() -> None:
         theta = reference_estimate(x, y, ridge)
         inverse = np.linalg.inv(ridge * np.eye(5) + x.T @ x)
         scores = contexts @ theta + 0.7 * np.sqrt(np.einsum("ki,ij,kj->k", contexts, inverse, contexts))
-        assert scores[arm] >= scores.max() - 1e-6
         assert arm == scores.argmax()
 
 
@@ -172,25 +171,16 @@ def test_inverse_stays_exact_over_thousands_of_rounds() -> None:
     np.testing.assert_allclose(algorithm._inverse, np.linalg.inv(0.5 * np.eye(3) + x.T @ x), rtol=1e-9)
 
 
-@pytest.mark.parametrize(("flip", "rewards", "learnt"), [(True, (1, 1), (1, 0)), (True, (0, 0), (0, 1))])
-def test_second_label_is_flipped_when_both_are_equal(flip: bool, rewards: Any, learnt: Any) -> None:
+@pytest.mark.parametrize(("rewards", "learnt"), [((1, 1), (1, 0)), ((0, 0), (0, 1)), ((1, 0), (1, 0))])
+def test_second_label_is_flipped_when_both_are_equal(rewards: tuple[int, ...], learnt: tuple[int, ...]) -> None:
     x = np.array([[1.0, 0.5], [-0.2, 1.0], [0.3, 0.3]])
-    for flag, labels in ((flip, learnt), (False, rewards)):
-        algorithm = started(n_arms=3, dim=2, flip_second_label=flag)
+    for flip, labels in ((True, learnt), (False, rewards)):
+        algorithm = started(n_arms=3, dim=2, flip_second_label=flip)
         for arm, reward in enumerate((*rewards, 1)):
             algorithm.update(x, arm, float(reward))
         algorithm.choose(x, {"exploration_rate": 1.0, "ridge": 1.0})
         expected = reference_estimate(x, np.array([*labels, 1.0]), 1.0)
         np.testing.assert_allclose(algorithm.theta_hat, expected, atol=2e-7)
-
-
-def test_second_label_is_not_flipped_when_they_differ() -> None:
-    x = np.array([[1.0, 0.5], [-0.2, 1.0]])
-    algorithm = started(n_arms=2, dim=2, flip_second_label=True)
-    algorithm.update(x, 0, 1.0)
-    algorithm.update(x, 1, 0.0)
-    algorithm.choose(x, {"exploration_rate": 1.0, "ridge": 1.0})
-    np.testing.assert_allclose(algorithm.theta_hat, reference_estimate(x, np.array([1.0, 0.0]), 1.0), atol=2e-7)
 
 
 def test_theory() -> None:
@@ -231,5 +221,6 @@ def test_wrong_settings() -> None:
         ContextualBandit(SyntheticLinear(), UCBGLM())
     with pytest.raises(ConfigError, match="'ridge': found 0"):
         started().choose(np.ones((8, 5)), {"exploration_rate": 1.0, "ridge": 0.0})
+    wrong: Any = "none"
     with pytest.raises(ConfigError, match=r"UCBGLM\.penalty"):
-        UCBGLM(penalty="none")
+        UCBGLM(penalty=wrong)

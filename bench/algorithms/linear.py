@@ -46,7 +46,7 @@ class LinearAlgorithm(Algorithm):
         self._gram = np.zeros((info.dim, info.dim))
         self._moment = np.zeros(info.dim)
         self.theta_hat = np.zeros(info.dim)
-        self._ridge = 0.0
+        self._ridge = -1.0  # no factor or inverse yet
         self._scores = np.empty(info.n_arms)
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:

@@ -35,7 +35,7 @@ class LinUCB(LinearAlgorithm):
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         _learn(contexts, arm, reward, self._gram, self._moment, self._inverse, self.theta_hat)
         self._updates += 1
-        if self._updates % _REFRESH == 0 and self._ridge:
+        if self._updates % _REFRESH == 0 and self._ridge > 0:
             self._refresh()
 
     def _refresh(self) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bench.errors import ConfigError
 from bench.report.claims.finding import OPEN, Finding, Unmeasured
@@ -62,10 +62,13 @@ class CaseClaim(Claim):
         The final value that is compared; default: the figure's column.
     per
         Axes whose labels make the cases; without any there is one case.
+    only
+        Labels on the axes in `per` that the claim is about; default: all.
     """
 
     column: str
     per: tuple[str, ...] = ()
+    only: Chosen = Field(default_factory=dict)
 
     @abstractmethod
     def selections(self) -> dict[str, Selection]:
@@ -91,6 +94,12 @@ class CaseClaim(Claim):
         """
         for axis in self.per:
             data.check_axis(axis, f"{where}, key 'per'")
+        data.check(self.only, f"{where}, key 'only'")
+        for axis in self.only:
+            if axis not in self.per:
+                raise ConfigError(
+                    f"{where}, key 'only': axis '{axis}' is not in 'per', which is: {', '.join(self.per)}"
+                )
         for key, chosen in self.selections().items():
             data.check(chosen, f"{where}, key '{key}'")
             twice = sorted(set(chosen) & set(self.per))
@@ -101,7 +110,8 @@ class CaseClaim(Claim):
 
     def cases(self, data: Experiments) -> list[Selection]:
         """Return the cases as selections that fix the axes in `per`."""
-        return data.groups(self.per, self.selections().values())
+        every = data.groups(self.per, self.selections().values())
+        return [case for case in every if all(case[axis][0] in labels for axis, labels in self.only.items())]
 
     def findings(self, data: Experiments, curves: pd.DataFrame) -> list[Finding]:
         """Return one finding per case; missing results make a case open."""

@@ -1,0 +1,406 @@
+"""Whatever happens while repetitions run, at the end all are there, each bit-identical, none run twice."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import threadpoolctl
+
+from bench.errors import ConfigError, StoreError
+from bench.loop import run
+from bench.seeding import Seeds
+from runners import fanout
+from runners.experiment import Experiment, build
+from runners.fanout import run_all
+from runners.store import Store
+
+ROOT = Path(__file__).resolve().parents[1]
+HORIZON = 250
+"""More rounds than a warm-up plays, which the tuner below does not count."""
+
+TUNER = f'''"""A tuner that sleeps, fails, dies or keeps a log if a variable says so: its source stays the same."""
+
+import os
+import time
+
+import numpy
+import threadpoolctl
+
+from bench.tuners.base import Tuner
+
+
+class Mine(Tuner):
+    def _start(self, problem, seeds):
+        self.rng = seeds.generator("mine")
+        self.left = problem.horizon
+        self.repetition = seeds.repetition
+        self.counts = problem.total_rounds == {HORIZON}
+        if not self.counts:
+            return
+        if str(seeds.repetition) in os.environ.get("MINE_DIES", "").split():
+            os._exit(3)
+        if str(seeds.repetition) in os.environ.get("MINE_FAILS", "").split():
+            raise RuntimeError("no luck today\\nand a second line")
+        time.sleep(float(os.environ.get("MINE_SLEEPS", "0")))
+
+    def _ask(self):
+        return {{"exploration_rate": float(self.rng.random())}}
+
+    def _tell(self, reward, outcome):
+        self.left -= 1
+        if self.counts and not self.left and "MINE_LOG" in os.environ:
+            threads = max(library["num_threads"] for library in threadpoolctl.threadpool_info())
+            with open(os.environ["MINE_LOG"], "a") as log:
+                log.write(f"{{self.repetition}} {{threads}} {{os.getpid()}}\\n")
+'''
+SCRIPT = """
+import sys
+from runners.experiment import Experiment
+from runners.fanout import run_all
+from runners.store import Store
+
+if __name__ == "__main__":
+    settings, repetitions, root, jobs = eval(sys.stdin.read())
+    summary = run_all([(Experiment(settings), repetitions)], Store(root), jobs=jobs)
+    print(sorted(summary.results[0].done), sorted(summary.results[0].new), summary.results[0].failed)
+"""
+
+
+def settings(**changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "env": {"_target_": "bench.envs.synthetic_linear.SyntheticLinear", "dim": 3, "n_arms": 5},
+        "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
+        "tuner": {"_target_": "mine_fanned.Mine"},
+        "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
+        "horizon": HORIZON,
+        "seed": 0,
+    }
+    return values | changes
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path, monkeypatch):
+    """Make the folder of the test the current one, with the tuner in it."""
+    (tmp_path / "mine_fanned.py").write_text(TUNER)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine_fanned", raising=False)
+    for name in ("MINE_DIES", "MINE_FAILS", "MINE_SLEEPS", "MINE_LOG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield tmp_path
+    sys.modules.pop("mine_fanned", None)
+
+
+@pytest.fixture
+def experiment():
+    return Experiment(settings())
+
+
+def files(store: Store, experiment: Experiment) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.folder(experiment.run_id).glob("*.parquet")}
+
+
+def leftovers(store: Store, experiment: Experiment) -> list[str]:
+    found = store.folder(experiment.run_id).iterdir()
+    return [path.name for path in found if path.suffix not in (".parquet", ".json")]
+
+
+def start(store: Store, repetitions: int, jobs: int = 1, **environ: str) -> subprocess.Popen[str]:
+    """Run it in a process of its own, which leads a group of its own."""
+    (Path.cwd() / "script.py").write_text(SCRIPT)
+    child = subprocess.Popen(
+        [sys.executable, "script.py"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert child.stdin is not None
+    child.stdin.write(repr((settings(), repetitions, str(store.root), jobs)))
+    child.stdin.close()
+    child.stdin = None
+    return child
+
+
+def wait_for(condition: Any, seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def undisturbed(tmp_path, experiment):
+    store = Store(tmp_path / "undisturbed")
+    summary = run_all([(experiment, 8)], store, jobs=1)
+    assert summary.results[0].new == set(range(8))
+    return files(store, experiment)
+
+
+def test_results_are_those_of_the_loop(tmp_path, experiment):
+    store = Store(tmp_path / "results")
+    summary = run_all([(experiment, 2)], store, jobs=1)
+    assert summary.results[0].failed == {}
+    task, tuner = build(experiment.settings)
+    expected = run(task, tuner, rounds=HORIZON, seeds=Seeds(0, 1)).columns()
+    found = store.read(experiment.run_id, 1)
+    assert list(found.columns) == list(expected)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name].to_numpy(), values)
+    side = store.read_side(experiment.run_id, 1)
+    assert 0 < side["seconds"] < 60
+    assert side["environment"]["packages"]["numpy"] == np.__version__
+    identity = json.loads((store.folder(experiment.run_id) / "settings.json").read_text())
+    assert identity["settings"] == experiment.settings
+    assert Experiment(identity["settings"]).run_id == experiment.run_id
+
+
+def test_any_number_of_jobs_gives_the_same_bytes_in_one_thread_each(tmp_path, experiment, undisturbed, monkeypatch):
+    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+    threads = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+    other = Experiment(settings(seed=1))
+    for jobs in (1, 2):
+        store = Store(tmp_path / f"results{jobs}")
+        summary = run_all([(experiment, 8), (other, 2), (experiment, 3)], store, jobs=jobs)
+        assert [len(result.done) for result in summary.results] == [8, 2, 3]
+        assert [len(result.new) for result in summary.results] == [8, 2, 0]
+        assert files(store, experiment) == undisturbed
+        assert leftovers(store, experiment) == []
+    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    assert {line[1] for line in lines} == {"1"}
+    assert len(lines) == 20
+    pids = [int(line[2]) for line in lines]
+    assert set(pids[:10]) == {os.getpid()}
+    assert os.getpid() not in pids[10:]
+    assert [library["num_threads"] for library in threadpoolctl.threadpool_info()] == threads
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_run_goes_on_where_it_was(tmp_path, experiment, undisturbed, jobs):
+    store = Store(tmp_path / "results")
+    child = start(store, 8, jobs, MINE_SLEEPS="0.3")
+    wait_for(lambda: len(store.done(experiment.run_id)) >= 2)
+    child.kill()
+    child.communicate(timeout=10)  # its workers, who hold the pipes open, end with it
+    kept = store.done(experiment.run_id)
+    assert 2 <= len(kept) < 8
+    summary = run_all([(experiment, 8)], store, jobs=1)
+    assert summary.results[0].new == set(range(8)) - kept
+    assert files(store, experiment) == undisturbed
+    assert leftovers(store, experiment) == []
+
+
+def test_an_interrupted_run_stops_at_once_and_keeps_what_is_finished(tmp_path, experiment):
+    store = Store(tmp_path / "results")
+    child = start(store, 8, 2, MINE_SLEEPS="1.5")
+    wait_for(lambda: len(store.done(experiment.run_id)) >= 2)
+    before = time.monotonic()
+    os.killpg(child.pid, signal.SIGINT)  # what a terminal does on Ctrl-C
+    child.communicate(timeout=20)
+    assert time.monotonic() - before < 5
+    assert child.returncode != 0
+    kept = store.done(experiment.run_id)
+    assert 2 <= len(kept) < 8
+    for repetition in kept:
+        store.read(experiment.run_id, repetition)
+    assert not list(store.folder(experiment.run_id).glob("*.failed.json"))
+    time.sleep(1.6)
+    assert store.done(experiment.run_id) == kept  # no worker goes on
+
+
+def test_two_processes_share_the_work_and_nothing_runs_twice(tmp_path, experiment, undisturbed):
+    store = Store(tmp_path / "results")
+    log = tmp_path / "log"
+    children = [start(store, 8, jobs, MINE_SLEEPS="0.2", MINE_LOG=str(log)) for jobs in (1, 2)]
+    answers = [child.communicate(timeout=50) for child in children]
+    assert [child.returncode for child in children] == [0, 0], answers
+    finished = Counter(line.split()[0] for line in log.read_text().splitlines())
+    assert finished == {str(repetition): 1 for repetition in range(8)}
+    for out, _ in answers:
+        assert out.startswith("[0, 1, 2, 3, 4, 5, 6, 7] [")
+        assert out.strip().endswith("{}")
+    assert files(store, experiment) == undisturbed
+    assert leftovers(store, experiment) == []
+
+
+def test_what_a_dying_process_had_claimed_is_taken_over(tmp_path, experiment, undisturbed):
+    store = Store(tmp_path / "results")
+    child = start(store, 3, MINE_SLEEPS="60")
+    wait_for(lambda: store.claimed(experiment.run_id, 0))
+    other = start(store, 3)
+    wait_for(lambda: store.done(experiment.run_id) == {1, 2})  # it waits for the first
+    assert other.poll() is None
+    child.kill()
+    child.communicate()
+    out, _ = other.communicate(timeout=30)
+    assert out == "[0, 1, 2] [0, 1, 2] {}\n"
+    assert files(store, experiment) == {name: undisturbed[name] for name in sorted(undisturbed)[:3]}
+    assert leftovers(store, experiment) == []
+
+
+def test_a_failure_elsewhere_is_taken_for_an_answer(tmp_path, experiment):
+    store = Store(tmp_path / "results")
+    store.prepare(experiment.run_id, {})
+    store.fail(experiment.run_id, 1, {"error": "an old one"})
+    pairs = [fanout._Pair(experiment, repetition) for repetition in (0, 1)]
+    with store.claim(experiment.run_id, 0), store.claim(experiment.run_id, 1):
+        answers = fanout._finish(pairs, store, 1, "loky")
+        store_failure = {"error": "RuntimeError: elsewhere"}
+        real_sleep, slept = time.sleep, []
+
+        def sleep(seconds: float) -> None:
+            slept.append(seconds)
+            for repetition in (0, 1):
+                store.fail(experiment.run_id, repetition, store_failure)
+            real_sleep(0)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(fanout.time, "sleep", sleep)
+            found = list(answers)
+    assert slept == [fanout.POLL_SECONDS]
+    assert [(answer.pair.repetition, answer.status, answer.error) for answer in found] == [
+        (0, "failed", "RuntimeError: elsewhere"),
+        (1, "failed", "RuntimeError: elsewhere"),
+    ]
+
+
+def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
+    store = Store(tmp_path / "results")
+    run_all([(experiment, 3)], store, jobs=1)
+    before = files(store, experiment)
+    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+    summary = run_all([(experiment, 2)], store, jobs=2)
+    assert (summary.results[0].done, summary.results[0].new) == ({0, 1}, set())
+    assert not (tmp_path / "log").exists()
+    summary = run_all([(experiment, 5)], store, jobs=1)
+    assert summary.results[0].new == {3, 4}
+    assert sorted(line.split()[0] for line in (tmp_path / "log").read_text().splitlines()) == ["3", "4"]
+    assert before.items() < files(store, experiment).items()
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "swap"])
+def test_a_damaged_result_is_named_and_run_again(tmp_path, experiment, undisturbed, capsys, damage):
+    store = Store(tmp_path / "results")
+    run_all([(experiment, 4)], store, jobs=1)
+    path = store.path(experiment.run_id, 2)
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes(
+        {
+            "flip": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+            "truncate": content[:middle],
+            "swap": store.path(experiment.run_id, 1).read_bytes(),
+        }[damage]
+    )
+    assert capsys.readouterr().err == ""
+    summary = run_all([(experiment, 4)], store, jobs=1)
+    error = capsys.readouterr().err
+    assert error.startswith(f"warning: {path}: found ")
+    assert error.count("\n") == 1
+    assert summary.results[0].new == {2}
+    assert files(store, experiment) == {name: undisturbed[name] for name in sorted(undisturbed)[:4]}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failed_repetition_is_recorded_and_the_others_go_on(tmp_path, experiment, undisturbed, monkeypatch, jobs):
+    store = Store(tmp_path / "results")
+    monkeypatch.setenv("MINE_FAILS", "3")
+    result = run_all([(experiment, 5)], store, jobs=jobs).results[0]
+    assert result.done == result.new == {0, 1, 2, 4}
+    assert result.failed == {3: "RuntimeError: no luck today"}
+    record = store.failure(experiment.run_id, 3)
+    assert "Traceback" in record["traceback"]
+    assert "mine_fanned.py" in record["traceback"]
+    assert "and a second line" in record["traceback"]
+    assert record["settings"] == experiment.settings
+    assert not store.path(experiment.run_id, 3, ".json").exists()
+
+    monkeypatch.delenv("MINE_FAILS")
+    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+    result = run_all([(experiment, 5)], store, jobs=1).results[0]
+    assert (result.done, result.new, result.failed) == ({0, 1, 2, 3, 4}, {3}, {})
+    assert [line.split()[0] for line in (tmp_path / "log").read_text().splitlines()] == ["3"]
+    assert store.failure(experiment.run_id, 3) == {}
+    assert files(store, experiment) == {name: undisturbed[name] for name in sorted(undisturbed)[:5]}
+
+
+def test_a_repetition_that_kills_its_process_fails_alone(tmp_path, experiment, monkeypatch):
+    store = Store(tmp_path / "results")
+    monkeypatch.setenv("MINE_DIES", "2")
+    result = run_all([(experiment, 6)], store, jobs=2).results[0]
+    assert result.done == {0, 1, 3, 4, 5}
+    assert list(result.failed) == [2]
+    assert "TerminatedWorkerError" in result.failed[2]
+    assert leftovers(store, experiment) == []
+
+
+def test_a_folder_that_is_none_is_named(tmp_path, experiment):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "raw").write_text("a file where a folder should be")
+    with pytest.raises(StoreError, match=r"^/.*results/raw/.* \(Not a directory\), expected a folder"):
+        run_all([(experiment, 1)], Store(tmp_path / "results"), jobs=1)
+
+
+def test_a_full_disk_ends_the_run_with_one_sentence(tmp_path, experiment, monkeypatch):
+    store = Store(tmp_path / "results")
+    replace = os.replace
+
+    def full(source: str, target: Path) -> None:
+        if str(target).endswith("rep-00002.parquet"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(StoreError, match=r"rep-00002\.parquet: could not be written \(No space left on device\)"):
+        run_all([(experiment, 4)], store, jobs=1)
+    assert store.done(experiment.run_id) == {0, 1}
+    assert leftovers(store, experiment) == []
+
+
+def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment):
+    store = Store(tmp_path / "results")
+    object.__setattr__(experiment, "run_id", "0" * 20)
+    result = run_all([(experiment, 1)], store, jobs=1).results[0]
+    assert result.done == set()
+    assert "found other code or data than when it was started" in result.failed[0]
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"), [({"jobs": 0}, r"^jobs: found 0"), ({"jobs": 2, "backend": "no"}, r"^backend: found 'no'")]
+)
+def test_wrong_ways_to_run_are_named(tmp_path, experiment, keys, message):
+    with pytest.raises(ConfigError, match=message):
+        run_all([(experiment, 2)], Store(tmp_path / "results"), **keys)
+
+
+def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys):
+    run_all([(experiment, 2)], Store(tmp_path / "quiet"), jobs=1)
+    assert capsys.readouterr() == ("", "")
+    run_all([(experiment, 2)], Store(tmp_path / "shown"), jobs=1, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "2/2 repetitions" in err
+
+
+def test_heavy_libraries_stay_out():
+    heavy = ("torch", "obp", "skopt", "hydra")
+    code = f"import sys, runners.fanout; print([name for name in {heavy} if name in sys.modules])"
+    answer = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout == "[]\n"
