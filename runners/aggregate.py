@@ -41,7 +41,7 @@ def aggregate(
         traces = [store.read(one.run.experiment.run_id, repetition) for repetition in repetitions]
         for repetition, trace in zip(repetitions, traces, strict=True):
             last = trace.iloc[-1]
-            values = {name: last[name] for name in _numeric(trace) if name != "round"}
+            values = {name: last[name] for name in _numeric(trace) if name not in ("round", *axes)}
             final_rows.append({**labels, "repetition": repetition, "rounds": int(last["round"]), **values})
         if columns and traces:
             curve_parts += _curves(labels, traces, columns)

@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,27 +89,28 @@ def plain_numpy(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
 def measure(rounds: int, repeats: int) -> pd.DataFrame:
     """Time every case ``repeats`` times in turn and return medians, in rounds per second, with their ratios."""
     rows = []
-    for name, algorithm in (("linucb", LinUCB()), ("lints", LinTS())):
+    for label, algorithm in (("linucb", LinUCB()), ("lints", LinTS())):
         for n_arms, dim in SIZES:
             length = max(200, rounds * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else rounds
             cases: dict[str, Callable[[int], None]] = {
-                tuner: lambda n, t=tuner: whole_loop(algorithm, TUNERS[t](), n_arms, dim, n) for tuner in TUNERS
+                name: partial(whole_loop, algorithm, tuner(), n_arms, dim) for name, tuner in TUNERS.items()
             }
-            cases["bare kernels"] = lambda n: bare_kernels(algorithm, n_arms, dim, n)
-            cases["plain NumPy"] = lambda n: plain_numpy(algorithm, n_arms, dim, n // 10)
+            cases["bare kernels"] = partial(bare_kernels, algorithm, n_arms, dim)
+            cases["plain NumPy"] = partial(plain_numpy, algorithm, n_arms, dim)
+            rounds_of = dict.fromkeys(cases, length) | {"plain NumPy": length // 10}
             seconds: dict[str, list[float]] = {case: [] for case in cases}
-            for case in cases.values():
-                case(100)  # compiles
+            for call in cases.values():
+                call(100)  # compiles
             for _ in range(repeats):
                 for case, call in cases.items():
                     start = time.perf_counter()
-                    call(length)
-                    seconds[case].append((time.perf_counter() - start) * (10 if case == "plain NumPy" else 1))
-            speed = {case: length / statistics.median(values) for case, values in seconds.items()}
+                    call(rounds_of[case])
+                    seconds[case].append(time.perf_counter() - start)
+            speed = {case: rounds_of[case] / statistics.median(values) for case, values in seconds.items()}
             for tuner in TUNERS:
                 rows.append(
                     {
-                        "algorithm": name,
+                        "algorithm": label,
                         "arms": n_arms,
                         "features": dim,
                         "tuner": tuner,

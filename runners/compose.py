@@ -69,7 +69,7 @@ def from_config(
         When a value is of the wrong type or out of range.
     """
     explicit = set(explicit)
-    cfg = OmegaConf.create(OmegaConf.to_container(cfg, resolve=True))  # a copy that may grow
+    cfg = DictConfig(OmegaConf.to_container(cfg, resolve=True))  # a copy that may grow
     _apply_paper(cfg, choices, explicit)
     for key, cap in (("horizon", cfg.scale.max_horizon), ("repetitions", cfg.scale.max_repetitions)):
         if key not in explicit:

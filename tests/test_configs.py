@@ -70,7 +70,7 @@ def test_the_command_line_comes_before_the_paper():
 
 def test_the_scale_caps_what_the_user_does_not_set():
     quick = from_overrides(["paper=syndicated", "scale=quick"]).settings
-    assert (quick.horizon, quick.repetitions) == (2000, 5)
+    assert (quick.horizon, quick.repetitions) == (1000, 5)
     chosen = from_overrides(["paper=syndicated", "scale=quick", "horizon=3000"]).settings
     assert (chosen.horizon, chosen.repetitions) == (3000, 5)
 

@@ -110,6 +110,11 @@ def test_tuner_is_asked_before_it_is_told(name):
         tuner.tell(0.0)
 
 
+def begin(tuner, problem):
+    tuner.start(problem, Seeds(1))
+    return tuner.ask()
+
+
 def fits(name, parameter):
     """Tell which spaces a tuner can search: values, an interval, or both."""
     if name == "theory":
@@ -126,12 +131,10 @@ def test_tuner_has_a_clear_error_for_a_space_that_does_not_fit(name):
         tuner = registry.build("tuner", name)
         problem = Problem(Space((parameter,)), 10)
         if fits(name, parameter):
-            tuner.start(problem, Seeds(1))
-            assert "x" in tuner.ask()
+            assert "x" in begin(tuner, problem)
         else:
             with pytest.raises(ConfigError, match=r"^[^\n]*expected[^\n]*$"):
-                tuner.start(problem, Seeds(1))
-                tuner.ask()
+                begin(tuner, problem)
 
 
 def test_an_empty_space_is_an_error():

@@ -60,7 +60,7 @@ class Mine(Tuner):
         if self.counts and not self.left and "MINE_LOG" in os.environ:
             threads = max(library["num_threads"] for library in threadpoolctl.threadpool_info())
             with open(os.environ["MINE_LOG"], "a") as log:
-                log.write(f"{{self.repetition}} {{threads}} {{os.getpid()}}\\n")
+                log.write(f"{{self.repetition}} {{threads}}{{os.environ.get('OMP_NUM_THREADS')}} {{os.getpid()}}\\n")
 '''
 SCRIPT = """
 import sys
@@ -168,22 +168,25 @@ def test_results_are_those_of_the_loop(tmp_path, experiment):
 
 def test_any_number_of_jobs_gives_the_same_bytes_in_one_thread_each(tmp_path, experiment, undisturbed, monkeypatch):
     monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
-    threads = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
     other = Experiment(settings(seed=1))
-    for jobs in (1, 2):
-        store = Store(tmp_path / f"results{jobs}")
-        summary = run_all([(experiment, 8), (other, 2), (experiment, 3)], store, jobs=jobs)
-        assert [len(result.done) for result in summary.results] == [8, 2, 3]
-        assert [len(result.new) for result in summary.results] == [8, 2, 0]
-        assert files(store, experiment) == undisturbed
-        assert leftovers(store, experiment) == []
+    with threadpoolctl.threadpool_limits(2):
+        threads = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+        for jobs in (1, 2):
+            store = Store(tmp_path / f"results{jobs}")
+            summary = run_all([(experiment, 8), (other, 2), (experiment, 3)], store, jobs=jobs)
+            assert [len(result.done) for result in summary.results] == [8, 2, 3]
+            assert [len(result.new) for result in summary.results] == [8, 2, 0]
+            assert files(store, experiment) == undisturbed
+            assert leftovers(store, experiment) == []
+        assert [library["num_threads"] for library in threadpoolctl.threadpool_info()] == threads
+        assert os.environ["OMP_NUM_THREADS"] == "2"
     lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
-    assert {line[1] for line in lines} == {"1"}
     assert len(lines) == 20
+    assert {line[1] for line in lines} == {"11"}  # in the libraries that are there, and in those still to come
     pids = [int(line[2]) for line in lines]
     assert set(pids[:10]) == {os.getpid()}
     assert os.getpid() not in pids[10:]
-    assert [library["num_threads"] for library in threadpoolctl.threadpool_info()] == threads
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

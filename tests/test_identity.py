@@ -274,10 +274,17 @@ def test_check_finds_a_space_that_does_not_fit():
     check(Experiment(settings()))
 
 
-def test_a_repetition_does_not_change_the_settings_or_the_next_one():
-    experiment = Experiment(settings(tuner={"_target_": "bench.tuners.fixed.Fixed", "configuration": {}}))
-    build(experiment.settings)[1].configuration["exploration_rate"] = 9.0
-    assert experiment.settings["tuner"]["configuration"] == {}
-    first, again, other = (play(experiment, repetition).columns() for repetition in (3, 3, 4))
+def test_what_a_part_does_to_its_settings_stays_with_it(user):
+    changing = TUNER.replace("power=1", "powers").replace("self.power = power", "self.power = powers.pop()")
+    user.write("mine_tuner.py", changing)
+    values = {"_target_": "mine_tuner.Mine", "powers": [1, 2]}
+    experiment = Experiment(settings(tuner=values))
+    rates = [play(experiment, 0).columns()["exploration_rate"][0] for _ in range(2)]
+    assert rates == [0.5**2 + 0.25] * 2
+    assert experiment.settings["tuner"] == values == {"_target_": "mine_tuner.Mine", "powers": [1, 2]}
+
+
+def test_repetitions_differ_and_can_be_repeated():
+    first, again, other = (play(Experiment(settings()), repetition).columns() for repetition in (3, 3, 4))
     assert all(np.array_equal(first[name], again[name]) for name in first)
     assert not np.array_equal(first["reward"], other["reward"])

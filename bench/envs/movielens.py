@@ -110,7 +110,7 @@ class Movielens(ContextualEnvironment):
 def _offer(
     films: np.ndarray, norms: np.ndarray, order: np.ndarray, picks: np.ndarray, by_round: bool, out: np.ndarray
 ) -> None:
-    """Copy the features of a uniformly random set of films into ``out`` (a partial Fisher-Yates shuffle of ``order``)."""
+    """Copy the features of a uniformly random set of films into ``out``, by a partial Fisher-Yates shuffle."""
     dim, n_arms = out.shape
     largest = 0.0
     for k in range(n_arms):

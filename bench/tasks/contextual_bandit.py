@@ -40,7 +40,8 @@ class ContextualBandit(Task):
         if environment.link not in algorithm.links:
             raise ConfigError(
                 f"algorithm: found {type(algorithm).__name__}, which needs {' or '.join(algorithm.links)} rewards, "
-                f"with an environment of {environment.link} rewards ({type(environment).__name__}), expected a fitting pair"
+                f"with an environment of {environment.link} rewards ({type(environment).__name__}), expected a pair that "
+                "fits"
             )
         self.environment = environment
         self.algorithm = algorithm

@@ -64,6 +64,8 @@ class ActivePoints:
         self._factors = np.empty(0)
         self._used = 0
         self._witness = np.empty(space.dim)
+        self.centers = np.empty((0, space.dim))
+        self.stats = np.empty((0, 5))
         self.restart()
 
     def restart(self) -> None:

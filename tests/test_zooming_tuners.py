@@ -1,0 +1,478 @@
+"""Zooming TS, CDT and their relatives against algorithm 1 of the cdt paper, written down slowly.
+
+The slow version remembers nothing but the pulls: it looks for removals and gaps anew in every round, by sorting
+intervals (one dimension) or on a fine grid (two).
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from bench.algorithms.linucb import LinUCB
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tasks.contextual_bandit import ContextualBandit
+from bench.tuners import active_points, cdt, cdt_code, zooming, zooming_oracle, zooming_ts
+from bench.tuners.active_points import ActivePoints
+from bench.tuners.base import Problem
+from bench.tuners.cdt import CDT
+from bench.tuners.cdt_code import CDTCode
+from bench.tuners.zooming import Zooming
+from bench.tuners.zooming_oracle import ZoomingOracle
+from bench.tuners.zooming_ts import ZoomingTS
+
+LINE = Space.of(x={"low": 0.0, "high": 1.0})
+SQUARE = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 0.0, "high": 1.0})
+SEEDS = Seeds(6).child("tuner")
+LEAST = 1 / math.sqrt(2 * math.pi)
+
+
+class Normals:
+    """The standard normal numbers, one for each point since the restart, of one selection after the other.
+
+    They are drawn in blocks of 1,024 (or four times the number of points); what does not suffice for all points is
+    left unused.
+    """
+
+    def __init__(self, seeds):
+        self.rng = seeds.generator("ranking")
+        self.block = []
+
+    def take(self, n):
+        if len(self.block) < n:
+            self.block = self.rng.standard_normal(max(1024, 4 * n)).tolist()
+        taken, self.block = self.block[:n], self.block[n:]
+        return taken
+
+
+class SlowZooming:
+    """Algorithm 1: removal, activation, selection, round by round.
+
+    ``r`` and ``s`` are radius and deviation of a point pulled once; ``restarts`` tells the rounds (from 1) that start
+    afresh; ``index`` is ``random`` for f + s Z, ``fixed`` for f + s.
+    """
+
+    def __init__(self, r, s, restarts, seeds, index="random", removal=True):
+        self.r, self.s, self.restarts, self.index, self.removal = r, s, restarts, index, removal
+        self.normals = Normals(seeds)
+        self.first = seeds.generator("first_point")
+        self.round = 0
+        self.happened = dict.fromkeys(("restart", "remove", "activate", "select"), 0)
+
+    def restart(self):
+        self.points = []  # in the order of activation
+        self.counts = []
+        self.sums = []
+        self.active = []
+        self.final_radius = {}  # of removed points: their balls were taken out of the space as they were
+
+    def f(self, i):
+        return self.sums[i] / self.counts[i]
+
+    def radius(self, i):
+        return self.r / math.sqrt(self.counts[i])
+
+    def remove(self):
+        while True:
+            f = {i: self.f(i) for i in range(len(self.points)) if self.active[i]}
+            r = {i: self.radius(i) for i in f}
+            worse = [u for u in f if any(f[v] - f[u] > r[v] + 2 * r[u] for v in f)]
+            if not worse:
+                return
+            u = worse[-1]  # any order comes to the same
+            self.active[u] = False
+            self.final_radius[u] = r[u]
+            self.happened["remove"] += 1
+
+    def balls(self):
+        return [
+            (point, self.radius(i) if self.active[i] else self.final_radius[i]) for i, point in enumerate(self.points)
+        ]
+
+    def gaps(self):
+        """Return the pieces of [0, 1] outside every ball, from left to right."""
+        pieces, reached = [], 0.0
+        for low, high in sorted((v[0] - r, v[0] + r) for v, r in self.balls()):
+            if low > reached:
+                pieces.append((reached, min(low, 1.0)))
+            reached = max(reached, high)
+            if reached >= 1.0:
+                return pieces
+        return [*pieces, (reached, 1.0)]
+
+    def select(self):
+        z = self.normals.take(len(self.points)) if self.index == "random" else None
+        best = None
+        for i in range(len(self.points)):
+            if self.active[i]:
+                factor = max(LEAST, z[i]) if z else 1.0
+                value = self.f(i) + self.s / math.sqrt(self.counts[i]) * factor
+                if best is None or value > best[0]:
+                    best = (value, i)
+        self.happened["select"] += 1
+        return best[1]
+
+    def activate(self, point):
+        self.happened["activate"] += 1
+        self.points.append(point)
+        self.counts.append(0)
+        self.sums.append(0.0)
+        self.active.append(True)
+        return len(self.points) - 1
+
+    def begin(self):
+        self.round += 1
+        if self.restarts(self.round):
+            self.happened["restart"] += 1
+            self.restart()
+        if self.removal:
+            self.remove()
+
+    def ask(self, asked):
+        """Choose in one dimension, with the midpoint of the widest gap as the point to activate.
+
+        ``asked`` only settles which of several gaps it is that are equally wide: a ball around the midpoint of a gap
+        leaves two such gaps, and rounding would decide.
+        """
+        self.begin()
+        gaps = self.gaps()
+        if not self.points:
+            self.chosen = self.activate((self.first.uniform(0.3, 0.7),))
+        elif gaps:
+            widest = max(high - low for low, high in gaps)
+            assert widest > 1e-9  # else rounding would decide whether there is one
+            midpoints = [(low + high) / 2 for low, high in gaps if high - low > widest - 1e-12]
+            self.chosen = self.activate((min(midpoints, key=lambda point: abs(point - asked)),))
+        else:
+            self.chosen = self.select()
+        return self.points[self.chosen]
+
+    def tell(self, reward):
+        self.counts[self.chosen] += 1
+        self.sums[self.chosen] += reward
+
+
+def every(length):
+    return lambda t: (t - 1) % length == 0
+
+
+def at_first(t):
+    return t == 1
+
+
+def theory(tau0, horizon):
+    return math.sqrt(13 * tau0**2 * math.log(horizon) / 2), math.sqrt(52 * math.pi * tau0**2 * math.log(horizon))
+
+
+def of_switching(tau0, horizon):
+    return math.sqrt(13 / 2 * tau0**1.5 * math.log(horizon)), math.sqrt(math.pi / 2 * tau0**2 * math.log(horizon))
+
+
+def line_cases():
+    """Yield name, horizon, tuner, slow version, and what must have happened so that the case means something."""
+    n, log_n = 2_500, math.log(2_500)
+    problem = {"noise_std": 0.05}
+    usual = {"activate", "select", "remove"}
+    for tau0, length in ((0.05, 900), (0.02, 250), (0.01, 2_500)):
+        slow = SlowZooming(*theory(tau0, n), every(length), SEEDS)
+        yield f"theory {tau0}", n, ZoomingTS(epoch_length=length, noise_std=tau0), slow, problem, usual
+    r, s = theory(0.05, n)
+    slow = SlowZooming(r / 4, s / 20, every(1_000), SEEDS)
+    tuner = ZoomingTS(epoch_length=1_000, radius_scale=0.25, ts_scale=0.05)
+    yield "scaled", n, tuner, slow, problem, usual
+    slow = SlowZooming(*of_switching(0.05, n), every(1_000), SEEDS)
+    yield "code", n, ZoomingTS(epoch_length=1_000, constants="code"), slow, problem, {"activate", "select"}
+    slow = SlowZooming(*of_switching(0.01, n), every(700), SEEDS)
+    yield "code, sharp", n, ZoomingTS(epoch_length=700, constants="code", noise_std=0.01), slow, problem, usual
+    # The whole run has n + 50 rounds: T2 = k floor(2550^(3/4)) = k 358, while ln T is that of the asks
+    problem = {"noise_std": 0.05, "rounds": n + 50}
+    yield "cdt", n, CDT(), SlowZooming(*theory(0.05, n), every(3 * 358), SEEDS), problem, usual
+    slow = SlowZooming(0.03 * math.sqrt(13 / 2 * log_n), 0.02 * math.sqrt(13), every(2 * 358), SEEDS)
+    tuner = CDT(constants="code", epoch_factor=2, radius_scale=0.03, ts_scale=0.02)
+    yield "cdt, code", n, tuner, slow, problem, usual
+    r, s = math.sqrt(13 / 2 * log_n), math.sqrt(13)
+    slow = SlowZooming(r, s, every(3 * 358), SEEDS, index="fixed", removal=False)
+    yield "cdt_code", n, CDTCode(), slow, problem, {"activate", "select"}
+    slow = SlowZooming(r / 20, s / 20, every(3 * 358), SEEDS, index="fixed", removal=False)
+    yield "cdt_code, scaled", n, CDTCode(radius_scale=0.05, ts_scale=0.05), slow, problem, {"activate", "select"}
+    r = theory(0.05, n)[0]
+    slow = SlowZooming(r, 2 * r, at_first, SEEDS, index="fixed", removal=False)
+    yield "zooming", n, Zooming(), slow, problem, {"activate", "select"}
+    problem = {"noise_std": 0.05, "change_points": (600, 1_700)}
+    slow = SlowZooming(*theory(0.05, n), lambda t: t in (1, 601, 1_701), SEEDS)
+    yield "oracle", n, ZoomingOracle(), slow, problem, usual
+
+
+@pytest.mark.parametrize("name", [case[0] for case in line_cases()])
+def test_every_decision_in_one_dimension(name):
+    """Restart, removal, activation, where, and selection: same draws, same decisions, and the same points dropped."""
+    horizon, tuner, slow, problem, must_happen = next(case[1:] for case in line_cases() if case[0] == name)
+    tuner.start(Problem(LINE, horizon, **problem), SEEDS)
+    rng = np.random.default_rng(1)
+    for t in range(horizon):
+        n_selected = slow.happened["select"]
+        asked = tuner.ask()["x"]
+        expected = slow.ask(asked)[0]
+        assert asked == pytest.approx(expected, abs=1e-12), f"ask {t + 1}"
+        if slow.happened["select"] > n_selected:  # a removal counts from the next selection at the latest
+            n = tuner._points.n_points
+            assert (tuner._points.stats[:n, 4] > 0).tolist() == slow.active
+        reward = 0.9 - 0.95 * abs(asked - 0.7) + 0.05 * rng.standard_normal()
+        tuner.tell(reward)
+        slow.tell(reward)
+    for kind in must_happen:
+        assert slow.happened[kind] > 3
+    assert slow.happened["restart"] == sum(slow.restarts(t) for t in range(1, horizon + 1))
+    if not slow.removal:
+        assert slow.happened["remove"] == 0
+
+
+@pytest.mark.parametrize("rewards", ["coin", "wild"])
+def test_decisions_with_other_rewards(rewards):
+    """Coins, and numbers far outside [0, 1]."""
+    horizon = 2_000
+    tuner = ZoomingTS(epoch_length=700, noise_std=0.1)
+    slow = SlowZooming(*theory(0.1, horizon), every(700), SEEDS)
+    tuner.start(Problem(LINE, horizon), SEEDS)
+    rng = np.random.default_rng(2)
+    for _ in range(horizon):
+        asked = tuner.ask()["x"]
+        expected = slow.ask(asked)[0]
+        assert asked == pytest.approx(expected, abs=1e-12)
+        reward = float(rng.random() < asked) if rewards == "coin" else 1e3 * float(rng.standard_cauchy())
+        tuner.tell(reward)
+        slow.tell(reward)
+    assert slow.happened["activate"] > 6
+
+
+def grid(steps):
+    axis = np.linspace(0.0, 1.0, steps + 1)
+    return np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def square_cases():
+    n = 1_200
+    r, s = theory(0.05, n)
+    usual = {"activate", "select", "remove"}
+    yield "theory", n, ZoomingTS(epoch_length=500, noise_std=0.05), SlowZooming(r, s, every(500), SEEDS), usual
+    slow = SlowZooming(r, s / 10, every(n), SEEDS)
+    yield "greedy", n, ZoomingTS(epoch_length=n, noise_std=0.05, ts_scale=0.1), slow, usual
+    # T2 = 2 floor(1200^(4/5)) = 2 * 290
+    r, s = math.sqrt(13 / 2 * math.log(n)) / 20, math.sqrt(13) / 20
+    slow = SlowZooming(r, s, every(580), SEEDS, index="fixed", removal=False)
+    yield "cdt_code", n, CDTCode(radius_scale=0.05, ts_scale=0.05), slow, {"activate", "select"}
+
+
+@pytest.mark.parametrize("name", [case[0] for case in square_cases()])
+def test_every_decision_in_two_dimensions(name):
+    """A new point must lie outside every ball; where none is activated, no point of a fine grid may."""
+    horizon, tuner, slow, must_happen = next(case[1:] for case in square_cases() if case[0] == name)
+    tuner.start(Problem(SQUARE, horizon), SEEDS)
+    points = grid(70)
+    rng = np.random.default_rng(3)
+    for t in range(horizon):
+        slow.begin()
+        configuration = tuner.ask()
+        asked = (configuration["x"], configuration["y"])
+        balls = slow.balls()
+        if not balls:
+            assert asked == tuple(slow.first.uniform(0.3, 0.7, 2))
+            slow.chosen = slow.activate(asked)
+        elif asked not in slow.points:
+            assert all(math.dist(asked, v) > r for v, r in balls), f"ask {t + 1}: the new point was covered"
+            assert 0.0 <= min(asked) <= max(asked) <= 1.0
+            slow.chosen = slow.activate(asked)
+        else:
+            centers, radii = np.array([v for v, _ in balls]), np.array([r for _, r in balls])
+            squares = (points**2).sum(axis=1)[:, None] - 2 * points @ centers.T + (centers**2).sum(axis=1)
+            assert (squares - radii**2).min(axis=1).max() <= 1e-9, f"ask {t + 1}: a gap was overlooked"
+            slow.chosen = slow.select()
+            assert asked == slow.points[slow.chosen], f"ask {t + 1}"
+            assert (tuner._points.stats[: len(balls), 4] > 0).tolist() == slow.active
+        reward = 0.9 - math.dist(asked, (0.3, 0.6)) + 0.05 * rng.standard_normal()
+        tuner.tell(reward)
+        slow.tell(reward)
+    for kind in must_happen:
+        assert slow.happened[kind] > 3
+    assert slow.happened["restart"] == sum(slow.restarts(t) for t in range(1, horizon + 1))
+
+
+def test_asked_twice_at_a_new_point():
+    """A new configuration may be asked for without an answer to the last; the unanswered point must not end the zoom.
+
+    It was never pulled, so its radius is infinite: unless it is pulled some time, nothing is ever uncovered again.
+    """
+    tuner = Zooming()
+    tuner.start(Problem(LINE, 3_000, noise_std=0.02), SEEDS)
+    tuner.ask()
+    tuner.tell(0.5)
+    tuner.ask()
+    tuner.ask()
+    tuner.tell(0.5)
+    seen = set()
+    for _ in range(2_000):
+        seen.add(tuner.ask()["x"])
+        tuner.tell(0.5)
+    assert len(seen) > 10
+
+
+def test_z_is_cut_off_below():
+    """Z = max{1/sqrt(2 pi), N(0, 1)}: with one point active, nothing but its own factor counts, and two rank by it."""
+    points = ActivePoints(LINE, active_points.ZoomingRule(10.0, 1.0, True, False, 10_000), SEEDS)
+    points.ask()
+    points.tell(0.0)
+    points.ask()
+    z = points._factors
+    assert z.min() == LEAST
+    assert np.mean(z == LEAST) == pytest.approx(0.655, abs=0.06)  # Phi(0.39894) = 0.6550
+    assert z.max() > 2.5
+
+
+class Rules:
+    """Catches the rules with which tuners set up their points."""
+
+    def __init__(self, monkeypatch):
+        self.caught = []
+
+        def make(space, rule, seeds):
+            self.caught.append(rule)
+            return ActivePoints(space, rule, seeds)
+
+        for module in (cdt, cdt_code, zooming, zooming_ts, zooming_oracle):
+            monkeypatch.setattr(module, "ActivePoints", make)
+
+
+@pytest.fixture
+def rules(monkeypatch):
+    return Rules(monkeypatch)
+
+
+def started(rules, tuner, space, horizon, **problem):
+    tuner.start(Problem(space, horizon, **problem), SEEDS)
+    return rules.caught[-1]
+
+
+def test_lengths_by_hand():
+    """T = 14,000: sqrt(T) = 118.3, T^(2/5) = 45.6, T^(3/4) = 1287.05, T^(4/5) = 2074.5."""
+    for p, space, t1, power in ((1, LINE, 118, 1287), (2, SQUARE, 45, 2074)):
+        assert CDT().warm_up(Problem(space, 14_000)) == t1
+        assert CDT(warm_up_rounds=0).warm_up(Problem(space, 14_000)) == 0
+        assert CDT(warm_up_rounds=7).warm_up(Problem(space, 14_000)) == 7
+        assert CDTCode().warm_up(Problem(space, 14_000)) == 30
+        assert cdt.epoch_length(14_000, p, None) == (3 if p == 1 else 2) * power
+        for k in (1, 2, 3):
+            assert cdt.epoch_length(14_000, p, k) == k * power
+    # Whole powers, where rounding could lose one
+    assert cdt.warm_up_length(10_000, 1) == 100
+    assert cdt.epoch_length(10_000, 1, 1) == 1_000
+    assert cdt.warm_up_length(100_000, 2) == 100
+    assert cdt.epoch_length(100_000, 2, 1) == 10_000
+
+
+def test_constants_by_hand(rules):
+    """ln 14000 = 9.5468126. Theory at tau0 = 1/2: r = sqrt(6.5 / 4 * 9.5468126), s = sqrt(13 pi * 9.5468126)."""
+    rule = started(rules, ZoomingTS(), LINE, 14_000, noise_std=0.5)
+    assert rule.radius == pytest.approx(3.9387270, abs=1e-6)
+    assert rule.spread == pytest.approx(19.7458490, abs=1e-6)
+    assert (rule.randomised, rule.removal) == (True, True)
+    assert rule.restart_every == 1287
+    # Four pieces: (14000 / 4)^(3/4) = 455.04; where a decision covers three rounds: 455 // 3 asks
+    assert started(rules, ZoomingTS(pieces=4), LINE, 14_000).restart_every == 455
+    assert started(rules, ZoomingTS(), LINE, 1_167, rounds=3_500, rounds_per_ask=3).restart_every == 455 // 3
+    # code for switching functions, tau0 = 1/2: r = sqrt(6.5 * 0.3535534 * 9.5468126), s = sqrt(pi / 8 * 9.5468126)
+    rule = started(rules, ZoomingTS(constants="code"), LINE, 14_000, noise_std=0.5)
+    assert rule.radius == pytest.approx(4.6839622, abs=1e-6)
+    assert rule.spread == pytest.approx(1.9362398, abs=1e-6)
+    rule = started(rules, Zooming(constants="code"), LINE, 14_000, noise_std=0.5)
+    assert (rule.radius, rule.spread) == (pytest.approx(4.6839622, abs=1e-6), pytest.approx(9.3679244, abs=1e-6))
+    # cdt's code: r = sqrt(6.5 * 9.5468126), s = sqrt(13), whatever the noise
+    for tuner in (CDT(constants="code"), CDT(constants="code", noise_std=0.1), CDTCode()):
+        rule = started(rules, tuner, LINE, 14_000, noise_std=0.5)
+        assert rule.radius == pytest.approx(7.8774540, abs=1e-6)
+        assert rule.spread == pytest.approx(3.6055513, abs=1e-6)
+        assert rule.restart_every == 3 * 1287
+        assert started(rules, tuner, SQUARE, 14_000).restart_every == 2 * 2074
+    assert (rule.randomised, rule.removal) == (False, False)
+    # a tuner's own noise constant stands above the task's
+    assert started(rules, CDT(noise_std=0.25), LINE, 14_000, noise_std=0.5).radius == pytest.approx(3.9387270 / 2)
+
+
+@pytest.mark.parametrize("tuner", [ZoomingTS, CDT, ZoomingOracle])
+@pytest.mark.parametrize(("horizon", "noise_std"), [(100, 0.1), (14_000, 0.5), (90_000, math.sqrt(0.1))])
+def test_the_identity_that_the_proof_needs(rules, tuner, horizon, noise_std):
+    """s / sqrt(2 pi) = 2 r at equal numbers of pulls."""
+    rule = started(rules, tuner(), LINE, horizon, noise_std=noise_std)
+    assert rule.spread / math.sqrt(2 * math.pi) == pytest.approx(2 * rule.radius, rel=1e-14)
+
+
+@pytest.mark.parametrize("tuner", [ZoomingTS, CDT, CDTCode])
+def test_scales_multiply(rules, tuner):
+    one = started(rules, tuner(), LINE, 1_000)
+    other = started(rules, tuner(radius_scale=0.3, ts_scale=5.0), LINE, 1_000)
+    assert other.radius == pytest.approx(0.3 * one.radius, rel=1e-14)
+    assert other.spread == pytest.approx(5.0 * one.spread, rel=1e-14)
+
+
+def test_cdt_within_the_loop(rules):
+    """T = 400: 20 random pulls, then 380 asks; ln 380 sizes the balls, T2 = 3 floor(400^(3/4)) = 3 * 89."""
+    env = SyntheticLinear(dim=3, n_arms=4, noise_std=0.5)
+    columns = run(ContextualBandit(env, LinUCB()), CDT(), rounds=400, seeds=Seeds(1)).columns()
+    (rule,) = rules.caught
+    assert rule.radius == pytest.approx(math.sqrt(6.5 * 0.25 * math.log(380)), rel=1e-14)
+    assert rule.restart_every == 267
+    rate = columns["exploration_rate"]
+    assert np.isnan(rate[:20]).all()
+    assert np.isfinite(rate[20:]).all()
+    # A restart activates a point in the middle 40 % of [0.1, 5], and no point survives it
+    assert 0.1 + 4.9 * 0.3 <= rate[20] <= 0.1 + 4.9 * 0.7
+    assert 0.1 + 4.9 * 0.3 <= rate[20 + 267] <= 0.1 + 4.9 * 0.7
+    assert not set(rate[20 : 20 + 267]) & set(rate[20 + 267 :])
+
+
+def test_points_are_mapped_onto_the_intervals():
+    """The zoom sees the unit cube, whatever interval and scale a hyper-parameter has."""
+    spaces = (SQUARE, Space.of(x={"low": 0.1, "high": 5.0}, y={"low": 0.01, "high": 1.0, "log": True}))
+    tuners = [ZoomingTS(epoch_length=100) for _ in spaces]
+    for tuner, space in zip(tuners, spaces, strict=True):
+        tuner.start(Problem(space, 300, noise_std=0.1), SEEDS)
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        unit, mapped = (tuner.ask() for tuner in tuners)
+        assert mapped["x"] == pytest.approx(0.1 + 4.9 * unit["x"], rel=1e-12)
+        assert mapped["y"] == pytest.approx(10 ** (-2 + 2 * unit["y"]), rel=1e-12)
+        reward = float(rng.random())
+        for tuner in tuners:
+            tuner.tell(reward)
+
+
+def test_first_points_are_uniform_in_the_middle():
+    """40 % of each axis, independently."""
+    firsts = []
+    for seed in range(2_000):
+        tuner = CDT()
+        tuner.start(Problem(SQUARE, 100), Seeds(seed))
+        firsts.append(list(tuner.ask().values()))
+    firsts = np.array(firsts)
+    assert firsts.min() >= 0.3
+    assert firsts.max() <= 0.7
+    counts, _, _ = np.histogram2d(firsts[:, 0], firsts[:, 1], bins=4, range=[[0.3, 0.7]] * 2)
+    assert ((counts - 125) ** 2 / 125).sum() < 37.7  # chi-square with 15 degrees of freedom, 0.999 quantile
+
+
+def test_cdt_code_is_deterministic_but_for_its_first_points():
+    """No random draw in the index: given the same first point, other seeds come to the same decisions."""
+    runs = []
+    for seeds in (SEEDS, Seeds(99).child("tuner")):
+        tuner = CDTCode(epoch_factor=3)
+        tuner.start(Problem(LINE, 500), seeds)
+        tuner._points._place_rng = np.random.default_rng(0)
+        asked = []
+        for t, noise in zip(range(500), itertools.cycle((0.1, -0.2, 0.05)), strict=False):
+            asked.append(tuner.ask()["x"])
+            tuner.tell(math.sin(t) + noise)
+        runs.append(asked)
+    assert runs[0] == runs[1]
