@@ -1,0 +1,131 @@
+"""A generated stand-in for Yahoo! R6A: same form, same size, same habits, nothing of the data itself."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from bench.data.yahoo_log import DIM, ClickLog
+from bench.seeding import Seeds
+
+STAMPS_PER_DAY = 288
+SECONDS = 300
+"""From one time stamp to the next."""
+DAYS = 10
+FIRST_STAMP = 1241160900
+_SLOTS = 21
+_LIFE = 200
+_MILLION = 1_000_000
+
+
+def surrogate_log(n_stamps: int = DAYS * STAMPS_PER_DAY, lines_per_stamp: int = 15_900) -> ClickLog:
+    """Return a generated log, always the same one for the same sizes.
+
+    About 20 articles are in the pool, each for some hours. They have a constant and five memberships that sum to one,
+    in millionths. Each line shows one of them at random; its probability of a click is logistic in its features, an
+    inclination of its own, its age and the time of day, about 4 % on average.
+    """
+    rng = Seeds(0, 0, ("data", "yahoo_r6a")).generator("surrogate")
+    born, gone = _lives(n_stamps, rng)
+    n_articles = len(born)
+    ids = 109_000 + np.sort(rng.choice(4 * n_articles, n_articles, replace=False))
+    features = _memberships(n_articles, 0.4, rng) / _MILLION
+    theta = np.array([-3.35, 0.5, -0.7, 0.2, 0.7, -0.4])
+    inclination = features @ theta + rng.normal(0.0, 0.25, n_articles)
+
+    now = np.arange(n_stamps)
+    stamp, article = np.nonzero((born <= now[:, None]) & (now[:, None] < gone))
+    age = (stamp - born[article]) / _LIFE
+    value = inclination[article] - 0.3 * age + 0.15 * np.sin(2 * np.pi * stamp / STAMPS_PER_DAY)
+    sizes = np.bincount(stamp, minlength=n_stamps)
+    shows = np.concatenate([rng.multinomial(lines_per_stamp, np.full(size, 1.0 / size)) for size in sizes])
+    clicks = rng.binomial(shows, 1.0 / (1.0 + np.exp(-value)))
+
+    shown = shows > 0
+    starts = np.append(0, np.cumsum(np.bincount(stamp[shown], minlength=n_stamps)))
+    used, row = np.unique(article[shown], return_inverse=True)
+    return ClickLog(
+        stamps=FIRST_STAMP + SECONDS * now,
+        starts=starts,
+        article=row,
+        shows=shows[shown],
+        clicks=clicks[shown],
+        ids=ids[used],
+        features=features[used],
+    )
+
+
+def _lives(n_stamps: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first round of each article and the one after its last; at any time nearly all slots are taken."""
+    lives: list[tuple[int, int]] = []
+    for slot in range(_SLOTS):
+        time = -int(rng.integers(_LIFE))
+        while time < n_stamps:
+            end = time + int(rng.integers(_LIFE // 2, _LIFE * 3 // 2))
+            if end > 0:
+                lives.append((time, end))
+            time = end + int(rng.integers(20)) * (slot >= _SLOTS // 2)  # half of the slots are never empty
+    born, gone = np.array(sorted(lives)).T
+    return born, gone
+
+
+def _memberships(n: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
+    """Return features in millionths, shape (n, 6): the constant first, then five that sum to a million."""
+    shares = np.floor(rng.dirichlet(np.full(DIM - 1, concentration), n) * _MILLION).astype(np.int64)
+    shares[:, -1] += _MILLION - shares.sum(axis=1)
+    return np.column_stack((np.full(n, _MILLION), shares))
+
+
+def write_files(log: ClickLog, folder: Path, *, packed: bool = False, seed: int = 0) -> list[Path]:
+    """Write a log as daily files in the exact form of R6A; reading them gives the log back.
+
+    Parameters
+    ----------
+    log
+        What to write, at most ten days of it; a file takes 288 time stamps.
+    folder
+        Where to write, under the names that the real files have.
+    packed
+        Whether to write gzip files.
+    seed
+        Of the order of the lines in a time stamp, and of the users.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    rng = np.random.default_rng(seed)
+    users = [b" |user" + _block(row) + b" " for row in _memberships(1000, 0.2, rng)]
+    millionths = np.rint(log.features * _MILLION).astype(np.int64)
+    blocks = [b"|%d" % name + _block(row) for name, row in zip(log.ids.tolist(), millionths, strict=True)]
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for day, first in enumerate(range(0, len(log), STAMPS_PER_DAY), start=1):
+        path = folder / f"ydata-fp-td-clicks-v1_0.200905{day:02d}{'.gz' if packed else ''}"
+        with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) if packed else path.open("wb") as file:
+            for r in range(first, min(first + STAMPS_PER_DAY, len(log))):
+                file.writelines(_lines(log, r, blocks, users, rng))
+        paths.append(path)
+    return paths
+
+
+def _block(millionths: np.ndarray) -> bytes:
+    order = (*range(1, DIM), 0)  # the files have the constant last
+    return b"".join(b" %d:%d.%06d" % (i + 1, *divmod(int(millionths[i]), _MILLION)) for i in order)
+
+
+def _lines(
+    log: ClickLog, round_: int, blocks: list[bytes], users: list[bytes], rng: np.random.Generator
+) -> Iterator[bytes]:
+    places = slice(log.starts[round_], log.starts[round_ + 1])
+    rows, shows, clicks = log.article[places].tolist(), log.shows[places], log.clicks[places]
+    pool = b" ".join(blocks[row] for row in rows) + b"\n"
+    head = b"%d " % log.stamps[round_]
+    clicked = [head + b"%d 1" % log.ids[row] for row in rows]
+    ignored = [head + b"%d 0" % log.ids[row] for row in rows]
+    heads = np.repeat(np.array(clicked + ignored, dtype=object), np.concatenate((clicks, shows - clicks)))
+    rng.shuffle(heads)
+    for line, user in zip(heads.tolist(), rng.integers(len(users), size=len(heads)).tolist(), strict=True):
+        yield line + users[user] + pool

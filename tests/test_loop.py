@@ -1,0 +1,542 @@
+"""The loop with its trace, and what it is built on: seeds, spaces, and the contextual bandit task."""
+
+import hashlib
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from bench.algorithms.base import Algorithm
+from bench.algorithms.lints import LinTS
+from bench.algorithms.linucb import LinUCB
+from bench.component import component
+from bench.envs.contextual import ContextualEnvironment
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.envs.synthetic_logistic import SyntheticLogistic
+from bench.errors import ConfigError, TaskError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.space import HyperParameter, Space
+from bench.tasks.contextual_bandit import ContextualBandit
+from bench.trace import Trace
+from bench.tuners.base import Tuner
+from bench.tuners.cdt import CDT
+from bench.tuners.fixed import Fixed
+from bench.tuners.op import OP
+from bench.tuners.random import Random
+from bench.tuners.theory import Theory
+from bench.tuners.tl import TL
+
+
+@component
+class Script(ContextualEnvironment):
+    """Three arms with means 0.1, 0.5 and 0.9; the reward of round t is t, or what ``odd`` has for it."""
+
+    ends_after: int = 10**9
+
+    def __post_init__(self):
+        self.odd = {}
+
+    def start(self, rounds, seeds):
+        self.dim, self.n_arms, self.sub_gaussian, self.feature_norm = 1, 3, 0.25, 1.0
+        self.t = 0
+
+    def observe(self):
+        if self.t == self.ends_after:
+            return None
+        self.t += 1
+        self.means = np.array([0.1, 0.5, 0.9])
+        self.best_mean, self.average_mean = 0.9, 0.5
+        return np.ones((3, 1))
+
+    def pull(self, arm):
+        return float(self.odd.get(self.t, self.t))
+
+
+def script(odd):
+    env = Script()
+    env.odd = odd
+    return env
+
+
+@component
+class Double(Algorithm):
+    """Takes down all it is asked and told; a theoretical value for ``second`` only."""
+
+    spaces = {
+        "first": {"candidates": (1.0, 2.0), "low": 0.0, "high": 3.0},
+        "second": {"candidates": (10.0, 20.0), "default": 10.0},
+        "third": {"candidates": (7.0, 8.0), "default": 8.0},
+    }
+    decision: int = 1
+    random_pulls: int = 0
+
+    @property
+    def warm_up(self):
+        return self.random_pulls
+
+    @property
+    def rounds_per_decision(self):
+        return self.decision
+
+    def theory(self, round_, configuration=None):
+        return {"second": 100.0 + round_}
+
+    def start(self, info, seeds):
+        self.info, self.seeds = info, seeds
+        self.configurations, self.rewards, self.arms = [], [], []
+
+    def choose(self, contexts, configuration):
+        self.configurations.append(dict(configuration))
+        return 1
+
+    def update(self, contexts, arm, reward):
+        self.rewards.append(reward)
+        self.arms.append(arm)
+
+
+class Listener(Tuner):
+    """Takes down what it is given; proposes a number that counts up."""
+
+    def __init__(self, wants=0):
+        self.wants = wants
+        self.starts = []
+
+    def warm_up(self, problem):
+        self.problem_before = problem
+        return self.wants
+
+    def _start(self, problem, seeds):
+        self.starts.append((problem, seeds))
+        self.told = []
+        self.n_asked = 0
+
+    def _ask(self):
+        self.n_asked += 1
+        return {"first": float(self.n_asked)}
+
+    def _tell(self, reward, outcome):
+        self.told.append(reward)
+
+
+def play(rounds, tuner, *, env=None, max_rows=500, **settings):
+    algorithm = Double(**settings)
+    trace = run(ContextualBandit(env or Script(), algorithm), tuner, rounds=rounds, seeds=Seeds(5), max_rows=max_rows)
+    return trace.columns(), algorithm
+
+
+@pytest.mark.parametrize(("task", "tuner"), [(0, 0), (4, 0), (0, 6), (4, 6), (6, 4), (5, 5)])
+def test_warm_up_is_the_longer_of_both_and_never_told(task, tuner):
+    listener = Listener(tuner)
+    columns, algorithm = play(20, listener, random_pulls=task)
+    n = max(task, tuner)
+    assert listener.n_asked == len(listener.told) == 20 - n
+    assert listener.told == [float(t) for t in range(n + 1, 21)]
+    assert listener.starts[0][0].horizon == 20 - n
+    assert algorithm.rewards == [float(t) for t in range(1, 21)]
+    assert len(algorithm.configurations) == 20 - n
+    assert columns["round"].tolist() == list(range(1, 21))
+    assert np.isnan(columns["first"][:n]).all()
+    assert columns["first"][n:].tolist() == [float(i) for i in range(1, 21 - n)]
+
+
+def test_warm_up_pulls_are_uniform():
+    _, algorithm = play(6_000, Listener(), random_pulls=6_000)
+    assert chisquare(np.bincount(algorithm.arms, minlength=3)).pvalue > 1e-3
+
+
+def test_a_run_that_is_all_warm_up():
+    listener = Listener(30)
+    columns, algorithm = play(20, listener)
+    assert listener.starts == []
+    assert len(algorithm.rewards) == 20
+    assert columns["round"][-1] == 20
+
+
+def test_what_the_tuner_may_know():
+    listener = Listener(2)
+    _, algorithm = play(21, listener, decision=4, random_pulls=3, tune=["first", "third"])
+    (problem, seeds), before = listener.starts[0], listener.problem_before
+    # 21 rounds less 3 of warm-up are 18: four whole decisions and one of two rounds
+    assert (problem.horizon, problem.rounds, problem.total_rounds, problem.rounds_per_ask) == (5, 21, 21, 4)
+    assert listener.n_asked == 5
+    assert problem.space.names == ("first", "third")
+    assert problem.noise_std == 0.25
+    assert (before.total_rounds, before.rounds_per_ask, before.horizon) == (21, 4, 6)
+    assert seeds == Seeds(5).child("tuner")
+    assert algorithm.seeds == Seeds(5).child("algorithm")
+    info = algorithm.info
+    assert (info.dim, info.n_arms, info.rounds, info.sub_gaussian, info.feature_norm) == (1, 3, 21, 0.25, 1.0)
+    assert [problem.asks(n) for n in (1, 3, 4, 7, 8)] == [1, 1, 1, 1, 2]
+
+
+def test_epochs():
+    """Three rounds a decision: the mean reward is told, the last decision is cut, every round stands in the trace."""
+    listener = Listener()
+    columns, algorithm = play(11, listener, decision=3)
+    assert listener.told == [2.0, 5.0, 8.0, 10.5]
+    assert columns["round"].tolist() == list(range(1, 12))
+    assert columns["first"].tolist() == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4]
+    assert columns["reward"].tolist() == list(itertools.accumulate(range(1, 12)))
+    assert [c["first"] for c in algorithm.configurations] == columns["first"].tolist()
+
+
+def test_a_cut_decision_of_one_round():
+    listener = Listener()
+    columns, _ = play(7, listener, decision=3)
+    assert listener.told == [2.0, 5.0, 7.0]
+    assert columns["reward"][-1] == 28.0
+
+
+def test_epochs_after_a_warm_up():
+    listener = Listener(2)
+    columns, _ = play(9, listener, decision=3)
+    assert listener.told == [4.0, 7.0, 9.0]
+    assert listener.starts[0][0].horizon == 3
+    assert columns["round"].tolist() == list(range(1, 10))
+
+
+def test_what_is_not_tuned_stands_at_theory_or_default():
+    """The second has a theoretical value for the round, the third has none."""
+    _, algorithm = play(4, Listener(1))
+    assert algorithm.configurations == [
+        {"first": float(i), "second": 100.0 + i + 1, "third": 8.0} for i in (1, 2, 3)
+    ]
+    tuner = Fixed({"first": 2.0, "second": 20.0})
+    _, algorithm = play(3, tuner, tune=["first", "second"])
+    assert algorithm.configurations == [{"first": 2.0, "second": 20.0, "third": 8.0}] * 3
+    # A tuner of one hyper-parameter takes the first of those that are tuned
+    _, algorithm = play(3, OP(), tune=["third", "first"])
+    assert {c["third"] for c in algorithm.configurations} <= {7.0, 8.0}
+    assert [(c["first"], c["second"]) for c in algorithm.configurations] == [(1.0, 100.0 + t) for t in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("ends_after", [0, 2, 5, 6, 7])
+@pytest.mark.parametrize("decision", [1, 3])
+def test_a_log_that_ends_early(ends_after, decision):
+    """Before, within and at the end of the warm-up and of a decision; the tuner is told what was played."""
+    listener = Listener(3)
+    columns, algorithm = play(50, listener, env=Script(ends_after=ends_after), decision=decision)
+    assert algorithm.rewards == [float(t) for t in range(1, ends_after + 1)]
+    assert columns.get("round", np.array([])).tolist() == list(range(1, ends_after + 1))
+    played = list(range(4, ends_after + 1))
+    chunks = [played[i : i + decision] for i in range(0, len(played), decision)]
+    assert listener.told == [sum(chunk) / len(chunk) for chunk in chunks]
+
+
+def test_a_long_log_that_ends_early_keeps_its_last_round():
+    columns, _ = play(10_000, Listener(), env=Script(ends_after=6_543))
+    assert columns["round"][0] == 1
+    assert columns["round"][-1] == 6_543
+    assert len(columns["round"]) <= 500
+    assert columns["reward"][-1] == 6_543 * 6_544 / 2
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_reward_that_is_not_finite_is_named(bad):
+    listener = Listener()
+    with pytest.raises(TaskError) as error:
+        play(9, listener, env=script({5: bad}))
+    assert str(error.value).startswith(f"round 5: found the reward {bad} for the configuration {{'first': 5.0")
+    assert "\n" not in str(error.value)
+    assert listener.told == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_within_a_decision_the_round_itself_is_named(bad):
+    """Rounds 4 to 6 are one decision, and round 5 goes wrong."""
+    listener = Listener()
+    with pytest.raises(TaskError, match=r"round 5\b"):
+        play(9, listener, env=script({5: bad}), decision=3)
+    assert listener.told == [2.0]
+
+
+def test_opposite_infinities_in_a_decision_do_not_hide():
+    with pytest.raises(TaskError, match="found the reward"):
+        play(9, Listener(), env=script({4: math.inf, 5: -math.inf}), decision=3)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_reward_of_the_warm_up_must_be_finite_too(bad):
+    """Else every later sum of the trace is not a number, without a word."""
+    with pytest.raises(TaskError, match="round 2"):
+        play(9, Listener(4), env=script({2: bad}))
+
+
+# The trace
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 499, 500, 501, 502, 997, 10_000, 14_000, 90_000])
+def test_rows_of_a_trace(rounds):
+    """At most 500, the first and the last round among them, about evenly spaced."""
+    trace = Trace(rounds, ("reward",))
+    for t in range(1, rounds + 1):
+        trace.record({"reward": 1.0, "now": float(t)}, {})
+    trace.finish()
+    columns = trace.columns()
+    kept = columns["round"]
+    assert kept.dtype == np.int64
+    assert len(kept) == min(rounds, 500)
+    assert (kept[0], kept[-1]) == (1, rounds)
+    assert np.all(np.diff(kept) > 0)
+    if rounds > 500:
+        step = (rounds - 1) / 499
+        assert np.abs(np.diff(kept) - step).max() <= 1.0
+    assert columns["reward"].tolist() == kept.tolist()
+    assert columns["now"].tolist() == kept.tolist()
+
+
+def test_sums_are_exact_at_every_row():
+    rng = np.random.default_rng(0)
+    values = rng.normal(0, 1, (7_777, 2))
+    trace = Trace(7_777, ("reward", "regret"), max_rows=100)
+    for reward, regret in values.tolist():
+        trace.record({"reward": reward, "regret": regret, "seen": reward}, {"x": regret})
+    trace.finish()
+    columns = trace.columns()
+    at = columns["round"] - 1
+    assert len(at) == 100
+    for name, column in (("reward", 0), ("regret", 1)):
+        exact = [math.fsum(values[: i + 1, column]) for i in at]
+        np.testing.assert_allclose(columns[name], exact, rtol=0, atol=1e-10)
+    assert columns["seen"].tolist() == values[at, 0].tolist()
+    assert columns["x"].tolist() == values[at, 1].tolist()
+
+
+def test_memory_of_a_trace_does_not_grow():
+    sizes = []
+    for rounds in (1_000, 100_000):
+        trace = Trace(rounds, ("reward",))
+        for t in range(rounds):
+            trace.record({"reward": float(t)}, {"x": 1.0})
+        sizes.append(len(pickle.dumps(trace)))
+    assert sizes[1] < 1.2 * sizes[0]
+
+
+def test_columns_of_a_trace():
+    """Numbers as float64, NaN where a row has none; anything else as text."""
+    trace = Trace(3, ())
+    trace.record({"a": 1}, {})
+    trace.record({"a": 2}, {"x": 3, "kind": "left"})
+    trace.record({"a": 3, "late": np.float64(0.5)}, {"x": 4, "kind": None})
+    trace.finish()
+    columns = trace.columns()
+    assert columns["a"].tolist() == [1.0, 2.0, 3.0]
+    assert columns["a"].dtype == columns["x"].dtype == np.float64
+    assert math.isnan(columns["x"][0])
+    assert columns["x"][1:].tolist() == [3.0, 4.0]
+    assert columns["late"][2] == 0.5
+    assert columns["kind"].tolist() == ["None", "left", "None"]
+
+
+# Regret, and pairing
+
+
+def test_random_regret_is_what_random_arms_suffer():
+    """The column, computed from the means, against the average of 400 plays of random arms on the same contexts."""
+    n_rounds, n_plays = 300, 400
+    settings = {"dim": 4, "n_arms": 6, "noise_std": 0.3}
+    bandit = ContextualBandit(SyntheticLinear(**settings), LinUCB())
+    columns = run(bandit, TL(), rounds=n_rounds, seeds=Seeds(8, 2)).columns()
+    rng = np.random.default_rng(0)
+    plays = np.zeros((n_plays, n_rounds))
+    env = SyntheticLinear(**settings)
+    env.start(n_rounds, Seeds(8, 2).child("env"))
+    for t in range(n_rounds):
+        contexts = env.observe()
+        means = contexts @ env.theta
+        plays[:, t] = means.max() - means[rng.integers(6, size=n_plays)]
+    totals = plays.cumsum(axis=1)
+    for t in (49, 149, 299):
+        error = totals[:, t].std() / math.sqrt(n_plays)
+        assert abs(columns["random_regret"][t] - totals[:, t].mean()) < 4 * error
+    assert columns["regret"][-1] < columns["random_regret"][-1]
+
+
+def test_regret_is_that_of_the_arm_pulled():
+    columns, _ = play(10, Listener())
+    np.testing.assert_allclose(columns["regret"], 0.4 * np.arange(1, 11), atol=1e-12)
+    np.testing.assert_allclose(columns["random_regret"], 0.4 * np.arange(1, 11), atol=1e-12)
+
+
+def recorded(base):
+    """Return the environment class, keeping a digest of its contexts and, of each round, the noise."""
+
+    class Recorded(base):
+        def observe(self):
+            contexts = super().observe()
+            self.seen.append(hashlib.sha256(np.ascontiguousarray(contexts)).hexdigest())
+            return contexts
+
+        def pull(self, arm):
+            reward = super().pull(arm)
+            self.noise.append(reward - self.means[arm])
+            self.arms.append(arm)
+            return reward
+
+    return Recorded
+
+
+@pytest.mark.parametrize("base", [SyntheticLinear, SyntheticLogistic])
+def test_contexts_and_noise_are_those_of_the_repetition(base):
+    """Whatever the tuner, the algorithm, and the length of the warm-up: comparisons are paired."""
+    seen, noise, arms = {}, {}, {}
+    tuners = {"theory": Theory, "op": OP, "tl": TL, "cdt": CDT, "random": Random, "long": lambda: CDT(warm_up_rounds=90)}
+    for (name, tuner), algorithm in itertools.product(tuners.items(), (LinUCB, LinTS)):
+        env = recorded(base)(dim=3, n_arms=5)
+        env.seen, env.noise, env.arms = [], [], []
+        run(ContextualBandit(env, algorithm()), tuner(), rounds=150, seeds=Seeds(3, 4))
+        key = name, algorithm.__name__
+        seen[key], noise[key], arms[key] = env.seen, env.noise, tuple(env.arms)
+    assert len(set(map(tuple, seen.values()))) == 1
+    assert len(set(arms.values())) > 6
+    if base is SyntheticLinear:
+        first = next(iter(noise.values()))
+        for other in noise.values():
+            np.testing.assert_allclose(other, first, rtol=0, atol=1e-12)
+
+
+def test_binary_rewards_are_paired_too():
+    """One uniform number decides each round: an arm with a larger mean never fails where one with a smaller succeeds."""
+    runs = []
+    for arm in range(4):
+        env = SyntheticLogistic(dim=3, n_arms=4, feature_range="one")
+        env.start(300, Seeds(1).child("env"))
+        runs.append([(env.observe() is not None and env.means[arm], env.pull(arm)) for _ in range(300)])
+    for results in zip(*runs, strict=True):
+        ordered = [reward for _, reward in sorted(results)]
+        assert ordered == sorted(ordered)
+
+
+def test_same_seeds_same_trace_other_repetition_another():
+    def total(seeds):
+        bandit = ContextualBandit(SyntheticLinear(dim=3, n_arms=5), LinTS())
+        return run(bandit, TL(), rounds=200, seeds=seeds).columns()["reward"].tolist()
+
+    assert total(Seeds(3, 1)) == total(Seeds(3, 1))
+    assert len({total(seeds)[-1] for seeds in (Seeds(3, 1), Seeds(3, 2), Seeds(4, 1))}) == 3
+
+
+def test_a_task_and_a_tuner_used_again_start_afresh():
+    bandit, tuner = ContextualBandit(SyntheticLinear(dim=3, n_arms=5), LinTS()), CDT()
+    first, second = (run(bandit, tuner, rounds=300, seeds=Seeds(2)).columns() for _ in range(2))
+    for name, values in first.items():
+        np.testing.assert_array_equal(values, second[name])
+
+
+def test_a_pair_that_does_not_fit_is_one_sentence():
+    with pytest.raises(ConfigError, match="expected a contextual environment"):
+        ContextualBandit(Double(), Script())
+
+
+# Seeds
+
+
+def test_streams_differ_by_every_axis():
+    streams = {
+        seeds.generator(name).random()
+        for base, repetition in itertools.product((0, 1, 2), (0, 1, 2))
+        for seeds in (
+            Seeds(base, repetition),
+            Seeds(base, repetition).child("env"),
+            Seeds(base, repetition).child("tuner"),
+            Seeds(base, repetition).child("tuner").child("env"),
+        )
+        for name in ("noise", "contexts", "env")
+    }
+    assert len(streams) == 9 * 4 * 3
+
+
+def test_a_stream_starts_afresh_each_time():
+    seeds = Seeds(3, 1).child("env")
+    assert seeds.generator("noise").random(5).tolist() == seeds.generator("noise").random(5).tolist()
+    assert Seeds(3, 1, ("env",)) == seeds
+
+
+def test_streams_of_neighbours_are_not_correlated():
+    draws = np.array([Seeds(0, r).child("env").generator("noise").standard_normal(4_000) for r in range(20)])
+    assert np.abs(np.corrcoef(draws) - np.eye(20)).max() < 5 / math.sqrt(4_000)
+
+
+def test_seeds_are_what_they_were():
+    """A change of the scheme would silently make every stored result another one."""
+    digest = hashlib.sha256(b"env/noise").digest()
+    words = [int.from_bytes(digest[4 * i : 4 * i + 4], "little") for i in range(8)]
+    expected = np.random.Generator(np.random.PCG64(np.random.SeedSequence([7, 3, *words]))).random(4)
+    assert Seeds(7, 3).child("env").generator("noise").random(4).tolist() == expected.tolist()
+
+
+# Spaces
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "log"),
+    [(0.1, 5.0, False), (0.01, 1.0, True), (0.3, 0.9, False), (0.01, 0.7, True), (0.3, 0.7, True), (-2.0, -0.3, False)],
+)
+def test_an_interval_is_never_left(low, high, log):
+    """Both ends belong to it, and both are reached: the corners of the unit cube are proposed by the zooming tuners."""
+    parameter = HyperParameter("x", low=low, high=high, log=log)
+    assert parameter.from_unit(0.0) == low
+    assert parameter.from_unit(1.0) == high
+    values = [parameter.from_unit(u) for u in np.linspace(0, 1, 1_001)]
+    assert values == sorted(values)
+    assert min(values) >= low
+    assert max(values) <= high
+    middle = math.sqrt(low * high) if log else (low + high) / 2
+    assert parameter.from_unit(0.5) == pytest.approx(middle, rel=1e-12)
+
+
+def test_samples_are_uniform():
+    space = Space.of(a=(1, 2, 3), b={"low": 0.01, "high": 1.0, "log": True}, c={"low": -1.0, "high": 3.0})
+    rng = np.random.default_rng(0)
+    drawn = [space.sample(rng) for _ in range(4_000)]
+    assert chisquare([sum(d["a"] == a for d in drawn) for a in (1, 2, 3)]).pvalue > 1e-3
+    for values in ([math.log10(d["b"]) / 2 + 1 for d in drawn], [(d["c"] + 1) / 4 for d in drawn]):
+        counts, _ = np.histogram(values, bins=10, range=(0, 1))
+        assert counts.sum() == 4_000
+        assert chisquare(counts).pvalue > 1e-3
+
+
+def test_product_and_restriction():
+    space = Space.of(a=[1, 2], b=["x", "y", "z"], c=[None])
+    assert space.dim == 3
+    assert [tuple(c.values()) for c in space.product()] == [(a, b, None) for a in (1, 2) for b in "xyz"]
+    assert space.restrict(["b", "a"]).names == ("b", "a")
+    with pytest.raises(ConfigError, match="'d'"):
+        space.restrict(["d"])
+    with pytest.raises(ConfigError, match="expected candidates"):
+        Space.of(a={"low": 0.0, "high": 1.0}).product()
+    with pytest.raises(ConfigError, match="no name twice"):
+        Space((HyperParameter("a", (1,)), HyperParameter("a", (2,))))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"candidates": (3, 4), "default": 0}, 0),
+        ({"candidates": (3, 4), "low": 0.0, "high": 1.0}, 3),
+        ({"low": 0.0, "high": 1.0}, 0.5),
+        ({"low": 0.01, "high": 1.0, "log": True}, pytest.approx(0.1)),
+    ],
+)
+def test_usual_value(settings, expected):
+    assert HyperParameter("x", **settings).usual == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"low": 0.0}, "both or neither"),
+        ({"low": 1.0, "high": 1.0}, "low < high"),
+        ({"low": 0.0, "high": 1.0, "log": True}, "low > 0"),
+        ({"candidates": (1, 1)}, "no value twice"),
+    ],
+)
+def test_a_wrong_hyper_parameter_is_one_sentence(settings, message):
+    with pytest.raises(ConfigError, match=message) as error:
+        HyperParameter("x", **settings)
+    assert "'x'" in str(error.value)
+    assert "\n" not in str(error.value)
