@@ -60,7 +60,7 @@ class Trace:
         self._next = self._checkpoints[kept] if kept < len(self._checkpoints) else 0
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the rows as columns: ``round`` as int64, numbers as float64 (NaN where there is none), else strings."""
+        """Return the rows as columns: ``round`` as int64, numbers as float64 (NaN for none), else strings."""
         names = dict.fromkeys(name for row in self._rows for name in row)
         return {name: _column([row.get(name) for row in self._rows], name) for name in names}
 

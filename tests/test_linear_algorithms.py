@@ -232,6 +232,25 @@ def test_the_theory_tuner_plays_the_value_of_the_round():
     np.testing.assert_allclose(columns["exploration_rate"], expected, rtol=1e-12)
 
 
+def test_the_theory_of_the_ridge_in_play():
+    """Where the ridge alone is tuned, the exploration rate beside it is that of the ridge proposed."""
+    algorithm = start(LinUCB(), 2, 3, 100)
+    assert algorithm.theory(3, {"ridge": 4.0})["exploration_rate"] == pytest.approx(2.1962860 + 1.0, abs=2e-7)
+    assert algorithm.theory(3, {})["exploration_rate"] == pytest.approx(2.3581015, abs=2e-7)
+    seen = []
+
+    class Watched(LinUCB):
+        def choose(self, contexts, configuration):
+            seen.append(configuration)
+            return super().choose(contexts, configuration)
+
+    env = SyntheticLinear(dim=3, n_arms=4, noise_std=0.5)
+    run(ContextualBandit(env, Watched(tune=["ridge"])), Fixed({"ridge": 0.1}), rounds=20, seeds=Seeds(1))
+    assert [c["ridge"] for c in seen] == [0.1] * 20
+    expected = [0.5 * math.sqrt(3 * math.log((1 + t / 0.1) / 0.1)) + math.sqrt(0.1) for t in range(1, 21)]
+    np.testing.assert_allclose([c["exploration_rate"] for c in seen], expected, rtol=1e-12)
+
+
 def test_a_whole_run_equals_a_naive_one():
     """Environment, algorithm and loop together: the regret of LinUCB, against a plain loop on the same contexts."""
     settings = {"dim": 4, "n_arms": 6, "noise_std": 0.2}

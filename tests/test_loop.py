@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import math
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def script(odd):
 class Double(Algorithm):
     """Takes down all it is asked and told; a theoretical value for ``second`` only."""
 
-    spaces = {
+    spaces: ClassVar = {
         "first": {"candidates": (1.0, 2.0), "low": 0.0, "high": 3.0},
         "second": {"candidates": (10.0, 20.0), "default": 10.0},
         "third": {"candidates": (7.0, 8.0), "default": 8.0},
@@ -202,9 +203,7 @@ def test_epochs_after_a_warm_up():
 def test_what_is_not_tuned_stands_at_theory_or_default():
     """The second has a theoretical value for the round, the third has none."""
     _, algorithm = play(4, Listener(1))
-    assert algorithm.configurations == [
-        {"first": float(i), "second": 100.0 + i + 1, "third": 8.0} for i in (1, 2, 3)
-    ]
+    assert algorithm.configurations == [{"first": float(i), "second": 100.0 + i + 1, "third": 8.0} for i in (1, 2, 3)]
     tuner = Fixed({"first": 2.0, "second": 20.0})
     _, algorithm = play(3, tuner, tune=["first", "second"])
     assert algorithm.configurations == [{"first": 2.0, "second": 20.0, "third": 8.0}] * 3
@@ -384,7 +383,14 @@ def recorded(base):
 def test_contexts_and_noise_are_those_of_the_repetition(base):
     """Whatever the tuner, the algorithm, and the length of the warm-up: comparisons are paired."""
     seen, noise, arms = {}, {}, {}
-    tuners = {"theory": Theory, "op": OP, "tl": TL, "cdt": CDT, "random": Random, "long": lambda: CDT(warm_up_rounds=90)}
+    tuners = {
+        "theory": Theory,
+        "op": OP,
+        "tl": TL,
+        "cdt": CDT,
+        "random": Random,
+        "long": lambda: CDT(warm_up_rounds=90),
+    }
     for (name, tuner), algorithm in itertools.product(tuners.items(), (LinUCB, LinTS)):
         env = recorded(base)(dim=3, n_arms=5)
         env.seen, env.noise, env.arms = [], [], []
@@ -400,7 +406,7 @@ def test_contexts_and_noise_are_those_of_the_repetition(base):
 
 
 def test_binary_rewards_are_paired_too():
-    """One uniform number decides each round: an arm with a larger mean never fails where one with a smaller succeeds."""
+    """One uniform number decides each round: where an arm succeeds, every arm with a larger mean does."""
     runs = []
     for arm in range(4):
         env = SyntheticLogistic(dim=3, n_arms=4, feature_range="one")

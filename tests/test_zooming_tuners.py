@@ -22,6 +22,7 @@ from bench.tuners.base import Problem
 from bench.tuners.cdt import CDT
 from bench.tuners.cdt_code import CDTCode
 from bench.tuners.zooming import Zooming
+from bench.tuners.zooming_double_restarts import ZoomingDoubleRestarts
 from bench.tuners.zooming_oracle import ZoomingOracle
 from bench.tuners.zooming_ts import ZoomingTS
 
@@ -247,6 +248,40 @@ def test_decisions_with_other_rewards(rewards):
         tuner.tell(reward)
         slow.tell(reward)
     assert slow.happened["activate"] > 6
+
+
+def test_double_restarts():
+    """T = 1,000, p = 1: top epochs of ceil(1000^(3/5)) = 64; EXP3 over 1, 2, 4, ..., 64, paid the mean, clipped.
+
+    Below, each top epoch is algorithm 1 afresh, with the T of the whole run in its constants.
+    """
+    horizon, lengths = 1_000, [2**i for i in range(7)]
+    tuner = ZoomingDoubleRestarts(noise_std=0.02)
+    tuner.start(Problem(LINE, horizon), SEEDS)
+    rng = np.random.default_rng(4)
+    beta = math.sqrt(7 * math.log(7) / ((math.e - 1) * 16))  # 1000 / 64, rounded up, is 16
+    weights = np.ones(7)
+    chances, chosen, epoch, rewards, drawn = np.empty(7), -1, 0, [], []
+    for t in range(horizon):
+        asked = tuner.ask()["x"]
+        if t % 64 == 0:
+            if t:
+                weights[chosen] *= math.exp(beta / 7 * min(max(sum(rewards) / 64, 0.0), 1.0) / chances[chosen])
+            chances = beta / 7 + (1 - beta) * weights / weights.sum()
+            np.testing.assert_allclose(tuner.probabilities()["epoch_length"], chances, rtol=0, atol=1e-12)
+            length = tuner._bottom.epoch_length
+            chosen = lengths.index(length)
+            slow = SlowZooming(*theory(0.02, horizon), every(length), SEEDS.child(f"epoch_{epoch}"))
+            epoch, rewards = epoch + 1, []
+            drawn.append(length)
+        assert asked == pytest.approx(slow.ask(asked)[0], abs=1e-12)
+        # The rewards of some epochs lie outside [0, 1]
+        reward = (0.0, 1.4, -0.3)[epoch % 3] + 0.9 - 0.95 * abs(asked - 0.7) + 0.05 * rng.standard_normal()
+        tuner.tell(reward)
+        slow.tell(reward)
+        rewards.append(reward)
+    assert epoch == 16
+    assert len(set(drawn)) > 3
 
 
 def grid(steps):

@@ -1,5 +1,6 @@
 """What the linear bandit algorithms share."""
 
+import math
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -46,7 +47,7 @@ class LinearAlgorithm(Algorithm):
         self._gram = np.zeros((info.dim, info.dim))
         self._moment = np.zeros(info.dim)
         self.theta_hat = np.zeros(info.dim)
-        self._ridge = -1.0  # no factor or inverse yet
+        self._ridge = math.nan  # no factor or inverse yet
         self._scores = np.empty(info.n_arms)
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:

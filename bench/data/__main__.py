@@ -1,4 +1,4 @@
-"""The command ``python -m bench.data``: fetch a data set, or say which ones are at hand."""
+"""The command ``python -m bench.data``: fetch or parse a data set, or say which ones are at hand."""
 
 import argparse
 import os
@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.data.catalogue import CATALOGUE, find_dataset
+from bench.data.catalogue import CATALOGUE, YAHOO_R6A, find_dataset
 from bench.data.dataset import Dataset
 from bench.data.fetch import fetch
 from bench.data.files import checksum_of, locate
-from bench.errors import BenchError
+from bench.errors import BenchError, DataError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,6 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
     fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}")
     fetching.add_argument("--url", help="a mirror of the archive; the checksums must fit all the same")
+    parsing = commands.add_parser("parse", help="parse the files of a log, once, and say what was skipped")
+    parsing.add_argument("dataset", help=YAHOO_R6A.name)
     commands.add_parser("status", help="list every data set: where it is, or how to get it")
     heldout = commands.add_parser("heldout", help="measure how well MovieLens factors predict held-out ratings")
     heldout.add_argument("--output", type=Path, help="folder for heldout.csv and heldout.md")
@@ -30,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             dataset = find_dataset(options.dataset)
             print(f"{dataset.title}: {dataset.licence}.")
             print(f"{dataset.name}: {fetch(dataset, options.url)}")
+        elif options.command == "parse":
+            _parse(find_dataset(options.dataset))
         elif options.command == "status":
             for dataset in CATALOGUE.values():
                 print(_status(dataset))
@@ -65,6 +69,21 @@ def _checked(dataset: Dataset, path: Path) -> str:
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return "checksum as published" if good else "its checksum is NOT the published one"
+
+
+def _parse(dataset: Dataset) -> None:
+    from bench.data.yahoo_r6a import daily_files, describe, load_log
+
+    if dataset is not YAHOO_R6A:
+        raise DataError(f"data set '{dataset.name}' is read as it is, expected one to parse: {YAHOO_R6A.name}")
+    paths = daily_files()
+    if not paths:
+        raise DataError(
+            f"found no {dataset.folder}/{dataset.file} below BENCH_DATA_DIR or the cache, expected at least one "
+            f"daily file; get it: {dataset.how_to_get}"
+        )
+    print(f"{len(paths)} daily file(s), {paths[0]} to {paths[-1].name}")
+    print(describe(load_log(say=print)))
 
 
 def _heldout(output: Path | None, seed: int) -> None:

@@ -21,7 +21,17 @@ MOVIELENS = Dataset(
     ),
 )
 
-CATALOGUE: dict[str, Dataset] = {dataset.name: dataset for dataset in (MOVIELENS,)}
+YAHOO_R6A = Dataset(
+    name="yahoo_r6a",
+    title="R6A, Yahoo! Front Page Today Module user click log, version 1.0 (Yahoo! Webscope)",
+    folder="yahoo-r6a",
+    file="ydata-fp-td-clicks-v1_0.200905*",
+    licence="non-commercial research under an agreement with Yahoo! Webscope; it must not be redistributed",
+    how_to_get="ask Yahoo! Webscope for R6A and put its ten daily files, plain or gzip, into one folder",
+    stand_in="a generated surrogate log takes its place",
+)
+
+CATALOGUE: dict[str, Dataset] = {dataset.name: dataset for dataset in (MOVIELENS, YAHOO_R6A)}
 
 
 def find_dataset(name: str) -> Dataset:

@@ -31,7 +31,7 @@ def surrogate_log(n_stamps: int = DAYS * STAMPS_PER_DAY, lines_per_stamp: int = 
     n_articles = len(born)
     ids = 109_000 + np.sort(rng.choice(4 * n_articles, n_articles, replace=False))
     features = _memberships(n_articles, 0.4, rng) / _MILLION
-    theta = np.array([-3.35, 0.5, -0.7, 0.2, 0.7, -0.4])
+    theta = np.array([-3.15, 0.5, -0.7, 0.2, 0.7, -0.4])
     inclination = features @ theta + rng.normal(0.0, 0.25, n_articles)
 
     now = np.arange(n_stamps)

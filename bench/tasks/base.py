@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -37,7 +37,7 @@ class Task(ABC):
     ``sums`` names the values that a trace adds up over the rounds.
     """
 
-    sums: ClassVar[tuple[str, ...]] = ("reward",)
+    sums: tuple[str, ...] = ("reward",)
 
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> Problem:

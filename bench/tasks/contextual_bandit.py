@@ -1,7 +1,9 @@
 """A contextual bandit algorithm that plays in its environment."""
 
+import copy
 import math
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bench.algorithms.base import Algorithm, BanditInfo
 from bench.envs.contextual import ContextualEnvironment
@@ -22,6 +24,10 @@ class ContextualBandit(Task):
     ----------
     environment, algorithm
         What is played, and what plays.
+    probe
+        Values of one hyper-parameter, by its name, that are tried out in every round without being played: the column
+        ``probe_<value>`` sums the expected rewards of the arms that they would have pulled, all else being equal,
+        the algorithm's random draws included. It costs a copy of the algorithm for each value and round.
 
     Raises
     ------
@@ -29,9 +35,12 @@ class ContextualBandit(Task):
         When the algorithm does not fit the environment's rewards.
     """
 
-    sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
-
-    def __init__(self, environment: ContextualEnvironment, algorithm: Algorithm) -> None:
+    def __init__(
+        self,
+        environment: ContextualEnvironment,
+        algorithm: Algorithm,
+        probe: Mapping[str, Sequence[float]] | None = None,
+    ) -> None:
         if not isinstance(environment, ContextualEnvironment) or not isinstance(algorithm, Algorithm):
             raise ConfigError(
                 f"task: found {type(environment).__name__} with {type(algorithm).__name__}, expected a contextual "
@@ -40,11 +49,18 @@ class ContextualBandit(Task):
         if environment.link not in algorithm.links:
             raise ConfigError(
                 f"algorithm: found {type(algorithm).__name__}, which needs {' or '.join(algorithm.links)} rewards, "
-                f"with an environment of {environment.link} rewards ({type(environment).__name__}), expected a pair that "
-                "fits"
+                f"with {type(environment).__name__}, whose rewards are {environment.link}, expected a pair that fits"
             )
+        names = algorithm.hyper_parameters.names
+        for name in probe or {}:
+            if name not in names:
+                raise ConfigError(f"task.probe: found '{name}', expected one of: {', '.join(names)}")
         self.environment = environment
         self.algorithm = algorithm
+        self._probes = [
+            (f"probe_{value:g}", {name: value}) for name, values in (probe or {}).items() for value in values
+        ]
+        self.sums = ("reward", "regret", "random_regret", *(column for column, _ in self._probes))
 
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment, algorithm = self.environment, self.algorithm
@@ -81,7 +97,8 @@ class ContextualBandit(Task):
         contexts = self.environment.observe()
         if contexts is None:
             return None
-        return self._pull(contexts, int(self._explore_rng.integers(len(contexts))))
+        probed = self._try_out(contexts, {})
+        return self._pull(contexts, int(self._explore_rng.integers(len(contexts)))) | probed
 
     def play(self, configuration: Configuration) -> Outcome | None:
         configuration = self._complete(configuration)
@@ -90,7 +107,11 @@ class ContextualBandit(Task):
             contexts = self.environment.observe()
             if contexts is None:
                 break
-            steps.append(self._pull(contexts, self.algorithm.choose(contexts, configuration)))
+            if self._probes:
+                probed = self._try_out(contexts, configuration)
+                steps.append(self._pull(contexts, self.algorithm.choose(contexts, configuration)) | probed)
+            else:
+                steps.append(self._pull(contexts, self.algorithm.choose(contexts, configuration)))
         if not steps:
             return None
         if len(steps) == 1:
@@ -107,6 +128,15 @@ class ContextualBandit(Task):
             "reward": reward,
             "regret": best - environment.means.item(arm),
             "random_regret": best - environment.average_mean,
+        }
+
+    def _try_out(self, contexts: Any, configuration: Configuration) -> dict[str, float]:
+        """Return the expected rewards of what the probed configurations would pull now."""
+        return {
+            column: self.environment.means.item(
+                copy.deepcopy(self.algorithm).choose(contexts, self._complete({**configuration, **changes}))
+            )
+            for column, changes in self._probes
         }
 
     def _complete(self, configuration: Configuration) -> Configuration:

@@ -1,6 +1,6 @@
 """The configuration is the arm."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
@@ -27,8 +27,6 @@ class Direct(Task):
         When the environment has no arms of its own.
     """
 
-    sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
-
     def __init__(self, environment: DirectEnvironment) -> None:
         if not isinstance(environment, DirectEnvironment):
             raise ConfigError(
@@ -36,6 +34,7 @@ class Direct(Task):
                 "configurations are its arms"
             )
         self.environment = environment
+        self.sums = ("reward", "regret", "random_regret")
 
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment = self.environment

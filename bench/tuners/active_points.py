@@ -90,6 +90,8 @@ class ActivePoints:
 
     def ask(self) -> Configuration:
         """Return the configuration of the point to pull."""
+        if self.n_points and self.stats[self._chosen, 0] == 0:
+            return self._configurations[self._chosen]  # asked again: a new point is pulled before anything else
         if self._age == self._rule.restart_every:
             self.restart()
         self._age += 1

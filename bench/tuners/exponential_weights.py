@@ -28,18 +28,24 @@ class ExponentialWeights:
     def __init__(self, n: int, horizon: int, rng: np.random.Generator) -> None:
         self.beta = min(1.0, math.sqrt(n * math.log(n) / ((math.e - 1.0) * horizon)))
         self.log_weights = np.zeros(n)
-        self.probabilities = np.full(n, 1.0 / n)
+        self._drawn_from = np.full(n, 1.0 / n)
         self._rng = rng
         self._chosen = 0
 
     def draw(self) -> int:
         """Choose a candidate."""
-        self._chosen = int(_draw(self.log_weights, self.beta, self._rng.random(), self.probabilities))
+        self._chosen = int(_draw(self.log_weights, self.beta, self._rng.random(), self._drawn_from))
         return self._chosen
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """The chances of the candidates in the next draw, shape (n,)."""
+        weights = np.exp(self.log_weights)
+        return self.beta / len(weights) + (1.0 - self.beta) * weights / weights.sum()
 
     def learn(self, reward: float) -> None:
         """Reward the candidate that was drawn last."""
-        _learn(self.log_weights, self.beta, self.probabilities, self._chosen, reward)
+        _learn(self.log_weights, self.beta, self._drawn_from, self._chosen, reward)
 
 
 @kernel

@@ -1,0 +1,61 @@
+"""News on a front page: arms and click-through rates come from Yahoo!'s log R6A."""
+
+import numpy as np
+
+from bench.component import component
+from bench.data.yahoo_log import DIM
+from bench.data.yahoo_r6a import fingerprint, load_log
+from bench.envs.contextual import ContextualEnvironment, Link, RewardNoise
+from bench.seeding import Seeds
+
+
+@component
+class YahooR6A(ContextualEnvironment):
+    """Every distinct time stamp of the log is a round, in the order of time; the log ends after about 2,880.
+
+    Arms are the articles that were shown at that stamp, in the order of their ids, so their number changes. The
+    success probability of an arm is its click-through rate at that stamp, clicks divided by shows; rewards are drawn
+    from it. All repetitions see the same rounds, each with draws of its own. Without the real files, a generated log
+    takes their place.
+
+    Source: cdt, section 5; the click-through rate per stamp from the authors' code.
+    """
+
+    @property
+    def link(self) -> Link:
+        """Rewards are 0 or 1."""
+        return "logistic"
+
+    @property
+    def fingerprint(self) -> str:
+        """Checksum of what the log says, or ``surrogate``."""
+        return fingerprint()
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        log = load_log()
+        n_arms = np.diff(log.starts)
+        self.dim = DIM
+        self.n_arms = int(n_arms.max())
+        self.sub_gaussian = 0.5
+        self.feature_norm = float(np.linalg.norm(log.features, axis=1).max())
+        self._starts = log.starts.tolist()
+        self._features = log.features
+        self._article = log.article
+        self._rates = log.clicks / log.shows
+        self._best = np.maximum.reduceat(self._rates, log.starts[:-1]).tolist()
+        self._average = (np.add.reduceat(self._rates, log.starts[:-1]) / n_arms).tolist()
+        self._round = 0
+        self._noise = RewardNoise("logistic", self.sub_gaussian, seeds.generator("noise"))
+
+    def observe(self) -> np.ndarray | None:
+        r = self._round
+        if r == len(self._best):
+            return None
+        self._round += 1
+        arms = slice(self._starts[r], self._starts[r + 1])
+        self.means = self._rates[arms]
+        self.best_mean, self.average_mean = self._best[r], self._average[r]
+        return np.asfortranarray(self._features[self._article[arms]])
+
+    def pull(self, arm: int) -> float:
+        return self._noise.reward(self.means.item(arm))
