@@ -18,7 +18,8 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from bench.algorithms.lints import LinTS, best_sampled
-from bench.algorithms.linucb import LinUCB, best_upper_bound
+from bench.algorithms.linucb import LinUCB
+from bench.algorithms.scoring import best_upper_bound
 from bench.envs.synthetic import spread
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.loop import run

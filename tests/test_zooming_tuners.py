@@ -16,7 +16,7 @@ from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners import active_points, cdt, cdt_code, zooming, zooming_oracle, zooming_ts
+from bench.tuners import active_points, cdt, zooming_tuner
 from bench.tuners.active_points import ActivePoints
 from bench.tuners.base import Problem
 from bench.tuners.cdt import CDT
@@ -377,8 +377,7 @@ class Rules:
             self.caught.append(rule)
             return ActivePoints(space, rule, seeds)
 
-        for module in (cdt, cdt_code, zooming, zooming_ts, zooming_oracle):
-            monkeypatch.setattr(module, "ActivePoints", make)
+        monkeypatch.setattr(zooming_tuner, "ActivePoints", make)
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.algorithms.base import Algorithm, BanditInfo
-from bench.algorithms.linear import ridge_inverse
-from bench.algorithms.linucb import best_upper_bound
+from bench.algorithms.linear import add_to_inverse, ridge_inverse
+from bench.algorithms.scoring import best_upper_bound
+from bench.algorithms.triangular import solve_upper, solve_upper_transposed
 from bench.component import component
 from bench.errors import ConfigError
 from bench.kernel import kernel
@@ -141,25 +142,17 @@ def _learn(
     """Add one observation; return (mu(x'theta) - y)^2 |x|^2 in the norm of V^-1, for the bound of the regret."""
     dim = theta.size
     x = contexts[arm].copy()
-    product = np.zeros(dim)
-    for j in range(dim):
-        for i in range(dim):
-            product[i] += inverse[j, i] * x[j]
-    spread = 1.0
+    gain = np.empty(dim)
     prediction = 0.0
     fitted = 0.0
     for i in range(dim):
-        spread += x[i] * product[i]
         prediction += x[i] * theta[i]
         fitted += x[i] * theta_hat[i]
-    for i in range(dim):
-        for j in range(dim):
-            gram[i, j] += x[i] * x[j]
-            inverse[i, j] -= product[i] * product[j] / spread
+    square = add_to_inverse(x, gram, inverse, gain)
 
     slope = 1.0 / (1.0 + np.exp(-prediction)) - reward
     for i in range(dim):
-        theta[i] -= slope / kappa * product[i] / spread
+        theta[i] -= slope / kappa * gain[i]
     project(gram, ridge, radius, theta)
 
     if after:
@@ -168,8 +161,8 @@ def _learn(
             prediction += x[i] * theta[i]
     for i in range(dim):
         moment[i] += prediction * x[i]
-        theta_hat[i] += (prediction - fitted) * product[i] / spread
-    return slope * slope * (spread - 1.0) / spread
+        theta_hat[i] += (prediction - fitted) * gain[i]
+    return slope * slope * square / (1.0 + square)
 
 
 @kernel
@@ -195,15 +188,15 @@ def project(gram: np.ndarray, ridge: float, radius: float, theta: np.ndarray) ->
     nu = 0.0
     length = np.sqrt(length)
     for _ in range(100):
-        # the Newton step needs the solution p of (A + nu I) p = right, here theta, and L^-1 p with A + nu I = L L'
+        # the Newton step needs the solution p of (A + nu I) p = right, here theta, and U'^-1 p with A + nu I = U' U
         shifted[:] = gram
         for i in range(dim):
             shifted[i, i] += ridge + nu
-        lower = np.linalg.cholesky(shifted)
+        upper = np.ascontiguousarray(np.linalg.cholesky(shifted).T)
         if nu > 0.0:
             half[:] = right
-            _solve_lower(lower, half)
-            _solve_lower_transposed(lower, half)
+            solve_upper_transposed(upper, half)
+            solve_upper(upper, half)
             theta[:] = half
             length = 0.0
             for i in range(dim):
@@ -212,7 +205,7 @@ def project(gram: np.ndarray, ridge: float, radius: float, theta: np.ndarray) ->
         if length <= radius * (1.0 + 1e-15):
             break
         half[:] = theta
-        _solve_lower(lower, half)
+        solve_upper_transposed(upper, half)
         slope = 0.0
         for i in range(dim):
             slope += half[i] * half[i]
@@ -223,22 +216,3 @@ def project(gram: np.ndarray, ridge: float, radius: float, theta: np.ndarray) ->
     # what is left is rounding
     for i in range(dim):
         theta[i] *= min(1.0, radius / length)
-
-
-@kernel
-def _solve_lower(lower: np.ndarray, vector: np.ndarray) -> None:
-    """Solve lower x = vector in place."""
-    for i in range(vector.size):
-        total = vector[i]
-        for j in range(i):
-            total -= lower[i, j] * vector[j]
-        vector[i] = total / lower[i, i]
-
-
-@kernel
-def _solve_lower_transposed(lower: np.ndarray, vector: np.ndarray) -> None:
-    """Solve lower' x = vector in place."""
-    for i in range(vector.size - 1, -1, -1):
-        vector[i] /= lower[i, i]
-        for j in range(i):
-            vector[j] -= lower[i, j] * vector[i]

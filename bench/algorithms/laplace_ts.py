@@ -6,6 +6,7 @@ import numpy as np
 from pydantic import PositiveFloat
 
 from bench.algorithms.base import Algorithm, BanditInfo
+from bench.algorithms.scoring import best_linear
 from bench.component import component
 from bench.errors import ConfigError
 from bench.kernel import kernel
@@ -83,24 +84,6 @@ class LaplaceTS(Algorithm):
         else:
             start = self._start_rng.random(self.mean.size)
             _learn_by_descent(contexts, arm, label, self._step_size, start, self.mean, self.precision)
-
-
-@kernel
-def best_linear(contexts: np.ndarray, theta: np.ndarray, scores: np.ndarray) -> int:
-    """Return argmax x'theta over the rows of ``contexts``, the first of equals; ``scores``: shape (>= arms,)."""
-    n_arms, dim = contexts.shape
-    x = contexts.T
-    for k in range(n_arms):
-        scores[k] = 0.0
-    for i in range(dim):
-        weight = theta[i]
-        for k in range(n_arms):
-            scores[k] += weight * x[i, k]
-    best = 0
-    for k in range(n_arms):
-        if scores[k] > scores[best]:
-            best = k
-    return best
 
 
 @kernel

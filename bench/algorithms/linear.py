@@ -76,6 +76,31 @@ class LinearAlgorithm(Algorithm):
 
 
 @kernel
+def add_to_inverse(x: np.ndarray, gram: np.ndarray, inverse: np.ndarray, gain: np.ndarray) -> float:
+    """Add x x' to ``gram`` and to what ``inverse`` is the inverse of, by Sherman and Morrison's formula.
+
+    Writes inverse x / (1 + x' inverse x) of the old inverse, by which estimates move, into ``gain`` and returns
+    x' inverse x.
+    """
+    dim = x.size
+    gain[:] = 0.0
+    for j in range(dim):
+        for i in range(dim):
+            gain[i] += inverse[j, i] * x[j]
+    square = 0.0
+    for i in range(dim):
+        square += x[i] * gain[i]
+    for i in range(dim):
+        scaled = gain[i] / (1.0 + square)
+        for j in range(dim):
+            gram[i, j] += x[i] * x[j]
+            inverse[i, j] -= scaled * gain[j]
+    for i in range(dim):
+        gain[i] /= 1.0 + square
+    return square
+
+
+@kernel
 def ridge_inverse(gram: np.ndarray, moment: np.ndarray, ridge: float, inverse: np.ndarray, theta: np.ndarray) -> None:
     """Write (gram + ridge I)^-1 into ``inverse`` and its product with ``moment`` into ``theta``, by Cholesky."""
     dim = moment.size

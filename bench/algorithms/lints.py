@@ -4,6 +4,8 @@ import numpy as np
 
 from bench.algorithms.base import BanditInfo
 from bench.algorithms.linear import LinearAlgorithm
+from bench.algorithms.scoring import best_linear
+from bench.algorithms.triangular import solve_upper, solve_upper_transposed
 from bench.component import component
 from bench.kernel import kernel
 from bench.seeding import Seeds
@@ -45,42 +47,18 @@ def best_sampled(
     contexts: np.ndarray, upper: np.ndarray, theta: np.ndarray, rate: float, normal: np.ndarray, scores: np.ndarray
 ) -> int:
     """Return argmax x'(theta + rate upper^-1 normal), the first of equals; ``upper`` = L', ``normal`` is used up."""
-    n_arms, dim = contexts.shape
-    x = contexts.T
-    _solve_upper(upper, normal)
-    for k in range(n_arms):
-        scores[k] = 0.0
-    for i in range(dim):
-        weight = theta[i] + rate * normal[i]
-        for k in range(n_arms):
-            scores[k] += weight * x[i, k]
-    best = 0
-    for k in range(n_arms):
-        if scores[k] > scores[best]:
-            best = k
-    return best
-
-
-@kernel
-def _solve_upper(upper: np.ndarray, vector: np.ndarray) -> None:
-    """Solve upper x = vector in place."""
-    for i in range(vector.size - 1, -1, -1):
-        total = vector[i]
-        for j in range(i + 1, vector.size):
-            total -= upper[i, j] * vector[j]
-        vector[i] = total / upper[i, i]
+    solve_upper(upper, normal)
+    for i in range(theta.size):
+        normal[i] = theta[i] + rate * normal[i]
+    return best_linear(contexts, normal, scores)
 
 
 @kernel
 def _solve_estimate(upper: np.ndarray, moment: np.ndarray, theta: np.ndarray) -> None:
     """Write the solution of upper' upper theta = moment into ``theta``."""
-    dim = moment.size
     theta[:] = moment
-    for i in range(dim):
-        theta[i] /= upper[i, i]
-        for j in range(i + 1, dim):
-            theta[j] -= upper[i, j] * theta[i]
-    _solve_upper(upper, theta)
+    solve_upper_transposed(upper, theta)
+    solve_upper(upper, theta)
 
 
 @kernel

@@ -3,7 +3,8 @@
 import numpy as np
 
 from bench.algorithms.base import BanditInfo
-from bench.algorithms.linear import LinearAlgorithm, ridge_inverse
+from bench.algorithms.linear import LinearAlgorithm, add_to_inverse, ridge_inverse
+from bench.algorithms.scoring import best_upper_bound
 from bench.component import component
 from bench.kernel import kernel
 from bench.seeding import Seeds
@@ -43,42 +44,6 @@ class LinUCB(LinearAlgorithm):
 
 
 @kernel
-def best_upper_bound(
-    contexts: np.ndarray, inverse: np.ndarray, theta: np.ndarray, rate: float, work: np.ndarray, scores: np.ndarray
-) -> int:
-    """Return argmax x'theta + rate |x|_inverse over the rows of ``contexts``, the first of equals.
-
-    ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, where the
-    memory is contiguous and no sum is split: fast without reassociation. ``work``: shape (2, >= arms).
-    """
-    n_arms, dim = contexts.shape
-    x = contexts.T
-    half = work[0]
-    row = work[1]
-    for k in range(n_arms):
-        half[k] = 0.0
-        scores[k] = 0.0
-    for i in range(dim):
-        weight = theta[i]
-        diagonal = 0.5 * inverse[i, i]
-        for k in range(n_arms):
-            scores[k] += weight * x[i, k]
-            row[k] = diagonal * x[i, k]
-        for j in range(i):
-            entry = inverse[i, j]
-            for k in range(n_arms):
-                row[k] += entry * x[j, k]
-        for k in range(n_arms):
-            half[k] += row[k] * x[i, k]
-    best = 0
-    for k in range(n_arms):
-        scores[k] += rate * np.sqrt(max(2.0 * half[k], 0.0))
-        if scores[k] > scores[best]:
-            best = k
-    return best
-
-
-@kernel
 def _learn(
     contexts: np.ndarray,
     arm: int,
@@ -89,20 +54,12 @@ def _learn(
     theta: np.ndarray,
 ) -> None:
     """Add one observation: gram and moment exactly, the inverse by Sherman and Morrison's formula."""
-    dim = moment.size
     x = contexts[arm].copy()
-    product = np.zeros(dim)
-    for j in range(dim):
-        for i in range(dim):
-            product[i] += inverse[j, i] * x[j]
-    spread = 1.0
+    gain = np.empty(x.size)
+    add_to_inverse(x, gram, inverse, gain)
     residual = reward
-    for i in range(dim):
-        spread += x[i] * product[i]
+    for i in range(x.size):
         residual -= x[i] * theta[i]
-    for i in range(dim):
+    for i in range(x.size):
         moment[i] += reward * x[i]
-        theta[i] += residual * product[i] / spread
-        for j in range(dim):
-            gram[i, j] += x[i] * x[j]
-            inverse[i, j] -= product[i] * product[j] / spread
+        theta[i] += residual * gain[i]

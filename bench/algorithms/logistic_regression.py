@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bench.algorithms.triangular import solve_upper, solve_upper_transposed
 from bench.errors import ConfigError
 from bench.kernel import kernel
 
@@ -202,11 +203,11 @@ def _fit(
         for i in range(dim):
             step[i] = -gradient[i] - penalty * theta[i]
             steepness += step[i] * step[i]
-        _solve_transposed(upper, step)
+        solve_upper_transposed(upper, step)
         decrement = 0.0
         for i in range(dim):
             decrement += step[i] * step[i]
-        _solve(upper, step)
+        solve_upper(upper, step)
         length = 0.0
         for i in range(dim):
             length += step[i] * step[i]
@@ -296,22 +297,3 @@ def _factorise(matrix: np.ndarray, penalty: float, upper: np.ndarray) -> None:
             entry = upper[k, i]
             for j in range(i, dim):
                 upper[i, j] -= entry * upper[k, j]
-
-
-@kernel
-def _solve_transposed(upper: np.ndarray, vector: np.ndarray) -> None:
-    """Solve U' x = vector in place."""
-    for i in range(vector.size):
-        vector[i] /= upper[i, i]
-        for j in range(i + 1, vector.size):
-            vector[j] -= upper[i, j] * vector[i]
-
-
-@kernel
-def _solve(upper: np.ndarray, vector: np.ndarray) -> None:
-    """Solve U x = vector in place."""
-    for i in range(vector.size - 1, -1, -1):
-        total = vector[i]
-        for j in range(i + 1, vector.size):
-            total -= upper[i, j] * vector[j]
-        vector[i] = total / upper[i, i]

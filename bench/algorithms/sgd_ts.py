@@ -7,8 +7,8 @@ import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 from bench.algorithms.base import Algorithm, BanditInfo
-from bench.algorithms.laplace_ts import best_linear
 from bench.algorithms.logistic_regression import LogisticRegression
+from bench.algorithms.scoring import best_linear
 from bench.component import component
 from bench.errors import ConfigError
 from bench.kernel import kernel

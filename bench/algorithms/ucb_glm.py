@@ -8,8 +8,8 @@ from pydantic import NonNegativeInt, PositiveFloat
 
 from bench.algorithms.base import BanditInfo
 from bench.algorithms.linear import LinearAlgorithm, ridge_inverse
-from bench.algorithms.linucb import best_upper_bound
 from bench.algorithms.logistic_regression import LogisticRegression
+from bench.algorithms.scoring import best_upper_bound
 from bench.component import component
 from bench.kernel import kernel
 from bench.seeding import Seeds

@@ -17,6 +17,9 @@ from bench.errors import DataError
 CHUNK = 1 << 22
 """Bytes that are read at a time; also the length that no line reaches."""
 
+_ENOUGH = 1000
+"""Lines after which a file without a single good one is given up."""
+
 _FORM = "'timestamp article click |user 2:... |article 2:... |article ...'"
 _FEATURE = {str(i + 1).encode(): i for i in range(DIM)}
 _NUMBER = re.compile(rb"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
@@ -65,7 +68,7 @@ class YahooParser:
         ------
         DataError
             If it cannot be read, is empty, is cut short or damaged as a gzip file, or is not R6A: a line is endless,
-            none of a chunk or less than half of all lines are well-formed.
+            or less than half of the lines are well-formed.
         """
         lines, skipped = self.lines, self.skipped.copy()
         rest = b""
@@ -75,7 +78,8 @@ class YahooParser:
             if len(rest) >= CHUNK:
                 raise DataError(f"{path}: found a line of more than {CHUNK:,} bytes, expected R6A: {_FORM}")
             self._add(complete)
-            self._refuse_foreign(path, lines, skipped, least=1)
+            if self.lines - lines >= _ENOUGH:  # no need to read all of it
+                self._refuse_foreign(path, lines, skipped, least=1)
         if rest:
             self._add([rest])
         if self.lines == lines:
@@ -85,7 +89,7 @@ class YahooParser:
     def _refuse_foreign(self, path: Path, lines: int, skipped: Counter[str], least: int) -> None:
         kinds = self.skipped - skipped
         n_lines = self.lines - lines
-        if n_lines and n_lines - kinds.total() < least:
+        if n_lines - kinds.total() < least:
             kind, count = kinds.most_common(1)[0]
             raise DataError(
                 f"{path}: found {kinds.total():,} of {n_lines:,} lines malformed ({count:,}: {kind}), expected a daily "
@@ -206,6 +210,8 @@ def _chunks(path: Path) -> Iterator[bytes]:
                 while chunk := file.read(CHUNK):
                     yield chunk
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: found a gzip file that is cut short or damaged ({error}), expected a whole one") from None
+        raise DataError(
+            f"{path}: found a gzip file that is cut short or damaged ({error}), expected a whole one"
+        ) from None
     except OSError as error:
         raise DataError(f"{path}: found no way to read it ({error.strerror}), expected a daily file of R6A") from None

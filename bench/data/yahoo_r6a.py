@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -156,8 +157,8 @@ def log_path(stamps: tuple[Stamp, ...]) -> Path:
 
 def _keep(path: Path, log: ClickLog) -> None:
     content = io.BytesIO()
-    labels = {"counts": np.array(json.dumps(log.counts)), "fingerprint": np.array(log.fingerprint())}
-    np.savez_compressed(content, **log.arrays(), **labels)
+    entries: dict[str, Any] = {"counts": json.dumps(log.counts), "fingerprint": log.fingerprint(), **log.arrays()}
+    np.savez_compressed(content, **entries)
     try:
         write_whole(path, content.getvalue())
     except OSError as error:

@@ -39,7 +39,7 @@ class YahooR6A(ContextualEnvironment):
         self.sub_gaussian = 0.5
         self.feature_norm = float(np.linalg.norm(log.features, axis=1).max())
         self._starts = log.starts.tolist()
-        self._features = log.features
+        self._features = np.ascontiguousarray(log.features.T)
         self._article = log.article
         self._rates = log.clicks / log.shows
         self._best = np.maximum.reduceat(self._rates, log.starts[:-1]).tolist()
@@ -55,7 +55,7 @@ class YahooR6A(ContextualEnvironment):
         arms = slice(self._starts[r], self._starts[r + 1])
         self.means = self._rates[arms]
         self.best_mean, self.average_mean = self._best[r], self._average[r]
-        return np.asfortranarray(self._features[self._article[arms]])
+        return self._features.take(self._article[arms], axis=1).T
 
     def pull(self, arm: int) -> float:
         return self._noise.reward(self.means.item(arm))

@@ -1,16 +1,15 @@
 """CDT: continuous dynamic tuning."""
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from bench.component import component
-from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.active_points import ActivePoints, ZoomingRule
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.active_points import ZoomingRule
+from bench.tuners.base import Problem
 from bench.tuners.zooming_ts import zooming_constants
+from bench.tuners.zooming_tuner import ZoomingTuner
 
 
 def warm_up_length(rounds: int, p: int) -> int:
@@ -24,7 +23,7 @@ def epoch_length(rounds: int, p: int, factor: int | None) -> int:
 
 
 @component
-class CDT(Tuner):
+class CDT(ZoomingTuner):
     """T1 random pulls, then Zooming TS on the hyper-parameters, restarted every T2 rounds.
 
     Parameters
@@ -56,23 +55,16 @@ class CDT(Tuner):
             return self.warm_up_rounds
         return warm_up_length(problem.total_rounds, problem.space.dim)
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
+    def _rule(self, problem: Problem) -> ZoomingRule:
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std
         if self.constants == "theory":
             radius, spread = zooming_constants("theory", tau0, problem.horizon)
         else:
             radius, spread = math.sqrt(13 / 2 * math.log(max(problem.horizon, 2))), math.sqrt(13)
-        rule = ZoomingRule(
+        return ZoomingRule(
             radius=self.radius_scale * radius,
             spread=self.ts_scale * spread,
             randomised=True,
             removal=True,
             restart_every=problem.asks(epoch_length(problem.total_rounds, problem.space.dim, self.epoch_factor)),
         )
-        self._points = ActivePoints(problem.space, rule, seeds)
-
-    def _ask(self) -> Configuration:
-        return self._points.ask()
-
-    def _tell(self, reward: float, outcome: Any) -> None:
-        self._points.tell(reward)

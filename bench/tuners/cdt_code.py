@@ -1,20 +1,18 @@
 """CDT as the authors' public code has it."""
 
 import math
-from typing import Any
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from bench.component import component
-from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.active_points import ActivePoints, ZoomingRule
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.active_points import ZoomingRule
+from bench.tuners.base import Problem
 from bench.tuners.cdt import epoch_length
+from bench.tuners.zooming_tuner import ZoomingTuner
 
 
 @component
-class CDTCode(Tuner):
+class CDTCode(ZoomingTuner):
     """Zooming with the fixed index mean + sqrt(13 / n), without a random draw and without removal.
 
     The coverage is checked exactly, in any dimension, where the authors' code looks at a few points only.
@@ -39,18 +37,11 @@ class CDTCode(Tuner):
     def warm_up(self, problem: Problem) -> int:
         return self.warm_up_rounds
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
-        rule = ZoomingRule(
+    def _rule(self, problem: Problem) -> ZoomingRule:
+        return ZoomingRule(
             radius=self.radius_scale * math.sqrt(13 / 2 * math.log(max(problem.horizon, 2))),
             spread=self.ts_scale * math.sqrt(13),
             randomised=False,
             removal=False,
             restart_every=problem.asks(epoch_length(problem.total_rounds, problem.space.dim, self.epoch_factor)),
         )
-        self._points = ActivePoints(problem.space, rule, seeds)
-
-    def _ask(self) -> Configuration:
-        return self._points.ask()
-
-    def _tell(self, reward: float, outcome: Any) -> None:
-        self._points.tell(reward)

@@ -1,19 +1,18 @@
 """The zooming algorithm."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import NonNegativeFloat, PositiveFloat
 
 from bench.component import component
-from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.active_points import ActivePoints, ZoomingRule
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.active_points import ZoomingRule
+from bench.tuners.base import Problem
 from bench.tuners.zooming_ts import zooming_constants
+from bench.tuners.zooming_tuner import ZoomingTuner
 
 
 @component
-class Zooming(Tuner):
+class Zooming(ZoomingTuner):
     """Pull the active point with the largest mean + 2 r, for a stationary continuum: no removal, no restart.
 
     Parameters
@@ -32,14 +31,7 @@ class Zooming(Tuner):
     noise_std: NonNegativeFloat | None = None
     radius_scale: PositiveFloat = 1.0
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
+    def _rule(self, problem: Problem) -> ZoomingRule:
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std
         radius = self.radius_scale * zooming_constants(self.constants, tau0, problem.horizon)[0]
-        rule = ZoomingRule(radius, 2.0 * radius, randomised=False, removal=False, restart_every=problem.horizon + 1)
-        self._points = ActivePoints(problem.space, rule, seeds)
-
-    def _ask(self) -> Configuration:
-        return self._points.ask()
-
-    def _tell(self, reward: float, outcome: Any) -> None:
-        self._points.tell(reward)
+        return ZoomingRule(radius, 2.0 * radius, randomised=False, removal=False, restart_every=problem.horizon + 1)

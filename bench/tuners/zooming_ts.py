@@ -1,19 +1,18 @@
 """Zooming TS with Restarts."""
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component
-from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.active_points import ActivePoints, ZoomingRule
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.active_points import ZoomingRule
+from bench.tuners.base import Problem
+from bench.tuners.zooming_tuner import ZoomingTuner
 
 
 @component
-class ZoomingTS(Tuner):
+class ZoomingTS(ZoomingTuner):
     """Thompson sampling on a continuum that is refined where rewards are good, restarted every ``epoch_length`` rounds.
 
     With tau0 the sub-Gaussian constant and n the pulls of a point: confidence radius sqrt(13 tau0^2 ln T / (2 n)),
@@ -42,25 +41,18 @@ class ZoomingTS(Tuner):
     radius_scale: PositiveFloat = 1.0
     ts_scale: NonNegativeFloat = 1.0
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
+    def _rule(self, problem: Problem) -> ZoomingRule:
         p = problem.space.dim
         length = self.epoch_length or int((problem.total_rounds / self.pieces) ** ((p + 2) / (p + 3)))
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std
         radius, spread = zooming_constants(self.constants, tau0, problem.horizon)
-        rule = ZoomingRule(
+        return ZoomingRule(
             radius=self.radius_scale * radius,
             spread=self.ts_scale * spread,
             randomised=True,
             removal=True,
             restart_every=problem.asks(length),
         )
-        self._points = ActivePoints(problem.space, rule, seeds)
-
-    def _ask(self) -> Configuration:
-        return self._points.ask()
-
-    def _tell(self, reward: float, outcome: Any) -> None:
-        self._points.tell(reward)
 
 
 def zooming_constants(constants: str, tau0: float, horizon: int) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from bench.report.claims.finding import Unmeasured
 from bench.report.experiments import Experiments
 from bench.report.kinds.page import Page, readable_logarithm, readable_numbers, say_no_results, wrapped
 from bench.report.labels import Selection, describe
+from bench.report.parts import part_id
 from bench.report.style import BLACK, GREY, RANDOM_ARMS, line_style
 from bench.report.tables import random_arms, shows_random_arms
 from bench.stats import MEAN_INTERVAL, Interval
@@ -88,23 +89,24 @@ def _draw(axes: Axes, row: int, sides: Measured) -> list[float]:
     name = sides.experiment.get("method", next(filter(None, sides.experiment.values()), ""))
     style = line_style(name)
     own, limit = sides.measured, sides.bound
-    axes.plot([own.estimate, limit.estimate], [row, row], color="#D0D0D0", linewidth=1, zorder=1)
-    _whiskers(axes, row, limit, BLACK)
-    axes.plot([limit.estimate], [row], marker="|", markersize=16, markeredgewidth=2, color=BLACK, zorder=3)
-    axes.plot(
-        [sides.best.estimate], [row], marker="o", markersize=8, markerfacecolor="none", markeredgecolor=GREY, zorder=3
-    )
-    _whiskers(axes, row, own, style.color)
-    axes.plot([own.estimate], [row], marker="o", markersize=5, color=style.color, zorder=4)
+    text = describe({axis: (label,) for axis, label in sides.experiment.items() if label})
+    parts = {part: part_id(part, text, name) for part in ("gap", "bound bars", "bound", "best", "bars", "line")}
+    axes.plot([own.estimate, limit.estimate], [row, row], color="#D0D0D0", linewidth=1, zorder=1, gid=parts["gap"])
+    _whiskers(axes, row, limit, BLACK, parts["bound bars"])
+    mark: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 2, "color": BLACK}
+    axes.plot([limit.estimate], [row], zorder=3, gid=parts["bound"], **mark)
+    mark = {"marker": "o", "markersize": 8, "markerfacecolor": "none", "markeredgecolor": GREY}
+    axes.plot([sides.best.estimate], [row], zorder=3, gid=parts["best"], **mark)
+    _whiskers(axes, row, own, style.color, parts["bars"])
+    axes.plot([own.estimate], [row], marker="o", markersize=5, color=style.color, zorder=4, gid=parts["line"])
     drawn = [own.estimate, own.low, own.high, limit.estimate, limit.high, sides.best.estimate]
     return [number for number in drawn if math.isfinite(number)]
 
 
-def _whiskers(axes: Axes, row: int, interval: Interval, colour: str) -> None:
+def _whiskers(axes: Axes, row: int, interval: Interval, colour: str, own: str) -> None:
     if math.isfinite(interval.low):
-        axes.plot(
-            [interval.low, interval.high], [row, row], color=colour, linewidth=2.2, solid_capstyle="butt", zorder=2
-        )
+        ends = [interval.low, interval.high]
+        axes.plot(ends, [row, row], color=colour, linewidth=2.2, solid_capstyle="butt", zorder=2, gid=own)
 
 
 def _random(figure: Mapping[str, Any], data: Experiments, claim: Bound, case: Selection) -> float:

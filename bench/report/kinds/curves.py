@@ -24,6 +24,7 @@ from bench.report.kinds.page import (
 )
 from bench.report.kinds.series import panel_title, series_name
 from bench.report.labels import Selection, canonical
+from bench.report.parts import part_id
 from bench.report.style import RANDOM_ARMS, line_style
 from bench.report.tables import RANDOM_REGRET
 from bench.stats import MEAN_INTERVAL
@@ -61,7 +62,7 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
         drawn = []
         for place, (key, rows) in enumerate(lines.items()):
             name = series_name(data, key, axes_of_panels) or column
-            drawn.append(_draw(axes, rows, name, place))
+            drawn.append(_draw(axes, rows, panel_title(panel), name, place))
             handles.setdefault(name, _handle(name))
             has_bands |= bool(rows["ci_low"].notna().any())
         random = _random_curve(frame, data, panel) if "regret" in column else None
@@ -71,7 +72,12 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
                 mentions_beyond = True
             else:
                 axes.plot(
-                    random.index, random.to_numpy(), linewidth=1.2, zorder=1.5, **line_style(RANDOM_ARMS)._asdict()
+                    random.index,
+                    random.to_numpy(),
+                    linewidth=1.2,
+                    zorder=1.5,
+                    gid=part_id("line", panel_title(panel), RANDOM_ARMS),
+                    **line_style(RANDOM_ARMS)._asdict(),
                 )
                 handles[RANDOM_ARMS] = handles.pop(RANDOM_ARMS, _handle(RANDOM_ARMS))
         axes.set_xlim(0, 1.02 * max(rows["round"].max() for rows in lines.values()))
@@ -112,16 +118,17 @@ def _curve(frame: pd.DataFrame, data: Experiments, key: Key, column: str) -> pd.
     return frame[is_own].sort_values("round")
 
 
-def _draw(axes: Axes, rows: pd.DataFrame, name: str, place: int) -> tuple[float, float]:
+def _draw(axes: Axes, rows: pd.DataFrame, panel: str, name: str, place: int) -> tuple[float, float]:
     """Draw a line and its band; return the smallest and the largest number drawn."""
     x, mean, low, high = (rows[column].to_numpy(dtype=float) for column in ("round", "mean", "ci_low", "ci_high"))
     style = line_style(name)
     # Markers of different lines stand at different rounds, or curves that coincide would hide each other's.
     step = max(1, len(x) // _MARKS_PER_LINE)
     start = ((place + 1) * max(1, step // 6)) % step
-    axes.plot(x, mean, markevery=(start, step), zorder=3, **style._asdict())
+    axes.plot(x, mean, markevery=(start, step), zorder=3, gid=part_id("line", panel, name), **style._asdict())
     if np.isfinite(low).any():
-        axes.fill_between(x, low, high, color=style.color, alpha=0.15, linewidth=0, zorder=2)
+        band = part_id("band", panel, name)
+        axes.fill_between(x, low, high, color=style.color, alpha=0.15, linewidth=0, zorder=2, gid=band)
     drawn = np.concatenate([mean, low, high])
     return float(np.nanmin(drawn)), float(np.nanmax(drawn))
 

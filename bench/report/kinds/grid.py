@@ -25,6 +25,7 @@ from bench.report.kinds.page import (
 )
 from bench.report.kinds.series import panel_title, series_name
 from bench.report.labels import Selection
+from bench.report.parts import part_id
 from bench.report.published import published
 from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION, LineStyle, line_style
 from bench.report.tables import final_column, random_arms, shows_random_arms
@@ -66,15 +67,16 @@ def grid(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
         bottom, top = math.inf, 0.0
         for name, table in lines.items():
             style = line_style(name) if name else _GRID_STYLE
-            low, high = _draw(axes, table, style)
+            named = panel_title(panel), name or _MEASURED
+            low, high = _draw(axes, table, style, named)
             bottom, top = min(bottom, low), max(top, high)
-            _mark_best(axes, table, str(figure.get("best", "lowest")))
+            _mark_best(axes, table, str(figure.get("best", "lowest")), named)
             handles.setdefault(name or _MEASURED, Line2D([], [], **style._asdict()))
         handles.setdefault(_BEST, _star())
         labels = {name: only[0] for name, only in panel.items()}
         theory = theory_key(data, axis, labels)
         if theory is not None and len(values := final_column(data, theory, column)):
-            top = max(top, _draw_theory(axes, values))
+            top = max(top, _draw_theory(axes, values, panel_title(panel)))
             handles.setdefault(THEORY, _theory_handle())
         if not is_surrogate(note) and (numbers := _published_numbers(figure, data, labels)):
             _mark_published(axes, numbers)
@@ -83,7 +85,8 @@ def grid(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
         if shows_random_arms(figure, data):
             random = random_arms(data, data.select(panel))
             if not limit_to_methods(axes, top, random, is_log) and np.isfinite(random):
-                axes.axhline(random, linewidth=1.2, zorder=1.5, color=GREY, linestyle=line_style(RANDOM_ARMS).linestyle)
+                style, own = line_style(RANDOM_ARMS), part_id("line", panel_title(panel), RANDOM_ARMS)
+                axes.axhline(random, linewidth=1.2, zorder=1.5, color=GREY, linestyle=style.linestyle, gid=own)
                 handles.setdefault(RANDOM_ARMS, Line2D([], [], **line_style(RANDOM_ARMS)._asdict()))
         _number_the_grid(axes, lines.values())
         if is_log:
@@ -121,11 +124,11 @@ def _lines(
     return lines
 
 
-def _draw(axes: Axes, table: pd.DataFrame, style: LineStyle) -> tuple[float, float]:
+def _draw(axes: Axes, table: pd.DataFrame, style: LineStyle, named: tuple[str, str]) -> tuple[float, float]:
     """Draw a line with interval bars; return the smallest and the largest number drawn."""
     below = np.nan_to_num((table["mean"] - table["low"]).to_numpy(dtype=float))
     above = np.nan_to_num((table["high"] - table["mean"]).to_numpy(dtype=float))
-    axes.errorbar(
+    drawn = axes.errorbar(
         table["x"],
         table["mean"],
         yerr=[below, above],
@@ -135,6 +138,8 @@ def _draw(axes: Axes, table: pd.DataFrame, style: LineStyle) -> tuple[float, flo
         zorder=3,
         **style._asdict(),
     )
+    for part, artist in zip(("line", "low", "high", "bars"), drawn.get_children(), strict=False):
+        artist.set_gid(part_id(part, *named))
     return float((table["mean"] - below).min()), float((table["mean"] + above).max())
 
 
@@ -149,7 +154,7 @@ def _number_the_grid(axes: Axes, lines: Iterable[pd.DataFrame]) -> None:
     readable_numbers(axes, "x")
 
 
-def _mark_best(axes: Axes, table: pd.DataFrame, best: str) -> None:
+def _mark_best(axes: Axes, table: pd.DataFrame, best: str, named: tuple[str, str]) -> None:
     mean = table["mean"].to_numpy(dtype=float)
     place = int(mean.argmin() if best == "lowest" else mean.argmax())
     star = _star()
@@ -164,15 +169,17 @@ def _mark_best(axes: Axes, table: pd.DataFrame, best: str) -> None:
         linestyle="none",
         zorder=5,
         clip_on=False,
+        gid=part_id("best", *named),
     )
 
 
-def _draw_theory(axes: Axes, values: np.ndarray) -> float:
+def _draw_theory(axes: Axes, values: np.ndarray, panel: str) -> float:
     interval = mean_interval(values)
     style = line_style(THEORY)
-    axes.axhline(interval.estimate, color=style.color, linestyle=style.linestyle, linewidth=1.2, zorder=2.5)
+    line, band = part_id("line", panel, THEORY), part_id("band", panel, THEORY)
+    axes.axhline(interval.estimate, color=style.color, linestyle=style.linestyle, linewidth=1.2, zorder=2.5, gid=line)
     if np.isfinite(interval.low):
-        axes.axhspan(interval.low, interval.high, color=style.color, alpha=0.1, linewidth=0, zorder=1)
+        axes.axhspan(interval.low, interval.high, color=style.color, alpha=0.1, linewidth=0, zorder=1, gid=band)
     return float(np.nanmax([interval.estimate, interval.high]))
 
 

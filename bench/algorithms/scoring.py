@@ -1,0 +1,59 @@
+"""Which arm scores highest."""
+
+import numpy as np
+
+from bench.kernel import kernel
+
+
+@kernel
+def best_linear(contexts: np.ndarray, theta: np.ndarray, scores: np.ndarray) -> int:
+    """Return argmax x'theta over the rows of ``contexts``, the first of equals; ``scores``: shape (>= arms,)."""
+    n_arms, dim = contexts.shape
+    x = contexts.T
+    for k in range(n_arms):
+        scores[k] = 0.0
+    for i in range(dim):
+        weight = theta[i]
+        for k in range(n_arms):
+            scores[k] += weight * x[i, k]
+    best = 0
+    for k in range(n_arms):
+        if scores[k] > scores[best]:
+            best = k
+    return best
+
+
+@kernel
+def best_upper_bound(
+    contexts: np.ndarray, inverse: np.ndarray, theta: np.ndarray, rate: float, work: np.ndarray, scores: np.ndarray
+) -> int:
+    """Return argmax x'theta + rate |x|_inverse over the rows of ``contexts``, the first of equals.
+
+    ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, where the
+    memory is contiguous and no sum is split: fast without reassociation. ``work``: shape (2, >= arms).
+    """
+    n_arms, dim = contexts.shape
+    x = contexts.T
+    half = work[0]
+    row = work[1]
+    for k in range(n_arms):
+        half[k] = 0.0
+        scores[k] = 0.0
+    for i in range(dim):
+        weight = theta[i]
+        diagonal = 0.5 * inverse[i, i]
+        for k in range(n_arms):
+            scores[k] += weight * x[i, k]
+            row[k] = diagonal * x[i, k]
+        for j in range(i):
+            entry = inverse[i, j]
+            for k in range(n_arms):
+                row[k] += entry * x[j, k]
+        for k in range(n_arms):
+            half[k] += row[k] * x[i, k]
+    best = 0
+    for k in range(n_arms):
+        scores[k] += rate * np.sqrt(max(2.0 * half[k], 0.0))
+        if scores[k] > scores[best]:
+            best = k
+    return best

@@ -1,0 +1,33 @@
+"""The part of a figure's manifest that the gallery shows."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class Setting(BaseModel):
+    """A setting with its values, its source (stated, code, assumed) and the place."""
+
+    key: str
+    values: list[Any] = []
+    source: str = "assumed"
+    where: str = ""
+
+
+class Run(BaseModel):
+    """An experiment of the figure."""
+
+    repetitions: int = 0
+    horizon: int | None = None
+    data: str | None = None
+    seconds_per_repetition: float | None = None
+
+
+class Manifest(BaseModel):
+    """Everything has a default: a page is made of whatever there is."""
+
+    command: str = ""
+    settings: list[Setting] = []
+    published: list[Any] = []
+    runs: list[Run] = []
+    environment: dict[str, Any] = {}

@@ -1,0 +1,29 @@
+"""What each paper proposes, in words of ours."""
+
+from typing import NamedTuple
+
+
+class Paper(NamedTuple):
+    """Title, authors, and what is proposed, in two sentences."""
+
+    title: str
+    authors: str
+    proposes: str
+
+
+PAPERS = {
+    "syndicated": Paper(
+        "Syndicated Bandits",
+        "Ding, Liu, Hsieh, Sharpnack",
+        "Above a contextual bandit stands a layer of adversarial bandits, one EXP3 for each hyper-parameter, and all of "
+        "them are paid with the one reward that the bandit earns. The price in regret then grows with the sum of the "
+        "numbers of candidates, not with their product, and no exploration rate has to be taken from theory.",
+    ),
+    "cdt": Paper(
+        "Online Continuous Hyperparameter Optimization for Generalized Linear Contextual Bandits",
+        "Kang, Hsieh, Lee",
+        "Hyper-parameters of a generalised linear bandit are taken from a continuum, not from a list: CDT chooses them "
+        "while the bandit runs, by Thompson sampling over balls that zoom in where rewards are high. Since the best "
+        "setting may change with time, that search is restarted at a fixed pace.",
+    ),
+}

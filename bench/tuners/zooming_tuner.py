@@ -1,0 +1,28 @@
+"""What the tuners that zoom in on a continuum share."""
+
+from abc import abstractmethod
+from typing import Any
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.active_points import ActivePoints, ZoomingRule
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class ZoomingTuner(Tuner):
+    """Proposes active points; a subclass says how their balls shrink and how they are ranked."""
+
+    @abstractmethod
+    def _rule(self, problem: Problem) -> ZoomingRule:
+        """Return radius, spread and restarts for ``problem``."""
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self._points = ActivePoints(problem.space, self._rule(problem), seeds)
+
+    def _ask(self) -> Configuration:
+        return self._points.ask()
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._points.tell(reward)
