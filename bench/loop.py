@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from bench.errors import TaskError
 from bench.seeding import Seeds
+from bench.space import Configuration
 from bench.tasks.base import Task
 from bench.trace import MAX_ROWS, Trace
 from bench.tuners.base import Tuner
@@ -34,6 +35,7 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         values = task.explore()
         if values is None:
             break
+        _check(values["reward"], trace.round + 1, None)
         trace.record(values, {})
 
     asks = math.ceil((rounds - warm_up) / problem.rounds_per_ask)
@@ -44,13 +46,16 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         outcome = task.play(configuration)
         if outcome is None:
             break
-        if not math.isfinite(outcome.reward):
-            raise TaskError(
-                f"round {trace.round + 1}: found the reward {outcome.reward} for the configuration {configuration}, "
-                "expected a finite number"
-            )
         for values in outcome.steps or (outcome.values,):
+            _check(values["reward"], trace.round + 1, configuration)
             trace.record(values, configuration)
+        _check(outcome.reward, trace.round, configuration)
         tuner.tell(outcome.reward, outcome)
     trace.finish()
     return trace
+
+
+def _check(reward: float, round_: int, configuration: Configuration | None) -> None:
+    if not math.isfinite(reward):
+        played = "a random pull" if configuration is None else f"the configuration {configuration}"
+        raise TaskError(f"round {round_}: found the reward {reward} for {played}, expected a finite number")

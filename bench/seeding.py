@@ -1,6 +1,7 @@
 """Random streams by named axes: (base seed, repetition, path of the component)."""
 
 import hashlib
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,6 @@ class Seeds:
 
     def generator(self, name: str) -> np.random.Generator:
         """Return a fresh generator at the start of the stream called ``name``."""
-        label = "/".join((*self.path, name)).encode()
+        label = json.dumps([*self.path, name]).encode()
         words = np.frombuffer(hashlib.sha256(label).digest(), dtype="<u4").tolist()
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.base_seed, self.repetition, *words])))

@@ -81,9 +81,10 @@ class HyperParameter:
         """
         if self.low is None or self.high is None:
             raise ConfigError(f"hyper-parameter '{self.name}': found no interval, expected low and high")
-        if self.log:
-            return float(self.low * (self.high / self.low) ** u)
-        return float(self.low + (self.high - self.low) * u)
+        if u >= 1.0:
+            return float(self.high)  # where rounding could lead past it, or not quite to it
+        value = self.low * (self.high / self.low) ** u if self.log else self.low + (self.high - self.low) * u
+        return float(min(value, self.high))
 
     def sample(self, rng: np.random.Generator) -> Any:
         """Draw a value: uniform on the interval where there is one, else on the candidates."""

@@ -21,7 +21,7 @@ class Trace:
     sums
         Names of the columns that are cumulative.
     max_rows
-        The number of rows kept at most.
+        The number of rows kept at most, at least 2.
     """
 
     def __init__(self, rounds: int, sums: tuple[str, ...], max_rows: int = MAX_ROWS) -> None:

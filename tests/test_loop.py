@@ -469,7 +469,7 @@ def test_streams_of_neighbours_are_not_correlated():
 
 def test_seeds_are_what_they_were():
     """A change of the scheme would silently make every stored result another one."""
-    digest = hashlib.sha256(b"env/noise").digest()
+    digest = hashlib.sha256(b'["env", "noise"]').digest()
     words = [int.from_bytes(digest[4 * i : 4 * i + 4], "little") for i in range(8)]
     expected = np.random.Generator(np.random.PCG64(np.random.SeedSequence([7, 3, *words]))).random(4)
     assert Seeds(7, 3).child("env").generator("noise").random(4).tolist() == expected.tolist()

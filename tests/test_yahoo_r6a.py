@@ -281,6 +281,9 @@ def test_generated_lines_have_the_real_form(tmp_path: Path) -> None:
     assert len(lines) == 60
     for text in lines:
         assert re.fullmatch(rf"\d{{10}} \d{{6}} [01] \|user{block}( \|\d{{6}}{block})+", text)
+    for stamp in range(3):
+        shown = [text.split()[1] for text in lines[20 * stamp : 20 * stamp + 20]]
+        assert shown != sorted(shown)
 
 
 @pytest.mark.parametrize("change", [gzip.compress, lambda content: content.replace(b"\n", b"\r\n"), bytes.rstrip])

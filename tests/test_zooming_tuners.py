@@ -226,7 +226,7 @@ def test_every_decision_in_one_dimension(name):
         tuner.tell(reward)
         slow.tell(reward)
     for kind in must_happen:
-        assert slow.happened[kind] > 3
+        assert slow.happened[kind] > 1
     assert slow.happened["restart"] == sum(slow.restarts(t) for t in range(1, horizon + 1))
     if not slow.removal:
         assert slow.happened["remove"] == 0
@@ -332,7 +332,7 @@ def test_every_decision_in_two_dimensions(name):
         tuner.tell(reward)
         slow.tell(reward)
     for kind in must_happen:
-        assert slow.happened[kind] > 3
+        assert slow.happened[kind] > 1
     assert slow.happened["restart"] == sum(slow.restarts(t) for t in range(1, horizon + 1))
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bench.report.experiments import Experiments
-from bench.report.grid_axis import THEORY, grid_axis, panel_axes
+from bench.report.grid_axis import grid_axis, panel_axes
 from bench.report.kinds.series import panel_title, series_name
 from bench.report.labels import canonical
 from bench.report.parts import read_part_id
@@ -19,7 +19,6 @@ from bench.report.tables import RANDOM_REGRET
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _KEPT = {_SVG + tag for tag in ("svg", "g", "defs", "path", "use", "text", "tspan", "clipPath", "rect", "image")}
-_GRID = "mean on the grid"
 ElementTree.register_namespace("", _SVG.strip("{}"))
 
 Point = list[Any]
@@ -98,7 +97,9 @@ def _clean(node: ElementTree.Element, prefix: str) -> None:
         elif key in ("d", "x", "y", "transform"):
             node.set(key, re.sub(r"-?\d+\.\d+", lambda match: f"{float(match[0]):.2f}", value.replace("\n", "")))
         else:
-            node.set(key, value.replace("url(#", f"url(#{prefix}").replace("'DejaVu Sans'", "'DejaVu Sans', sans-serif"))
+            node.set(
+                key, value.replace("url(#", f"url(#{prefix}").replace("'DejaVu Sans'", "'DejaVu Sans', sans-serif")
+            )
 
 
 def read_points(
@@ -123,29 +124,30 @@ def read_points(
     panels = panel_axes(figure, data)
     axis = grid_axis(figure, data) if kind == "grid" else ""
     points: dict[tuple[str, str], list[Point]] = {}
-    random: dict[str, dict[Any, list[float]]] = {}
+    random: dict[tuple[str, Any], list[float]] = {}
     for row in (curves if kind == "curves" else table).to_dict("records"):
         key = tuple(canonical(row.get(name)) for name in data.axes)
         labels = data.as_dict(key)
-        panel = panel_title({name: (labels[name],) for name in panels})
-        x = row.get("round") if kind == "curves" else labels.get(axis)
-        if kind == "curves" and row.get("column") == RANDOM_REGRET != column or "random_arms" in row:
-            at = random.setdefault(panel, {}).setdefault(x if kind == "curves" else None, [])
-            at.append(float(row.get("random_arms", row.get("mean", math.nan))))
-        if kind == "curves" and row.get("column") != column:
-            continue
-        name = series_name(data, key, [*panels, axis])
-        if kind == "bound":
-            panel, name, x = data.text(key), labels.get("method") or next(filter(None, key), ""), None
-        elif kind == "grid" and not x and THEORY in key:
-            name, x = THEORY, None
-        values = [row.get(part) for part in ("mean", "ci_low", "ci_high", "n")]
-        points.setdefault((panel, name or (_GRID if axis else str(column))), []).append([x, *values])
-    for panel, by_x in random.items():
-        points[panel, RANDOM_ARMS] = [[x, sum(means) / len(means), None, None, None] for x, means in by_x.items()]
+        panel, name = panel_title({name: (labels[name],) for name in panels}), series_name(data, key, [*panels, axis])
+        x, values = None, [row.get(part) for part in ("mean", "ci_low", "ci_high", "n")]
+        if kind == "curves":
+            x = row.get("round")
+            if row.get("column") == RANDOM_REGRET:
+                random.setdefault((panel, x), []).append(float(row["mean"]))
+            if row.get("column") != column:
+                continue
+        elif kind == "grid":
+            random.setdefault((panel, None), []).append(float(row.get("random_arms", math.nan)))
+            x = float(labels[axis]) if labels[axis] else None
+        elif kind == "bound":
+            panel, name = data.text(key), labels.get("method") or next(filter(None, key), "")
+        points.setdefault((panel, name), []).append([x, *values])
+    for (panel, x), means in random.items():
+        known = [mean for mean in means if math.isfinite(mean)]
+        points.setdefault((panel, RANDOM_ARMS), []).append([x, sum(known) / max(len(known), 1), None, None, None])
     if axis:
         for own in points.values():
-            own.sort(key=lambda point: float(point[0] or 0))
+            own.sort(key=lambda point: point[0] or 0.0)
     return {key: [[_short(value) for value in point] for point in own] for key, own in points.items()}
 
 

@@ -1,0 +1,114 @@
+"""Pages of all results: static, nothing loaded from elsewhere, made from the files that there are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from bench.report.gallery.papers import PAPERS, Paper
+from bench.report.gallery.result import VERDICTS, Result
+from bench.report.gallery.text import number
+
+MARKS = {"holds": "✓", "fails": "✗", "open": "○"}
+"""A symbol for each verdict: colour alone does not reach every reader."""
+
+SOURCES = {"stated": "●", "code": "◐", "assumed": "○"}
+"""A symbol for each source of a setting."""
+
+
+@dataclass
+class Figure:
+    """A figure with its results, the largest scale first."""
+
+    paper: str
+    name: str
+    config: Mapping[str, Any]
+    results: list[Result]
+
+    @property
+    def first(self) -> Result | None:
+        """The result that counts on the front page."""
+        return self.results[0] if self.results else None
+
+    @property
+    def title(self) -> str:
+        """The figure's title, or its name."""
+        return str(self.config.get("title", self.name))
+
+
+@dataclass
+class PaperPage:
+    """A paper with its figures."""
+
+    name: str
+    about: Paper
+    figures: list[Figure] = field(default_factory=list)
+
+
+def build(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the pages of the gallery by their path in the folder of results.
+
+    Parameters
+    ----------
+    results
+        The folder of results; may be unfinished or not there.
+    figures
+        The figures there can be, by ``paper/figure``, as plain dicts. Others that have results are shown, too.
+    """
+    papers: dict[str, PaperPage] = {}
+    for name in sorted({*figures, *_found(results)}):
+        paper, figure = name.split("/")
+        page = papers.setdefault(paper, PaperPage(paper, PAPERS.get(paper, Paper(paper, "", ""))))
+        config = figures.get(name, {})
+        made = [Result(folder, config) for folder in _scales(results / name)]
+        page.figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
+    environment = Environment(
+        loader=PackageLoader("bench.report.gallery"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"MARKS": MARKS, "SOURCES": SOURCES, "VERDICTS": VERDICTS, "papers": list(papers.values())}
+    environment.filters["number"] = number
+    index, template = environment.get_template("index.html.j2"), environment.get_template("paper.html.j2")
+    pages = {f"{name}/index.html": template.render(paper=page) for name, page in papers.items()}
+    made = [figure for page in papers.values() for figure in page.figures]
+    return {"index.html": index.render(findings=_findings(made), totals=_totals(made), figures=made)} | pages
+
+
+def _found(results: Path) -> set[str]:
+    """Return the figures that have results."""
+    folders = [paper for paper in _folders(results) if paper.name != "raw"]
+    return {f"{paper.name}/{figure.name}" for paper in folders for figure in _folders(paper) if _scales(figure)}
+
+
+def _scales(figure: Path) -> list[Path]:
+    return [folder for folder in _folders(figure) if any(folder.iterdir())]
+
+
+def _folders(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+
+
+def _totals(figures: list[Figure]) -> dict[str, int]:
+    firsts = [figure.first for figure in figures if figure.first]
+    return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
+
+
+def _findings(figures: list[Figure]) -> dict[str, list[dict[str, Any]]]:
+    """Return, by verdict, the claims that have cases with it, each with these cases."""
+    findings: dict[str, list[dict[str, Any]]] = {}
+    for verdict in VERDICTS:
+        found: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for figure in figures:
+            for row in figure.first.claims if figure.first else []:
+                if row["verdict"] == verdict:
+                    key = (figure.paper, figure.name, row["claim"])
+                    found.setdefault(key, {"figure": figure, "text": row["text"], "cases": []})["cases"].append(row)
+        findings[verdict] = list(found.values())
+    return findings

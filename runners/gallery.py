@@ -1,0 +1,26 @@
+"""Pages of all results, to be opened in a browser: python -m runners.gallery"""
+
+import sys
+
+from bench.errors import BenchError
+from bench.report.gallery import build
+from runners.figures import figure_names, load_figure
+from runners.store import results_folder, write_text
+
+
+def main() -> int:
+    """Write the gallery into the folder of results; return the exit code."""
+    folder = results_folder()
+    try:
+        pages = build(folder, {name: load_figure(name) for name in figure_names()})
+        for name, page in pages.items():
+            write_text(folder / name, page)
+    except (BenchError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"gallery of {len(pages) - 1} papers: {folder / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
