@@ -261,4 +261,4 @@ def test_the_command_exits_with_1_and_one_sentence() -> None:
     root = Path(__file__).parent.parent
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
     assert result.returncode == 1
-    assert result.stderr == "error: found the unknown data set 'nope', expected one of: movielens\n"
+    assert result.stderr == f"error: found the unknown data set 'nope', expected one of: {', '.join(CATALOGUE)}\n"
