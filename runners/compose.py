@@ -60,8 +60,8 @@ def from_config(
     """Resolve a composed configuration.
 
     What the user sets (``explicit``: dotted keys) comes before what a figure says of horizon and repetitions, that
-    before what the paper sets for the chosen parts, that before the groups' own settings; the scale caps horizon and
-    repetitions unless the user sets them.
+    before what the paper sets for the chosen parts, that before the groups' own settings; the scale (or a figure's
+    ``max_horizon`` and ``max_repetitions`` in its place) caps the two unless the user sets them.
 
     Raises
     ------
@@ -71,9 +71,11 @@ def from_config(
     explicit = set(explicit)
     cfg = DictConfig(OmegaConf.to_container(cfg, resolve=True))  # a copy that may grow
     _apply_paper(cfg, choices, explicit)
-    for key, cap in (("horizon", cfg.scale.max_horizon), ("repetitions", cfg.scale.max_repetitions)):
+    figure = figure or {}
+    for key in ("horizon", "repetitions"):
         if key not in explicit:
-            wanted = (figure or {}).get(key, cfg[key])
+            wanted = figure.get(key, cfg[key])
+            cap = figure.get(f"max_{key}", cfg.scale[f"max_{key}"])
             cfg[key] = wanted if cap is None else min(wanted, cap)
     plain: dict[str, Any] = OmegaConf.to_container(cfg)  # type: ignore[assignment]
     settings = _settings({key: plain[key] for key in RunSettings.__annotations__})

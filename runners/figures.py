@@ -65,6 +65,7 @@ def load_paper(name: str) -> dict[str, Any]:
 def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[Drawn]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them."""
     limits: dict[str, int] = {key: figure[key] for key in ("horizon", "repetitions") if key in figure}
+    limits |= figure.get("scales", {}).get(scale, {})
     drawn = []
     for labels, own in _product(figure):
         overrides = [f"paper={figure['paper']}", *own]
