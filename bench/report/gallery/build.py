@@ -57,13 +57,13 @@ def build(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, 
     figures
         The figures there can be, by ``paper/figure``, as plain dicts. Others that have results are shown, too.
     """
-    papers: dict[str, PaperPage] = {}
-    for name in sorted({*figures, *_found(results)}):
+    names = sorted({*figures, *_found(results)})
+    papers = {paper: PaperPage(paper, PAPERS.get(paper, Paper(paper, "", ""))) for paper in _in_order(names)}
+    for name in names:
         paper, figure = name.split("/")
-        page = papers.setdefault(paper, PaperPage(paper, PAPERS.get(paper, Paper(paper, "", ""))))
         config = figures.get(name, {})
         made = [Result(folder, config) for folder in _scales(results / name)]
-        page.figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
+        papers[paper].figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
     environment = Environment(
         loader=PackageLoader("bench.report.gallery"),
         autoescape=True,
@@ -75,8 +75,14 @@ def build(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, 
     environment.filters["number"] = number
     index, template = environment.get_template("index.html.j2"), environment.get_template("paper.html.j2")
     pages = {f"{name}/index.html": template.render(paper=page) for name, page in papers.items()}
-    made = [figure for page in papers.values() for figure in page.figures]
-    return {"index.html": index.render(findings=_findings(made), totals=_totals(made), figures=made)} | pages
+    every = [figure for page in papers.values() for figure in page.figures]
+    return {"index.html": index.render(findings=_findings(every), totals=_totals(every), figures=every)} | pages
+
+
+def _in_order(names: list[str]) -> list[str]:
+    """Return the papers of some figures: those known in their own order, then others."""
+    papers = {name.split("/")[0] for name in names}
+    return [paper for paper in PAPERS if paper in papers] + sorted(papers - set(PAPERS))
 
 
 def _found(results: Path) -> set[str]:
@@ -100,15 +106,10 @@ def _totals(figures: list[Figure]) -> dict[str, int]:
     return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
 
 
-def _findings(figures: list[Figure]) -> dict[str, list[dict[str, Any]]]:
-    """Return, by verdict, the claims that have cases with it, each with these cases."""
-    findings: dict[str, list[dict[str, Any]]] = {}
-    for verdict in VERDICTS:
-        found: dict[tuple[str, str, str], dict[str, Any]] = {}
-        for figure in figures:
-            for row in figure.first.claims if figure.first else []:
-                if row["verdict"] == verdict:
-                    key = (figure.paper, figure.name, row["claim"])
-                    found.setdefault(key, {"figure": figure, "text": row["text"], "cases": []})["cases"].append(row)
-        findings[verdict] = list(found.values())
-    return findings
+def _findings(figures: list[Figure]) -> dict[str, list[tuple[Figure, list[dict[str, Any]]]]]:
+    """Return, by verdict, the claims that have cases with it: the figure and these cases."""
+    made = [(figure, figure.first) for figure in figures if figure.first]
+    return {
+        verdict: [(figure, cases) for figure, first in made for cases in first.grouped_claims(verdict)]
+        for verdict in VERDICTS
+    }

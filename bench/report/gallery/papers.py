@@ -15,9 +15,9 @@ PAPERS = {
     "syndicated": Paper(
         "Syndicated Bandits",
         "Ding, Liu, Hsieh, Sharpnack",
-        "Above a contextual bandit stands a layer of adversarial bandits, one EXP3 for each hyper-parameter, and all of "
-        "them are paid with the one reward that the bandit earns. The price in regret then grows with the sum of the "
-        "numbers of candidates, not with their product, and no exploration rate has to be taken from theory.",
+        "Above a contextual bandit stands a layer of adversarial bandits, one EXP3 for each hyper-parameter, and all "
+        "of them are paid with the one reward that the bandit earns. The price in regret then grows with the sum of "
+        "the numbers of candidates, not with their product, and no exploration rate has to be taken from theory.",
     ),
     "cdt": Paper(
         "Online Continuous Hyperparameter Optimization for Generalized Linear Contextual Bandits",

@@ -65,15 +65,19 @@ def inline(text: str, prefix: str, title: str, points: Mapping[tuple[str, str], 
             continue
         kind, panel, name = part
         node.attrib = {"data-part": kind, "data-name": name}
-        path = node.find(f".//{_SVG}path")
-        if kind != "line" or path is None:
+        if kind != "line":
             continue
-        colour = re.search(r"stroke: (#\w+)", path.get("style", ""))
+        styles = "; ".join(child.get("style", "") for child in node.iter())
+        colour = re.search(r"stroke: (#\w+)", styles)
         methods.setdefault(name, colour[1] if colour else "#777777")
         own = points.get((panel, name), [])
-        if len(own) in (1, len(re.findall("[ML]", path.get("d", "")))):
+        path = node.find(f"{_SVG}path")  # without, there are marks alone
+        spots = node.findall(f".//{_SVG}use") if path is None else re.findall("[ML]", path.get("d", ""))
+        if len(own) in (1, len(spots)):
             node.attrib |= {"data-panel": panel, "data-points": json.dumps(own, separators=(",", ":"))}
     root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": title}
+    if RANDOM_ARMS in methods:  # behind all else in the picture, last in the legend
+        methods[RANDOM_ARMS] = methods.pop(RANDOM_ARMS)
     return Picture(ElementTree.tostring(root, encoding="unicode"), methods)
 
 
@@ -87,7 +91,7 @@ def _clean(node: ElementTree.Element, prefix: str) -> None:
     node.tail = None
     for key, value in list(node.attrib.items()):
         is_link = key in ("href", _XLINK + "href")
-        if key.lower().startswith("on") or is_link and not value.startswith(("#", "data:image/")):
+        if key.lower().startswith("on") or (is_link and not value.startswith(("#", "data:image/"))):
             del node.attrib[key]
         elif is_link:
             del node.attrib[key]
@@ -139,6 +143,12 @@ def read_points(
         elif kind == "grid":
             random.setdefault((panel, None), []).append(float(row.get("random_arms", math.nan)))
             x = float(labels[axis]) if labels[axis] else None
+        elif kind == "timing":  # seconds, then seconds in relation to the reference
+            ends = row.get("fastest"), row.get("slowest")
+            points.setdefault(("seconds", name), []).append([panel, row.get("seconds"), *ends, row.get("n")])
+            panel, x, values = "relative", panel, [row.get("relative"), None, None, row.get("n")]
+        elif kind == "lipschitz":
+            x, values = row.get("probed"), [row.get("mean"), None, None, None]
         elif kind == "bound":
             panel, name = data.text(key), labels.get("method") or next(filter(None, key), "")
         points.setdefault((panel, name), []).append([x, *values])
@@ -152,7 +162,9 @@ def read_points(
 
 
 def _short(value: Any) -> Any:
-    """Return a number with five digits as JSON can hold it, None for a missing one."""
+    """Return a number with five digits as JSON can hold it, None for a missing one, text as it is."""
+    if isinstance(value, str):
+        return value
     try:
         number = float(f"{float(value):.5g}")
     except (TypeError, ValueError):

@@ -42,7 +42,7 @@ class Result:
         self.claims = self._claims()
         self._table = self._csv("table.csv")
         best = self._csv("best.csv") if "best.csv" in self.files or figure.get("kind") == "grid" else pd.DataFrame()
-        named = (("Best on the grid", best), ("Final values", self._table))
+        named = (("Best on the grid", best), ("Table", self._table))
         self.tables = {title: readable(table) for title, table in named if len(table)}
         missing = sum(run.repetitions == 0 for run in self.manifest.runs)
         if missing:
@@ -104,6 +104,14 @@ class Result:
         title = f"{self._figure.get('title', self.figure_name)}, scale {self.scale}"
         prefix = f"{self.figure_name}-{self.scale}-"
         return self._read(f"{self.figure_name}.svg", lambda text: inline(text, prefix, title, points))
+
+    def grouped_claims(self, verdict: str = "") -> list[list[dict[str, Any]]]:
+        """Return, claim by claim, the cases that have a verdict; of all verdicts by default."""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in self.claims:
+            if verdict in ("", row["verdict"]):
+                groups.setdefault(row["claim"], []).append(row)
+        return list(groups.values())
 
     def _claims(self) -> list[dict[str, Any]]:
         table = self._csv("claims.csv", {"claim": str})

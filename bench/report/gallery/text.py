@@ -17,7 +17,7 @@ def number(value: Any) -> str:
     """Return a number with four digits and separated thousands, a dash for a missing one, any text as it is."""
     if isinstance(value, str):
         return value or "–"
-    if value is None or isinstance(value, float) and not math.isfinite(value):
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     if value == round(value):
         return f"{value:,.0f}".replace("-", "−")
@@ -35,7 +35,7 @@ def interval(low: float, high: float) -> str:
 
 def duration(seconds: float) -> str:
     """Return a time in the two largest units that count."""
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.1f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -49,11 +49,11 @@
 
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
-  function words(line, [x, mean, low, high, n], label) {
+  function words(line, [x, mean, low, high, n], { x: label, ends }) {
     const rows = [line.name, line.panel];
-    if (x !== null) rows.push(`${label} ${x.toLocaleString("en")}`);
+    if (x !== null) rows.push(`${label} ${x.toLocaleString("en")}`.trim());
     rows.push(short(mean) + (low === null ? "" : ` [${short(low)}, ${short(high)}]`));
-    if (n !== null) rows.push(`${n} repetitions, 95 % interval`);
+    if (n !== null) rows.push(`${n} repetitions` + (low === null ? "" : `, ${ends}`));
     return rows.join("\n");
   }
 
@@ -66,8 +66,9 @@
     function readLines() {
       return [...svg.querySelectorAll("[data-points]")].map((node) => ({
         node, name: node.dataset.name, panel: node.dataset.panel, points: JSON.parse(node.dataset.points),
-        at: node.querySelector("path").getAttribute("d").match(/[ML][^A-Za-z]*/g)
-          .map((piece) => piece.slice(1).trim().split(/\s+/).map(Number)),
+        at: node.querySelector(":scope > path")?.getAttribute("d").match(/[ML][^A-Za-z]*/g)
+          .map((piece) => piece.slice(1).trim().split(/\s+/).map(Number))
+          ?? [...node.querySelectorAll("use")].map((mark) => [+mark.getAttribute("x"), +mark.getAttribute("y")]),
       }));
     }
     function leave() {
@@ -90,7 +91,7 @@
       if (!best.line) return leave();
       for (const [key, value] of [["cx", best.x], ["cy", best.y], ["r", 4]]) dot.setAttribute(key, value);
       svg.append(dot);
-      tip.textContent = words(best.line, best.point, plot.dataset.x);
+      tip.textContent = words(best.line, best.point, plot.dataset);
       tip.hidden = false;
       tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4))}px`;
       tip.style.top = `${Math.max(4, event.clientY - tip.offsetHeight - 12)}px`;

@@ -1,0 +1,120 @@
+"""The command lines: in a process of their own, as a user calls them, or in this one, which is quicker."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pooch
+import pytest
+
+from runners import cli
+from runners.reproduce import reproduce
+from runners.run import run
+
+ROOT = Path(__file__).resolve().parents[1]
+JOBS: dict[str, tuple[str, Callable[[Any], bool]]] = {"run": ("config", run), "reproduce": ("reproduce", reproduce)}
+"""As at the end of each module: the configuration's name, and what is done with it."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a call: exit code, both streams, and the folder of results."""
+
+    code: int
+    out: str
+    err: str
+    results: Path
+
+    @property
+    def reports(self) -> list[dict[str, Any]]:
+        """Every line of stdout, which must be JSON."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The only line of stdout."""
+        (report,) = self.reports
+        return report
+
+
+class Commands:
+    """Calls with a folder of results and a current folder below ``folder``, and no real data at hand."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cwd = folder / "work"
+        self.results = folder / "results"
+        home = folder / "home"
+        for made in (self.cwd, home):
+            made.mkdir(parents=True, exist_ok=True)
+        self.environ = {
+            "BENCH_RESULTS_DIR": str(self.results),
+            "HOME": str(home),
+            "XDG_CACHE_HOME": str(home / ".cache"),
+            # Neither compiled code nor the index of fonts is made again because of the new home
+            "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR")
+            or str(pooch.os_cache("bandit-tuning-bench") / "numba"),
+            "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR") or matplotlib.get_cachedir(),
+        }
+
+    def popen(self, command: str, *words: str, **environ: str) -> subprocess.Popen[str]:
+        """Start ``python -m runners.<command>``, which leads a group of processes as one from a terminal does."""
+        values = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ, **environ}
+        values.pop("BENCH_DATA_DIR", None)
+        return subprocess.Popen(
+            [sys.executable, "-m", f"runners.{command}", *words],
+            cwd=self.cwd,
+            env=values,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def call(self, command: str, *words: str, **environ: str) -> Answer:
+        """Run a command to its end."""
+        child = self.popen(command, *words, **environ)
+        try:
+            out, err = child.communicate(timeout=120)
+        except BaseException:
+            child.kill()
+            raise
+        return Answer(child.returncode, out, err, Path(environ.get("BENCH_RESULTS_DIR", self.results)))
+
+    def here(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, *words: str
+    ) -> Answer:
+        """Do what ``python -m runners.<command>`` does, in this process; an unexpected error is raised here."""
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            patch.chdir(self.cwd)
+            patch.setattr(sys, "argv", [command, *words])
+            patch.setattr(sys, "path", list(sys.path))
+            patch.delenv("BENCH_DATA_DIR", raising=False)
+            for name in ("HYDRA_FULL_ERROR", "BENCH_SCRATCH"):  # set by the command, and so put back
+                patch.setenv(name, "")
+            for name, value in self.environ.items():
+                patch.setenv(name, value)
+            try:
+                code = cli.main(*JOBS[command])
+            except SystemExit as end:
+                code = int(end.code or 0)
+        return Answer(code, *capsys.readouterr(), self.results)
+
+
+def assert_one_sentence(answer: Answer, *fragments: str) -> None:
+    """One line that names what is wrong, exit code 1, and nothing kept."""
+    lines = answer.err.splitlines()
+    assert answer.code == 1, f"exit code {answer.code}: {answer.out}{answer.err}"
+    assert not answer.out, f"on stdout: {answer.out}"
+    assert len(lines) == 1, f"not one line: {answer.err}"
+    assert lines[0].startswith("error: ")
+    for fragment in fragments:
+        assert fragment in lines[0], f"not in the sentence: {fragment!r}; it is: {lines[0]}"
+    assert "Traceback" not in answer.err
+    assert not any(answer.results.rglob("*")), "something was written"

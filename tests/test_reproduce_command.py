@@ -1,0 +1,228 @@
+"""python -m runners.reproduce, from end to end: without real data, and with fewer and shorter runs than the papers'."""
+
+import copy
+import json
+import os
+import shlex
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import ROOT, Answer, Commands, assert_one_sentence
+from hydra import initialize_config_dir
+
+from bench.report.tables import tables
+from runners import reproduce
+from runners.compose import from_overrides
+from runners.figures import figure_names, load_figure
+from runners.store import Store
+
+FILES = {
+    "figure2.png",
+    "figure2.svg",
+    "table.csv",
+    "table.md",
+    "claims.csv",
+    "curves.csv",
+    "finals.csv",
+    "manifest.json",
+}
+
+
+@pytest.fixture
+def commands(tmp_path):
+    return Commands(tmp_path)
+
+
+@pytest.fixture
+def here(commands, monkeypatch, capsys):
+    """Call the command in this process."""
+
+    def call(*words: str) -> Answer:
+        return commands.here(monkeypatch, capsys, "reproduce", *words)
+
+    return call
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Cut a figure with published numbers down to two panels, one of which needs data; return it."""
+    figure = load_figure("cdt/table5")
+    panels = ("LinUCB, simulation", "LinUCB, MovieLens")
+    figure["runs"][0]["panel"] = {panel: figure["runs"][0]["panel"][panel] for panel in panels}
+    figure["published"] = [entry for entry in figure["published"] if entry["panel"] in panels]
+    monkeypatch.setattr(reproduce, "load_figure", lambda name: copy.deepcopy(figure))
+    return figure
+
+
+def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to_the_byte(commands):
+    words = ("figure=syndicated/figure2", "scale=smoke", "jobs=2")
+    first = commands.call("reproduce", *words)
+    assert (first.code, first.err) == (0, "")
+    assert "60 repetitions (60 new, 0 failed)" in first.out
+    assert first.out.splitlines()[-1].startswith("1 figures in ")
+    assert {path.name for path in commands.results.iterdir()} == {"raw", "syndicated"}
+    (folder,) = (commands.results / "syndicated" / "figure2").iterdir()
+    assert folder.name == "smoke-surrogate"
+
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert set(files) == FILES
+    assert files["figure2.png"].startswith(b"\x89PNG")
+    svg = files["figure2.svg"].decode()
+    assert "surrogate data in place of" in svg  # the note below the title
+    assert "SURROGATE DATA" in svg
+    assert "surrogate data" in files["table.md"].decode()
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["command"] == "python -m runners.reproduce figure=syndicated/figure2 scale=smoke"
+    for run in manifest["runs"]:
+        assert (run["data"] == "surrogate") == ("MovieLens" in run["labels"]["panel"])
+
+    table = pd.read_csv(folder / "table.csv")
+    assert len(table) == len(manifest["runs"]) == 6 * 5
+    assert set(table["rounds"]) == {200}
+    assert set(table["n"]) == {2}
+    store = Store(commands.results)
+    for run in manifest["runs"]:
+        row = table[(table["panel"] == run["labels"]["panel"]) & (table["method"] == run["labels"]["method"])].iloc[0]
+        last = [store.read(run["run_id"], repetition).iloc[-1] for repetition in range(2)]
+        assert row["mean"] == pytest.approx((last[0]["regret"] + last[1]["regret"]) / 2)
+        assert row["random_arms"] == pytest.approx((last[0]["random_regret"] + last[1]["random_regret"]) / 2)
+    assert set(pd.read_csv(folder / "claims.csv")["verdict"]) == {"open"}  # two repetitions decide nothing
+
+    second = commands.call("reproduce", *words)
+    assert (second.code, second.err) == (0, "")
+    assert "60 repetitions (0 new, 0 failed)" in second.out
+    assert {path.name for path in folder.iterdir()} == FILES
+    for name in FILES - {"manifest.json"}:  # it says what it was made with
+        assert (folder / name).read_bytes() == files[name], name
+    assert not list(commands.cwd.iterdir())
+
+
+def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_published_beside_it(here, small):
+    """Not even the published numbers of the simulations, which would fit."""
+    answer = here("figure=cdt/table5", "scale=smoke", "horizon=30", "repetitions=1")
+    assert (answer.code, answer.err) == (0, "")
+    assert "4 repetitions (4 new, 0 failed)" in answer.out
+    (folder,) = (answer.results / "cdt" / "table5").iterdir()
+    assert folder.name == "smoke-custom-surrogate"
+    table = pd.read_csv(folder / "table.csv")
+    assert set(table["rounds"]) == {30}
+    assert not [name for name in table if "published" in name or "ratio" in name]
+    for text in ("table.md", "table5.svg"):
+        assert "published" not in (folder / text).read_text().lower()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["command"] == "python -m runners.reproduce figure=cdt/table5 scale=smoke horizon=30 repetitions=1"
+    assert "published_mean" in tables(small, pd.read_csv(folder / "finals.csv"))["table"]  # of real data they would be
+
+
+@pytest.fixture
+def manifest(here, small, monkeypatch):
+    """The manifest of the small figure at a scale that cuts it short, without its pictures."""
+    monkeypatch.setattr(reproduce, "save", lambda *_: None)
+    answer = here("figure=cdt/table5", "scale=smoke")
+    return json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
+
+
+def test_the_manifest_leads_back_to_every_run(manifest):
+    """The command of a run, called alone, is that very run."""
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        for one in manifest["runs"]:
+            words = shlex.split(one["command"])
+            assert words[:3] == ["python", "-m", "runners.run"]
+            run = from_overrides(words[3:])
+            assert run.experiment.settings["horizon"] == one["horizon"] == 200, one["command"]
+            assert run.settings.repetitions == one["repetitions"] == 2, one["command"]
+
+
+def test_the_manifest_does_not_say_that_a_paper_stated_what_the_scale_has_cut(manifest):
+    rows = {row["key"]: row for row in manifest["settings"]}
+    for key, value in (("horizon", 200), ("repetitions", 2)):
+        assert rows[key]["values"] == [value]
+        assert rows[key]["source"] != "stated", rows[key]
+
+
+def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
+    made: list[tuple[str, str, list[str]]] = []
+
+    def make_figure(name, scale, extra, cfg):
+        made.append((name, scale, extra))
+        return name != "syndicated/figure3", Counter(holds=1)
+
+    monkeypatch.setattr(reproduce, "make_figure", make_figure)
+    answer = here("paper=syndicated", "scale=smoke", "seed=3")
+    files = sorted((ROOT / "conf" / "figure" / "syndicated").glob("*.yaml"))
+    assert made == [(f"syndicated/{path.stem}", "smoke", ["seed=3"]) for path in files]
+    assert answer.code == 1  # one of them was not complete, which stops none
+    assert f"{len(made)} holds, 0 fails, 0 open" in answer.out
+
+    made.clear()
+    here()
+    assert [name for name, _, _ in made] == figure_names()
+    assert {name.partition("/")[0] for name in figure_names()} >= {"syndicated", "cdt"}
+    assert {(scale, *extra) for _, scale, extra in made} == {("quick",)}
+
+
+WRONG: dict[str, tuple[str, ...]] = {
+    "figure=foo": ("figure: found 'foo'", "syndicated/figure2", "cdt/table5"),
+    "figure=syndicated/foo": ("found 'syndicated/foo'", "syndicated/figure2"),
+    "figure=figure2 paper=syndicated": ("figure: found 'figure2'", "syndicated/figure2"),
+    "paper=foo": ("paper: found 'foo'", "syndicated", "cdt"),
+    "scale=foo": ("scale: found 'foo'", "smoke", "quick", "paper"),
+    "figrue=foo": ("figrue: found an unknown key", "figure", "paper", "scale", "horizon"),
+    "env.dim=3": ("env.dim: found an unknown key", "horizon", "seed"),
+    "horizon=abc": ("horizon: found 'abc'", "integer"),
+    "horizon=-1": ("horizon: found -1", "greater than 0"),
+    "repetitions=0": ("repetitions: found 0", "greater than 0"),
+    "seed=-1": ("seed: found -1", "greater than or equal to 0"),
+    "jobs=0": ("jobs: found 0", "at least 1"),
+    "jobs=abc": ("jobs: found 'abc'", "integer"),
+    "runner.backend=foo": ("runner.backend: found 'foo'", "loky"),
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_what_is_wrong_is_said_in_one_sentence(here, line):
+    words = line.split()
+    if not any(word.startswith(("figure", "paper")) for word in words):
+        words.append("figure=syndicated/figure3")
+    if not any(word.startswith("scale") for word in words):
+        words.append("scale=smoke")
+    assert_one_sentence(here(*words), *WRONG[line])
+
+
+def test_stopped_by_the_user_it_keeps_what_is_finished(commands):
+    child = commands.popen(
+        "reproduce", "figure=syndicated/figure3", "scale=smoke", "horizon=20000", "repetitions=3", "jobs=2"
+    )
+
+    def kept() -> set[Path]:
+        return set(commands.results.glob("raw/*/*.parquet"))
+
+    try:
+        end = time.monotonic() + 90
+        while not kept():
+            assert child.poll() is None, child.communicate()
+            assert time.monotonic() < end, "no repetition was finished in time"
+            time.sleep(0.02)
+        os.killpg(child.pid, signal.SIGINT)  # as Ctrl-C does
+        start = time.monotonic()
+        out, err = child.communicate(timeout=30)
+        took = time.monotonic() - start
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    assert child.returncode == 130
+    assert took < 3
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "finished is kept" in err
+    assert kept()
+    assert not list(commands.results.rglob("*.tmp"))
+    assert {path.name for path in commands.results.iterdir()} == {"raw"}  # no figure of half the runs
+    store = Store(commands.results)
+    for path in kept():
+        assert store.read(path.parent.name, int(path.stem.removeprefix("rep-")))["round"].iloc[-1] == 20000

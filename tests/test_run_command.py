@@ -1,0 +1,393 @@
+"""python -m runners.run, from end to end."""
+
+import json
+import math
+import statistics
+from typing import Any
+
+import pytest
+from commands import Answer, Commands, assert_one_sentence
+
+MODULE = '''"""Parts of a user's own."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bench.algorithms.base import Algorithm
+from bench.component import component
+from bench.envs.contextual import ContextualEnvironment
+from bench.tuners.base import Tuner
+
+
+class Plain(Tuner):
+    def __init__(self, my_setting=1):
+        self.my_setting = my_setting
+
+    def _start(self, problem, seeds):
+        self.name = problem.space.names[0]
+
+    def _ask(self):
+        return {self.name: float(self.my_setting)}
+
+    def _tell(self, reward, outcome):
+        pass
+
+
+class Raises(Plain):
+    def _ask(self):
+        raise RuntimeError("no luck today\\nand a second line")
+
+
+@component
+class Checked(Tuner):
+    my_setting: int = 1
+
+    def _start(self, problem, seeds):
+        self.name = problem.space.names[0]
+
+    def _ask(self):
+        return {self.name: float(self.my_setting)}
+
+    def _tell(self, reward, outcome):
+        pass
+
+
+@component
+class MyEnvironment(ContextualEnvironment):
+    """Arm k pays k / arms, and no noise."""
+
+    arms: int = 3
+
+    def start(self, rounds, seeds):
+        self.dim, self.n_arms, self.sub_gaussian, self.feature_norm = self.arms, self.arms, 0.1, 1.0
+        self.means = np.arange(self.arms) / self.arms
+        self.best_mean, self.average_mean = float(self.means.max()), float(self.means.mean())
+        self._contexts = np.asfortranarray(np.eye(self.arms))
+
+    def observe(self):
+        return self._contexts
+
+    def pull(self, arm):
+        return float(self.means[arm])
+
+
+class MyAlgorithm(Algorithm):
+    """Pulls the arm whose number is the hyper-parameter."""
+
+    spaces: ClassVar[dict[str, dict[str, Any]]] = {"number": {"candidates": (0.0, 1.0), "default": 1.0}}
+
+    def start(self, info, seeds):
+        pass
+
+    def choose(self, contexts, configuration):
+        return int(configuration["number"])
+
+    def update(self, contexts, arm, reward):
+        pass
+'''
+SMALL = ("output=json", "repetitions=2", "horizon=30")
+
+
+@pytest.fixture
+def commands(tmp_path):
+    made = Commands(tmp_path)
+    (made.cwd / "my_module.py").write_text(MODULE)
+    return made
+
+
+@pytest.fixture
+def here(commands, monkeypatch, capsys):
+    """Call the command in this process."""
+
+    def call(*words: str) -> Answer:
+        return commands.here(monkeypatch, capsys, "run", *words)
+
+    return call
+
+
+def values(report: dict[str, Any], name: str) -> list[float]:
+    return report["metrics"][f"final_{name}"]["values"]
+
+
+def settings(report: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    return json.loads((answer.results / "raw" / report["run_id"] / "settings.json").read_text())["settings"]
+
+
+def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands):
+    words = (
+        "paper=syndicated env=synthetic_linear algorithm=lints tuner=syndicated repetitions=2 horizon=60 output=json"
+    )
+    before = {path.name for path in commands.cwd.iterdir()}
+    first = commands.call("run", *words.split(), "runner.progress=true")
+    second = commands.call("run", *words.split())
+    assert (first.code, second.code) == (0, 0)
+    assert "repetitions" in first.err  # the progress bar, which is not on stdout
+    assert second.err == ""
+
+    report = first.report
+    assert set(report) == {"run_id", "folder", "repetitions", "new", "failed", "seconds", "surrogate", "metrics"}
+    assert report["folder"] == str(commands.results / "raw" / report["run_id"])
+    assert (report["repetitions"], report["new"], report["failed"], report["surrogate"]) == (2, 2, 0, False)
+    assert report["seconds"] > 0
+    regret = report["metrics"]["final_regret"]
+    assert set(regret) == {"mean", "std", "ci_low", "ci_high", "values"}
+    assert len(regret["values"]) == 2
+    assert regret["mean"] == pytest.approx(statistics.mean(regret["values"]))
+    assert regret["std"] == pytest.approx(statistics.stdev(regret["values"]))
+    assert regret["ci_low"] <= regret["mean"] <= regret["ci_high"]
+
+    again = second.report
+    assert (again["repetitions"], again["new"], again["failed"]) == (2, 0, 0)
+    assert again["metrics"] == report["metrics"]
+    assert again["run_id"] == report["run_id"]
+    assert {path.name for path in commands.cwd.iterdir()} - {"__pycache__"} == before
+    assert {path.name for path in commands.results.iterdir()} == {"raw"}
+    assert settings(report, first)["env"]["mean"] == "shifted"  # the paper's, not the group's own
+
+
+def test_one_repetition_has_no_spread_and_text_is_the_default(here):
+    answer = here("output=json", "repetitions=1", "horizon=30")
+    regret = answer.report["metrics"]["final_regret"]
+    assert (regret["std"], regret["ci_low"], regret["ci_high"]) == (None, None, None)
+    text = here("repetitions=1", "horizon=30")
+    assert text.out.startswith("1 repetitions (0 new, 0 failed)")
+    assert any(line.split()[:2] == ["final_regret", f"{regret['mean']:.5g}"] for line in text.out.splitlines())
+
+
+def test_a_sweep_prints_a_line_for_each_job(commands):
+    answer = commands.call("run", "--multirun", "tuner=tl,op,theory", *SMALL)
+    assert answer.code == 0
+    assert answer.err == ""
+    reports = answer.reports
+    assert [settings(report, answer)["tuner"]["_target_"].rpartition(".")[2] for report in reports] == [
+        "TL",
+        "OP",
+        "Theory",
+    ]
+    assert len({report["run_id"] for report in reports}) == 3
+    assert [report["new"] for report in reports] == [2, 2, 2]
+    assert values(reports[0], "random_regret") == values(reports[2], "random_regret")  # the same contexts for all
+    assert {path.name for path in commands.cwd.iterdir()} - {"__pycache__"} == {"my_module.py"}
+
+
+def test_a_wrong_job_does_not_stop_a_sweep(here):
+    answer = here("--multirun", "horizon=30,-1,20", "output=json", "repetitions=1")
+    assert answer.code == 1
+    assert [settings(report, answer)["horizon"] for report in answer.reports] == [30, 20]
+    assert answer.err.startswith("error: horizon: found -1, expected ")
+    assert answer.err.count("\n") == 1
+
+
+def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(commands):
+    targets = "tuner._target_=my_module.Plain,my_module.Raises,my_module.Checked"
+    answer = commands.call("run", "--multirun", "tuner=custom", targets, "+tuner.my_setting=3", *SMALL)
+    assert answer.code == 1
+    plain, raises, checked = answer.reports
+    assert values(plain, "exploration_rate") == values(checked, "exploration_rate") == [3, 3]
+    assert values(plain, "regret") == values(checked, "regret")
+    assert (raises["repetitions"], raises["failed"], raises["metrics"]) == (0, 2, {})
+    assert answer.err.splitlines() == [
+        f"error: repetition {repetition} failed: RuntimeError: no luck today" for repetition in range(2)
+    ]
+    folder = answer.results / "raw" / raises["run_id"]
+    assert "my_module.py" in json.loads((folder / "rep-00000.failed.json").read_text())["traceback"]
+    assert not list(folder.glob("*.parquet"))
+
+
+def test_all_parts_of_ones_own_in_worker_processes(commands, here, tmp_path):
+    words = ["env=custom", "env._target_=my_module.MyEnvironment", "+env.arms=5", "algorithm=custom"]
+    words += ["algorithm._target_=my_module.MyAlgorithm", "tuner=custom", "tuner._target_=my_module.Checked"]
+    words += ["+tuner.my_setting=2", *SMALL]
+    fanned = commands.call("run", *words, "jobs=2")
+    assert (fanned.code, fanned.err) == (0, "")
+    report = fanned.report
+    assert report["new"] == 2
+    assert values(report, "number") == [2, 2]
+    assert values(report, "reward") == pytest.approx([30 * 2 / 5] * 2)
+    assert values(report, "regret") == pytest.approx([30 * (4 / 5 - 2 / 5)] * 2)
+    assert values(report, "random_regret") == pytest.approx([30 * (4 / 5 - 2 / 5)] * 2)
+
+    alone = commands.call("run", *words, BENCH_RESULTS_DIR=str(tmp_path / "alone"))
+    assert alone.report["new"] == 2
+    files = [
+        {path.name: path.read_bytes() for path in (answer.results / "raw" / report["run_id"]).glob("*.parquet")}
+        for answer in (fanned, alone)
+    ]
+    assert len(files[0]) == 2
+    assert files[0] == files[1]
+
+    answer = here("tuner=custom", "tuner._target_=my_module.Checked", "+tuner.my_setting=many", "horizon=30")
+    assert answer.err.startswith("error: tuner.my_setting: found 'many', expected ")
+    answer = here("tuner=custom", "tuner._target_=my_module.Checked", "+tuner.other=3", "horizon=30")
+    assert answer.err == "error: tuner: found the unknown key 'other', expected one of: my_setting\n"
+    answer = here("tuner=custom", "tuner._target_=my_module.Missing", "horizon=30")
+    assert "my_module has no class Missing" in answer.err
+
+
+def test_help_lists_the_groups_and_their_choices(commands):
+    answer = commands.call("run", "--help")
+    assert answer.code == 0
+    lines = dict(line.split(": ", 1) for line in answer.out.splitlines() if ": " in line and not line.startswith(" "))
+    for group, choices in {
+        "env": {"synthetic_linear", "synthetic_logistic", "movielens", "switching_sine", "custom"},
+        "algorithm": {"linucb", "lints", "ucb_glm", "none", "custom"},
+        "tuner": {"fixed", "theory", "op", "tl", "syndicated", "zooming_ts", "cdt", "custom"},
+        "task": {"contextual_bandit", "direct"},
+        "paper": {"syndicated", "cdt", "none"},
+        "scale": {"smoke", "quick", "paper"},
+        "runner": {"loky"},
+    }.items():
+        assert choices <= set(lines[group].split(", "))
+    for key in ("horizon", "repetitions", "seed", "jobs", "output"):
+        assert key in lines
+    assert not commands.results.exists()
+
+
+def test_the_configuration_can_be_looked_at(here):
+    answer = here("--cfg", "job", "tuner=op", "env.dim=3")
+    assert answer.code == 0
+    assert "bench.tuners.op.OP" in answer.out
+    assert "  dim: 3\n" in answer.out
+    assert not answer.results.exists()
+
+
+def test_overrides_reach_what_is_run(here):
+    answers = [
+        here(f"tuner={tuner}", "env.dim=4", "env.n_arms=7", "env.noise_std=0", "jobs=1", *SMALL)
+        for tuner in ("op", "theory")
+    ]
+    made = settings(answers[0].report, answers[0])
+    assert (made["env"]["dim"], made["env"]["n_arms"], made["env"]["noise_std"], made["horizon"]) == (4, 7, 0, 30)
+    # Without noise, reward and regret add up to the best possible reward, whoever plays in the same contexts
+    best = [
+        [a + b for a, b in zip(values(answer.report, "reward"), values(answer.report, "regret"), strict=True)]
+        for answer in answers
+    ]
+    assert best[0] == pytest.approx(best[1], rel=1e-12)
+    assert values(answers[0].report, "regret") != values(answers[1].report, "regret")
+
+    single = here("env.n_arms=1", *SMALL)
+    assert values(single.report, "regret") == pytest.approx([0, 0], abs=1e-12)
+
+
+def test_nested_overrides_reach_what_is_run(here):
+    answer = here(
+        "tuner=random", "algorithm.tune=[ridge]", "algorithm.space.ridge.low=0.25", "algorithm.space.ridge.high=0.26",
+        "algorithm.space.ridge.candidates=[]", *SMALL,
+    )  # fmt: skip
+    assert all(0.25 <= value <= 0.26 for value in values(answer.report, "ridge"))
+    answer = here("algorithm.tune=[ridge]", "algorithm.space.ridge.candidates=[0.3,0.7]", *SMALL)
+    assert set(values(answer.report, "ridge")) <= {0.3, 0.7}
+    answer = here("paper=syndicated", "algorithm.tune=[ridge]", "algorithm.space.ridge.candidates=[0.3]", *SMALL)
+    assert values(answer.report, "ridge") == [0.3, 0.3]
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "+tuner.configuration.exploration_rate=0.5",
+        "tuner.configuration.exploration_rate=0.5",
+        "tuner.configuration={exploration_rate: 0.5}",
+    ],
+)
+def test_a_fixed_configuration(here, override):
+    answer = here("tuner=fixed", override, *SMALL)
+    assert answer.err == ""
+    assert values(answer.report, "exploration_rate") == [0.5, 0.5]
+
+
+def test_a_configuration_is_probed(here):
+    answer = here("task.probe={exploration_rate: [0, 10]}", *SMALL)
+    assert answer.err == ""
+    assert all(math.isfinite(value) for name in ("probe_0", "probe_10") for value in values(answer.report, name))
+
+
+ENVS = ("movielens", "switching_sine", "switching_triangle", "synthetic_linear", "synthetic_logistic")
+KEYS = ("algorithm", "env", "horizon", "jobs", "output", "paper", "repetitions", "runner", "scale", "seed", "tuner")
+WRONG: dict[str, tuple[str, ...]] = {
+    # no such choice
+    "env=foo": ("env: found 'foo'", *ENVS),
+    "env=": ("env: found ''", *ENVS),
+    "env=null": ("env: ", *ENVS),
+    "algorithm=null": ("algorithm: ", "none", "linucb"),
+    "env={a:1}": ("env: ", *ENVS),
+    "~env": ("env",),
+    "tuner=foo": ("tuner: found 'foo'", "syndicated", "cdt"),
+    "paper=foo": ("paper: found 'foo'", "syndicated", "cdt"),
+    "scale=foo": ("scale: found 'foo'", "smoke", "quick", "paper"),
+    "runner=foo": ("runner: found 'foo'", "loky"),
+    "output=xml": ("output: found 'xml'", "'text' or 'json'"),
+    # no such key
+    "tunre=cdt": ("tunre: found an unknown key", *KEYS),
+    "horizn=3": ("horizn: found an unknown key", *KEYS),
+    "+horizn=3": ("horizn: found an unknown key", *KEYS),
+    "env.foo=3": ("env.foo: found an unknown key", "dim", "n_arms", "noise_std"),
+    "env=movielens env.foo=3": ("env.foo: found an unknown key", "n_users"),
+    "+env.foo=3": ("env: found the unknown key 'foo'", "dim", "n_arms", "noise_std"),
+    "--multirun tuner=cdt,tl tuner.horizon_unit=asks": ("tuner.horizon_unit: found an unknown key", "epoch_factor"),
+    # no such value
+    "env.dim=abc": ("env.dim: found 'abc'", "integer"),
+    "env.dim=-2": ("env.dim: found -2", "greater than 0"),
+    "env.dim=null": ("env.dim: found None", "integer"),
+    "env.noise_std=nan": ("env.noise_std: found nan", "finite number"),
+    "env.noise_std=-1": ("env.noise_std: found -1", "greater than or equal to 0"),
+    "env.features=foo": ("env.features: found 'foo'", "'changing' or 'fixed'"),
+    "horizon=-4": ("horizon: found -4", "greater than 0"),
+    "horizon=abc": ("horizon: found 'abc'", "integer"),
+    "horizon=1.5": ("horizon: found 1.5", "integer"),
+    "horizon=true": ("horizon: found True", "integer"),
+    "horizon=": ("horizon: found ''", "integer"),
+    "horizon": ("horizon: found no valid override", "key=value"),
+    "horizon=${foo}": ("foo",),
+    "horizon=20,30": ("horizon=20,30", "--multirun"),
+    "repetitions=0": ("repetitions: found 0", "greater than 0"),
+    "jobs=0": ("jobs: found 0", "greater than 0"),
+    "seed=-1": ("seed: found -1", "greater than or equal to 0"),
+    "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
+    # classes
+    "tuner=custom": ("tuner._target_: found no value", "dotted path of a class"),
+    "tuner=custom tuner._target_=nope.X": ("tuner._target_: found 'nope.X'", "No module named 'nope'"),
+    "tuner._target_=math.sqrt": ("tuner._target_: found 'math.sqrt'", "math has no class sqrt"),
+    "tuner._target_=TL": ("tuner._target_: found 'TL'", "dotted path of a class"),
+    "env._target_=bench.tuners.tl.TL": ("env._target_: found 'bench.tuners.tl.TL'", "bench.envs.base.Environment"),
+    "tuner=custom tuner._target_=broken.X": ("tuner._target_: found 'broken.X'", "ImportError: first line"),
+    # parts that don't fit
+    "env=switching_sine": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
+    "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose"),
+    "algorithm=none tuner=theory env=switching_sine": ("tuner=theory: found no theoretical value of x", "expected"),
+    "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected a pair that fits"),
+    # search spaces
+    "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
+    "algorithm.tune=exploration_rate": ("algorithm.tune: found 'exploration_rate'", "list"),
+    "algorithm.space.foo.low=2": ("algorithm.space.foo", "exploration_rate", "ridge"),
+    "algorithm.space.ridge.low=2": ("algorithm.space.ridge", "[2.0, 1.0]", "low < high"),
+    "algorithm.tune=[ridge] algorithm.space.ridge.candidates=[]": ("algorithm.space.ridge", "expected candidates"),
+    "algorithm.space.exploration_rate.candidates=abc": ("algorithm.space.exploration_rate.candidates", "'abc'"),
+    "algorithm.space.exploration_rate.candidates=[a]": ("algorithm.space.exploration_rate.candidates", "'a'"),
+    "algorithm.space.exploration_rate.candidates=[nan]": ("algorithm.space.exploration_rate.candidates", "nan"),
+    "tuner=fixed +tuner.configuration.foo=1": ("tuner.configuration", "'foo'", "exploration_rate"),
+    "tuner=fixed +tuner.configuration.exploration_rate=abc": ("tuner.configuration", "'abc'", "number"),
+    "tuner=fixed +tuner.configuration.exploration_rate=nan": ("tuner.configuration", "nan", "number"),
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_what_is_wrong_is_said_in_one_sentence(commands, here, line):
+    (commands.cwd / "broken.py").write_text('raise ImportError("first line\\nsecond line")\n')
+    words = line.split(" ")
+    # The rest is small, so that what should have been refused is over soon
+    words += [f"{key}={value}" for key, value in (("repetitions", 1), ("horizon", 20)) if key not in line]
+    assert_one_sentence(here(*words), *WRONG[line])
+
+
+def test_the_process_ends_as_its_errors_say(commands):
+    assert_one_sentence(commands.call("run", "env=foo"), "env: found 'foo'", *ENVS)
+
+
+def test_results_that_cannot_be_written_are_said_in_one_sentence(commands, here):
+    commands.results.write_text("a file where the folder should be")
+    answer = here("horizon=20", "repetitions=1")
+    assert answer.code == 1
+    assert answer.err.startswith(f"error: {commands.results}")
+    assert answer.err.count("\n") == 1
