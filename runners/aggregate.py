@@ -1,9 +1,11 @@
 """From raw runs to the two tables that a figure is drawn from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from bench.stats import mean_band
@@ -13,9 +15,22 @@ from runners.store import Store
 MAX_ROUNDS = 100
 """Rounds of a curve that are kept, the first and the last among them."""
 
+Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
+"""Of the rounds there are, the positions of those to keep."""
+
+
+def evenly(rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    """Return up to `MAX_ROUNDS` positions, evenly spaced, the first and the last among them."""
+    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(np.intp))
+
 
 def aggregate(
-    drawn: Sequence[Drawn], done: Sequence[Sequence[int]], store: Store, *, columns: Sequence[str] = ()
+    drawn: Sequence[Drawn],
+    done: Sequence[Sequence[int]],
+    store: Store,
+    *,
+    columns: Sequence[str] = (),
+    keep: Keep = evenly,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read the repetitions ``done`` of each experiment and return the tables ``curves`` and ``finals``.
 
@@ -26,7 +41,9 @@ def aggregate(
     store
         Where they are.
     columns
-        Trace columns to keep curves of; without, the first table is empty.
+        Trace columns to keep curves of, or patterns such as ``probe_*``; without, the first table is empty.
+    keep
+        Which rounds of them.
 
     Returns
     -------
@@ -44,21 +61,24 @@ def aggregate(
             values = {name: last[name] for name in _numeric(trace) if name not in ("round", *axes)}
             final_rows.append({**labels, "repetition": repetition, "rounds": int(last["round"]), **values})
         if columns and traces:
-            curve_parts += _curves(labels, traces, columns)
+            curve_parts += _curves(labels, traces, columns, keep)
     finals = pd.DataFrame(final_rows, columns=_columns(final_rows, axes))
     return (pd.concat(curve_parts, ignore_index=True) if curve_parts else pd.DataFrame()), finals
 
 
-def _curves(labels: dict[str, str], traces: list[pd.DataFrame], columns: Sequence[str]) -> list[pd.DataFrame]:
+def _curves(
+    labels: dict[str, str], traces: list[pd.DataFrame], patterns: Sequence[str], keep: Keep
+) -> list[pd.DataFrame]:
     """Return mean and band of the columns, at the rounds that all traces have."""
     rounds = traces[0]["round"].to_numpy()
     if any(not np.array_equal(rounds, trace["round"]) for trace in traces):
         shared = set(rounds.tolist()).intersection(*(trace["round"] for trace in traces))
         traces = [trace[trace["round"].isin(shared)] for trace in traces]
         rounds = traces[0]["round"].to_numpy()
-    kept = np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(int))
+    kept = keep(rounds)
     parts = []
-    for column in columns:
+    columns = [str(name) for pattern in patterns for name in traces[0].columns if fnmatchcase(str(name), pattern)]
+    for column in dict.fromkeys(columns):
         if any(column not in trace for trace in traces):
             continue
         values = np.array([trace[column].to_numpy(dtype=float)[kept] for trace in traces])

@@ -17,7 +17,12 @@ from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError
 
-CONF = str(Path(__file__).resolve().parents[1] / "conf")
+GROUPS = ("env", "algorithm", "tuner", "task", "paper", "scale", "runner")
+FREE = ("tuner.configuration", "task.probe")
+"""Settings that are mappings with keys of the user's choice."""
+
+CONFIGS = Path(__file__).resolve().parents[1] / "conf"
+CONF = str(CONFIGS)
 
 
 def main(name: str, job: Callable[[DictConfig], bool]) -> int:
@@ -34,11 +39,18 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
     def guarded(cfg: DictConfig) -> None:
         try:
             results.append(job(cfg))
-        except BenchError as error:
-            _say(error)
+        except (BenchError, OmegaConfBaseException) as error:
+            _say(_one_sentence(error, name))
             results.append(False)
 
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
+    try:
+        paper = next((word.partition("=")[2] for word in sys.argv if word.startswith("paper=")), "")
+        sys.argv[1:] = [_free(word, paper) for word in sys.argv[1:]]
+        _check_choices()
+    except BenchError as error:
+        _say(error)
+        return 1
     os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions come to us instead of being printed with Hydra's advice
     try:
         with tempfile.TemporaryDirectory() as scratch:
@@ -55,14 +67,46 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
 
 def explicit_keys() -> list[str]:
     """Return the dotted keys that the command line sets, without the choices of groups."""
-    from runners.compose import GROUPS
-
     overrides = OverridesParser.create().parse_overrides(list(HydraConfig.get().overrides.task))
     return [override.key_or_group for override in overrides if override.key_or_group not in GROUPS]
 
 
 def _say(error: BaseException) -> None:
-    print(f"error: {error}", file=sys.stderr)
+    print("error:", re.sub(r"\s*\n\s*", "; ", str(error).strip()), file=sys.stderr)
+
+
+def _free(word: str, paper: str) -> str:
+    """Let keys be added below settings that are mappings of the user's own; complete the short name of a figure."""
+    if (
+        paper
+        and (CONFIGS / "figure" / paper / f"{word.partition('=')[2]}.yaml").is_file()
+        and word.startswith("figure=")
+    ):
+        return f"figure={paper}/{word.partition('=')[2]}"
+    return f"++{word}" if re.match(rf"({'|'.join(map(re.escape, FREE))})(\.\w+)?=", word) else word
+
+
+def choices(group: str) -> list[str]:
+    """Return the choices of a configuration group."""
+    folder = CONFIGS / group
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
+
+
+def _check_choices() -> None:
+    """Refuse what Hydra stumbles over: a group that is deleted, or set to something that is no name."""
+    for word in sys.argv[1:]:
+        group, equals, value = word.lstrip("~+").partition("=")
+        if group not in (*GROUPS, "figure") or word.startswith("-"):
+            continue
+        if (
+            word.startswith("~")
+            or not equals
+            or not re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value)
+            or value == "null"
+        ):
+            raise ConfigError(
+                f"{group}: found '{value if equals else word}', expected one of: {', '.join(choices(group))}"
+            )
 
 
 def _one_sentence(error: BaseException, name: str) -> BaseException:
@@ -71,20 +115,20 @@ def _one_sentence(error: BaseException, name: str) -> BaseException:
         return error
     text = str(error)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        group, _, choice = str(error.missing_cfg_file).rpartition("/")
-        return ConfigError(f"{group}: found '{choice}', expected one of: {', '.join(sorted(error.options or []))}")
+        group, _, choice = str(error.missing_cfg_file).partition("/")
+        return ConfigError(f"{group}: found '{choice}', expected one of: {', '.join(choices(group))}")
     if isinstance(error, OverrideParseException):
         return ConfigError(f"{error.override}: found no valid override, expected key=value")
     unknown = re.search(r"Could not override '([^'@]+)'", text)
     if unknown and any(word.split("=")[0].lstrip("+~") == unknown[1] for word in sys.argv):
         return _unknown(unknown[1], name)
-    return ConfigError(re.sub(r"\s*\n\s*", "; ", text.strip()))
+    return ConfigError(text)
 
 
 def _unknown(key: str, name: str) -> BaseException:
-    from runners.compose import GROUPS, unknown_key
+    from runners.compose import unknown_key
 
     GlobalHydra.instance().clear()
-    groups = [word for word in sys.argv[1:] if word.split("=")[0] in GROUPS and "," not in word]
+    groups = [word.partition(",")[0] for word in sys.argv[1:] if word.split("=")[0] in GROUPS]
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        return unknown_key(hydra.compose(name, groups), key)
+        return unknown_key(hydra.compose(name, groups), key, ("paper", "figure") if name == "reproduce" else ())

@@ -3,18 +3,19 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from hydra import compose as hydra_compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from joblib.parallel import BACKENDS
 from omegaconf import DictConfig, ListConfig, OmegaConf
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.errors import ConfigError
+from runners.cli import FREE, GROUPS
 from runners.experiment import Experiment
 
-GROUPS = ("env", "algorithm", "tuner", "task", "paper", "scale", "runner")
 PARTS = ("env", "algorithm", "tuner", "task")
 
 
@@ -36,8 +37,8 @@ class RunSettings:
         What ``runners.run`` prints.
     """
 
-    horizon: PositiveInt
-    repetitions: PositiveInt
+    horizon: Annotated[int, Field(ge=1, le=10**9)]
+    repetitions: Annotated[int, Field(ge=1, le=10**6)]
     seed: NonNegativeInt
     jobs: PositiveInt
     output: Literal["text", "json"]
@@ -78,11 +79,15 @@ def from_config(
             cap = figure.get(f"max_{key}", cfg.scale[f"max_{key}"])
             cfg[key] = wanted if cap is None else min(wanted, cap)
     plain: dict[str, Any] = OmegaConf.to_container(cfg)  # type: ignore[assignment]
-    settings = _settings({key: plain[key] for key in RunSettings.__annotations__})
+    for key in plain:
+        if key not in (*GROUPS, *RunSettings.__annotations__):
+            raise unknown_key(cfg, key)
+    settings = run_settings({key: plain[key] for key in RunSettings.__annotations__})
     parts = {part: plain[part] for part in PARTS}
     for part, values in parts.items():
         if values and values.get("_target_", "") == "???":
             raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
+    check_backend(plain["runner"]["backend"])
     experiment = Experiment({**parts, "horizon": settings.horizon, "seed": settings.seed})
     return Run(experiment, settings, choices, plain["runner"]["backend"], plain["runner"]["progress"])
 
@@ -102,7 +107,8 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = 
     cfg = cfg.copy()
     for override in values:
         key = override.key_or_group
-        if not (override.is_add() or override.is_force_add()) and not _has(cfg, key):
+        free = key.startswith(tuple(f"{name}." for name in FREE))
+        if not (free or override.is_add() or override.is_force_add() or _has(cfg, key)):
             raise unknown_key(cfg, key)
         OmegaConf.update(cfg, key, override.value(), force_add=True)
     return from_config(cfg, choices, [o.key_or_group for o in values], figure)
@@ -118,13 +124,13 @@ def _compose_groups(groups: tuple[str, ...]) -> tuple[DictConfig, dict[str, str]
     return cfg, choices
 
 
-def unknown_key(cfg: DictConfig, key: str) -> ConfigError:
+def unknown_key(cfg: DictConfig, key: str, more: Iterable[str] = ()) -> ConfigError:
     """Say which keys there are beside the one that does not exist."""
     parent, _, _ = key.rpartition(".")
     while parent and not isinstance(OmegaConf.select(cfg, parent), DictConfig):
         parent, _, _ = parent.rpartition(".")
     node = OmegaConf.select(cfg, parent) if parent else cfg
-    names = sorted(str(name) for name in node if name != "hydra")
+    names = sorted({*(str(name) for name in node if name != "hydra"), *(() if parent else more)})
     return ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(names) or '(none)'}")
 
 
@@ -161,6 +167,12 @@ def paper_settings(paper: Any, choices: dict[str, str]) -> dict[str, Any]:
     return flat
 
 
+def check_backend(backend: Any) -> None:
+    """Raise ConfigError when joblib has no such back end."""
+    if backend not in BACKENDS:
+        raise ConfigError(f"runner.backend: found {backend!r}, expected one of: {', '.join(sorted(BACKENDS))}")
+
+
 def _flatten(node: Any, prefix: str) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in node.items():
@@ -171,7 +183,10 @@ def _flatten(node: Any, prefix: str) -> dict[str, Any]:
     return flat
 
 
-def _settings(values: dict[str, Any]) -> RunSettings:
+def run_settings(values: dict[str, Any]) -> RunSettings:
+    for key, value in values.items():
+        if isinstance(value, bool):
+            raise ConfigError(f"{key}: found {value}, expected {'a word' if key == 'output' else 'a whole number'}")
     try:
         return RunSettings(**values)
     except ConfigError as error:

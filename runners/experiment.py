@@ -2,7 +2,9 @@
 
 import copy
 import importlib
+import math
 import os
+import re
 import sys
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +15,7 @@ from bench.envs.base import Environment
 from bench.errors import BenchError, ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
+from bench.space import HyperParameter
 from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
@@ -118,17 +121,49 @@ def check(experiment: Experiment) -> None:
     BenchError
         One sentence; any other error is left to the repetition, which records it with its traceback.
     """
-    task, tuner = build(experiment.settings)
+    settings = experiment.settings
+    _check_numbers(settings)
+    task, tuner = build(settings)
     _ = experiment.run_id
-    seeds = Seeds(experiment.settings["seed"])
+    seeds = Seeds(settings["seed"])
     try:
-        problem = task.start(experiment.settings["horizon"], seeds)
+        problem = task.start(settings["horizon"], seeds)
         tuner.warm_up(problem)
         tuner.start(problem, seeds.child("tuner"))
-    except BenchError:
-        raise
+        tuner.ask()
+    except BenchError as error:
+        text = re.sub(r"hyper-parameter '(\w+)':", r"algorithm.space.\1:", str(error))
+        raise type(error)(text.replace("search space:", "algorithm.tune:")) from None
     except Exception:  # a bug, which only a traceback explains
         return
+
+
+def _check_numbers(settings: dict[str, Any]) -> None:
+    """Check what only an algorithm would stumble over, long after: its hyper-parameters are finite numbers.
+
+    Raises
+    ------
+    ConfigError
+        Naming the key in full.
+    """
+    spaces = getattr(part_classes(settings).get("algorithm"), "spaces", {})
+    for name, changes in (settings.get("algorithm") or {}).get("space", {}).items():
+        key = f"algorithm.space.{name}"
+        try:
+            parameter = HyperParameter(name, **{**spaces.get(name, {}), **changes})
+        except ConfigError as error:
+            text = str(error).replace(f"hyper-parameter '{name}'", key).replace("HyperParameter", key)
+            raise ConfigError(text) from None
+        for value in parameter.candidates:
+            _check_number(f"{key}.candidates", value)
+    if spaces:
+        for name, value in (settings["tuner"].get("configuration") or {}).items():
+            _check_number(f"tuner.configuration.{name}", value)
+
+
+def _check_number(key: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise ConfigError(f"{key}: found {value!r}, expected a finite number, at least 0")
 
 
 def play(experiment: Experiment, repetition: int) -> Trace:

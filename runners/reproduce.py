@@ -5,22 +5,29 @@ import shlex
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
+from bench.errors import ConfigError
+from bench.report.blocks import PROBE, block_ends
 from bench.report.claims import check
 from bench.report.kinds import draw, save
 from bench.report.tables import tables, to_csv, to_markdown
-from runners.aggregate import aggregate
+from runners.aggregate import Keep, aggregate, evenly
 from runners.capture import environment
 from runners.cli import explicit_keys, main
+from runners.compose import PARTS, check_backend, run_settings
 from runners.experiment import check as check_experiment
 from runners.fanout import run_all
 from runners.figures import Drawn, expand, figure_names, load_figure, load_paper
 from runners.store import Store, results_folder, write_text
+from runners.timing import finals as timed_finals
+from runners.timing import measure, measurements
 
 Verdicts = Counter[str]
 
@@ -29,6 +36,10 @@ def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed."""
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
+    if not names:
+        raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
+    run_settings({"horizon": 1, "repetitions": 1, "seed": cfg.seed, "jobs": cfg.jobs, "output": "text"})
+    check_backend(cfg.runner.backend)
     explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed")]
     extra = [f"{key}={cfg[key]}" for key in explicit]
     complete, verdicts, start = True, Verdicts(), time.perf_counter()
@@ -50,7 +61,12 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
         check_experiment(one.run.experiment)
     store = Store(results_folder())
     work = [(one.run.experiment, one.run.settings.repetitions) for one in drawn]
-    summary_ = run_all(work, store, jobs=cfg.jobs, backend=cfg.runner.backend, progress=cfg.runner.progress)
+    is_timed = figure["kind"] == "timing"  # apart from other work, so in this process and one after the other
+    summary_ = (
+        measure(work, store)
+        if is_timed
+        else run_all(work, store, jobs=cfg.jobs, backend=cfg.runner.backend, progress=cfg.runner.progress)
+    )
     for one, result in zip(drawn, summary_.results, strict=True):
         for repetition, error in sorted(result.failed.items()):
             print(f"error: {name}: {one.labels}: repetition {repetition} failed: {error}", file=sys.stderr)
@@ -58,13 +74,18 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
     surrogate = any(one.run.experiment.surrogate for one in drawn)
     folder = results_folder() / name / f"{scale}{'-custom' if extra else ''}{'-surrogate' if surrogate else ''}"
     done = [sorted(result.done) for result in summary_.results]
-    columns = [figure["column"], "random_regret"] if figure["kind"] == "curves" else []
-    curves, finals = aggregate(drawn, done, store, columns=columns)
+    if is_timed:
+        curves, finals = pd.DataFrame(), timed_finals(drawn, done, store)
+    else:
+        columns, keep = _curves(figure)
+        curves, finals = aggregate(drawn, done, store, columns=columns, keep=keep)
     claims = check(figure, finals, curves)
-    note = _note(drawn, scale, surrogate)
-    for file, table in tables(figure, finals, surrogate=surrogate).items():
+    notes = [_note(drawn, scale, surrogate)]
+    if figure.get("note") and not surrogate:
+        notes.append(figure["note"])
+    for file, table in tables(figure, finals, curves, surrogate=surrogate).items():
         write_text(folder / f"{file}.csv", to_csv(table))
-        write_text(folder / f"{file}.md", to_markdown(table, figure["title"], [note]))
+        write_text(folder / f"{file}.md", to_markdown(table, figure["title"], notes))
     write_text(folder / "finals.csv", to_csv(finals))
     write_text(folder / "claims.csv", to_csv(claims))
     if len(curves):
@@ -72,7 +93,7 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
     write_text(
         folder / "manifest.json", json.dumps(_manifest(name, figure, drawn, scale, extra, store, done), indent=1)
     )
-    save(draw(figure, curves, finals, note=note), folder, Path(name).name)
+    save(draw(figure, curves, finals, note=". ".join(notes)), folder, Path(name).name)
 
     verdicts = Verdicts(claims["verdict"])
     new = sum(len(result.new) for result in summary_.results)
@@ -85,6 +106,15 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
     return not failed, verdicts
 
 
+def _curves(figure: dict[str, Any]) -> tuple[list[str], Keep]:
+    """Return the columns whose curves the figure's kind needs, and which of their rounds."""
+    if figure["kind"] == "curves":
+        return [figure["column"], "random_regret"], evenly
+    if figure["kind"] == "lipschitz":
+        return [f"{PROBE}*"], partial(block_ends, figure)
+    return [], evenly
+
+
 def _spell(verdicts: Verdicts) -> str:
     return ", ".join(f"{count} {word}" for word, count in sorted(verdicts.items())) or "none"
 
@@ -94,8 +124,9 @@ def _note(drawn: list[Drawn], scale: str, surrogate: bool) -> str:
     repetitions = sorted({one.run.settings.repetitions for one in drawn})
     horizons = sorted({one.run.settings.horizon for one in drawn})
     spell = lambda values: " or ".join(f"{value:,}" for value in values)  # noqa: E731
-    data = "; surrogate data in place of real ratings" if surrogate else ""
-    return f"scale {scale}: {spell(repetitions)} repetitions of {spell(horizons)} rounds{data}"
+    each = "repetition" if repetitions == [1] else "repetitions"
+    data = "; surrogate data in place of the real" if surrogate else ""
+    return f"scale {scale}: {spell(repetitions)} {each} of {spell(horizons)} rounds{data}"
 
 
 def _manifest(
@@ -111,12 +142,15 @@ def _manifest(
     runs = []
     for one, repetitions in zip(drawn, done, strict=True):
         experiment = one.run.experiment
-        seconds = [store.read_side(experiment.run_id, repetition).get("seconds") for repetition in repetitions]
-        known = [value for value in seconds if value is not None]
+        if figure["kind"] == "timing":
+            sides = [measurements(store, experiment.run_id)[number] for number in repetitions]
+        else:
+            sides = [store.read_side(experiment.run_id, repetition) for repetition in repetitions]
+        known = [side["seconds"] for side in sides if side.get("seconds") is not None]
         runs.append(
             {
                 "labels": one.labels,
-                "command": shlex.join(["python", "-m", "runners.run", *one.overrides, *extra]),
+                "command": shlex.join(["python", "-m", "runners.run", *one.overrides, *_size(one), *extra]),
                 "run_id": experiment.run_id,
                 "repetitions": len(repetitions),
                 "horizon": one.run.settings.horizon,
@@ -137,23 +171,32 @@ def _manifest(
     }
 
 
+def _size(one: Drawn) -> list[str]:
+    """Return what scale and figure say of the run's size, as overrides of a single run."""
+    return [f"horizon={one.run.settings.horizon}", f"repetitions={one.run.settings.repetitions}"]
+
+
 def settings_table(figure: dict[str, Any], drawn: list[Drawn]) -> list[dict[str, Any]]:
     """Return every setting of the figure's experiments with its values, its source and the place.
 
-    The source is the figure's where it names the key (``env.dim``), else the paper's (``env.synthetic_linear.dim``),
-    else ``assumed``: then it is the suite's own default.
+    The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
+    (``env.dim``), else the paper's (``env.synthetic_linear.dim``), else ``assumed``: the suite's own default.
     """
-    sources = load_paper(figure["paper"])["sources"]
+    paper = load_paper(figure["paper"])
+    sources = paper["sources"]
     rows: dict[str, dict[str, Any]] = {}
     for one in drawn:
         flat = {"horizon": one.run.settings.horizon, "repetitions": one.run.settings.repetitions}
-        for part in ("env", "algorithm", "tuner"):
-            flat |= _flatten(one.run.experiment.settings.get(part) or {}, f"{part}.{one.run.choices[part]}")
+        for part in PARTS:
+            own = _flatten(one.run.experiment.settings.get(part) or {}, f"{part}.{one.run.choices[part]}")
+            flat |= {key: value for key, value in own.items() if part != "task" or value}  # what a task is not given
         for key, value in flat.items():
             part, _, rest = key.partition(".")
             general = f"{part}.{rest.partition('.')[2]}" if rest else key
             given = figure.get("sources", {}).get(general) or sources.get(key)
             source, where = given or ["assumed", "the suite's default"]
+            if not rest and value != figure.get(key, paper["settings"][key]):
+                source, where = "scale", "less than the paper's, or as the command says"
             row = rows.setdefault(key, {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:
                 row["values"].append(value)

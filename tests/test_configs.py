@@ -84,7 +84,7 @@ def test_figure_composes(name):
     for one in drawn:
         build(one.run.experiment.settings)
     rows = settings_table(figure, drawn)
-    assert {row["source"] for row in rows} <= {"stated", "code", "assumed"}
+    assert {row["source"] for row in rows} <= {"stated", "code", "assumed", "scale"}
     for key in figure.get("sources", {}):
         assert any(re.sub(r"^(\w+)\.\w+\.", r"\1.", row["key"]) == key or row["key"] == key for row in rows), key
 

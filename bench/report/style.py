@@ -77,6 +77,19 @@ STYLES: dict[str, LineStyle] = {
 }
 """Methods by name: no two look alike, so that any of them can share a figure."""
 
+VARIANTS: dict[str, tuple[Dash, str]] = {
+    "C1": ("-", "o"),
+    "C2": (_DASHED, "D"),
+    "T1 = 0": (_DASHED, "X"),
+    "k = 1": (_DOTTED, "<"),
+    "k = 2": (_DASHED, "s"),
+    "k = 3": ("-", "P"),
+    "code's candidates": (_DOTTED, "p"),
+    "code's constants": (_DASHED, "d"),
+    "H by formula": (_DOTTED, "s"),
+}
+"""What follows a method's name and a comma: dashes and marker; the colour is the method's."""
+
 # Other colours than those above, so that a method of one's own is not taken for a known one.
 _SPARE_COLOURS = ("#AA4499", "#117733", "#6699CC", "#661100", "#E8627C", "#C08A00")
 _SPARE_DASHES: tuple[Dash, ...] = ("-", _DASHED, _DASH_DOT, _LONG)
@@ -108,11 +121,18 @@ SETTINGS: dict[str, Any] = {
 
 
 def line_style(name: str) -> LineStyle:
-    """Return the style of a method; a name not in `STYLES` gets one that follows from the name alone."""
+    """Return the style of a method; a name not in `STYLES` gets one that follows from the name alone.
+
+    A variant, such as "CDT, k = 1", has the colour of its method and other dashes or another marker.
+    """
     if name in STYLES:
         return STYLES[name]
+    base, _, variant = name.partition(", ")
+    if base in STYLES and variant in VARIANTS:
+        return LineStyle(STYLES[base].color, *VARIANTS[variant])
     digest = hashlib.sha256(name.encode()).digest()
-    choices: tuple[tuple[Any, ...], ...] = (_SPARE_COLOURS, _SPARE_DASHES, _SPARE_MARKERS)
+    colours = (STYLES[base].color,) if base in STYLES else _SPARE_COLOURS
+    choices: tuple[tuple[Any, ...], ...] = (colours, _SPARE_DASHES, _SPARE_MARKERS)
     return LineStyle(*(options[digest[i] % len(options)] for i, options in enumerate(choices)))
 
 

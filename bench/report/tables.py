@@ -9,11 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
+from bench.report.blocks import block_table
 from bench.report.claims.best_on_grid import best_value
 from bench.report.experiments import Experiments, Key
 from bench.report.grid_axis import grid_axis, panel_axes, theory_key
 from bench.report.labels import canonical, describe, is_number, selection
 from bench.report.published import WHATS, published
+from bench.report.timings import timings
 from bench.stats import mean_interval, standard_deviation
 
 RANDOM_REGRET = "random_regret"
@@ -119,8 +121,14 @@ def grid_summary(figure: Mapping[str, Any], finals: pd.DataFrame, *, surrogate: 
     return _table(rows, data.axes)
 
 
-def tables(figure: Mapping[str, Any], finals: pd.DataFrame, *, surrogate: bool = False) -> dict[str, pd.DataFrame]:
+def tables(
+    figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame | None = None, *, surrogate: bool = False
+) -> dict[str, pd.DataFrame]:
     """Return all tables of a figure by file name: "table", and for the kind `grid` also "best"."""
+    if figure.get("kind") == "timing":
+        return {"table": timings(figure, finals, surrogate=surrogate)}
+    if figure.get("kind") == "lipschitz":
+        return {"table": block_table(figure, pd.DataFrame() if curves is None else curves, finals)}
     found = {"table": summary(figure, finals, surrogate=surrogate)}
     if figure.get("kind") == "grid":
         found["best"] = grid_summary(figure, finals, surrogate=surrogate)

@@ -10,7 +10,9 @@ from bench.errors import ConfigError
 from bench.report.kinds.bound import bound
 from bench.report.kinds.curves import curves
 from bench.report.kinds.grid import grid
+from bench.report.kinds.lipschitz import lipschitz
 from bench.report.kinds.saving import save
+from bench.report.kinds.timing import timing
 from bench.report.style import applied
 
 __all__ = ["KINDS", "draw", "save"]
@@ -19,6 +21,8 @@ KINDS: dict[str, Callable[[Mapping[str, Any], pd.DataFrame, pd.DataFrame, str], 
     "curves": curves,
     "grid": grid,
     "bound": bound,
+    "timing": timing,
+    "lipschitz": lipschitz,
 }
 
 

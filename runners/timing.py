@@ -1,0 +1,140 @@
+"""Seconds of a run, measured apart from other work: in this process, one thread, one run after the other."""
+
+import gc
+import json
+import math
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pandas as pd
+
+from bench.errors import BenchError, TaskError
+from runners.capture import environment
+from runners.experiment import Experiment, play
+from runners.fanout import Result, Summary, one_thread
+from runners.figures import Drawn
+from runners.store import Store, write_text
+
+WARM_UP_ROUNDS = 1000
+"""Rounds of the untimed run that goes before, which compiles and reads data."""
+
+_FILE = "seconds.json"
+_VALUES = ("seconds", "cpu_seconds", "rounds")
+_MACHINE = ("cpu", "python", "packages")
+
+
+def measure(work: Sequence[tuple[Experiment, int]], store: Store) -> Summary:
+    """Make sure that every experiment has been timed as often as asked for; always with repetition 0.
+
+    All experiments have their turn before any is timed again, so that a machine that slows down slows all of them
+    alike. Every measurement is kept at once, in ``seconds.json`` beside the run's results; what is there is not
+    measured again, unless it comes from another processor or other versions of Python and packages.
+
+    Parameters
+    ----------
+    work
+        Experiments, each with its number of measurements.
+    store
+        Where they are kept.
+
+    Returns
+    -------
+    Summary
+        As of `runners.fanout.run_all`, with numbers of measurements in place of repetitions. An experiment that fails
+        is not tried again.
+
+    Raises
+    ------
+    StoreError
+        When a measurement cannot be written.
+    """
+    start = time.perf_counter()
+    results = [Result(experiment) for experiment, _ in work]
+    kept = {experiment.run_id: _reusable(store, experiment.run_id) for experiment, _ in work}
+    with one_thread():
+        for experiment in {e.run_id: e for e, times in work if len(kept[e.run_id]) < times}.values():
+            store.prepare(experiment.run_id, experiment.identity)
+            with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
+                settings = experiment.settings
+                play(Experiment({**settings, "horizon": min(settings["horizon"], WARM_UP_ROUNDS)}), 0)
+        for number in range(max((times for _, times in work), default=0)):
+            for (experiment, times), result in zip(work, results, strict=True):
+                own = kept[experiment.run_id]
+                if number >= times or result.failed:
+                    continue
+                if number == len(own):
+                    try:
+                        own.append(_once(experiment))
+                    except (Exception, SystemExit) as error:
+                        result.failed = dict.fromkeys(range(number, times), _record(store, experiment, error))
+                        continue
+                    content = {"environment": environment(), "measurements": own}
+                    write_text(store.folder(experiment.run_id) / _FILE, json.dumps(content, indent=1) + "\n")
+                    result.new.add(number)
+                result.done.add(number)
+    return Summary(results, time.perf_counter() - start)
+
+
+def measurements(store: Store, run_id: str) -> list[dict[str, float]]:
+    """Return what has been measured of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty if nothing."""
+    return _sound(_read(store, run_id))
+
+
+def finals(drawn: Sequence[Drawn], done: Sequence[Sequence[int]], store: Store) -> pd.DataFrame:
+    """Return one row per experiment and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
+    axes = list(dict.fromkeys(axis for one in drawn for axis in one.labels))
+    rows = []
+    for one, numbers in zip(drawn, done, strict=True):
+        labels = {axis: one.labels.get(axis, "") for axis in axes}
+        own = measurements(store, one.run.experiment.run_id)
+        rows += [{**labels, "repetition": number, **own[number]} for number in numbers]
+    return pd.DataFrame(rows, columns=[*axes, "repetition", "rounds", "seconds", "cpu_seconds"])
+
+
+def _once(experiment: Experiment) -> dict[str, float]:
+    gc.collect()
+    cpu, start = time.process_time(), time.perf_counter()
+    trace = play(experiment, 0)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    if not trace.round:
+        raise TaskError("found no round at all before the log's end, expected at least one")
+    return {"seconds": seconds, "cpu_seconds": cpu_seconds, "rounds": trace.round}
+
+
+def _record(store: Store, experiment: Experiment, error: BaseException) -> str:
+    """Keep how a run failed and return it in a sentence."""
+    line = str(error).strip().partition("\n")[0]
+    text = line if isinstance(error, BenchError) else f"{type(error).__name__}: {line}"
+    trace = "".join(traceback.format_exception(error))
+    store.fail(experiment.run_id, 0, {"error": text, "traceback": trace, "settings": experiment.settings})
+    return text
+
+
+def _read(store: Store, run_id: str) -> dict[str, Any]:
+    try:
+        found = json.loads((store.folder(run_id) / _FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _sound(content: dict[str, Any]) -> list[dict[str, float]]:
+    """Return the measurements of a file, none if it is not as it was written."""
+    found = content.get("measurements")
+    if not isinstance(found, list) or not all(isinstance(one, dict) and set(one) == set(_VALUES) for one in found):
+        return []
+    return found if all(_is_number(value) for one in found for value in one.values()) else []
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
+
+
+def _reusable(store: Store, run_id: str) -> list[dict[str, float]]:
+    content, now = _read(store, run_id), environment()
+    before = content.get("environment")
+    is_same = isinstance(before, dict) and all(before.get(key) == now[key] for key in _MACHINE)
+    return _sound(content) if is_same else []

@@ -1,0 +1,150 @@
+"""Rewards of probed values: blocks of rounds, centred, and their picture."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hydra import initialize_config_dir
+from omegaconf import OmegaConf
+
+from bench.errors import ConfigError
+from bench.report.blocks import block_ends, block_table
+from bench.report.kinds import draw
+from bench.report.tables import tables
+from runners import reproduce
+from runners.aggregate import aggregate, evenly
+from runners.cli import CONF
+from runners.figures import expand
+from runners.store import Store
+
+GRID = (0.1, 0.5, 2.5)
+FIGURE: dict[str, Any] = {
+    "name": "figure3",
+    "paper": "cdt",
+    "title": "Smooth?",
+    "kind": "lipschitz",
+    "column": "reward",
+    "repetitions": 1,
+    "drop": "1/7",
+    "blocks": 10,
+    "common": ["env.n_arms=20", "task.probe={exploration_rate: [0.1, 0.5, 2.5]}"],
+    "runs": [
+        {
+            "panel": {"LinUCB": ["env=synthetic_linear"], "LinTS": ["env=synthetic_linear", "algorithm=lints"]},
+            "method": {"CDT": ["tuner=cdt"]},
+        }
+    ],
+    "claims": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("drop", "blocks", "rounds", "expected"),
+    [
+        ("1/7", 3, range(1, 71), [10, 30, 50, 70]),
+        (0.5, 2, range(1, 101), [50, 75, 100]),
+        (0, 2, range(1, 101), [1, 50, 100]),
+        ("1/7", 3, [1, 12, 28, 51, 70], [12, 28, 51, 70]),
+        ("1/7", 10, [1, 60, 70], [1, 60, 70]),  # fewer blocks than asked for
+    ],
+)
+def test_blocks_end_at_the_closest_rounds(drop, blocks, rounds, expected):
+    rounds = np.array(rounds)
+    figure = {"drop": drop, "blocks": blocks}
+    assert rounds[block_ends(figure, rounds)].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"blocks": None}, "figure 'figure3', key 'blocks': found None, expected a whole number, at least 2"),
+        ({"blocks": 1}, "key 'blocks': found 1"),
+        ({"drop": "a lot"}, "key 'drop': found 'a lot', expected a share such as 1/7 or 0.1"),
+        ({"drop": "1/0"}, "key 'drop'"),
+        ({"drop": 1}, "key 'drop'"),
+    ],
+)
+def test_errors_name_the_key(changes, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        block_ends({**FIGURE, **changes}, np.arange(1, 100))
+
+
+def test_rewards_are_centred_within_blocks():
+    """Against the rewards of single rounds: levels that differ between blocks don't count, differences do."""
+    rng = np.random.default_rng(0)
+    level = np.repeat(rng.normal(0, 100, 7), 10)[:, None]
+    rewards = level + np.array([1.0, 0.5, -1.5]) + rng.normal(0, 0.1, (70, 3))
+    sums, kept = np.cumsum(rewards, axis=0), [10, 30, 50, 70]
+    curves = pd.DataFrame(
+        [
+            {"panel": "LinUCB", "method": "CDT", "column": f"probe_{value:g}", "round": end, "mean": sums[end - 1, i]}
+            for i, value in enumerate(GRID)
+            for end in kept
+        ]
+    )
+    table = block_table(FIGURE, curves, pd.DataFrame())
+    blocks = np.array([rewards[start:end].mean(axis=0) for start, end in pairwise(kept)])
+    centred = blocks - blocks.mean(axis=1)[:, None]
+    assert table["panel"].tolist() == ["LinUCB"] * 3
+    assert table["probed"].tolist() == list(GRID)
+    assert table["blocks"].tolist() == [3] * 3
+    np.testing.assert_allclose(table["mean"], centred.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(table["std"], centred.std(axis=0, ddof=1), atol=1e-9)
+
+
+def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
+    """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setattr(reproduce, "load_figure", lambda name: FIGURE)
+    cfg = OmegaConf.create({"jobs": 1, "runner": {"backend": "loky", "progress": False}})
+    with initialize_config_dir(CONF, version_base="1.3"):
+        assert reproduce.make_figure("cdt/figure3", "smoke", [], cfg)[0]
+        drawn = expand(FIGURE, "smoke", [])
+    folder = tmp_path / "cdt" / "figure3" / "smoke"
+    curves, finals = pd.read_csv(folder / "curves.csv"), pd.read_csv(folder / "finals.csv")
+    assert len(curves) == 2 * 3 * 11
+    table = pd.read_csv(folder / "table.csv")
+    assert tables(FIGURE, finals, curves)["table"]["mean"].tolist() == pytest.approx(table["mean"].tolist())
+
+    store = Store(tmp_path)
+    trace = store.read(drawn[1].run.experiment.run_id, 0)
+    assert len(trace) == 200  # every round
+    ends = [round(200 / 7 + 200 * 6 / 7 * i / 10) for i in range(11)]
+    rewards = np.diff([[0, 0, 0], *trace[["probe_0.1", "probe_0.5", "probe_2.5"]].to_numpy().tolist()], axis=0)
+    blocks = np.array([rewards[start:end].mean(axis=0) for start, end in pairwise(ends)])
+    centred = blocks - blocks.mean(axis=1)[:, None]
+    np.testing.assert_allclose(table.query("panel == 'LinTS'")["mean"], centred.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(table.query("panel == 'LinTS'")["std"], centred.std(axis=0, ddof=1), atol=1e-9)
+
+    picture = draw(FIGURE, curves, finals, note="scale smoke")
+    assert [axes.get_title(loc="left") for axes in picture.axes] == ["LinUCB", "LinTS"]
+    lines = [line for line in picture.axes[1].lines if len(np.asarray(line.get_xdata())) == 3]
+    np.testing.assert_allclose(np.asarray(lines[0].get_ydata(), dtype=float), centred.mean(axis=0), atol=1e-9)
+    caption = " ".join(text.get_text() for text in picture.texts)
+    assert "10 blocks of about 17 rounds, after round 29 and up to round 200" in caption
+
+
+def test_without_results_the_picture_says_so():
+    picture = draw(FIGURE, pd.DataFrame(), pd.DataFrame(), note="")
+    assert [axes.texts[0].get_text() for axes in picture.axes] == ["no results yet"] * 2
+    assert tables(FIGURE, pd.DataFrame())["table"].empty
+
+
+def test_columns_of_curves_may_be_patterns(tmp_path):
+    with initialize_config_dir(CONF, version_base="1.3"):
+        (drawn, *_) = expand(FIGURE, "smoke", ["horizon=300"])
+    store, run_id = Store(tmp_path), drawn.run.experiment.run_id
+    rounds = np.arange(1, 301)
+    values = {name: np.cumsum(np.ones(300)) for name in ("probe_0.5", "reward", "probe_2")}
+    store.prepare(run_id, {})
+    store.write(run_id, 0, {"round": rounds, **values}, {})
+    curves, _ = aggregate([drawn], [[0]], store, columns=["reward", "probe_*"])
+    assert curves["column"].unique().tolist() == ["reward", "probe_0.5", "probe_2"]
+    assert (curves["column"] == "reward").sum() == 100
+    assert curves["round"].min() == 1
+    assert curves["round"].max() == 300
+    few, _ = aggregate([drawn], [[0]], store, columns=["reward"], keep=lambda rounds: np.array([0, 9]))
+    assert few["round"].tolist() == [1, 10]
+    assert evenly(rounds)[[0, -1]].tolist() == [0, 299]

@@ -1,0 +1,337 @@
+"""Timings: measured one after the other, kept, told by their median, and shown beside published ones."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import threadpoolctl
+from hydra import initialize_config_dir
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.transforms import Bbox
+from omegaconf import OmegaConf
+
+from bench.errors import ConfigError
+from bench.report.claims import check
+from bench.report.kinds import draw
+from bench.report.style import applied, line_style
+from bench.report.tables import tables
+from bench.report.timings import timings
+from runners import reproduce, timing
+from runners.cli import CONF
+from runners.experiment import Experiment
+from runners.store import Store
+
+HORIZON = 30
+FIGURE: dict[str, Any] = {
+    "name": "table1",
+    "paper": "cdt",
+    "title": "Seconds",
+    "kind": "timing",
+    "column": "seconds",
+    "reference": {"method": "TL / Syndicated"},
+    "runs": [
+        {
+            "panel": {"LinUCB": ["env=synthetic_linear"], "LinTS": ["env=synthetic_linear", "algorithm=lints"]},
+            "method": {"TL / Syndicated": ["tuner=syndicated"], "CDT": ["tuner=cdt"]},
+        }
+    ],
+    "published": [
+        {"panel": "LinUCB", "method": "TL / Syndicated", "what": "mean", "value": 4.0},
+        {"panel": "LinUCB", "method": "CDT", "what": "mean", "value": 6.0, "note": "a slip?"},
+    ],
+    "claims": [],
+}
+SECONDS = {
+    ("LinUCB", "TL / Syndicated"): [2.0, 2.2, 1.8, 2.1, 9.0],
+    ("LinUCB", "CDT"): [3.1, 3.0, 3.3, 3.2, 3.15],
+    ("LinTS", "TL / Syndicated"): [1.0, 1.0, 1.0, 1.0, 1.0],
+    ("LinTS", "CDT"): [2.5, 2.4, 2.6, 2.5, 2.7],
+}
+
+
+def experiment(**changes: Any) -> Experiment:
+    return Experiment(
+        {
+            "env": {"_target_": "bench.envs.synthetic_linear.SyntheticLinear", "dim": 3, "n_arms": 4},
+            "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
+            "tuner": {"_target_": "bench.tuners.tl.TL"},
+            "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
+            "horizon": HORIZON,
+            "seed": 0,
+            **changes,
+        }
+    )
+
+
+class Calls:
+    """Stands in for `play`: notes what is called, and may raise."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.play = timing.play
+        self.calls: list[tuple[int, int, int]] = []
+        self.threads: set[int] = set()
+        self.breaks_at = -1
+        self.error: type[BaseException] = RuntimeError
+        monkeypatch.setattr(timing, "play", self)
+
+    def __call__(self, one: Experiment, repetition: int) -> Any:
+        self.calls.append((one.settings["seed"], one.settings["horizon"], repetition))
+        self.threads |= {library["num_threads"] for library in threadpoolctl.threadpool_info()}
+        if len(self.calls) - 1 == self.breaks_at:
+            raise self.error("no luck\nand more")
+        return self.play(one, repetition)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    return Calls(monkeypatch)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path)
+
+
+def test_all_take_turns_in_one_thread_after_a_warm_up_and_only_with_repetition_0(calls, store, monkeypatch):
+    monkeypatch.setattr(timing, "WARM_UP_ROUNDS", 7)
+    work = [(experiment(seed=1), 3), (experiment(seed=2), 2)]
+    with threadpoolctl.threadpool_limits(2):
+        summary = timing.measure(work, store)
+    warm_up, turns = calls.calls[:2], calls.calls[2:]
+    assert warm_up == [(1, 7, 0), (2, 7, 0)]
+    assert turns == [(seed, HORIZON, 0) for seed in (1, 2, 1, 2, 1)]
+    assert calls.threads == {1}
+    assert [result.done for result in summary.results] == [{0, 1, 2}, {0, 1}]
+    assert [result.new for result in summary.results] == [{0, 1, 2}, {0, 1}]
+    for one in timing.measurements(store, work[0][0].run_id):
+        assert one["rounds"] == HORIZON
+        assert 0 < one["cpu_seconds"] <= 1.5 * one["seconds"] + 0.1
+
+
+def test_what_is_kept_is_not_measured_again(calls, store):
+    one = experiment()
+    timing.measure([(one, 2)], store)
+    first = timing.measurements(store, one.run_id)
+    calls.calls.clear()
+    summary = timing.measure([(one, 2), (one, 1)], store)
+    assert calls.calls == []
+    assert [(result.done, result.new) for result in summary.results] == [({0, 1}, set()), ({0}, set())]
+    timing.measure([(one, 3)], store)
+    assert len(calls.calls) == 2  # the warm-up, and the one that was missing
+    assert timing.measurements(store, one.run_id)[:2] == first
+    assert set(json.loads((store.folder(one.run_id) / "settings.json").read_text())) >= {"settings"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "half a fi",
+        "[]",
+        '{"measurements": [{"seconds": 1.0}]}',
+        '{"measurements": [{"seconds": NaN, "cpu_seconds": 1, "rounds": 30}]}',
+        '{"measurements": [{"seconds": 1.0, "cpu_seconds": 1, "rounds": 30}]}',  # measured where?
+    ],
+)
+def test_a_damaged_file_or_one_of_another_machine_does_not_count(calls, store, text):
+    one = experiment()
+    timing.measure([(one, 1)], store)
+    file = store.folder(one.run_id) / "seconds.json"
+    content = json.loads(file.read_text())
+    file.write_text(text)
+    calls.calls.clear()
+    assert timing.measure([(one, 1)], store).results[0].new == {0}
+    assert len(calls.calls) == 2
+
+    content["environment"]["cpu"] = "another"
+    file.write_text(json.dumps(content))
+    assert timing.measure([(one, 1)], store).results[0].new == {0}
+    assert json.loads(file.read_text())["environment"]["cpu"] != "another"
+
+
+def test_a_failure_is_recorded_and_the_others_go_on(calls, store):
+    first, second = experiment(seed=1), experiment(seed=2)
+    calls.breaks_at = 2  # the first after two warm-ups
+    summary = timing.measure([(first, 3), (second, 3)], store)
+    assert summary.results[0].failed == dict.fromkeys(range(3), "RuntimeError: no luck")
+    assert not summary.results[0].done
+    assert summary.results[1].done == {0, 1, 2}
+    assert "in __call__" in store.failure(first.run_id, 0)["traceback"]
+    assert len(calls.calls) == 2 + 1 + 3
+    assert timing.measure([(first, 3)], store).results[0].done == {0, 1, 2}
+
+
+def test_a_stop_keeps_what_is_finished(calls, store):
+    one = experiment()
+    calls.breaks_at, calls.error = 3, KeyboardInterrupt  # warm-up, two measurements, and in the third
+    with pytest.raises(KeyboardInterrupt):
+        timing.measure([(one, 5)], store)
+    kept = timing.measurements(store, one.run_id)
+    assert len(kept) == 2
+    calls.breaks_at = -1
+    assert timing.measure([(one, 5)], store).results[0].new == {2, 3, 4}
+    assert timing.measurements(store, one.run_id)[:2] == kept
+
+
+def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, capsys):
+    """End to end: nothing is handed to workers, and a second call measures nothing."""
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setattr(reproduce, "load_figure", lambda name: {**FIGURE, "note": "Machines differ"})
+    monkeypatch.setattr(reproduce, "run_all", lambda *_, **__: pytest.fail("handed to workers"))
+    cfg = OmegaConf.create({"jobs": 2, "runner": {"backend": "loky", "progress": False}})
+    with initialize_config_dir(CONF, version_base="1.3"):
+        assert reproduce.make_figure("cdt/table1", "smoke", [], cfg)[0]
+        assert "8 repetitions (8 new, 0 failed)" in capsys.readouterr().out
+        folder = tmp_path / "cdt" / "table1" / "smoke"
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        assert reproduce.make_figure("cdt/table1", "smoke", [], cfg)[0]
+    assert "8 repetitions (0 new, 0 failed)" in capsys.readouterr().out
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert set(before) == {"table1.png", "table1.svg"} | {
+        f"{name}.{end}" for name, end in (("table", "csv"), ("table", "md"), ("finals", "csv"), ("claims", "csv"))
+    } | {"manifest.json"}
+    finals = pd.read_csv(folder / "finals.csv")
+    assert list(finals.columns) == ["panel", "method", "repetition", "rounds", "seconds", "cpu_seconds"]
+    kept = [json.loads(path.read_text())["measurements"] for path in tmp_path.glob("raw/*/seconds.json")]
+    assert sorted(finals["seconds"]) == pytest.approx(sorted(one["seconds"] for own in kept for one in own))
+    assert set(finals["rounds"]) == {200}
+    first = json.loads(before["manifest.json"])["runs"][0]
+    assert first["seconds_per_repetition"] == pytest.approx(finals["seconds"][:2].mean(), abs=1e-4)
+    assert "- Machines differ" in before["table.md"].decode()
+    assert "Machines differ" in before["table1.svg"].decode()
+
+
+def finals(changes: dict[tuple[str, str], list[float]] | None = None, busy: float = 0.0) -> pd.DataFrame:
+    rows = [
+        {"panel": panel, "method": method, "repetition": i, "rounds": 14000, "seconds": value}
+        for (panel, method), values in {**SECONDS, **(changes or {})}.items()
+        for i, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows).assign(cpu_seconds=lambda table: (1 - busy) * table["seconds"])
+
+
+def test_the_table_tells_medians_and_ratios_of_medians_ours_and_published():
+    table = timings(FIGURE, finals())
+    assert table["seconds"].tolist() == [2.1, 3.15, 1.0, 2.5]
+    assert table["fastest"].tolist() == [1.8, 3.0, 1.0, 2.4]
+    assert table["slowest"].tolist() == [9.0, 3.3, 1.0, 2.7]
+    assert table["relative"].tolist() == pytest.approx([1.0, 3.15 / 2.1, 1.0, 2.5])
+    np.testing.assert_allclose(table["published_seconds"], [4.0, 6.0, np.nan, np.nan])
+    np.testing.assert_allclose(table["published_relative"], [1.0, 1.5, np.nan, np.nan])
+    assert table["published_note"].tolist() == ["", "a slip?", "", ""]
+    assert tables(FIGURE, finals())["table"].equals(table)
+
+
+def test_surrogate_data_stands_beside_no_published_seconds():
+    assert not [name for name in timings(FIGURE, finals(), surrogate=True) if name.startswith("published")]
+    assert "published" not in legend(draw(FIGURE, pd.DataFrame(), finals(), note="scale smoke; surrogate data"))
+
+
+def test_missing_measurements_leave_gaps():
+    some = finals().query("panel != 'LinTS' or method == 'CDT'")
+    table = timings(FIGURE, some)
+    assert table["n"].tolist() == [5, 5, 0, 5]
+    assert table[["seconds", "relative"]].iloc[2].isna().all()
+    assert np.isnan(table["relative"][3])
+    draw(FIGURE, pd.DataFrame(), some, note="")
+    assert timings(FIGURE, pd.DataFrame())["n"].tolist() == [0] * 4
+    empty = draw(FIGURE, pd.DataFrame(), pd.DataFrame(), note="")
+    assert [axes.texts[0].get_text() for axes in empty.axes] == ["no results yet"] * 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"reference": None}, "key 'reference': found None, expected a selection"),
+        ({"reference": {"method": "TL"}}, "key 'reference': axis 'method' has no label 'TL'"),
+        ({"reference": {"panel": "LinUCB"}}, "key 'reference': fits 2 experiments of a panel, expected one"),
+        ({"published": [{"panel": "LinUCB", "what": "mean", "value": 1}]}, "fits 2 experiments, expected the mean"),
+    ],
+)
+def test_errors_name_the_key(changes, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        timings({**FIGURE, **changes}, finals())
+
+
+def test_a_ratio_of_medians_is_not_moved_by_one_slow_run():
+    claim = {
+        "id": "8",
+        "text": "less than twice",
+        "kind": "ratio",
+        "left": {"method": "CDT"},
+        "right": {"method": "TL / Syndicated"},
+        "per": ["panel"],
+        "expect": "less",
+        "threshold": 2,
+    }
+    slow = finals({("LinUCB", "CDT"): [3.1, 3.0, 3.3, 3.2, 3000.0]})
+    middle = check({**FIGURE, "claims": [{**claim, "statistic": "median"}]}, slow, pd.DataFrame())
+    assert middle["estimate"].tolist() == pytest.approx([3.2 / 2.1, 2.5])
+    assert "ratio of median final seconds" in middle["unit"][0]
+    mean = check({**FIGURE, "claims": [claim]}, slow, pd.DataFrame())
+    assert mean["estimate"].tolist() == pytest.approx([(12.6 + 3000) / 17.1, 12.7 / 5])
+    assert middle["verdict"][1] == "fails"
+
+
+def legend(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()] if figure.legends else []
+
+
+def marks(figure: Figure, axes: int, method: str, filled: bool) -> list[float]:
+    style = line_style(method)
+    lines: list[Line2D] = [
+        line
+        for line in figure.axes[axes].lines
+        if line.get_color() == style.color
+        and line.get_marker() == style.marker
+        and (line.get_markerfacecolor() != "none") == filled
+    ]
+    return [float(x) for line in lines for x in np.asarray(line.get_xdata(), dtype=float)]
+
+
+def test_the_picture_shows_medians_and_published_seconds():
+    figure = draw(FIGURE, pd.DataFrame(), finals(), note="scale paper")
+    assert legend(figure) == ["TL / Syndicated", "CDT", "published"]
+    assert marks(figure, 0, "CDT", True) == [3.15, 2.5]
+    assert marks(figure, 1, "CDT", True) == pytest.approx([1.5, 2.5])
+    assert marks(figure, 0, "CDT", False)[0] == 6.0
+    assert marks(figure, 1, "CDT", False)[0] == 1.5
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["LinUCB", "LinTS"]
+
+
+@pytest.mark.parametrize(("busy", "is_said"), [(0.3, True), (0.05, False)])
+def test_the_picture_says_that_the_machine_had_other_work(busy, is_said):
+    figure = draw(FIGURE, pd.DataFrame(), finals(busy=busy), note="scale paper")
+    text = " ".join(text.get_text() for text in figure.texts)
+    assert ("For 30 % of the time the processor was not with the run" in text) == is_said
+
+
+def test_nothing_overlaps_and_nothing_is_cut_off():
+    path = Path(CONF) / "figure" / "cdt" / "table1.yaml"
+    config: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path))  # type: ignore[assignment]
+    (block,) = config["runs"]
+    rows = [
+        {"panel": panel, "method": method, "repetition": i, "rounds": 14000, "seconds": 0.02 * (1 + i + j)}
+        for j, panel in enumerate(block["panel"])
+        for method in block["method"]
+        for i in range(5)
+    ]
+    figure = draw(config, pd.DataFrame(), pd.DataFrame(rows), note="scale paper. " + config["note"])
+    with applied():
+        figure.draw_without_rendering()
+        renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+        boxes: list[tuple[str, Bbox]] = [(text.get_text(), text.get_window_extent(renderer)) for text in figure.texts]
+        boxes += [("legend", figure.legends[0].get_window_extent(renderer))]
+        boxes += [(f"panel {i}", axes.get_tightbbox(renderer)) for i, axes in enumerate(figure.axes)]
+        ticks = [tick.get_window_extent(renderer) for tick in figure.axes[0].get_xticklabels() if tick.get_text()]
+    for i, (label, box) in enumerate(boxes):
+        assert 0 <= box.x0 < box.x1 <= figure.bbox.width, f"{label} is cut off"
+        assert 0 <= box.y0 < box.y1 <= figure.bbox.height, f"{label} is cut off"
+        for other, other_box in boxes[i + 1 :]:
+            common = Bbox.intersection(box, other_box)
+            assert common is None or common.width <= 1 or common.height <= 1, f"'{label}' overlaps '{other}'"
+    assert all(left.x1 < right.x0 for left, right in pairwise(ticks))
