@@ -12,7 +12,7 @@ from bench.stats import mean_band
 from runners.figures import Drawn
 from runners.store import Store
 
-MAX_ROUNDS = 100
+MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
 
 Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]

@@ -6,13 +6,14 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hydra
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError
@@ -131,4 +132,5 @@ def _unknown(key: str, name: str) -> BaseException:
     GlobalHydra.instance().clear()
     groups = [word.partition(",")[0] for word in sys.argv[1:] if word.split("=")[0] in GROUPS]
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        return unknown_key(hydra.compose(name, groups), key, ("paper", "figure") if name == "reproduce" else ())
+        settings: Any = OmegaConf.to_container(hydra.compose(name, groups))
+        return unknown_key(settings, key, ("paper", "figure") if name == "reproduce" else ())

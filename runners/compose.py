@@ -1,5 +1,6 @@
 """From configuration files and overrides to one resolved run."""
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from hydra import compose as hydra_compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from joblib.parallel import BACKENDS
-from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
@@ -69,19 +71,20 @@ def from_config(
     ConfigError
         When a value is of the wrong type or out of range.
     """
-    explicit = set(explicit)
-    cfg = DictConfig(OmegaConf.to_container(cfg, resolve=True))  # a copy that may grow
-    _apply_paper(cfg, choices, explicit)
-    figure = figure or {}
-    for key in ("horizon", "repetitions"):
-        if key not in explicit:
-            wanted = figure.get(key, cfg[key])
-            cap = figure.get(f"max_{key}", cfg.scale[f"max_{key}"])
-            cfg[key] = wanted if cap is None else min(wanted, cap)
-    plain: dict[str, Any] = OmegaConf.to_container(cfg)  # type: ignore[assignment]
+    return _resolve(_plain(cfg), choices, set(explicit), figure or {})
+
+
+def _resolve(plain: dict[str, Any], choices: dict[str, str], explicit: set[str], figure: Mapping[str, int]) -> Run:
+    """Resolve plain settings, which are changed on the way."""
     for key in plain:
         if key not in (*GROUPS, *RunSettings.__annotations__):
-            raise unknown_key(cfg, key)
+            raise unknown_key(plain, key)
+    _apply_paper(plain, choices, explicit)
+    for key in ("horizon", "repetitions"):
+        if key not in explicit:
+            wanted = figure.get(key, plain[key])
+            cap = figure.get(f"max_{key}", plain["scale"][f"max_{key}"])
+            plain[key] = wanted if cap is None else min(wanted, cap)
     settings = run_settings({key: plain[key] for key in RunSettings.__annotations__})
     parts = {part: plain[part] for part in PARTS}
     for part, values in parts.items():
@@ -100,57 +103,97 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = 
     ConfigError
         When a key does not exist or a value does not fit.
     """
-    parsed = OverridesParser.create().parse_overrides(list(overrides))
-    groups = tuple(o.input_line for o in parsed if o.key_or_group in GROUPS)
+    parsed = [_parse(override) for override in overrides]
+    groups = [str(o.input_line) for o in parsed if o.key_or_group in GROUPS]
     values = [o for o in parsed if o.key_or_group not in GROUPS]
-    cfg, choices = _compose_groups(groups)
-    cfg = cfg.copy()
+    plain, choices = _compose_groups(groups)
     for override in values:
         key = override.key_or_group
         free = key.startswith(tuple(f"{name}." for name in FREE))
-        if not (free or override.is_add() or override.is_force_add() or _has(cfg, key)):
-            raise unknown_key(cfg, key)
-        OmegaConf.update(cfg, key, override.value(), force_add=True)
-    return from_config(cfg, choices, [o.key_or_group for o in values], figure)
+        if not (free or override.is_add() or override.is_force_add() or _has(plain, key)):
+            raise unknown_key(plain, key)
+        _set(plain, key, override.value())
+    return _resolve(plain, choices, {o.key_or_group for o in values}, figure or {})
+
+
+@lru_cache(maxsize=1024)
+def _parse(override: str) -> Override:
+    return OverridesParser.create().parse_override(override)
+
+
+def _compose_groups(groups: Iterable[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Put together what each choice of a group changes, alone: there are few choices, but many combinations."""
+    base, base_choices = _compose()
+    plain, choices = copy.deepcopy(base), dict(base_choices)
+    for group in groups:
+        own, own_choices = _compose(group)
+        for name in GROUPS:
+            if own_choices.get(name) != base_choices.get(name) or group.startswith(f"{name}="):
+                plain[name], choices[name] = copy.deepcopy(own[name]), own_choices[name]
+    return plain, choices
 
 
 @lru_cache(maxsize=256)
-def _compose_groups(groups: tuple[str, ...]) -> tuple[DictConfig, dict[str, str]]:
+def _compose(*groups: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Compose with Hydra, which takes a tenth of a second."""
     cfg = hydra_compose("config", list(groups), return_hydra_config=True)
     choices = dict(cfg.hydra.runtime.choices)
     OmegaConf.set_struct(cfg, False)
     del cfg["hydra"]
-    OmegaConf.set_struct(cfg, True)
-    return cfg, choices
+    return _plain(cfg), choices
 
 
-def unknown_key(cfg: DictConfig, key: str, more: Iterable[str] = ()) -> ConfigError:
+def _plain(cfg: DictConfig) -> dict[str, Any]:
+    plain: dict[str, Any] = OmegaConf.to_container(cfg, resolve=True)  # type: ignore[assignment]
+    return plain
+
+
+def unknown_key(settings: Mapping[str, Any], key: str, more: Iterable[str] = ()) -> ConfigError:
     """Say which keys there are beside the one that does not exist."""
     parent, _, _ = key.rpartition(".")
-    while parent and not isinstance(OmegaConf.select(cfg, parent), DictConfig):
+    while not isinstance(_get(settings, parent), dict):
         parent, _, _ = parent.rpartition(".")
-    node = OmegaConf.select(cfg, parent) if parent else cfg
-    names = sorted({*(str(name) for name in node if name != "hydra"), *(() if parent else more)})
+    names = sorted({*(name for name in _get(settings, parent) if name != "hydra"), *(() if parent else more)})
     return ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(names) or '(none)'}")
 
 
-def _has(cfg: DictConfig, key: str) -> bool:
+def _get(settings: Any, key: str) -> Any:
+    """Return what stands at a dotted key ("" for everything), None where nothing does."""
+    for name in key.split(".") if key else ():
+        settings = settings.get(name) if isinstance(settings, dict) else None
+    return settings
+
+
+def _has(settings: dict[str, Any], key: str) -> bool:
     parent, _, name = key.rpartition(".")
-    node = OmegaConf.select(cfg, parent) if parent else cfg
-    return isinstance(node, DictConfig) and name in node
+    node = _get(settings, parent)
+    return isinstance(node, dict) and name in node
 
 
-def _apply_paper(cfg: DictConfig, choices: dict[str, str], explicit: set[str]) -> None:
+def _set(settings: dict[str, Any], key: str, value: Any) -> None:
+    """Write a value at a dotted key; a mapping is merged into one that is there."""
+    name, _, rest = key.partition(".")
+    if rest or (isinstance(value, dict) and isinstance(settings.get(name), dict)):
+        if not isinstance(settings.get(name), dict):
+            settings[name] = {}
+        for inner, item in {rest: value}.items() if rest else value.items():
+            _set(settings[name], inner, item)
+    else:
+        settings[name] = copy.deepcopy(value)
+
+
+def _apply_paper(plain: dict[str, Any], choices: dict[str, str], explicit: set[str]) -> None:
     """Write the paper's settings for the chosen parts, except where the user has set a key."""
-    for key, value in paper_settings(cfg.paper, choices).items():
+    for key, value in paper_settings(plain["paper"], choices).items():
         if any(key == own or key.startswith(own + ".") or own.startswith(key + ".") for own in explicit):
             continue
-        if not _has(cfg, key):
-            raise ConfigError(f"conf/paper/{cfg.paper.name}.yaml: found a setting for '{key}', which does not exist")
-        OmegaConf.update(cfg, key, value, merge=False)
+        if not _has(plain, key):
+            name = plain["paper"]["name"]
+            raise ConfigError(f"conf/paper/{name}.yaml: found a setting for '{key}', which does not exist")
+        _set(plain, key, value)
 
 
-def paper_settings(paper: Any, choices: dict[str, str]) -> dict[str, Any]:
+def paper_settings(paper: Mapping[str, Any], choices: dict[str, str]) -> dict[str, Any]:
     """Return the paper's settings that concern the chosen parts, flat: dotted key -> value.
 
     ``settings`` of a paper holds plain keys (``horizon``) and, under ``env``, ``algorithm`` and ``tuner``, a block for
@@ -173,13 +216,13 @@ def check_backend(backend: Any) -> None:
         raise ConfigError(f"runner.backend: found {backend!r}, expected one of: {', '.join(sorted(BACKENDS))}")
 
 
-def _flatten(node: Any, prefix: str) -> dict[str, Any]:
+def _flatten(node: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in node.items():
-        if isinstance(value, dict | DictConfig):
+        if isinstance(value, dict):
             flat |= _flatten(value, f"{prefix}{key}.")
         else:
-            flat[f"{prefix}{key}"] = OmegaConf.to_container(value) if isinstance(value, ListConfig) else value
+            flat[f"{prefix}{key}"] = value
     return flat
 
 

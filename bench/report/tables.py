@@ -158,9 +158,9 @@ def to_markdown(table: pd.DataFrame, title: str = "", notes: Sequence[str] = ())
     return "\n".join(lines) + "\n"
 
 
-def to_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV: ten significant digits, the same bytes for the same numbers."""
-    return str(table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+def to_csv(table: pd.DataFrame, digits: int = 10) -> str:
+    """Return a table as CSV with ``digits`` significant digits: the same bytes for the same numbers."""
+    return str(table.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n"))
 
 
 def shows_random_arms(figure: Mapping[str, Any], data: Experiments) -> bool:
