@@ -185,7 +185,8 @@ def _draw_theory(axes: Axes, values: np.ndarray, panel: str) -> float:
 
 def _published_numbers(figure: Mapping[str, Any], data: Experiments, panel: dict[str, str]) -> dict[str, float]:
     """Return a panel's published numbers, empty if the best grid value is not among them."""
-    numbers = {what: value for labels, what, value, _ in published(figure, data) if labels == panel}
+    entries = published(figure, data)
+    numbers = {what: value for labels, what, value, _ in entries if panel.items() <= labels.items()}
     return numbers if "best" in numbers else {}
 
 
