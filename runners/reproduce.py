@@ -89,7 +89,7 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
     write_text(folder / "finals.csv", to_csv(finals))
     write_text(folder / "claims.csv", to_csv(claims))
     if len(curves):
-        write_text(folder / "curves.csv", to_csv(curves, digits=6))
+        write_text(folder / "curves.csv", to_csv(curves, digits=8))
     write_text(
         folder / "manifest.json", json.dumps(_manifest(name, figure, drawn, scale, extra, store, done), indent=1)
     )

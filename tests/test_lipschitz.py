@@ -14,7 +14,7 @@ from bench.report.blocks import block_ends, block_table
 from bench.report.kinds import draw
 from bench.report.tables import tables
 from runners import reproduce
-from runners.aggregate import aggregate, evenly
+from runners.aggregate import MAX_ROUNDS, aggregate, evenly
 from runners.cli import CONF
 from runners.figures import expand
 from runners.store import Store
@@ -142,7 +142,7 @@ def test_columns_of_curves_may_be_patterns(tmp_path):
     store.write(run_id, 0, {"round": rounds, **values}, {})
     curves, _ = aggregate([drawn], [[0]], store, columns=["reward", "probe_*"])
     assert curves["column"].unique().tolist() == ["reward", "probe_0.5", "probe_2"]
-    assert (curves["column"] == "reward").sum() == 100
+    assert (curves["column"] == "reward").sum() == MAX_ROUNDS
     assert curves["round"].min() == 1
     assert curves["round"].max() == 300
     few, _ = aggregate([drawn], [[0]], store, columns=["reward"], keep=lambda rounds: np.array([0, 9]))
