@@ -1,6 +1,7 @@
 """The loop that every experiment is: ask, play, tell."""
 
 import math
+import time
 from dataclasses import replace
 
 from bench.errors import TaskError
@@ -15,7 +16,8 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     """Let ``tuner`` propose configurations to ``task`` for ``rounds`` rounds.
 
     The warm-up, as long as the longer of what the task and the tuner want, is played at random before the tuner is
-    asked for the first time. A decision may cover several rounds; a log may end sooner than the horizon.
+    asked for the first time. A decision may cover several rounds; a log may end sooner than the horizon. Seconds that
+    the task says it spent, and for a task that is ``timed`` those of the tuner, are summed in the trace's ``costs``.
 
     Returns
     -------
@@ -41,8 +43,14 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     asks = math.ceil((rounds - warm_up) / problem.rounds_per_ask)
     if asks:
         tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
+    timed = task.timed
+    start = 0.0
     while trace.round < rounds:
+        if timed:
+            start = time.perf_counter()
         configuration = tuner.ask()
+        if timed:
+            trace.spend({"tuner": time.perf_counter() - start})
         outcome = task.play(configuration)
         if outcome is None:
             break
@@ -50,7 +58,12 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
             _check(values["reward"], trace.round + 1, configuration)
             trace.record(values, configuration)
         _check(outcome.reward, trace.round, configuration)
+        if not timed:
+            tuner.tell(outcome.reward, outcome)
+            continue
+        start = time.perf_counter()
         tuner.tell(outcome.reward, outcome)
+        trace.spend({"tuner": time.perf_counter() - start, **outcome.costs})
     trace.finish()
     return trace
 

@@ -29,6 +29,11 @@ class HyperParameter:
         The interval for continuous tuners, both ends included.
     log
         Whether the interval is searched on a logarithmic scale.
+    integer
+        Whether the interval holds whole numbers only.
+    when
+        ``(name, value)``: it only counts where the earlier hyper-parameter ``name`` has ``value``. Tuners may make use
+        of it; those that don't set it always.
     default
         Value when it is not tuned and theory has none.
 
@@ -43,6 +48,8 @@ class HyperParameter:
     low: float | None = None
     high: float | None = None
     log: bool = False
+    integer: bool = False
+    when: tuple[str, Any] | None = None
     default: Any = None
 
     def __post_init__(self) -> None:
@@ -56,6 +63,8 @@ class HyperParameter:
                 raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected finite low < high")
             if self.log and self.low <= 0:
                 raise ConfigError(f"{where}: found low = {self.low} on a log scale, expected low > 0")
+            if self.integer and not (self.low.is_integer() and self.high.is_integer()):
+                raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected whole numbers")
         if len(set(self.candidates)) != len(self.candidates):
             raise ConfigError(f"{where}: found candidates {list(self.candidates)}, expected no value twice")
 
@@ -71,8 +80,8 @@ class HyperParameter:
             return self.default
         return self.candidates[0] if self.candidates else self.from_unit(0.5)
 
-    def from_unit(self, u: float) -> float:
-        """Map ``u`` in [0, 1] onto the interval.
+    def from_unit(self, u: float) -> float | int:
+        """Map ``u`` in [0, 1] onto the interval; whole numbers get equal shares of it (of its logarithm).
 
         Raises
         ------
@@ -81,9 +90,12 @@ class HyperParameter:
         """
         if self.low is None or self.high is None:
             raise ConfigError(f"hyper-parameter '{self.name}': found no interval, expected low and high")
+        low, high = (self.low - 0.5, self.high + 0.5) if self.integer else (self.low, self.high)
+        value = low * (high / low) ** u if self.log else low + (high - low) * u
+        if self.integer:
+            return int(min(max(round(value), self.low), self.high))
         if u >= 1.0:
             return float(self.high)  # where rounding could lead past it, or not quite to it
-        value = self.low * (self.high / self.low) ** u if self.log else self.low + (self.high - self.low) * u
         return float(min(value, self.high))
 
     def sample(self, rng: np.random.Generator) -> Any:

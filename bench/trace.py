@@ -32,6 +32,7 @@ class Trace:
         self._next = self._checkpoints[0] if self._checkpoints else 0
         self._last: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
         self._rows: list[dict[str, Any]] = []
+        self.costs: dict[str, float] = {}
 
     @property
     def round(self) -> int:
@@ -47,6 +48,11 @@ class Trace:
         self._last = values, configuration
         if self._round == self._next:
             self._keep()
+
+    def spend(self, costs: Mapping[str, float]) -> None:
+        """Add seconds to ``costs``, by the name of what they were spent on; they are no part of the rows."""
+        for name, seconds in costs.items():
+            self.costs[name] = self.costs.get(name, 0.0) + seconds
 
     def finish(self) -> None:
         """Close a run, also one that ended before its horizon: keep the round at which it stood."""

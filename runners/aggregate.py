@@ -49,7 +49,8 @@ def aggregate(
     -------
     tuple of DataFrame
         ``curves``: axis columns, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``;
-        ``finals``: axis columns, ``repetition``, ``rounds`` and the last value of every numeric trace column.
+        ``finals``: axis columns, ``repetition``, ``rounds``, the last value of every numeric trace column, and what
+        stands beside the trace of measured seconds, as ``seconds_<name>``.
     """
     axes = list(dict.fromkeys(axis for one in drawn for axis in one.labels))
     curve_parts, final_rows = [], []
@@ -59,6 +60,8 @@ def aggregate(
         for repetition, trace in zip(repetitions, traces, strict=True):
             last = trace.iloc[-1]
             values = {name: last[name] for name in _numeric(trace) if name not in ("round", *axes)}
+            costs = store.read_side(one.run.experiment.run_id, repetition).get("costs", {})
+            values |= {f"seconds_{name}": seconds for name, seconds in costs.items()}
             final_rows.append({**labels, "repetition": repetition, "rounds": int(last["round"]), **values})
         if columns and traces:
             curve_parts += _curves(labels, traces, columns, keep)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from bench.algorithms.base import Algorithm
+from bench.algorithms.contextual import ContextualAlgorithm
 from bench.envs.base import Environment
 from bench.errors import BenchError, ConfigError
 from bench.loop import run
@@ -139,14 +140,16 @@ def check(experiment: Experiment) -> None:
 
 
 def _check_numbers(settings: dict[str, Any]) -> None:
-    """Check what only an algorithm would stumble over, long after: its hyper-parameters are finite numbers.
+    """Check what only an algorithm would stumble over, long after: a bandit's hyper-parameters are finite numbers.
 
     Raises
     ------
     ConfigError
         Naming the key in full.
     """
-    spaces = getattr(part_classes(settings).get("algorithm"), "spaces", {})
+    algorithm = part_classes(settings).get("algorithm")
+    spaces = getattr(algorithm, "spaces", {})
+    numbers = algorithm is not None and issubclass(algorithm, ContextualAlgorithm)
     for name, changes in (settings.get("algorithm") or {}).get("space", {}).items():
         key = f"algorithm.space.{name}"
         try:
@@ -154,9 +157,9 @@ def _check_numbers(settings: dict[str, Any]) -> None:
         except ConfigError as error:
             text = str(error).replace(f"hyper-parameter '{name}'", key).replace("HyperParameter", key)
             raise ConfigError(text) from None
-        for value in parameter.candidates:
+        for value in parameter.candidates if numbers else ():
             _check_number(f"{key}.candidates", value)
-    if spaces:
+    if numbers:
         for name, value in (settings["tuner"].get("configuration") or {}).items():
             _check_number(f"tuner.configuration.{name}", value)
 

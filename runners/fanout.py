@@ -270,12 +270,13 @@ def _repeat(experiment: Experiment, repetition: int, store: Store, parent: int) 
         start = time.perf_counter()
         try:
             _check_identity(experiment)
-            columns = play(experiment, repetition).columns()
+            trace = play(experiment, repetition)
+            columns = trace.columns()
             if not columns:
                 raise TaskError("found no round at all before the log's end, expected at least one")
         except (Exception, SystemExit) as error:
             return _failed(store, pair, error, traceback.format_exc())
-        side = {"seconds": time.perf_counter() - start, "environment": environment()}
+        side = {"seconds": time.perf_counter() - start, "costs": trace.costs, "environment": environment()}
         store.write(*pair.key, columns, side)
     return _Answer(pair, "new")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from omegaconf import OmegaConf
 
 from bench.errors import ConfigError
@@ -44,6 +45,8 @@ def figure_names(paper: str | None = None) -> list[str]:
 def load_figure(name: str) -> dict[str, Any]:
     """Read a figure's configuration.
 
+    Where it unfolds trace columns into an axis, its ``runs`` have that axis.
+
     Raises
     ------
     ConfigError
@@ -53,6 +56,8 @@ def load_figure(name: str) -> dict[str, Any]:
     if not path.is_file():
         raise ConfigError(f"figure: found '{name}', expected one of: {', '.join(figure_names())}")
     figure: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path), resolve=True)  # type: ignore[assignment]
+    for block in figure.get("runs", []) if "unfold" in figure else []:
+        block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
     return figure
 
 
@@ -65,10 +70,12 @@ def load_paper(name: str) -> dict[str, Any]:
 def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[Drawn]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them."""
     limits: dict[str, int] = {key: figure[key] for key in ("horizon", "repetitions") if key in figure}
-    limits |= figure.get("scales", {}).get(scale, {})
+    at_scale = figure.get("scales", {}).get(scale, {})
+    limits |= {key: value for key, value in at_scale.items() if key != "overrides"}
+    smaller = at_scale.get("overrides", [])
     drawn = []
     for labels, own in _product(figure):
-        overrides = [f"paper={figure['paper']}", *own]
+        overrides = [f"paper={figure['paper']}", *own, *smaller]
         run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
         drawn.append(Drawn(labels, overrides, run))
     return drawn
@@ -76,8 +83,13 @@ def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[Drawn]:
 
 def _product(figure: dict[str, Any]) -> Iterator[tuple[dict[str, str], list[str]]]:
     common = list(figure.get("common", []))
-    for block in figure["runs"]:
-        axes = [[(axis, label, overrides) for label, overrides in _labels(entry)] for axis, entry in block.items()]
+    unfolded = figure.get("unfold", {}).get("axis")
+    for block in figure.get("runs", []):
+        axes = [
+            [(axis, label, overrides) for label, overrides in _labels(entry)]
+            for axis, entry in block.items()
+            if axis != unfolded
+        ]
         for point in itertools.product(*axes):
             labels = {axis: label for axis, label, _ in point}
             groups_first = sorted((o for _, _, os in point for o in os), key=lambda o: "." in o.split("=")[0])
@@ -90,3 +102,28 @@ def _labels(entry: dict[str, Any]) -> list[tuple[str, list[str]]]:
     if set(entry) == {"values", "override"}:
         return [(canonical(value), [entry["override"].format(value)]) for value in entry["values"]]
     return [(canonical(label), [str(override) for override in overrides]) for label, overrides in entry.items()]
+
+
+def unfold(figure: dict[str, Any], table: pd.DataFrame) -> pd.DataFrame:
+    """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: a row for each of them.
+
+    Parameters
+    ----------
+    figure
+        The figure; ``unfold`` has ``axis``, ``column`` (the name of the values there) and ``labels``: label -> column.
+    table
+        Final values, with the columns; or curves, with their names in ``column``.
+    """
+    if "unfold" not in figure or not len(table):
+        return table
+    axis, name, labels = (figure["unfold"][key] for key in ("axis", "column", "labels"))
+    if "column" in table:
+        parts = [
+            table[table["column"] == column].assign(**{axis: label, "column": name}) for label, column in labels.items()
+        ]
+    else:
+        parts = [
+            table.assign(**{axis: label, name: table[column]}) for label, column in labels.items() if column in table
+        ]
+    found = pd.concat(parts, ignore_index=True)
+    return found[[axis, *(column for column in found if column != axis)]]

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import registry
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
+from bench.tasks.base import Outcome
 from bench.tuners.base import Problem
 
 SPACE = Space.of(
@@ -24,8 +26,17 @@ SMALL = {
     "synthetic_logistic": {"n_arms": 5, "dim": 3},
     "movielens": {"n_arms": 5, "dim": 3},
 }
-GROWING = {"ucb_glm", "glm_tsl"}
-"""Algorithms whose rounds get dearer as data comes in; they are run for 1,000 rounds instead of 1,000,000."""
+ROUNDS = {"ucb_glm": 1_000, "glm_tsl": 1_000, "gp_minimize": 14, "tpe": 150, "optuna_random": 150}
+"""Limits for those whose rounds are dear, or get dearer as data comes in."""
+INTERVALS = {"gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code"}
+INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
+"""Tuners that search intervals only."""
+ANY_SPACE = {"fixed", "random", "random_then_best", "hyperband", "gp_minimize", "tpe", "optuna_random"}
+"""Tuners that take values and intervals; those in neither set take values only."""
+
+
+def rounds(name: str, wanted: int) -> int:
+    return min(wanted, ROUNDS.get(name, wanted))
 
 
 def problem(horizon: int) -> Problem:
@@ -39,12 +50,25 @@ def rewards(horizon: int) -> Iterator[float]:
         yield float(kinds.random() < 0.5) if t % 3 else (-1.0) ** t * 10.0 ** (t % 7)
 
 
+def outcomes(horizon: int) -> Iterator[Outcome]:
+    """Yield ordinary and extreme rewards, with what all candidates would have earned for tuners that look at it."""
+    rng = np.random.default_rng(6)
+    n = len(SPACE.product())
+    for reward in rewards(horizon):
+        yield Outcome(reward, rewards=reward * rng.random(n))
+
+
+def known(reward: float) -> Outcome:
+    """Return an outcome in which every candidate earns the same."""
+    return Outcome(reward, rewards=np.full(len(SPACE.product()), reward))
+
+
 def drive_tuner(tuner: Any, seed: int, horizon: int) -> list[Configuration]:
     tuner.start(problem(horizon), Seeds(seed).child("tuner"))
     asked = []
-    for reward in rewards(horizon):
+    for outcome in outcomes(horizon):
         asked.append(tuner.ask())
-        tuner.tell(reward)
+        tuner.tell(outcome.reward, outcome)
     return asked
 
 
@@ -79,8 +103,14 @@ def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
             continue
         contexts = environment.observe()
         arm = t % len(contexts)
-        seen.append([contexts.tolist(), environment.means.tolist(), environment.pull(arm)])
+        means = environment.means.tolist() if "regret" in environment.sums else None
+        seen.append([contexts.tolist(), means, environment.pull(arm)])
     return seen
+
+
+def is_played(environment: Any) -> bool:
+    """Tell whether it is played round by round; others hand data to an algorithm that has a task of its own."""
+    return isinstance(environment, DirectEnvironment | ContextualEnvironment)
 
 
 def digest(value: Any) -> str:
@@ -91,11 +121,15 @@ def all_digests() -> dict[str, str]:
     """Return what every registered class did with seed 3, in short."""
     done = {}
     for name in registry.names("tuner"):
-        done[f"tuner/{name}"] = digest(drive_tuner(registry.build("tuner", name), 3, 300))
+        done[f"tuner/{name}"] = digest(drive_tuner(registry.build("tuner", name), 3, rounds(name, 300)))
     for name in registry.names("algorithm"):
-        done[f"algorithm/{name}"] = digest(drive_algorithm(registry.build("algorithm", name), 3, 300))
+        algorithm = registry.build("algorithm", name)
+        if isinstance(algorithm, ContextualAlgorithm):
+            done[f"algorithm/{name}"] = digest(drive_algorithm(algorithm, 3, 300))
     for name in registry.names("env"):
-        done[f"env/{name}"] = digest(drive_environment(registry.build("env", name, **SMALL.get(name, {})), 3, 50))
+        environment = registry.build("env", name, **SMALL.get(name, {}))
+        if is_played(environment):
+            done[f"env/{name}"] = digest(drive_environment(environment, 3, 50))
     return done
 
 

@@ -13,6 +13,8 @@ import pytest
 import registry
 from hydra.utils import get_class
 
+from bench.algorithms.contextual import ContextualAlgorithm
+from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
 from bench.seeding import Seeds
@@ -20,11 +22,12 @@ from bench.space import HyperParameter, Space
 from bench.tuners.base import Problem
 
 TUNERS = registry.names("tuner")
-ALGORITHMS = registry.names("algorithm")
-ENVIRONMENTS = registry.names("env")
-DIRECT = [name for name in ENVIRONMENTS if isinstance(registry.build("env", name), DirectEnvironment)]
-CONTEXTUAL = [name for name in ENVIRONMENTS if name not in DIRECT]
-DETERMINISTIC = {"fixed", "theory"}
+BANDITS = [n for n in registry.names("algorithm") if isinstance(registry.build("algorithm", n), ContextualAlgorithm)]
+DIRECT = [name for name in registry.names("env") if isinstance(registry.build("env", name), DirectEnvironment)]
+CONTEXTUAL = [name for name in registry.names("env") if isinstance(registry.build("env", name), ContextualEnvironment)]
+WITH_MEANS = [name for name in CONTEXTUAL if "regret" in registry.build("env", name).sums]
+ENVIRONMENTS = DIRECT + CONTEXTUAL
+DETERMINISTIC = {"fixed", "theory", "etc", "ucb1", "ucb_delta", "grid_then_best"}
 """Tuners that draw nothing."""
 
 
@@ -42,21 +45,22 @@ def elsewhere():
 
 def test_another_process_comes_to_the_same(elsewhere):
     assert conformance.all_digests() == elsewhere
-    assert len(elsewhere) == len(TUNERS) + len(ALGORITHMS) + len(ENVIRONMENTS)
+    assert len(elsewhere) == len(TUNERS) + len(BANDITS) + len(ENVIRONMENTS)
 
 
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_repeats_itself_from_the_same_seed_only(name):
     tuner = registry.build("tuner", name)
-    first = conformance.drive_tuner(tuner, 1, 200)
-    assert conformance.drive_tuner(tuner, 1, 200) == first
-    assert (conformance.drive_tuner(tuner, 2, 200) == first) == (name in DETERMINISTIC)
+    horizon = conformance.rounds(name, 200)
+    first = conformance.drive_tuner(tuner, 1, horizon)
+    assert conformance.drive_tuner(tuner, 1, horizon) == first
+    assert (conformance.drive_tuner(tuner, 2, horizon) == first) == (name in DETERMINISTIC)
 
 
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_proposes_from_the_space(name):
     tuner = registry.build("tuner", name)
-    for configuration in conformance.drive_tuner(tuner, 1, 300):
+    for configuration in conformance.drive_tuner(tuner, 1, conformance.rounds(name, 300)):
         assert set(configuration) == set(conformance.SPACE.names if tuner.multiple else conformance.SPACE.names[:1])
         for parameter in conformance.SPACE.parameters:
             value = configuration.get(parameter.name, parameter.usual)
@@ -66,19 +70,20 @@ def test_tuner_proposes_from_the_space(name):
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_has_valid_probabilities(name):
     tuner = registry.build("tuner", name)
-    tuner.start(conformance.problem(500), Seeds(1))
-    for reward in conformance.rewards(500):
+    horizon = conformance.rounds(name, 500)
+    tuner.start(conformance.problem(horizon), Seeds(1))
+    for outcome in conformance.outcomes(horizon):
         tuner.ask()
         for probabilities in tuner.probabilities().values():
             assert (probabilities > 0).all()
             assert probabilities.sum() == pytest.approx(1.0, abs=1e-12)
-        tuner.tell(reward)
+        tuner.tell(outcome.reward, outcome)
 
 
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_stays_finite_over_a_million_rounds(name):
     tuner = registry.build("tuner", name)
-    conformance.drive_tuner(tuner, 1, 1_000_000)
+    conformance.drive_tuner(tuner, 1, conformance.rounds(name, 1_000_000))
     assert list(conformance.not_finite(tuner)) == []
 
 
@@ -92,7 +97,7 @@ def test_tuner_refuses_what_is_not_finite_and_goes_on(name, reward):
     with pytest.raises(TunerError, match="expected a finite number"):
         tuner.tell(reward)
     for one in (tuner, other):
-        one.tell(1.0)
+        one.tell(1.0, conformance.known(1.0))
     assert tuner.ask() == other.ask()
 
 
@@ -105,7 +110,7 @@ def test_tuner_is_asked_before_it_is_told(name):
     with pytest.raises(TunerError, match="before ask"):
         tuner.tell(0.0)
     tuner.ask()
-    tuner.tell(0.0)
+    tuner.tell(0.0, conformance.known(0.0))
     with pytest.raises(TunerError, match="before ask"):
         tuner.tell(0.0)
 
@@ -119,9 +124,7 @@ def fits(name, parameter):
     """Tell which spaces a tuner can search: values, an interval, or both."""
     if name == "theory":
         return False
-    if name in ("fixed", "random"):
-        return True
-    return parameter.continuous == (name.startswith(("zooming", "cdt")))
+    return name in conformance.ANY_SPACE or parameter.continuous == (name in conformance.INTERVALS)
 
 
 @pytest.mark.parametrize("name", TUNERS)
@@ -150,7 +153,7 @@ def test_tuner_wants_a_positive_horizon(name):
         registry.build("tuner", name).start(Problem(conformance.SPACE, 0), Seeds(1))
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", BANDITS)
 def test_algorithm_repeats_itself(name):
     algorithm = registry.build("algorithm", name)
     first = conformance.drive_algorithm(algorithm, 1, 200)
@@ -158,14 +161,14 @@ def test_algorithm_repeats_itself(name):
     assert len(set(first)) > 1
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", BANDITS)
 def test_algorithm_stays_finite(name):
     algorithm = registry.build("algorithm", name)
-    conformance.drive_algorithm(algorithm, 1, 1_000 if name in conformance.GROWING else 1_000_000)
+    conformance.drive_algorithm(algorithm, 1, conformance.rounds(name, 1_000_000))
     assert list(conformance.not_finite(algorithm)) == []
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", BANDITS)
 def test_algorithm_knows_its_hyper_parameters(name):
     algorithm = registry.build("algorithm", name)
     conformance.drive_algorithm(algorithm, 1, 5)
@@ -184,7 +187,7 @@ def test_environment_repeats_itself_from_the_same_seed_only(name):
     assert conformance.drive_environment(environment(name), 2, 30) != first
 
 
-@pytest.mark.parametrize("name", CONTEXTUAL)
+@pytest.mark.parametrize("name", WITH_MEANS)
 def test_environment_tells_the_truth_about_its_means(name):
     env = environment(name)
     env.start(20_000, Seeds(1).child("env"))
@@ -221,7 +224,7 @@ def test_direct_environment_tells_the_truth_about_its_means(name):
     assert np.std(surprise) <= 1.02 * env.sub_gaussian
 
 
-@pytest.mark.parametrize("name", CONTEXTUAL)
+@pytest.mark.parametrize("name", WITH_MEANS)
 def test_rewards_do_not_depend_on_what_was_played_before(name):
     """The noise of a round is the same whatever arm is pulled: comparisons between methods are paired."""
     noise = []

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.glm_tsl import GLMTSL
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.envs.synthetic_linear import SyntheticLinear

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint, brentq, minimize
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.gloc import GLOC, project
 from bench.errors import ConfigError
 from bench.seeding import Seeds

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.laplace_ts import LaplaceTS
 from bench.errors import ConfigError
 from bench.seeding import Seeds

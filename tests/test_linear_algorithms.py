@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from bench.algorithms.base import BanditInfo
 from bench.algorithms.confidence import confidence_radius
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.lints import LinTS
 from bench.algorithms.linucb import LinUCB
 from bench.envs.synthetic_linear import SyntheticLinear

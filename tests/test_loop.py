@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from bench.algorithms.base import Algorithm
+from bench.algorithms.contextual import ContextualAlgorithm
 from bench.algorithms.lints import LinTS
 from bench.algorithms.linucb import LinUCB
 from bench.component import component
@@ -64,7 +64,7 @@ def script(odd):
 
 
 @component
-class Double(Algorithm):
+class Double(ContextualAlgorithm):
     """Takes down all it is asked and told; a theoretical value for ``second`` only."""
 
     spaces: ClassVar = {

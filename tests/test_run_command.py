@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bench.algorithms.base import Algorithm
+from bench.algorithms.contextual import ContextualAlgorithm
 from bench.component import component
 from bench.envs.contextual import ContextualEnvironment
 from bench.tuners.base import Tuner
@@ -72,7 +72,7 @@ class MyEnvironment(ContextualEnvironment):
         return float(self.means[arm])
 
 
-class MyAlgorithm(Algorithm):
+class MyAlgorithm(ContextualAlgorithm):
     """Pulls the arm whose number is the hyper-parameter."""
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {"number": {"candidates": (0.0, 1.0), "default": 1.0}}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.sgd_ts import SGDTS
 from bench.envs.synthetic_logistic import SyntheticLogistic
 from bench.errors import ConfigError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression as SklearnRegression
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.algorithms.ucb_glm import UCBGLM
 from bench.envs.synthetic_linear import SyntheticLinear

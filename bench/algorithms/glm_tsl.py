@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat
 
-from bench.algorithms.base import Algorithm, BanditInfo
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.algorithms.linear import LinearAlgorithm
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.component import component
@@ -17,7 +17,7 @@ from bench.space import Configuration
 
 
 @component
-class GLMTSL(Algorithm):
+class GLMTSL(ContextualAlgorithm):
     """Draw theta ~ N(theta_bar, exploration_rate^2 H^-1) and pull argmax x'theta: a Laplace posterior, logistic link.
 
     theta_bar minimises the sum of logistic losses + ridge/2 |theta|^2 over all data so far, and

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, PositiveFloat
 
-from bench.algorithms.base import Algorithm, BanditInfo
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.algorithms.linear import add_to_inverse, ridge_inverse
 from bench.algorithms.scoring import best_upper_bound
 from bench.algorithms.triangular import solve_upper, solve_upper_transposed
@@ -21,7 +21,7 @@ _REFRESH = 4096
 
 
 @component
-class GLOC(Algorithm):
+class GLOC(ContextualAlgorithm):
     """Online Newton steps give theta; least squares on their predictions give theta_hat and its confidence set.
 
     With V = ridge I + sum x x', the chosen x included, and theta the learner's parameter before it sees the reward:

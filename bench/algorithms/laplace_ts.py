@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import PositiveFloat
 
-from bench.algorithms.base import Algorithm, BanditInfo
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.algorithms.scoring import best_linear
 from bench.component import component
 from bench.errors import ConfigError
@@ -20,7 +20,7 @@ _TOLERANCE = 1e-4
 
 
 @component
-class LaplaceTS(Algorithm):
+class LaplaceTS(ContextualAlgorithm):
     """Logistic regression with a diagonal Gaussian posterior: draw theta_i ~ N(m_i, 1/q_i) and pull argmax x'theta.
 
     After a reward (y = 1, or -1 for a reward of 0): w = argmin 1/2 sum_i q_i (w_i - m_i)^2 + ln(1 + exp(-y x'w)),

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, PositiveFloat
 
-from bench.algorithms.base import Algorithm, BanditInfo
 from bench.algorithms.confidence import confidence_radius
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.component import component
 from bench.errors import ConfigError
 from bench.kernel import kernel
@@ -16,7 +16,7 @@ from bench.space import Configuration
 
 
 @component
-class LinearAlgorithm(Algorithm):
+class LinearAlgorithm(ContextualAlgorithm):
     """Ridge regression V = ridge I + sum x x', theta_hat = V^-1 sum x y, and a way to explore.
 
     Parameters

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.linear import LinearAlgorithm
 from bench.algorithms.scoring import best_linear
 from bench.algorithms.triangular import solve_upper, solve_upper_transposed

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.linear import LinearAlgorithm, add_to_inverse, ridge_inverse
 from bench.algorithms.scoring import best_upper_bound
 from bench.component import component

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
-from bench.algorithms.base import Algorithm, BanditInfo
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.algorithms.scoring import best_linear
 from bench.component import component
@@ -20,7 +20,7 @@ _LEARNING_RATE = 1.0
 
 
 @component
-class SGDTS(Algorithm):
+class SGDTS(ContextualAlgorithm):
     """Epochs of tau = epoch_factor * max(floor(ln T), dim) rounds, in each of which one draw of theta is held.
 
     The first tau rounds are pulled at random and give theta_hat, the maximum-likelihood estimate, from which

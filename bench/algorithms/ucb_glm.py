@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat
 
-from bench.algorithms.base import BanditInfo
+from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.linear import LinearAlgorithm, ridge_inverse
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.algorithms.scoring import best_upper_bound

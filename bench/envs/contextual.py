@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import field
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -20,8 +20,11 @@ class ContextualEnvironment(Environment):
     After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
     (constant of the reward noise) and ``feature_norm`` (an upper bound of the features' Euclidean norms). After
     ``observe``: ``means`` (expected rewards of the round's arms), their maximum ``best_mean`` and their average
-    ``average_mean``, which is what a uniformly random arm earns.
+    ``average_mean``, which is what a uniformly random arm earns. A log that is replayed knows no means.
     """
+
+    sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
+    """The reward and those of ``values`` that a run adds up."""
 
     dim: int = field(init=False, repr=False)
     n_arms: int = field(init=False, repr=False)
@@ -44,8 +47,13 @@ class ContextualEnvironment(Environment):
         """
 
     @abstractmethod
-    def pull(self, arm: int) -> float:
-        """Play ``arm`` in the current round and return its reward."""
+    def pull(self, arm: int) -> float | None:
+        """Play ``arm`` in the current round and return its reward; None when a log cannot tell: that was no round."""
+
+    def values(self, arm: int) -> dict[str, Any]:
+        """Return what else is worth keeping of the round in which ``arm`` was played."""
+        best = self.best_mean
+        return {"regret": best - self.means.item(arm), "random_regret": best - self.average_mean}
 
 
 class RewardNoise:

@@ -2,6 +2,9 @@
 
 from abc import abstractmethod
 from dataclasses import field
+from typing import Any, ClassVar
+
+import numpy as np
 
 from bench.component import component
 from bench.envs.base import Environment
@@ -14,14 +17,19 @@ class DirectEnvironment(Environment):
 
     After ``start``: ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all its
     stationary pieces but the last). After ``play``: the expected rewards ``mean`` of the configuration played,
-    ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly, all of the round just played.
+    ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly, all of the round just played; where the
+    environment reveals them, ``rewards`` of all candidates, in the order of ``space.product()``.
     """
+
+    sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
+    """The reward and those of ``values`` that a run adds up."""
 
     sub_gaussian: float = field(init=False, repr=False)
     change_points: tuple[int, ...] = field(init=False, repr=False, default=())
     mean: float = field(init=False, repr=False)
     best_mean: float = field(init=False, repr=False)
     average_mean: float = field(init=False, repr=False)
+    rewards: np.ndarray | None = field(init=False, repr=False, default=None)
 
     @property
     @abstractmethod
@@ -31,3 +39,7 @@ class DirectEnvironment(Environment):
     @abstractmethod
     def play(self, configuration: Configuration) -> float:
         """Play a round and return its reward."""
+
+    def values(self) -> dict[str, Any]:
+        """Return what else is worth keeping of the round just played."""
+        return {"regret": self.best_mean - self.mean, "random_regret": self.best_mean - self.average_mean}

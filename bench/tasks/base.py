@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -23,12 +23,16 @@ class Outcome:
         The values of every round, where the decision covered more than one.
     rewards
         The rewards that every configuration would have earned, where the task reveals them (full information).
+    costs
+        Seconds by the name of what they were spent on. They are not among the values, since they are never twice the
+        same: a run keeps their sums beside its results.
     """
 
     reward: float
     values: dict[str, Any] = field(default_factory=dict)
     steps: tuple[dict[str, Any], ...] = ()
     rewards: Any = None
+    costs: dict[str, float] = field(default_factory=dict)
 
 
 class Task(ABC):
@@ -38,6 +42,8 @@ class Task(ABC):
     """
 
     sums: tuple[str, ...] = ("reward",)
+    timed: ClassVar[bool] = False
+    """Whether a round takes so long (milliseconds) that the seconds of task and tuner are worth measuring."""
 
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> Problem:

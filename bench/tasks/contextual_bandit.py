@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.algorithms.base import Algorithm, BanditInfo
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.envs.contextual import ContextualEnvironment
 from bench.errors import ConfigError
 from bench.seeding import Seeds
@@ -17,8 +17,9 @@ from bench.tuners.base import Problem
 class ContextualBandit(Task):
     """The configuration sets the algorithm's hyper-parameters; the round's reward is what the tuner is told.
 
-    Trace columns: ``reward``; ``regret``, the best expected reward of the round less that of the arm pulled;
-    ``random_regret``, the same for an arm drawn uniformly, computed from the means and not played; all summed.
+    Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
+    round less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the
+    means and not played; both summed. An event of a log that the environment rejects is no round.
 
     Parameters
     ----------
@@ -32,16 +33,16 @@ class ContextualBandit(Task):
     Raises
     ------
     ConfigError
-        When the algorithm does not fit the environment's rewards.
+        When the algorithm does not fit the environment's rewards, or values are to be probed in a log without means.
     """
 
     def __init__(
         self,
         environment: ContextualEnvironment,
-        algorithm: Algorithm,
+        algorithm: ContextualAlgorithm,
         probe: Mapping[str, Sequence[float]] | None = None,
     ) -> None:
-        if not isinstance(environment, ContextualEnvironment) or not isinstance(algorithm, Algorithm):
+        if not isinstance(environment, ContextualEnvironment) or not isinstance(algorithm, ContextualAlgorithm):
             raise ConfigError(
                 f"task: found {type(environment).__name__} with {type(algorithm).__name__}, expected a contextual "
                 "environment with an algorithm that plays in it"
@@ -55,12 +56,17 @@ class ContextualBandit(Task):
         for name in probe or {}:
             if name not in names:
                 raise ConfigError(f"task.probe: found '{name}', expected one of: {', '.join(names)}")
+        if probe and "regret" not in environment.sums:
+            raise ConfigError(
+                f"task.probe: found {dict(probe)} with {type(environment).__name__}, expected an environment whose "
+                "expected rewards are known"
+            )
         self.environment = environment
         self.algorithm = algorithm
         self._probes = [
             (f"probe_{value:g}", {name: value}) for name, values in (probe or {}).items() for value in values
         ]
-        self.sums = ("reward", "regret", "random_regret", *(column for column, _ in self._probes))
+        self.sums = (*environment.sums, *(column for column, _ in self._probes))
 
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment, algorithm = self.environment, self.algorithm
@@ -94,41 +100,38 @@ class ContextualBandit(Task):
         return self.algorithm.warm_up
 
     def explore(self) -> dict[str, Any] | None:
-        contexts = self.environment.observe()
-        if contexts is None:
-            return None
-        probed = self._try_out(contexts, {})
-        return self._pull(contexts, int(self._explore_rng.integers(len(contexts)))) | probed
+        return self._step(None)
 
     def play(self, configuration: Configuration) -> Outcome | None:
         configuration = self._complete(configuration)
         steps = []
         for _ in range(min(self.algorithm.rounds_per_decision, self._rounds - self._round)):
-            contexts = self.environment.observe()
-            if contexts is None:
+            values = self._step(configuration)
+            if values is None:
                 break
-            if self._probes:
-                probed = self._try_out(contexts, configuration)
-                steps.append(self._pull(contexts, self.algorithm.choose(contexts, configuration)) | probed)
-            else:
-                steps.append(self._pull(contexts, self.algorithm.choose(contexts, configuration)))
+            steps.append(values)
         if not steps:
             return None
         if len(steps) == 1:
             return Outcome(steps[0]["reward"], steps[0])
         return Outcome(sum(step["reward"] for step in steps) / len(steps), steps=tuple(steps))
 
-    def _pull(self, contexts: Any, arm: int) -> dict[str, Any]:
-        environment = self.environment
-        reward = environment.pull(arm)
-        self.algorithm.update(contexts, arm, reward)
-        self._round += 1
-        best = environment.best_mean
-        return {
-            "reward": reward,
-            "regret": best - environment.means.item(arm),
-            "random_regret": best - environment.average_mean,
-        }
+    def _step(self, configuration: Configuration | None) -> dict[str, Any] | None:
+        """Play one round, an arm drawn uniformly without a configuration; None when there are no more rounds."""
+        environment, algorithm = self.environment, self.algorithm
+        while (contexts := environment.observe()) is not None:
+            probed = self._try_out(contexts, configuration or {}) if self._probes else {}
+            if configuration is None:
+                arm = int(self._explore_rng.integers(len(contexts)))
+            else:
+                arm = algorithm.choose(contexts, configuration)
+            reward = environment.pull(arm)
+            if reward is None:
+                continue
+            algorithm.update(contexts, arm, reward)
+            self._round += 1
+            return {"reward": reward, **environment.values(arm), **probed}
+        return None
 
     def _try_out(self, contexts: Any, configuration: Configuration) -> dict[str, float]:
         """Return the expected rewards of what the probed configurations would pull now."""

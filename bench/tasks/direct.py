@@ -13,8 +13,9 @@ from bench.tuners.base import Problem
 class Direct(Task):
     """A bandit over the environment's own search space, without an algorithm in between.
 
-    Trace columns: ``reward``; ``regret``, the best expected reward of the round less that of the configuration;
-    ``random_regret``, the same for a configuration drawn uniformly, computed and not played; all summed.
+    Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
+    round less that of the configuration, and ``random_regret``, the same for a configuration drawn uniformly, computed
+    and not played; both summed.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class Direct(Task):
                 "configurations are its arms"
             )
         self.environment = environment
-        self.sums = ("reward", "regret", "random_regret")
+        self.sums = environment.sums
 
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment = self.environment
@@ -55,8 +56,4 @@ class Direct(Task):
     def play(self, configuration: Configuration) -> Outcome:
         environment = self.environment
         reward = environment.play(configuration)
-        best = environment.best_mean
-        return Outcome(
-            reward,
-            {"reward": reward, "regret": best - environment.mean, "random_regret": best - environment.average_mean},
-        )
+        return Outcome(reward, {"reward": reward, **environment.values()}, rewards=environment.rewards)

@@ -33,6 +33,8 @@ class Problem:
         Gives the theoretical configuration for the coming round, where theory has one.
     change_points
         Rounds at which the environment changes, for oracles only.
+    incumbent
+        A configuration that was played beforehand, and the reward it earned.
     """
 
     space: Space
@@ -42,6 +44,7 @@ class Problem:
     noise_std: float = 0.5
     theory: Callable[[], Configuration] | None = None
     change_points: tuple[int, ...] = ()
+    incumbent: tuple[Configuration, float] | None = None
 
     @property
     def total_rounds(self) -> int:

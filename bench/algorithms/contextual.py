@@ -1,0 +1,73 @@
+"""The contract of every contextual bandit algorithm."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bench.algorithms.base import Algorithm
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration
+
+
+@dataclass(frozen=True)
+class BanditInfo:
+    """What an algorithm may know of its environment.
+
+    Parameters
+    ----------
+    dim
+        Number of features.
+    n_arms
+        Largest number of arms in a round.
+    rounds
+        Number of rounds of the run, T.
+    sub_gaussian
+        Constant of the reward noise.
+    feature_norm
+        Upper bound of the features' Euclidean norms.
+    """
+
+    dim: int
+    n_arms: int
+    rounds: int
+    sub_gaussian: float
+    feature_norm: float
+
+
+@component
+class ContextualAlgorithm(Algorithm, ABC):
+    """A contextual bandit algorithm; hyper-parameters that are not tuned stand at their theoretical value, if any."""
+
+    links: ClassVar[tuple[str, ...]] = ("linear", "logistic")
+
+    @property
+    def warm_up(self) -> int:
+        """The number of random pulls before its first decision."""
+        return 0
+
+    @property
+    def rounds_per_decision(self) -> int:
+        """The number of rounds for which it keeps one configuration."""
+        return 1
+
+    def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
+        """Return the theoretical values for round ``round_`` (from 1), of those hyper-parameters that have one.
+
+        ``configuration`` holds what a tuner has set, where a theoretical value depends on it.
+        """
+        return {}
+
+    @abstractmethod
+    def start(self, info: BanditInfo, seeds: Seeds) -> None:
+        """Forget everything and prepare for a run."""
+
+    @abstractmethod
+    def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
+        """Return the arm to pull, given the contexts, shape (arms, dim), and a value for every hyper-parameter."""
+
+    @abstractmethod
+    def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
+        """Learn the reward of ``arm``."""
