@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -52,6 +53,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
     except BenchError as error:
         _say(error)
         return 1
+    signal.signal(signal.SIGTERM, _interrupt)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions come to us instead of being printed with Hydra's advice
     try:
         with tempfile.TemporaryDirectory() as scratch:
@@ -64,6 +66,11 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         print("stopped; what is finished is kept, the same command goes on from there", file=sys.stderr)
         return 130
     return 0 if all(results) else 1
+
+
+def _interrupt(*_: Any) -> None:
+    """Be stopped by a batch system as by the user: what is finished is kept."""
+    raise KeyboardInterrupt
 
 
 def explicit_keys() -> list[str]:

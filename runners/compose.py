@@ -1,6 +1,7 @@
 """From configuration files and overrides to one resolved run."""
 
 import copy
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,7 +10,6 @@ from typing import Annotated, Any, Literal
 from hydra import compose as hydra_compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
-from joblib.parallel import BACKENDS
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, PositiveInt
 
@@ -17,6 +17,7 @@ from bench.component import component
 from bench.errors import ConfigError
 from runners.cli import FREE, GROUPS
 from runners.experiment import Experiment
+from runners.pool import Runner
 
 PARTS = ("env", "algorithm", "tuner", "task")
 
@@ -53,8 +54,7 @@ class Run:
     experiment: Experiment
     settings: RunSettings
     choices: dict[str, str]
-    backend: str
-    progress: bool | None
+    runner: Runner
 
 
 def from_config(
@@ -90,9 +90,8 @@ def _resolve(plain: dict[str, Any], choices: dict[str, str], explicit: set[str],
     for part, values in parts.items():
         if values and values.get("_target_", "") == "???":
             raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
-    check_backend(plain["runner"]["backend"])
     experiment = Experiment({**parts, "horizon": settings.horizon, "seed": settings.seed})
-    return Run(experiment, settings, choices, plain["runner"]["backend"], plain["runner"]["progress"])
+    return Run(experiment, settings, choices, runner_settings(plain["runner"]))
 
 
 def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = None) -> Run:
@@ -210,10 +209,18 @@ def paper_settings(paper: Mapping[str, Any], choices: dict[str, str]) -> dict[st
     return flat
 
 
-def check_backend(backend: Any) -> None:
-    """Raise ConfigError when joblib has no such back end."""
-    if backend not in BACKENDS:
-        raise ConfigError(f"runner.backend: found {backend!r}, expected one of: {', '.join(sorted(BACKENDS))}")
+def runner_settings(values: Mapping[str, Any]) -> Runner:
+    """Check the keys of the group ``runner``.
+
+    Raises
+    ------
+    ConfigError
+        Naming the key.
+    """
+    try:
+        return Runner(**values)
+    except ConfigError as error:
+        raise ConfigError(re.sub(r"^Runner\b", "runner", str(error))) from None
 
 
 def _flatten(node: Mapping[str, Any], prefix: str) -> dict[str, Any]:

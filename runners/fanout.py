@@ -4,30 +4,26 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
-from threading import Thread
 from typing import Any, Literal, NamedTuple
 
-import numba
-from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky import get_reusable_executor
+from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from threadpoolctl import threadpool_limits
 
 from bench.errors import BenchError, ConfigError, StoreError, TaskError
 from bench.loop import run
 from bench.seeding import Seeds
 from runners.capture import environment
 from runners.experiment import Experiment, build, part_classes, play
+from runners.pool import Runner, end_with, limit_threads, one_thread, pool, time_limit, workers
+from runners.progress import progress_bar
 from runners.store import Store
 
 POLL_SECONDS = 0.2
 """How often it is looked whether another process has finished."""
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _WARM_UP_ROUNDS = (2, 2, 20, 200)
 _WARM_UP_SECONDS = 0.5
 
@@ -82,8 +78,7 @@ def run_all(
     store: Store,
     *,
     jobs: int,
-    backend: str = "loky",
-    progress: bool | None = None,
+    runner: Runner | None = None,
 ) -> Summary:
     """Make sure that every experiment has its repetitions: run what is missing, each in one thread.
 
@@ -99,19 +94,18 @@ def run_all(
         Where results are kept.
     jobs
         Number of worker processes; 1: everything runs in this process.
-    backend
-        joblib's name of a back end.
-    progress
-        Whether a progress bar is shown on stderr; None: only on a terminal.
+    runner
+        Where they are, and how long a repetition may take; by default on this machine, and as long as it takes.
 
     Raises
     ------
     ConfigError
-        When an experiment's settings or ``jobs`` or ``backend`` are wrong.
+        When an experiment's settings, ``jobs`` or the runner's are wrong.
     StoreError
         When results cannot be written; what is finished is kept.
     """
     start = time.perf_counter()
+    runner = runner or Runner()
     if jobs < 1:
         raise ConfigError(f"jobs: found {jobs}, expected a whole number, at least 1")
     experiments = {experiment.run_id: experiment for experiment, _ in reversed(work)}
@@ -132,11 +126,12 @@ def run_all(
     if missing:
         with ExitStack() as stack:
             stack.enter_context(one_thread())
-            advance = stack.enter_context(_bar(missing, progress))
+            horizons = [pair.experiment.settings["horizon"] for pair in missing]
+            advance = stack.enter_context(progress_bar(horizons, runner.progress))
+            stack.enter_context(workers(runner, jobs))
             if jobs > 1:
-                stack.enter_context(_closed_pool(backend))
                 _warm_up(missing)
-            for answer in _finish(missing, store, jobs, backend):
+            for answer in _finish(missing, store, jobs, runner):
                 result = state[answer.pair.experiment.run_id]
                 if answer.status == "failed":
                     result.failed[answer.pair.repetition] = answer.error
@@ -144,7 +139,7 @@ def run_all(
                     result.done.add(answer.pair.repetition)
                     if answer.status == "new":
                         result.new.add(answer.pair.repetition)
-                advance(answer.pair)
+                advance(answer.pair.experiment.settings["horizon"])
     return Summary(_by_work(work, state), time.perf_counter() - start)
 
 
@@ -174,12 +169,12 @@ def _verified(store: Store, run_id: str, repetitions: int) -> set[int]:
     return sound
 
 
-def _finish(pairs: list[_Pair], store: Store, jobs: int, backend: str) -> Iterator[_Answer]:
+def _finish(pairs: list[_Pair], store: Store, jobs: int, runner: Runner) -> Iterator[_Answer]:
     """Yield one final answer for every pair, in the order in which they come."""
     earlier = {pair.key: store.failure(*pair.key) for pair in pairs}
     while pairs:
         busy = []
-        for answer in _fan_out(pairs, store, jobs, backend):
+        for answer in _fan_out(pairs, store, jobs, runner):
             if answer.status == "busy":
                 busy.append(answer.pair)
             else:
@@ -218,7 +213,7 @@ def _is_free(store: Store, pair: _Pair) -> bool:
         return mine
 
 
-def _fan_out(pairs: list[_Pair], store: Store, jobs: int, backend: str) -> Iterator[_Answer]:
+def _fan_out(pairs: list[_Pair], store: Store, jobs: int, runner: Runner) -> Iterator[_Answer]:
     """Run pairs in one pool, or in this process for one job, and yield answers as they come.
 
     When a worker dies (out of memory, a crash in compiled code), joblib gives up the whole pool. Whoever was running is
@@ -229,14 +224,17 @@ def _fan_out(pairs: list[_Pair], store: Store, jobs: int, backend: str) -> Itera
         batch = batches.pop(0)
         alone = batch is not pairs and len(batch) == 1
         left = {pair.key: pair for pair in batch}
-        workers = 1 if jobs == 1 else max(2, min(jobs, len(batch)))  # never here: it might crash
+        n_workers = 1 if jobs == 1 else max(2, min(jobs, len(batch)))  # never here: it might crash
         try:
-            for answer in _pool(workers, backend)(
-                delayed(_repeat)(pair.experiment, pair.repetition, store, os.getpid()) for pair in batch
+            for answer in pool(runner, n_workers)(
+                delayed(_repeat)(pair.experiment, pair.repetition, store, os.getpid(), runner.time_limit)
+                for pair in batch
             ):
                 left.pop(answer.pair.key)
                 yield answer
-        except TerminatedWorkerError as error:
+        except Exception as error:
+            if not isinstance(error, TerminatedWorkerError) and type(error).__name__ != "KilledWorker":  # dask's
+                raise
             began = [pair for pair in left.values() if store.claimed(*pair.key)]
             if alone or not began:
                 for pair in left.values():
@@ -250,27 +248,19 @@ def _fan_out(pairs: list[_Pair], store: Store, jobs: int, backend: str) -> Itera
                 batches.insert(0, rest)
 
 
-def _pool(jobs: int, backend: str) -> Parallel:
-    limits = {"inner_max_num_threads": 1} if backend == "loky" and jobs > 1 else {}
-    try:
-        with parallel_config(backend=backend, **limits):
-            return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    except (ValueError, TypeError) as error:
-        raise ConfigError(f"backend: found '{backend}' ({error}), expected one that joblib knows, as loky") from None
-
-
-def _repeat(experiment: Experiment, repetition: int, store: Store, parent: int) -> _Answer:
+def _repeat(experiment: Experiment, repetition: int, store: Store, parent: int, limit: float | None = None) -> _Answer:
     """Run one repetition, unless it is claimed or done, and keep its result or its failure. Called in the workers."""
-    _end_with(parent)
+    end_with(parent)
     pair = _Pair(experiment, repetition)
     with store.claim(*pair.key) as mine:
         if not mine:
             return _Answer(pair, "busy")
-        _limit_threads()
+        limit_threads()
         start = time.perf_counter()
         try:
             _check_identity(experiment)
-            trace = play(experiment, repetition)
+            with time_limit(limit):
+                trace = play(experiment, repetition)
             columns = trace.columns()
             if not columns:
                 raise TaskError("found no round at all before the log's end, expected at least one")
@@ -305,45 +295,6 @@ def _check_identity(experiment: Experiment) -> None:
     _checked.add(experiment.run_id)
 
 
-@lru_cache(maxsize=1)
-def _end_with(parent: int) -> None:
-    """In a worker: leave nothing running when the process that started it is killed."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    if os.getppid() == parent:
-        Thread(target=watch, daemon=True).start()
-
-
-@lru_cache(maxsize=1)
-def _limit_threads() -> None:
-    """Keep numerical libraries in this process to one thread."""
-    threadpool_limits(1)
-    numba.set_num_threads(1)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep numerical libraries to one thread, also those that are loaded, and processes that are started, inside."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    numba_threads = numba.get_num_threads()
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    numba.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        numba.set_num_threads(numba_threads)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
 def _warm_up(pairs: list[_Pair]) -> None:
     """Compile and prepare here, once, what the workers would else do all at the same time.
 
@@ -368,40 +319,3 @@ def _warm_up(pairs: list[_Pair]) -> None:
             seen.add(environment_settings)
             with suppress(Exception):
                 build(settings)[0].start(1, Seeds(settings["seed"]))
-
-
-@contextmanager
-def _closed_pool(backend: str) -> Iterator[None]:
-    """Leave no workers behind: later ones are to import the code anew, and nothing goes on after an interruption."""
-    try:
-        yield
-    finally:
-        if backend == "loky":
-            get_reusable_executor(reuse=True).shutdown(kill_workers=True)  # what they have finished is in files
-
-
-@contextmanager
-def _bar(pairs: list[_Pair], progress: bool | None) -> Iterator[Callable[[_Pair], None]]:
-    """Show a progress bar with the time left, measured in rounds, and yield what moves it on."""
-    if not (sys.stderr.isatty() if progress is None else progress):
-        yield lambda pair: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.fields[finished]}/{task.fields[all]} repetitions"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console) as bar:
-        rounds = sum(pair.experiment.settings["horizon"] for pair in pairs)
-        task = bar.add_task("", total=rounds, finished=0, all=len(pairs))
-
-        def advance(pair: _Pair) -> None:
-            bar.update(task, advance=pair.experiment.settings["horizon"], finished=bar.tasks[0].fields["finished"] + 1)
-
-        yield advance

@@ -16,15 +16,16 @@ from omegaconf import DictConfig
 from bench.errors import ConfigError
 from bench.report.blocks import PROBE, block_ends
 from bench.report.claims import check
+from bench.report.computed import compute
 from bench.report.kinds import draw, save
 from bench.report.tables import tables, to_csv, to_markdown
 from runners.aggregate import Keep, aggregate, evenly
 from runners.capture import environment
 from runners.cli import explicit_keys, main
-from runners.compose import PARTS, check_backend, run_settings
+from runners.compose import PARTS, run_settings, runner_settings
 from runners.experiment import check as check_experiment
 from runners.fanout import run_all
-from runners.figures import Drawn, expand, figure_names, load_figure, load_paper
+from runners.figures import Drawn, expand, figure_names, load_figure, load_paper, unfold
 from runners.store import Store, results_folder, write_text
 from runners.timing import finals as timed_finals
 from runners.timing import measure, measurements
@@ -39,7 +40,7 @@ def reproduce(cfg: DictConfig) -> bool:
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
     run_settings({"horizon": 1, "repetitions": 1, "seed": cfg.seed, "jobs": cfg.jobs, "output": "text"})
-    check_backend(cfg.runner.backend)
+    runner_settings(cfg.runner)
     explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed")]
     extra = [f"{key}={cfg[key]}" for key in explicit]
     complete, verdicts, start = True, Verdicts(), time.perf_counter()
@@ -63,9 +64,7 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
     work = [(one.run.experiment, one.run.settings.repetitions) for one in drawn]
     is_timed = figure["kind"] == "timing"  # apart from other work, so in this process and one after the other
     summary_ = (
-        measure(work, store)
-        if is_timed
-        else run_all(work, store, jobs=cfg.jobs, backend=cfg.runner.backend, progress=cfg.runner.progress)
+        measure(work, store) if is_timed else run_all(work, store, jobs=cfg.jobs, runner=runner_settings(cfg.runner))
     )
     for one, result in zip(drawn, summary_.results, strict=True):
         for repetition, error in sorted(result.failed.items()):
@@ -74,19 +73,24 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
     surrogate = any(one.run.experiment.surrogate for one in drawn)
     folder = results_folder() / name / f"{scale}{'-custom' if extra else ''}{'-surrogate' if surrogate else ''}"
     done = [sorted(result.done) for result in summary_.results]
-    if is_timed:
+    if figure["kind"] == "computed":
+        curves, finals = pd.DataFrame(), compute(figure)
+    elif is_timed:
         curves, finals = pd.DataFrame(), timed_finals(drawn, done, store)
     else:
         columns, keep = _curves(figure)
-        curves, finals = aggregate(drawn, done, store, columns=columns, keep=keep)
+        both = aggregate(drawn, done, store, columns=columns, keep=keep)
+        curves, finals = (unfold(figure, table) for table in both)
     claims = check(figure, finals, curves)
     notes = [_note(drawn, scale, surrogate)]
     if figure.get("note") and not surrogate:
         notes.append(figure["note"])
-    for file, table in tables(figure, finals, curves, surrogate=surrogate).items():
+    computed = {figure["compute"]: finals} if figure["kind"] == "computed" else None
+    for file, table in (computed or tables(figure, finals, curves, surrogate=surrogate)).items():
         write_text(folder / f"{file}.csv", to_csv(table))
         write_text(folder / f"{file}.md", to_markdown(table, figure["title"], notes))
-    write_text(folder / "finals.csv", to_csv(finals))
+    if not computed:
+        write_text(folder / "finals.csv", to_csv(finals))
     write_text(folder / "claims.csv", to_csv(claims))
     if len(curves):
         write_text(folder / "curves.csv", to_csv(curves, digits=8))
@@ -109,7 +113,7 @@ def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tup
 def _curves(figure: dict[str, Any]) -> tuple[list[str], Keep]:
     """Return the columns whose curves the figure's kind needs, and which of their rounds."""
     if figure["kind"] == "curves":
-        return [figure["column"], "random_regret"], evenly
+        return [*figure.get("unfold", {"labels": {0: figure["column"]}})["labels"].values(), "random_regret"], evenly
     if figure["kind"] == "lipschitz":
         return [f"{PROBE}*"], partial(block_ends, figure)
     return [], evenly
@@ -121,6 +125,8 @@ def _spell(verdicts: Verdicts) -> str:
 
 def _note(drawn: list[Drawn], scale: str, surrogate: bool) -> str:
     """Say in a line what the numbers rest on."""
+    if not drawn:
+        return "computed, nothing was run"
     repetitions = sorted({one.run.settings.repetitions for one in drawn})
     horizons = sorted({one.run.settings.horizon for one in drawn})
     spell = lambda values: " or ".join(f"{value:,}" for value in values)  # noqa: E731
@@ -164,7 +170,7 @@ def _manifest(
         "title": figure["title"],
         "scale": scale,
         "command": command,
-        "settings": settings_table(figure, drawn),
+        "settings": settings_table(figure, drawn, scale),
         "published": figure.get("published", []),
         "runs": runs,
         "environment": environment(),
@@ -176,7 +182,7 @@ def _size(one: Drawn) -> list[str]:
     return [f"horizon={one.run.settings.horizon}", f"repetitions={one.run.settings.repetitions}"]
 
 
-def settings_table(figure: dict[str, Any], drawn: list[Drawn]) -> list[dict[str, Any]]:
+def settings_table(figure: dict[str, Any], drawn: list[Drawn], scale: str = "paper") -> list[dict[str, Any]]:
     """Return every setting of the figure's experiments with its values, its source and the place.
 
     The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
@@ -185,6 +191,10 @@ def settings_table(figure: dict[str, Any], drawn: list[Drawn]) -> list[dict[str,
     paper = load_paper(figure["paper"])
     sources = paper["sources"]
     rows: dict[str, dict[str, Any]] = {}
+    at_scale = {
+        override.lstrip("+").partition("=")[0]
+        for override in figure.get("scales", {}).get(scale, {}).get("overrides", [])
+    }
     for one in drawn:
         flat = {"horizon": one.run.settings.horizon, "repetitions": one.run.settings.repetitions}
         for part in PARTS:
@@ -195,7 +205,7 @@ def settings_table(figure: dict[str, Any], drawn: list[Drawn]) -> list[dict[str,
             general = f"{part}.{rest.partition('.')[2]}" if rest else key
             given = figure.get("sources", {}).get(general) or sources.get(key)
             source, where = given or ["assumed", "the suite's default"]
-            if not rest and value != figure.get(key, paper["settings"][key]):
+            if general in at_scale or (not rest and value != figure.get(key, paper["settings"][key])):
                 source, where = "scale", "less than the paper's, or as the command says"
             row = rows.setdefault(key, {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:

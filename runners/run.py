@@ -22,7 +22,7 @@ def run(cfg: DictConfig) -> bool:
     check(job.experiment)
     store = Store(results_folder())
     n = job.settings.repetitions
-    summary = run_all([(job.experiment, n)], store, jobs=job.settings.jobs, backend=job.backend, progress=job.progress)
+    summary = run_all([(job.experiment, n)], store, jobs=job.settings.jobs, runner=job.runner)
     result = summary.results[0]
     report = {
         "run_id": job.experiment.run_id,

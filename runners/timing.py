@@ -14,8 +14,9 @@ import pandas as pd
 from bench.errors import BenchError, TaskError
 from runners.capture import environment
 from runners.experiment import Experiment, play
-from runners.fanout import Result, Summary, one_thread
+from runners.fanout import Result, Summary
 from runners.figures import Drawn
+from runners.pool import one_thread
 from runners.store import Store, write_text
 
 WARM_UP_ROUNDS = 1000

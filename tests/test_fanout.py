@@ -21,6 +21,7 @@ from bench.seeding import Seeds
 from runners import fanout
 from runners.experiment import Experiment, build
 from runners.fanout import run_all
+from runners.pool import Runner
 from runners.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,8 +49,14 @@ class Mine(Tuner):
             return
         if str(seeds.repetition) in os.environ.get("MINE_DIES", "").split():
             os._exit(3)
+        kills = os.environ.get("MINE_KILLS")
+        if kills and seeds.repetition == 3 and not os.path.exists(kills):
+            open(kills, "w").close()
+            os._exit(9)
         if str(seeds.repetition) in os.environ.get("MINE_FAILS", "").split():
             raise RuntimeError("no luck today\\nand a second line")
+        while str(seeds.repetition) in os.environ.get("MINE_HANGS", "").split():
+            pass
         time.sleep(float(os.environ.get("MINE_SLEEPS", "0")))
 
     def _ask(self):
@@ -93,7 +100,7 @@ def user(tmp_path, monkeypatch):
     (tmp_path / "mine_fanned.py").write_text(TUNER)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "mine_fanned", raising=False)
-    for name in ("MINE_DIES", "MINE_FAILS", "MINE_SLEEPS", "MINE_LOG"):
+    for name in ("MINE_DIES", "MINE_FAILS", "MINE_HANGS", "MINE_KILLS", "MINE_SLEEPS", "MINE_LOG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield tmp_path
@@ -258,7 +265,7 @@ def test_a_failure_elsewhere_is_taken_for_an_answer(tmp_path, experiment):
     store.fail(experiment.run_id, 1, {"error": "an old one"})
     pairs = [fanout._Pair(experiment, repetition) for repetition in (0, 1)]
     with store.claim(experiment.run_id, 0), store.claim(experiment.run_id, 1):
-        answers = fanout._finish(pairs, store, 1, "loky")
+        answers = fanout._finish(pairs, store, 1, Runner())
         store_failure = {"error": "RuntimeError: elsewhere"}
         real_sleep, slept = time.sleep, []
 
@@ -380,17 +387,34 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
 
 
 @pytest.mark.parametrize(
-    ("keys", "message"), [({"jobs": 0}, r"^jobs: found 0"), ({"jobs": 2, "backend": "no"}, r"^backend: found 'no'")]
+    ("keys", "message"),
+    [
+        ({"jobs": 0}, "^jobs: found 0"),
+        ({"jobs": 2, "backend": "no"}, r"^runner\.backend: found 'no'"),
+        (
+            {"jobs": 2, "scheduler": "tcp://127.0.0.1:1"},
+            r"^runner\.scheduler: found .* with loky, expected runner=dask",
+        ),
+        ({"jobs": 2, "time_limit": 0}, r"^Runner\.time_limit: found 0"),
+    ],
 )
 def test_wrong_ways_to_run_are_named(tmp_path, experiment, keys, message):
     with pytest.raises(ConfigError, match=message):
-        run_all([(experiment, 2)], Store(tmp_path / "results"), **keys)
+        run_all([(experiment, 2)], Store(tmp_path / "results"), jobs=keys.pop("jobs"), runner=Runner(**keys))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment, monkeypatch, jobs):
+    monkeypatch.setenv("MINE_HANGS", "1")
+    result = run_all([(experiment, 3)], Store(tmp_path / "results"), jobs=jobs, runner=Runner(time_limit=5)).results[0]
+    assert result.done == {0, 2}
+    assert "more than runner.time_limit = 5 s" in result.failed[1]
 
 
 def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys):
     run_all([(experiment, 2)], Store(tmp_path / "quiet"), jobs=1)
     assert capsys.readouterr() == ("", "")
-    run_all([(experiment, 2)], Store(tmp_path / "shown"), jobs=1, progress=True)
+    run_all([(experiment, 2)], Store(tmp_path / "shown"), jobs=1, runner=Runner(progress=True))
     out, err = capsys.readouterr()
     assert out == ""
     assert "2/2 repetitions" in err
@@ -407,3 +431,29 @@ def test_heavy_libraries_stay_out():
         check=True,
     )
     assert answer.stdout == "[]\n"
+
+
+def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_that_dies(
+    tmp_path, experiment, undisturbed, monkeypatch, capsys
+):
+    pytest.importorskip("distributed", reason="dask is not installed")
+    store = Store(tmp_path / "results")
+    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("MINE_KILLS", str(tmp_path / "killed"))  # the first worker that gets to repetition 3, once
+    summary = run_all([(experiment, 8)], store, jobs=2, runner=Runner("dask", progress=True))
+    assert (summary.results[0].done, summary.results[0].failed) == (set(range(8)), {})
+    assert (tmp_path / "killed").exists()
+    assert files(store, experiment) == undisturbed
+    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    assert sorted(int(line[0]) for line in lines) == list(range(8))
+    assert str(os.getpid()) not in {line[2] for line in lines}
+    assert {line[1] for line in lines} == {"11"}  # threads of the libraries, and what the variable says
+    assert "8/8 repetitions" in capsys.readouterr().err
+
+
+def test_a_scheduler_that_does_not_answer_is_named(tmp_path, experiment, monkeypatch):
+    pytest.importorskip("distributed", reason="dask is not installed")
+    monkeypatch.setattr("runners.pool._CONNECT_SECONDS", 0.5)
+    runner = Runner("dask", scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', where nothing answers"):
+        run_all([(experiment, 2)], Store(tmp_path / "results"), jobs=2, runner=runner)

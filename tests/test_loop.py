@@ -21,9 +21,10 @@ from bench.errors import ConfigError, TaskError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
+from bench.tasks.base import Outcome, Task
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.trace import Trace
-from bench.tuners.base import Tuner
+from bench.tuners.base import Problem, Tuner
 from bench.tuners.cdt import CDT
 from bench.tuners.fixed import Fixed
 from bench.tuners.op import OP
@@ -232,6 +233,64 @@ def test_a_long_log_that_ends_early_keeps_its_last_round():
     assert columns["round"][-1] == 6_543
     assert len(columns["round"]) <= 500
     assert columns["reward"][-1] == 6_543 * 6_544 / 2
+
+
+@component
+class Replayed(Script):
+    """Rejects what is not arm 1 and every third event; knows no means."""
+
+    sums: ClassVar = ("reward",)
+
+    def pull(self, arm):
+        return float(self.t) if arm == 1 and self.t % 3 else None
+
+    def values(self, arm):
+        return {"events": float(self.t)}
+
+
+def test_a_rejected_event_is_no_round():
+    listener, algorithm = Listener(), Double()
+    trace = run(ContextualBandit(Replayed(ends_after=20), algorithm), listener, rounds=10).columns()
+    events = [1, 2, 4, 5, 7, 8, 10, 11, 13, 14]
+    assert trace["events"].tolist() == events
+    assert trace["reward"].tolist() == np.cumsum(events).tolist()
+    assert algorithm.rewards == listener.told == [float(event) for event in events]
+    assert "regret" not in trace
+
+
+def test_a_replayed_log_ends_the_run():
+    trace = run(ContextualBandit(Replayed(ends_after=9), Double()), Listener(), rounds=100).columns()
+    assert trace["round"][-1] == 6
+
+
+def test_random_pulls_of_a_replay_count_what_was_accepted():
+    trace = run(ContextualBandit(Replayed(), Double(random_pulls=5)), Listener(), rounds=5).columns()
+    assert trace["round"].tolist() == [1, 2, 3, 4, 5]
+
+
+def test_a_log_without_means_cannot_be_probed():
+    with pytest.raises(ConfigError, match="task.probe: found .* with Replayed, expected"):
+        ContextualBandit(Replayed(), Double(), probe={"first": [1.0]})
+
+
+class Slow(Task):
+    """Says what it spent; measured with the tuner."""
+
+    timed = True
+
+    def start(self, rounds, seeds):
+        return Problem(Space.of(first=[1.0]), rounds)
+
+    def play(self, configuration):
+        return Outcome(1.0, {"reward": 1.0}, costs={"training": 2.0, "counted": 3.0})
+
+
+def test_costs_are_summed_beside_the_trace():
+    trace = run(Slow(), Listener(), rounds=5)
+    tuner = trace.costs.pop("tuner")
+    assert trace.costs == {"training": 10.0, "counted": 15.0}
+    assert 0 < tuner < 1
+    assert set(trace.columns()) == {"round", "first", "reward"}
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -495,6 +554,17 @@ def test_an_interval_is_never_left(low, high, log):
     assert parameter.from_unit(0.5) == pytest.approx(middle, rel=1e-12)
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_whole_numbers_get_equal_shares_of_the_interval(log):
+    parameter = HyperParameter("x", low=2, high=9, log=log, integer=True)
+    values = [parameter.from_unit(u) for u in np.linspace(0, 1, 80_001)]
+    assert all(type(value) is int for value in values)
+    edges = np.arange(1.5, 10.0)
+    shares = np.diff(np.log(edges) if log else edges)
+    counts = np.bincount(values, minlength=10)[2:]
+    np.testing.assert_allclose(counts / len(values), shares / shares.sum(), atol=1e-3)
+
+
 def test_samples_are_uniform():
     space = Space.of(a=(1, 2, 3), b={"low": 0.01, "high": 1.0, "log": True}, c={"low": -1.0, "high": 3.0})
     rng = np.random.default_rng(0)
@@ -538,6 +608,7 @@ def test_usual_value(settings, expected):
         ({"low": 0.0}, "both or neither"),
         ({"low": 1.0, "high": 1.0}, "low < high"),
         ({"low": 0.0, "high": 1.0, "log": True}, "low > 0"),
+        ({"low": 0.5, "high": 2.0, "integer": True}, "whole numbers"),
         ({"candidates": (1, 1)}, "no value twice"),
     ],
 )

@@ -1,0 +1,215 @@
+"""Workers: processes on this machine, or on several through dask; each keeps to one thread."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import numba
+from joblib import Parallel, parallel_config
+from joblib.externals.loky import get_reusable_executor
+from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS
+from pydantic import PositiveFloat
+from threadpoolctl import threadpool_limits
+
+from bench.component import component
+from bench.errors import ConfigError, TaskError
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_CONNECT_SECONDS = 15
+
+
+@component
+class Runner:
+    """How repetitions are spread over processes: the group ``runner`` of the configuration.
+
+    Parameters
+    ----------
+    backend
+        joblib's name of a back end: ``loky`` (processes on this machine), ``dask`` (also on several machines).
+    scheduler
+        dask only: the address of a scheduler that runs already, such as ``tcp://node1:8786``; without, workers are
+        started on this machine.
+    time_limit
+        Seconds after which a repetition is stopped and has failed. Code that does not come back to Python, such as a
+        compiled loop without end, cannot be stopped.
+    progress
+        Whether a progress bar is shown on stderr; None: only on a terminal.
+
+    Raises
+    ------
+    ConfigError
+        When joblib has no such back end, or a scheduler is given to another one than dask.
+    """
+
+    backend: str = "loky"
+    scheduler: str | None = None
+    time_limit: PositiveFloat | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        known = sorted({*BACKENDS, *EXTERNAL_BACKENDS})
+        if self.backend not in known:
+            raise ConfigError(f"runner.backend: found {self.backend!r}, expected one of: {', '.join(known)}")
+        if self.scheduler is not None and self.backend != "dask":
+            raise ConfigError(f"runner.scheduler: found '{self.scheduler}' with {self.backend}, expected runner=dask")
+
+    @property
+    def has_own_workers(self) -> bool:
+        """Whether even a single job is run in another process."""
+        return self.backend == "dask"
+
+
+@contextmanager
+def workers(runner: Runner, jobs: int) -> Iterator[None]:
+    """Have workers inside, and leave none behind: later ones import the code anew, none goes on after an interruption.
+
+    Raises
+    ------
+    ConfigError
+        When dask is not installed, or no scheduler answers.
+    """
+    if runner.backend == "dask":
+        with _dask(runner.scheduler, jobs):
+            yield
+        return
+    try:
+        yield
+    finally:
+        if runner.backend == "loky" and jobs > 1:
+            get_reusable_executor(reuse=True).shutdown(kill_workers=True)  # what they have finished is in files
+
+
+@contextmanager
+def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ConfigError(
+            "runner: found dask, which is not installed, expected it: pip install 'bandit-tuning-bench[dask]'"
+        ) from None
+    # A repetition whose worker died is tried once more
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+        if scheduler is None:
+            size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
+            with LocalCluster(**size, dashboard_address=None, silence_logs=50) as cluster, Client(cluster):
+                yield
+            return
+        try:
+            client = Client(scheduler, timeout=_CONNECT_SECONDS)
+        except (OSError, ValueError, TimeoutError):
+            raise ConfigError(
+                f"runner.scheduler: found '{scheduler}', where nothing answers, expected the address of a dask "
+                "scheduler, such as tcp://node1:8786"
+            ) from None
+        with client:
+            yield
+
+
+def pool(runner: Runner, jobs: int) -> Parallel:
+    """Return what hands calls to the workers and yields answers as they come."""
+    limits = {"inner_max_num_threads": 1} if runner.backend == "loky" and jobs > 1 else {}
+    try:
+        with parallel_config(backend=runner.backend, **limits):
+            n_jobs = -1 if runner.has_own_workers else jobs
+            return Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(
+            f"runner.backend: found '{runner.backend}' ({error}), expected one that yields results as they come"
+        ) from None
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Stop what runs inside after some seconds.
+
+    Raises
+    ------
+    TaskError
+        Inside, when the time is over.
+    """
+    if seconds is None:
+        yield
+        return
+    error = TaskError(f"found that it took more than runner.time_limit = {seconds:g} s, expected it to end")
+
+    def stop(*_: Any) -> None:
+        raise error
+
+    if threading.current_thread() is threading.main_thread():
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        return
+    with _limit_of_thread(seconds, error):
+        yield
+
+
+@contextmanager
+def _limit_of_thread(seconds: float, error: TaskError) -> Iterator[None]:
+    """Do so where no signal arrives (a dask worker runs tasks beside its main thread): between two lines of Python."""
+    import ctypes
+
+    class TimeOverError(Exception):
+        pass
+
+    identity = ctypes.c_ulong(threading.get_ident())
+    timer = threading.Timer(
+        seconds, lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(TimeOverError))
+    )
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except TimeOverError:
+        raise error from None
+    finally:
+        timer.cancel()
+
+
+@lru_cache(maxsize=1)
+def end_with(parent: int) -> None:
+    """In a worker: leave nothing running when the process that started it is killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    if os.getppid() == parent:
+        threading.Thread(target=watch, daemon=True).start()
+
+
+@lru_cache(maxsize=1)
+def limit_threads() -> None:
+    """Keep numerical libraries in this process to one thread."""
+    numba.set_num_threads(1)  # first: it may load a library that starts with more
+    threadpool_limits(1)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep numerical libraries to one thread, also those that are loaded, and processes that are started, inside."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    numba_threads = numba.get_num_threads()
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    numba.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        numba.set_num_threads(numba_threads)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,67 @@
+"""What a figure's configuration may say beside its runs: settings of a scale, and trace columns as an axis."""
+
+import pandas as pd
+import pytest
+import registry
+from hydra import initialize_config_dir
+
+from bench.report.experiments import Experiments
+from runners.figures import expand, unfold
+from runners.reproduce import settings_table
+
+FIGURE = {
+    "name": "made_up",
+    "paper": "syndicated",
+    "kind": "curves",
+    "column": "value",
+    "unfold": {"axis": "quantity", "column": "value", "labels": {"measured": "regret", "random": "random_regret"}},
+    "scales": {"quick": {"max_horizon": 50, "overrides": ["env.dim=3"]}},
+    # As loaded: the unfolded axis stands among the others
+    "runs": [{"method": {"TL": ["tuner=tl"], "OP": ["tuner=op"]}, "quantity": {"measured": [], "random": []}}],
+}
+
+
+@pytest.fixture(autouse=True)
+def hydra_at_hand():
+    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
+        yield
+
+
+def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():
+    quick, paper = (expand(FIGURE, scale, []) for scale in ("quick", "paper"))
+    assert {one.run.experiment.settings["env"]["dim"] for one in quick} == {3}
+    assert {one.run.settings.horizon for one in quick} == {50}
+    assert {one.run.experiment.settings["env"]["dim"] for one in paper} == {20}
+    sources = {
+        scale: {row["key"]: row["source"] for row in settings_table(FIGURE, drawn, scale)}
+        for scale, drawn in (("quick", quick), ("paper", paper))
+    }
+    assert sources["quick"]["env.synthetic_linear.dim"] == "scale"
+    assert sources["paper"]["env.synthetic_linear.dim"] == "stated"
+    assert all("env.dim=3" in one.overrides for one in quick)
+
+
+def test_an_unfolded_axis_needs_no_runs_of_its_own():
+    drawn = expand(FIGURE, "paper", [])
+    assert [one.labels for one in drawn] == [{"method": "TL"}, {"method": "OP"}]
+
+
+def test_unfolded_tables_have_a_row_for_each_label():
+    finals = pd.DataFrame({"method": ["TL", "OP"], "repetition": 0, "regret": [1.0, 2.0], "random_regret": [3.0, 4.0]})
+    table = unfold(FIGURE, finals)
+    assert table.set_index(["quantity", "method"])["value"].to_dict() == {
+        ("measured", "TL"): 1.0,
+        ("measured", "OP"): 2.0,
+        ("random", "TL"): 3.0,
+        ("random", "OP"): 4.0,
+    }
+    data = Experiments(FIGURE, table)
+    assert data.axes == ("method", "quantity")
+    assert all(len(data.rows(key)) == 1 for key in data.keys)
+
+    curves = pd.DataFrame({"method": "TL", "column": ["regret", "other", "random_regret"], "mean": [1.0, 2.0, 3.0]})
+    table = unfold(FIGURE, curves)
+    assert table[["quantity", "column", "mean"]].to_numpy().tolist() == [
+        ["measured", "value", 1.0],
+        ["random", "value", 3.0],
+    ]
