@@ -1,0 +1,180 @@
+"""Gaussian-process regression on a fixed set of points."""
+
+import math
+from typing import Literal
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky
+from scipy.optimize import minimize
+
+from bench.kernel import kernel
+
+CovarianceName = Literal["squared_exponential", "matern"]
+
+_SIGNAL_BOUNDS = (math.log(1e-3), math.log(1e2))
+_LENGTH_BOUNDS = (math.log(1e-2), math.log(1e1))
+_NOISE_BOUNDS = (math.log(1e-6), math.log(1e1))
+
+
+class GaussianProcess:
+    """Posterior of an unknown function on given points, from noisy values at some of them.
+
+    The values are standardised (mean 0, standard deviation 1 of all so far), the prior mean is then 0. Covariance:
+    signal variance times a squared exponential or Matern (nu = 5/2) function with a length per axis; independent
+    normal noise. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky decomposition of the values'
+    covariance and K the covariance between the values and all points. As the values belong to some of the points, the
+    new row of L itself is a column of that matrix, so a value costs O(n_values n_points) and nothing is solved.
+
+    Parameters
+    ----------
+    points
+        Shape (n_points, dim), in the unit cube.
+    covariance
+        Name of the covariance function.
+
+    Attributes
+    ----------
+    parameters
+        Logarithms of signal variance, of the dim lengths and of the noise variance, for standardised values.
+
+    Source: Rasmussen and Williams 2006, algorithm 2.1 and equations 4.9, 4.17, 5.8 and 5.9.
+    """
+
+    def __init__(self, points: np.ndarray, covariance: CovarianceName) -> None:
+        self._points = points
+        self._covariance: CovarianceName = covariance
+        # Before anything is fitted: a function of a few bumps, with noise of a third of its deviation.
+        self.parameters = np.log([1.0, *[0.25] * points.shape[1], 0.1])
+        self._indices: list[int] = []
+        self._values: list[float] = []
+        self._rows = np.zeros((16, len(points)))
+        self._reset()
+
+    def _reset(self) -> None:
+        """Return to the prior."""
+        self._n_rows = 0
+        self._of_values = np.zeros(len(self._points))
+        self._of_ones = np.zeros(len(self._points))
+        self._variance = np.full(len(self._points), math.exp(self.parameters[0]))
+
+    def observe(self, index: int, value: float) -> None:
+        """Learn ``value`` at the point number ``index``."""
+        self._indices.append(index)
+        self._values.append(value)
+        self._condition(index, value)
+
+    def _condition(self, index: int, value: float) -> None:
+        if self._n_rows == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        row = self._rows[self._n_rows]
+        gaps = (self._points[index] - self._points) ** 2
+        row[:] = covariances(self._covariance, self.parameters[:-1], gaps)
+        _eliminate(self._rows, self._n_rows, index)
+        noise = math.exp(self.parameters[-1])
+        pivot = math.sqrt(max(self._variance[index], 0.0) + noise)
+        row /= pivot
+        # Values and ones apart, because the values' mean and deviation, which standardise them, change with each.
+        self._of_values += row * ((value - self._of_values[index]) / pivot)
+        self._of_ones += row * ((1.0 - self._of_ones[index]) / pivot)
+        self._variance -= row**2
+        self._n_rows += 1
+
+    def posterior(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return posterior mean and standard deviation of the function at all points, in units of the values."""
+        center, scale = self._standard()
+        mean = center + (self._of_values - center * self._of_ones)
+        return mean, scale * np.sqrt(np.maximum(self._variance, 0.0))
+
+    def _standard(self) -> tuple[float, float]:
+        """Return mean and standard deviation of the values, 1 in place of a deviation of 0."""
+        if not self._values:
+            return 0.0, 1.0
+        values = np.array(self._values)
+        scale = float(values.std())
+        return float(values.mean()), scale if scale > 1e-12 * np.abs(values).max() else 1.0
+
+    def fit(self) -> None:
+        """Set the parameters to where the marginal likelihood is largest, found from the present and the first ones."""
+        first = np.log([1.0, *[0.25] * self._points.shape[1], 0.1])
+        bounds = [_SIGNAL_BOUNDS, *[_LENGTH_BOUNDS] * self._points.shape[1], _NOISE_BOUNDS]
+        center, scale = self._standard()
+        targets = (np.array(self._values) - center) / scale
+        x = self._points[self._indices]
+        gaps = (x[:, None, :] - x[None, :, :]) ** 2
+        found = []
+        for start in (self.parameters, first):
+            result = minimize(
+                lambda p: tuple(-part for part in log_marginal_likelihood(self._covariance, p, gaps, targets)),
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+            )
+            found.append((float(result.fun), result.x))
+        self.parameters = min(found, key=lambda pair: pair[0])[1]
+        self._reset()
+        for index, value in zip(self._indices, self._values, strict=True):
+            self._condition(index, value)
+
+
+def covariances(name: CovarianceName, parameters: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+    """Return the covariances of pairs of points.
+
+    Parameters
+    ----------
+    name
+        Name of the covariance function.
+    parameters
+        Logarithms of signal variance and of the dim lengths.
+    gaps
+        Squared differences of the two points on each axis, shape (..., dim).
+    """
+    squares = gaps @ np.exp(-2.0 * parameters[1:])
+    if name == "squared_exponential":
+        return np.exp(parameters[0] - 0.5 * squares)
+    roots = np.sqrt(5.0 * squares)
+    return (1.0 + roots + 5.0 / 3.0 * squares) * np.exp(parameters[0] - roots)
+
+
+def log_marginal_likelihood(
+    name: CovarianceName, parameters: np.ndarray, gaps: np.ndarray, targets: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return the logarithm of the density of the targets, and its gradient with respect to the parameters.
+
+    Parameters
+    ----------
+    name
+        Name of the covariance function.
+    parameters
+        Logarithms of signal variance, of the dim lengths and of the noise variance.
+    gaps
+        Squared differences on each axis between the points of the targets, shape (n, n, dim).
+    targets
+        Shape (n,), with prior mean 0.
+    """
+    n = len(targets)
+    signal = covariances(name, parameters[:-1], gaps)
+    noise = math.exp(parameters[-1])
+    lower = cholesky(signal + noise * np.eye(n), lower=True, check_finite=False)
+    weights = cho_solve((lower, True), targets, check_finite=False)
+    value = -0.5 * targets @ weights - np.log(np.diag(lower)).sum() - 0.5 * n * math.log(2.0 * math.pi)
+    # The gradient is half the trace of this matrix times the derivative of the covariance.
+    inner = np.outer(weights, weights) - cho_solve((lower, True), np.eye(n), check_finite=False)
+    if name == "squared_exponential":
+        by_square = inner * signal
+    else:
+        roots = np.sqrt(5.0 * (gaps @ np.exp(-2.0 * parameters[1:-1])))
+        by_square = inner * (5.0 / 3.0 * (1.0 + roots) * np.exp(parameters[0] - roots))
+    lengths = np.einsum("ij,ija->a", by_square, gaps) * np.exp(-2.0 * parameters[1:-1])
+    gradient = 0.5 * np.array([np.sum(inner * signal), *lengths, noise * np.trace(inner)])
+    return float(value), gradient
+
+
+@kernel
+def _eliminate(rows: np.ndarray, last: int, index: int) -> None:
+    """Subtract from row ``last`` the earlier rows, each times its entry at ``index``."""
+    row = rows[last]
+    for i in range(last):
+        factor = rows[i, index]
+        for j in range(row.size):
+            row[j] -= factor * rows[i, j]

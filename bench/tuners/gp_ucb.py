@@ -1,0 +1,90 @@
+"""Bayesian optimisation with a Gaussian process in a first phase, its best afterwards."""
+
+import math
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.base import Problem
+from bench.tuners.gaussian_process import CovarianceName, GaussianProcess
+from bench.tuners.train_then_best import Share, TrainThenBest
+
+_FIRST_FIT = 10
+
+
+@component
+class GPUCB(TrainThenBest):
+    """Play where a Gaussian process has the largest mean + sqrt(beta_t) deviation; later, the largest mean.
+
+    The largest is sought on a fixed set of points: evenly spaced with both ends for one hyper-parameter, for more a
+    Halton sequence with a random shift. The first point is drawn from them. The parameters of the covariance function
+    are fitted when 10, 20, 40, 80, ... rewards are known, to the largest marginal likelihood.
+
+    beta_t = ``beta_scale`` 2 ln(D t^2 pi^2 / (6 delta)), D points.
+
+    Training takes time in the square, and the fits in the cube, of its rounds, and memory of its rounds times
+    ``n_points``: it is meant for some thousands of rounds.
+
+    Parameters
+    ----------
+    covariance
+        ``squared_exponential``, or ``matern`` with nu = 5/2.
+    n_points
+        D, the number of points.
+    delta
+        Chance with which the bound on the function may fail.
+    beta_scale
+        Factor on beta_t; 1 is the theory.
+
+    Raises
+    ------
+    ConfigError
+        When a hyper-parameter has no interval.
+
+    Source: Srinivas et al. 2010, algorithm 1 and theorem 1, with D, delta and the factor 1/5 of its section 6;
+    online_hpo, section 7.1.3 (two covariance functions, upper confidence bounds, first T/10 rounds; all else assumed).
+    """
+
+    train_share: Share = 0.1
+    covariance: CovarianceName = "squared_exponential"
+    n_points: PositiveInt = 1000
+    delta: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    beta_scale: PositiveFloat = 0.2
+
+    def _prepare(self, problem: Problem, n_train: int, seeds: Seeds) -> None:
+        self._space = problem.space
+        self._points = self._place(problem.space.dim, seeds.generator("points"))
+        self._process = GaussianProcess(self._points, self.covariance)
+        self._n_seen = 0
+        self._next = int(seeds.generator("first_point").integers(self.n_points))
+        self._space.from_unit(self._points[self._next])  # raises the error for a space without intervals
+
+    def _place(self, dim: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the points, shape (n_points, dim), in the unit cube."""
+        if dim == 1:
+            return np.linspace(0.0, 1.0, self.n_points)[:, None]
+        from scipy.stats import qmc
+
+        return (qmc.Halton(dim, scramble=False).random(self.n_points) + rng.random(dim)) % 1.0
+
+    def _explore(self) -> Configuration:
+        return self._space.from_unit(self._points[self._next])
+
+    def _learn(self, reward: float) -> None:
+        self._process.observe(self._next, reward)
+        self._n_seen += 1
+        doublings, rest = divmod(self._n_seen, _FIRST_FIT)
+        if rest == 0 and doublings.bit_count() == 1:
+            self._process.fit()
+        mean, deviation = self._process.posterior()
+        t = self._n_seen + 1
+        beta = self.beta_scale * 2.0 * math.log(self.n_points * t**2 * math.pi**2 / (6.0 * self.delta))
+        self._next = int(np.argmax(mean + math.sqrt(beta) * deviation))
+
+    def _find_best(self) -> Configuration:
+        mean, _ = self._process.posterior()
+        return self._space.from_unit(self._points[int(np.argmax(mean))])

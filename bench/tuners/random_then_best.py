@@ -1,0 +1,26 @@
+"""Random search in a first phase, its best afterwards."""
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.base import Problem
+from bench.tuners.round_robin import RoundRobin
+
+
+@component
+class RandomThenBest(RoundRobin):
+    """Try random configurations in turn during the first phase, then keep the one with the highest mean reward.
+
+    Each is drawn uniformly: an interval where there is one, else the candidates.
+
+    Parameters
+    ----------
+    n_points
+        Number of configurations, however many hyper-parameters there are.
+
+    Source: online_hpo, section 7.1.3.
+    """
+
+    def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:
+        rng = seeds.generator("points")
+        return [problem.space.sample(rng) for _ in range(self.n_points)]

@@ -1,0 +1,145 @@
+"""Hyperband: its published schedule, and the order of pulls against a literal run of the algorithm."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tuners.base import Problem
+from bench.tuners.hyperband import Hyperband, brackets
+
+UNIT = Space.of(x={"low": 0.0, "high": 1.0})
+
+
+def play(tuner, rewards, horizon, space=UNIT, seed=1):
+    tuner.start(Problem(space, horizon), Seeds(seed))
+    asked = []
+    for t in range(horizon):
+        asked.append(tuner.ask())
+        tuner.tell(rewards(asked[-1], t))
+    return asked
+
+
+def test_schedule_is_the_published_one():
+    """Li et al. 2017, table 1: (n_i, r_i) for R = 81 and eta = 3."""
+    assert brackets(81, 3) == [
+        [(81, 1), (27, 3), (9, 9), (3, 27), (1, 81)],
+        [(34, 3), (11, 9), (3, 27), (1, 81)],
+        [(15, 9), (5, 27), (1, 81)],
+        [(8, 27), (2, 81)],
+        [(5, 81)],
+    ]
+
+
+@pytest.mark.parametrize("eta", [1.1, 1.5, 2, math.e, 3, 4, 10])
+@pytest.mark.parametrize("resource", [1, 2, 3, 8, 27, 47, 48, 243, 1000])
+def test_schedule_keeps_its_promises(resource, eta):
+    table = brackets(resource, eta)
+    s_max = len(table) - 1
+    assert eta**s_max <= resource * (1 + 1e-9) < eta ** (s_max + 1) * (1 + 2e-9)
+    for s, rungs in zip(range(s_max, -1, -1), table, strict=True):
+        assert len(rungs) == s + 1
+        sizes, pulls = zip(*rungs, strict=True)
+        assert min(sizes) >= 1
+        assert min(pulls) >= 1
+        assert list(sizes) == sorted(sizes, reverse=True)
+        assert list(pulls) == sorted(pulls)
+        assert pulls[-1] == resource
+        # Fresh pulls in every rung would cost at most B = (s_max + 1) R a bracket, but for what is rounded up.
+        unrounded = sum(n * resource / eta ** (s - i) for i, n in enumerate(sizes))
+        assert unrounded <= (s_max + 1) * resource + (s + 1) * resource
+
+
+def literal(draws, reward, eta, resource, rounds):
+    """Run the algorithm as its pseudo-code stands, rung by rung on lists, and return all pulls."""
+    pulls = []
+    totals: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
+    fresh = iter(range(len(draws)))
+    s_max = max(s for s in range(40) if eta**s <= resource + 1e-9)
+    budget = (s_max + 1) * resource
+    while len(pulls) < rounds:
+        for s in reversed(range(s_max + 1)):
+            n = math.ceil(budget / resource * eta**s / (s + 1) - 1e-9)
+            r = resource * eta**-s
+            alive = [next(fresh) for _ in range(n)]
+            for i in range(s + 1):
+                r_i = math.floor(r * eta**i + 0.5)
+                for trial in alive:
+                    for _ in range(r_i - counts[trial]):
+                        totals[trial] += reward(draws[trial], len(pulls))
+                        counts[trial] += 1
+                        pulls.append(trial)
+                n_next = math.floor(n * eta ** -(i + 1) + 1e-9)
+                alive = sorted(alive, key=lambda trial: -totals[trial] / counts[trial])[:n_next]
+    counts, totals = Counter(pulls[:rounds]), Counter()
+    for t, trial in enumerate(pulls[:rounds]):
+        totals[trial] += reward(draws[trial], t)
+    most = max(counts.values())
+    best = max((trial for trial in counts if counts[trial] == most), key=lambda trial: totals[trial] / most)
+    return [draws[trial] for trial in pulls[:rounds]], draws[best]
+
+
+@pytest.mark.parametrize(("eta", "resource", "horizon"), [(3, 27, 3_000), (1.5, 20, 3_000), (2, 16, 700), (3, 81, 60)])
+def test_pulls_are_those_of_the_algorithm(eta, resource, horizon):
+    noise = np.random.default_rng(3).standard_normal(5_000)
+
+    def reward(x, t):
+        return 1 - abs(x - 0.3) + 0.3 * noise[t]
+
+    tuner = Hyperband(eta=eta, max_resource=resource)
+    asked = [c["x"] for c in play(tuner, lambda c, t: reward(c["x"], t), horizon, seed=8)]
+    rng = Seeds(8).generator("configurations")
+    draws = [UNIT.sample(rng)["x"] for _ in range(3_000)]
+    pulls, best = literal(draws, reward, eta, resource, horizon // 2)
+    assert asked[: horizon // 2] == pulls
+    assert asked[horizon // 2 :] == [best] * (horizon - horizon // 2)
+
+
+def test_largest_resource_is_the_papers():
+    """T = 10,000: 5,000 / (ln 10,000 + 1)^2 = 47.96."""
+    asked = play(Hyperband(), lambda c, t: c["x"], 10_000)
+    assert max(Counter(c["x"] for c in asked[:5_000]).values()) == 47
+
+
+def test_a_configuration_pulled_less_does_not_win_by_a_lucky_pull():
+    # The first pull of each configuration pays 1, all others pay x: means of few pulls are all too good.
+    seen = Counter()
+
+    def reward(c, t):
+        seen[c["x"]] += 1
+        return 1.0 if seen[c["x"]] == 1 else 0.5 * c["x"]
+
+    asked = play(Hyperband(max_resource=27), reward, 2_000)
+    complete = [x for x, pulls in Counter(c["x"] for c in asked[:1_000]).items() if pulls == 27]
+    assert asked[-1]["x"] == max(complete)
+    assert asked[-1]["x"] > 0.9
+
+
+def test_best_of_many_is_found_without_noise():
+    asked = play(Hyperband(), lambda c, t: -abs(c["x"] - 0.618), 10_000)
+    tried = {c["x"] for c in asked[:5_000]}
+    assert len(tried) > 200
+    assert asked[-1]["x"] == min(tried, key=lambda x: abs(x - 0.618))
+
+
+def test_of_candidates_the_best_is_found():
+    space = Space.of(kind=["a", "b"], level=[1, 2, 3])
+    asked = play(Hyperband(), lambda c, t: c["level"] + (c["kind"] == "a"), 1_000, space)
+    assert asked[-1] == {"kind": "a", "level": 3}
+
+
+def test_shortest_of_runs():
+    for horizon in (1, 2, 3, 10):
+        asked = play(Hyperband(), lambda c, t: 1.0, horizon)
+        assert all(0 <= c["x"] <= 1 for c in asked)
+
+
+@pytest.mark.parametrize("eta", [1.0, 0.5])
+def test_eta_is_above_one(eta):
+    with pytest.raises(ConfigError, match="greater than 1"):
+        Hyperband(eta=eta)
