@@ -3,7 +3,8 @@
 import sys
 
 from bench.errors import BenchError
-from bench.report.gallery import build
+from bench.report.gallery import build, overview, overview_text, read
+from bench.report.tables import to_csv
 from runners.figures import figure_names, load_figure
 from runners.store import results_folder, write_text
 
@@ -12,9 +13,12 @@ def main() -> int:
     """Write the gallery into the folder of results; return the exit code."""
     folder = results_folder()
     try:
-        pages = build(folder, {name: load_figure(name) for name in figure_names()})
+        papers = read(folder, {name: load_figure(name) for name in figure_names()})
+        pages, claims = build(papers), overview(papers)
         for name, page in pages.items():
             write_text(folder / name, page)
+        write_text(folder / "claims.csv", to_csv(claims))
+        write_text(folder / "claims.md", overview_text(claims))
     except (BenchError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from bench.report.claims import check
-from bench.report.gallery import build
+from bench.report.gallery import build, overview, overview_text, read
 from bench.report.gallery.papers import PAPERS
 from bench.report.gallery.picture import inline, read_points
 from bench.report.gallery.text import duration, number
@@ -101,7 +101,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             write(root / name / "quick", figure)
     write(root / "syndicated/figure2/paper-surrogate", CURVES, surrogate=True)
     write(root / "syndicated/figure2/smoke", CURVES)
-    for page, text in build(root, FIGURES_MADE).items():
+    for page, text in build(read(root, FIGURES_MADE)).items():
         (root / page).write_text(text)
     return root
 
@@ -178,6 +178,21 @@ def test_the_front_page_counts_the_largest_scale(site: Path) -> None:
     assert "unmade no results" in words
 
 
+def test_the_overview_counts_cases_and_keeps_generated_data_apart(site: Path) -> None:
+    papers = read(site, FIGURES_MADE)
+    table = overview(papers)
+    assert table[["paper", "figure", "claim"]].to_numpy().tolist() == [["syndicated", "figure2", "1"]]
+    counted = int(table[["holds", "fails", "open"]].to_numpy().sum())
+    assert counted == len(PANELS)
+    lines = overview_text(table).splitlines()
+    totals = {line.split("|")[1].strip(): line for line in lines if line.startswith("| ")}
+    sums = {"all": sum(int(cell) for cell in totals["all"].split("|")[2:5])}
+    generated = table["scale"].str.contains("surrogate").any()
+    assert sums["all"] == (0 if generated else counted)
+    other = overview_text(table.assign(scale="paper"))
+    assert f"| all | {table.holds.sum()} | {table.fails.sum()} | {table.open.sum()} |" in other
+
+
 def test_a_figure_says_what_it_rests_on(site: Path) -> None:
     words = " ".join(Page((site / "syndicated/index.html").read_text()).words.split())
     for said in ("4 min", "6 repetitions of 181 rounds", "checksum 06416e597f82", "section 6", "● stated", "✓ holds"):
@@ -210,25 +225,25 @@ def test_lines_carry_the_numbers_of_the_tables(site: Path) -> None:
 @pytest.mark.parametrize("damage", ["", "{", "a,b\n1,2,3\n", "<svg/>", "[]", "\0"])
 def test_half_finished_results_are_shown_as_far_as_they_go(tmp_path: Path, damage: str) -> None:
     write(tmp_path / "syndicated/figure2/quick", CURVES)
-    assert "missing" not in build(tmp_path, FIGURES_MADE)["syndicated/index.html"]
+    assert "missing" not in build(read(tmp_path, FIGURES_MADE))["syndicated/index.html"]
     for path in sorted((tmp_path / "syndicated/figure2/quick").iterdir()):
         whole = path.read_bytes()
         path.unlink()
-        page = build(tmp_path, FIGURES_MADE)["syndicated/index.html"]
+        page = build(read(tmp_path, FIGURES_MADE))["syndicated/index.html"]
         assert f"{path.name} is missing" in page or path.suffix == ".png" or path.name == "finals.csv"
         path.write_text(damage)
-        Page(build(tmp_path, FIGURES_MADE)["syndicated/index.html"])
+        Page(build(read(tmp_path, FIGURES_MADE))["syndicated/index.html"])
         path.write_bytes(whole)
 
 
 def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
-    assert "no results" in build(tmp_path / "nowhere", FIGURES_MADE)["index.html"]
+    assert "no results" in build(read(tmp_path / "nowhere", FIGURES_MADE))["index.html"]
     for name in ("raw/0123abcd/x", "benchmark"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "benchmark/speed.csv").write_text("a\n")
     (tmp_path / "new & paper/fig #1/odd").mkdir(parents=True)
     (tmp_path / "new & paper/fig #1/odd/claims.csv").write_text("claim,verdict,estimate\n1,perhaps,much\n")
-    pages = build(tmp_path, {})
+    pages = build(read(tmp_path, {}))
     assert list(pages) == ["index.html", "new & paper/index.html"]
     assert "new%20%26%20paper/index.html#fig%20%231" in pages["index.html"]
     assert "has no verdict" in pages["new & paper/index.html"]

@@ -1,5 +1,6 @@
-"""The gallery: one page for all papers, and one for each, drawn from what is on disk."""
+"""The pages that a reader browses."""
 
-from bench.report.gallery.build import build
+from bench.report.gallery.build import build, read
+from bench.report.gallery.overview import overview, overview_text
 
-__all__ = ["build"]
+__all__ = ["build", "overview", "overview_text", "read"]

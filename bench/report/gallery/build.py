@@ -47,8 +47,8 @@ class PaperPage:
     figures: list[Figure] = field(default_factory=list)
 
 
-def build(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the pages of the gallery by their path in the folder of results.
+def read(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> list[PaperPage]:
+    """Return all papers with their figures and what there is of their results.
 
     Parameters
     ----------
@@ -64,6 +64,11 @@ def build(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, 
         config = figures.get(name, {})
         made = [Result(folder, config) for folder in _scales(results / name)]
         papers[paper].figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
+    return list(papers.values())
+
+
+def build(papers: list[PaperPage]) -> dict[str, str]:
+    """Return the pages of the gallery by their path in the folder of results."""
     environment = Environment(
         loader=PackageLoader("bench.report.gallery"),
         autoescape=True,
@@ -71,11 +76,11 @@ def build(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"MARKS": MARKS, "SOURCES": SOURCES, "VERDICTS": VERDICTS, "papers": list(papers.values())}
+    environment.globals |= {"MARKS": MARKS, "SOURCES": SOURCES, "VERDICTS": VERDICTS, "papers": papers}
     environment.filters["number"] = number
     index, template = environment.get_template("index.html.j2"), environment.get_template("paper.html.j2")
-    pages = {f"{name}/index.html": template.render(paper=page) for name, page in papers.items()}
-    every = [figure for page in papers.values() for figure in page.figures]
+    pages = {f"{page.name}/index.html": template.render(paper=page) for page in papers}
+    every = [figure for page in papers for figure in page.figures]
     return {"index.html": index.render(findings=_findings(every), totals=_totals(every), figures=every)} | pages
 
 

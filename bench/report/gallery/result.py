@@ -13,7 +13,7 @@ from bench.report.gallery.picture import Picture, inline, read_points
 from bench.report.gallery.text import duration, interval, number, readable
 
 VERDICTS = ("holds", "fails", "open")
-SCALES = ("paper", "quick", "smoke")
+SCALES = ("paper", "reduced", "quick", "smoke")
 _CLAIM = ("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect", "verdict", "note")
 _SURROGATE = "surrogate"
 Read = TypeVar("Read")

@@ -1,0 +1,61 @@
+"""What came out, over all papers: every claim with the number of its cases that hold, fail and stay open."""
+
+from typing import Any
+
+import pandas as pd
+
+from bench.report.gallery.build import PaperPage
+from bench.report.gallery.result import VERDICTS
+from bench.report.tables import to_markdown
+
+_COLUMNS = ("paper", "figure", "scale", "claim", "text", *VERDICTS)
+
+
+def overview(papers: list[PaperPage]) -> pd.DataFrame:
+    """Return a row for each claim of each figure, at the largest scale there is.
+
+    Returns
+    -------
+    DataFrame
+        ``paper``, ``figure``, ``scale`` (with ``surrogate`` where generated data stands in for the real), ``claim``,
+        ``text``, and the number of cases that hold, fail and stay open.
+    """
+    rows = []
+    for paper in papers:
+        for figure in paper.figures:
+            if figure.first is None:
+                continue
+            for cases in figure.first.grouped_claims():
+                found = [case["verdict"] for case in cases]
+                rows.append(
+                    {
+                        "paper": paper.name,
+                        "figure": figure.name,
+                        "scale": figure.first.scale,
+                        "claim": cases[0]["claim"],
+                        "text": cases[0]["text"],
+                        **{verdict: found.count(verdict) for verdict in VERDICTS},
+                    }
+                )
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+
+def overview_text(table: pd.DataFrame) -> str:
+    """Return the overview as Markdown: the counts of each paper, then its claims."""
+    generated = table["scale"].str.contains("surrogate")
+    rows = [_sum(paper, claims) for paper, claims in table[~generated].groupby("paper", sort=False)]
+    rows += [_sum("all", table[~generated]), _sum("apart: on generated data only", table[generated])]
+    notes = [
+        "A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, else it "
+        "is open. Each figure counts once, at the largest scale there is",
+        "What was found on data that was generated in place of the real data allows no conclusion about the claim",
+    ]
+    parts = [to_markdown(pd.DataFrame(rows), "Claims of all papers", notes).removeprefix("#")]
+    parts += [
+        to_markdown(claims.drop(columns="paper"), str(paper)) for paper, claims in table.groupby("paper", sort=False)
+    ]
+    return "\n".join(parts)
+
+
+def _sum(name: Any, claims: pd.DataFrame) -> dict[str, Any]:
+    return {"paper": name, **{verdict: int(claims[verdict].sum()) for verdict in VERDICTS}}
