@@ -95,12 +95,13 @@ def test_figure_claims_and_published_numbers_name_its_runs(name):
     import pandas as pd
 
     figure = load_figure(name)
-    axes = list(dict.fromkeys(axis for block in figure["runs"] for axis in block))
+    axes = list(dict.fromkeys(axis for block in figure.get("runs", []) for axis in block))
     finals = pd.DataFrame(columns=[*axes, "repetition", "rounds", "regret", "random_regret"])
     claims = check(figure, finals, pd.DataFrame())
     assert set(claims["verdict"]) <= {"open"}
-    assert len(claims) >= len(figure["claims"])
-    tables(figure, finals)
+    assert len(claims) >= len(figure.get("claims", []))
+    if figure["kind"] != "computed":
+        tables(figure, finals)
 
 
 @pytest.mark.parametrize("path", sorted(registry.CONF.rglob("*.yaml")), ids=lambda path: path.stem)

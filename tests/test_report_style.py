@@ -8,7 +8,7 @@ from runners.figures import figure_names, load_figure
 
 @pytest.mark.parametrize("name", figure_names())
 def test_no_two_methods_of_a_figure_look_alike(name):
-    blocks = load_figure(name)["runs"]
+    blocks = load_figure(name).get("runs", [])
     methods = {str(method) for block in blocks for method in block.get("method", {})}
     assert len({line_style(method) for method in methods}) == len(methods)
     looks = {(style.color, style.linestyle) for style in map(line_style, methods)}

@@ -26,4 +26,11 @@ PAPERS = {
         "while the bandit runs, by Thompson sampling over balls that zoom in where rewards are high. Since the best "
         "setting may change with time, that search is restarted at a fixed pace.",
     ),
+    "opl_hpo": Paper(
+        "Hyperparameter Optimization Can Even be Harmful in Off-Policy Learning and How to Deal with It",
+        "Saito, Nomura",
+        "A search that maximises an unbiased off-policy estimate picks policies that the estimate flatters, and may end "
+        "below the policy that logged the data. CIR-HPO maximises a lower confidence bound instead, and mixes each "
+        "candidate with the logging policy, the more so the more often tests on the validation data speak for it.",
+    ),
 }

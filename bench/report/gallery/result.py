@@ -40,7 +40,7 @@ class Result:
         self.files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
         self.claims = self._claims()
-        self._table = self._csv("table.csv")
+        self._table = self._csv(f"{figure.get('compute', 'table')}.csv")
         best = self._csv("best.csv") if "best.csv" in self.files or figure.get("kind") == "grid" else pd.DataFrame()
         named = (("Best on the grid", best), ("Table", self._table))
         self.tables = {title: readable(table) for title, table in named if len(table)}

@@ -8,7 +8,10 @@ from matplotlib.figure import Figure
 
 from bench.errors import ConfigError
 from bench.report.kinds.bound import bound
+from bench.report.kinds.computed import computed
 from bench.report.kinds.curves import curves
+from bench.report.kinds.distribution import distribution
+from bench.report.kinds.dots import dots
 from bench.report.kinds.grid import grid
 from bench.report.kinds.lipschitz import lipschitz
 from bench.report.kinds.saving import save
@@ -23,6 +26,9 @@ KINDS: dict[str, Callable[[Mapping[str, Any], pd.DataFrame, pd.DataFrame, str], 
     "bound": bound,
     "timing": timing,
     "lipschitz": lipschitz,
+    "dots": dots,
+    "distribution": distribution,
+    "computed": computed,
 }
 
 
@@ -36,7 +42,8 @@ def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, 
     curves
         Mean curves: axis columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`.
     finals
-        Final values: axis columns, `repetition`, `rounds`, one column per trace column.
+        Final values: axis columns, `repetition`, `rounds`, one column per trace column. For the kind `computed` the
+        table that was computed.
     note
         Scale, repetitions and data, shown below the title. If it contains the word "surrogate", the figure is marked
         and shows no published numbers.
@@ -49,7 +56,7 @@ def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, 
     kind = figure.get("kind")
     if kind not in KINDS:
         raise ConfigError(f"figure '{figure.get('name', '?')}': unknown kind {kind!r}, choose from {', '.join(KINDS)}")
-    if "column" not in figure:
+    if kind != "computed" and "column" not in figure:
         raise ConfigError(f"figure '{figure.get('name', '?')}': key 'column' is missing")
     with applied():
         return KINDS[kind](figure, curves, finals, note)

@@ -23,7 +23,7 @@ from bench.report.style import BLACK, GREY, RANDOM_ARMS, line_style
 from bench.report.tables import random_arms, shows_random_arms
 from bench.stats import MEAN_INTERVAL, Interval
 
-_MEASURED, _BEST, _BOUND = "measured mean", "best candidate", "bound: best candidate + price of tuning"
+_MEASURED, _BEST, _BOUND = "measured mean", "best candidate", "bound"
 _ROW_HEIGHT, _WIDTH = 0.46, 8.4
 # Beyond this ratio of the largest to the smallest number the axis is logarithmic.
 _MANY_TIMES = 20
@@ -81,7 +81,8 @@ def bound(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, 
         return page.finish({}, [])
     _scale(axes, figure, numbers)
     has_random = shows_random_arms(figure, data)
-    return page.finish(_handles(has_random), _caption(has_random))
+    has_candidates = any(claim.candidates for claim in claims)
+    return page.finish(_handles(has_random, has_candidates), _caption(has_random, has_candidates))
 
 
 def _draw(axes: Axes, row: int, sides: Measured) -> list[float]:
@@ -95,11 +96,13 @@ def _draw(axes: Axes, row: int, sides: Measured) -> list[float]:
     _whiskers(axes, row, limit, BLACK, parts["bound bars"])
     mark: dict[str, Any] = {"marker": "|", "markersize": 16, "markeredgewidth": 2, "color": BLACK}
     axes.plot([limit.estimate], [row], zorder=3, gid=parts["bound"], **mark)
-    mark = {"marker": "o", "markersize": 8, "markerfacecolor": "none", "markeredgecolor": GREY}
-    axes.plot([sides.best.estimate], [row], zorder=3, gid=parts["best"], **mark)
+    if sides.best is not None:
+        mark = {"marker": "o", "markersize": 8, "markerfacecolor": "none", "markeredgecolor": GREY}
+        axes.plot([sides.best.estimate], [row], zorder=3, gid=parts["best"], **mark)
     _whiskers(axes, row, own, style.color, parts["bars"])
     axes.plot([own.estimate], [row], marker="o", markersize=5, color=style.color, zorder=4, gid=parts["line"])
-    drawn = [own.estimate, own.low, own.high, limit.estimate, limit.high, sides.best.estimate]
+    drawn = [own.estimate, own.low, own.high, limit.estimate, limit.high]
+    drawn += [] if sides.best is None else [sides.best.estimate]
     return [number for number in drawn if math.isfinite(number)]
 
 
@@ -127,22 +130,24 @@ def _scale(axes: Axes, figure: Mapping[str, Any], numbers: list[float]) -> None:
         readable_numbers(axes, "x")
 
 
-def _handles(has_random: bool) -> dict[str, Artist]:
-    handles: dict[str, Artist] = {
-        _MEASURED: Line2D([], [], marker="o", color="#333333", linewidth=2.2),
-        _BEST: Line2D([], [], marker="o", markersize=8, markerfacecolor="none", color=GREY, linestyle="none"),
-        _BOUND: Line2D([], [], marker="|", markersize=12, markeredgewidth=2, color=BLACK, linestyle="none"),
-    }
+def _handles(has_random: bool, has_candidates: bool) -> dict[str, Artist]:
+    handles: dict[str, Artist] = {_MEASURED: Line2D([], [], marker="o", color="#333333", linewidth=2.2)}
+    bound = Line2D([], [], marker="|", markersize=12, markeredgewidth=2, color=BLACK, linestyle="none")
+    if has_candidates:
+        handles[_BEST] = Line2D([], [], marker="o", markersize=8, markerfacecolor="none", color=GREY, linestyle="none")
+    handles[f"{_BOUND}: best candidate + price of tuning" if has_candidates else _BOUND] = bound
     if has_random:
         handles[RANDOM_ARMS] = Line2D([], [], marker="x", color=GREY, linestyle="none")
     return handles
 
 
-def _caption(has_random: bool) -> list[str]:
-    caption = [
-        f"Thick lines: {MEAN_INTERVAL}, and of the bound, the best candidate taken anew in each resample.",
-        "Price of tuning: sum over hyper-parameters of 2 sqrt((e-1) n T ln n), n candidates, T rounds.",
-    ]
+def _caption(has_random: bool, has_candidates: bool) -> list[str]:
+    caption = [f"Thick lines: {MEAN_INTERVAL}."]
+    if has_candidates:
+        caption = [
+            f"Thick lines: {MEAN_INTERVAL}, and of the bound, the best candidate taken anew in each resample.",
+            "Price of tuning: sum over hyper-parameters of 2 sqrt((e-1) n T ln n), n candidates, T rounds.",
+        ]
     if has_random:
         caption.append("Random arms: expected regret of uniformly random arms; a bound above it says nothing.")
     return caption

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.grid_axis import panel_axes
 from bench.report.kinds.page import (
@@ -23,20 +24,29 @@ from bench.report.kinds.page import (
     wrapped,
 )
 from bench.report.kinds.series import panel_title, series_name
-from bench.report.labels import Selection, canonical
+from bench.report.labels import Selection, canonical, selection
 from bench.report.parts import part_id
-from bench.report.style import RANDOM_ARMS, line_style
+from bench.report.regret_bounds import regret_bound
+from bench.report.style import GREY, RANDOM_ARMS, line_style
 from bench.report.tables import RANDOM_REGRET
 from bench.stats import MEAN_INTERVAL
 
 _MARKS_PER_LINE = 6
+_BOUND = "Bound, in the colour of its method"
+_BOUND_STYLE: dict[str, Any] = {"linestyle": (0, (2, 2)), "linewidth": 1.1, "zorder": 2.5}
 
 
 def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, note: str) -> Figure:
     """Draw mean curves with their band.
 
     Keys of the figure used here: `title`, `column`, `y_label`, `y_scale` (`linear`, default, or `log`), `panels` (axes
-    that make the panels, default `panel`). For columns of regret, uniformly random arms are a dashed grey line.
+    that make the panels, default `panel`), `bounds` (a list of `measured`, which selects experiments, and `formula`, a
+    bound of `bench.report.regret_bounds` on them). For columns of regret, uniformly random arms are a dashed grey line.
+
+    Raises
+    ------
+    ConfigError
+        If a bound has other keys, or names an unknown formula, axis or label.
     """
     data = Experiments(figure, finals)
     column = str(figure["column"])
@@ -44,6 +54,7 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
     axes_of_panels = panel_axes(figure, data)
     panels = data.groups(axes_of_panels, [{}])
     page = Page(str(figure.get("title", data.name)), note, len(panels))
+    bounds = _bounds(figure, data)
     handles: dict[str, Artist] = {}
     has_bands = mentions_beyond = False
     for number, (panel, axes) in enumerate(zip(panels, page.axes, strict=False)):
@@ -65,6 +76,9 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
             drawn.append(_draw(axes, rows, panel_title(panel), name, place))
             handles.setdefault(name, _handle(name))
             has_bands |= bool(rows["ci_low"].notna().any())
+            if key in bounds:
+                drawn.append(_draw_bound(axes, rows, panel_title(panel), name, bounds[key]))
+                handles[_BOUND] = Line2D([], [], color=GREY, **_BOUND_STYLE)
         random = _random_curve(frame, data, panel) if "regret" in column else None
         if random is not None:
             at_end = float(random.iloc[-1])
@@ -88,8 +102,9 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
             start_at_zero(axes, min(low for low, _ in drawn), max(high for _, high in drawn))
             readable_numbers(axes, "y")
         readable_numbers(axes, "x")
-    if RANDOM_ARMS in handles:
-        handles[RANDOM_ARMS] = handles.pop(RANDOM_ARMS)
+    for last in (RANDOM_ARMS, _BOUND):
+        if last in handles:
+            handles[last] = handles.pop(last)
     return page.finish(handles, _caption(has_bands, RANDOM_ARMS in handles or mentions_beyond))
 
 
@@ -131,6 +146,34 @@ def _draw(axes: Axes, rows: pd.DataFrame, panel: str, name: str, place: int) -> 
         axes.fill_between(x, low, high, color=style.color, alpha=0.15, linewidth=0, zorder=2, gid=band)
     drawn = np.concatenate([mean, low, high])
     return float(np.nanmin(drawn)), float(np.nanmax(drawn))
+
+
+def _bounds(figure: Mapping[str, Any], data: Experiments) -> dict[Key, Mapping[str, Any]]:
+    """Return the formula of every experiment that has a bound."""
+    found: dict[Key, Mapping[str, Any]] = {}
+    for number, entry in enumerate(figure.get("bounds") or (), start=1):
+        where = f"figure '{data.name}', bound {number}"
+        if not isinstance(entry, Mapping) or set(entry) != {"measured", "formula"}:
+            raise ConfigError(f"{where}: found {entry!r}, expected the keys measured and formula")
+        chosen = selection(entry["measured"])
+        data.check(chosen, where)
+        try:
+            regret_bound(entry["formula"], [1])
+        except ConfigError as error:
+            raise ConfigError(f"{where}, {error}") from None
+        for key in data.select(chosen):
+            found[key] = entry["formula"]
+    return found
+
+
+def _draw_bound(
+    axes: Axes, rows: pd.DataFrame, panel: str, name: str, formula: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Draw the bound of a line; return the smallest and the largest number drawn."""
+    rounds = rows["round"].to_numpy(dtype=float)
+    values = regret_bound(formula, rounds)
+    axes.plot(rounds, values, color=line_style(name).color, gid=part_id("bound", panel, name), **_BOUND_STYLE)
+    return float(values.min()), float(values.max())
 
 
 def _leave_out_the_start(axes: Axes, lines: Iterable[pd.DataFrame]) -> None:

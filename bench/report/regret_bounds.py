@@ -1,0 +1,116 @@
+"""Upper bounds of a bandit algorithm's expected regret, as formulas in the number of rounds."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat, PositiveInt, ValidationError, validate_call
+
+from bench.errors import ConfigError
+
+Array = npt.NDArray[np.float64]
+Gaps = Annotated[list[NonNegativeFloat], Field(min_length=1)]
+"""By how much the expected reward of each arm is below that of the best; 0 for the best."""
+Several = Annotated[int, Field(ge=2)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+def regret_bound(formula: Mapping[str, Any], rounds: npt.ArrayLike) -> Array:
+    """Return the bound after each of ``rounds`` (the last of which is the horizon), the same shape.
+
+    Parameters
+    ----------
+    formula
+        ``name``, one of `FORMULAS`, and the numbers it needs.
+    rounds
+        Numbers of rounds, increasing, at least 1.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such formula, or its numbers are not as expected.
+    """
+    numbers = {str(key): value for key, value in formula.items() if key != "name"}
+    name = formula.get("name")
+    if name not in FORMULAS:
+        raise ConfigError(f"formula.name: found {name!r}, expected one of: {', '.join(FORMULAS)}")
+    try:
+        return FORMULAS[name](np.asarray(rounds, dtype=np.float64), **numbers)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"formula.{key}: found {first['input']!r} for '{name}', {first['msg'].lower()}") from None
+
+
+def _etc(t: Array, gaps: Gaps, pulls_per_arm: PositiveInt) -> Array:
+    """ETC on 1-sub-Gaussian arms: m sum Delta + (n - m K) sum Delta exp(-m Delta^2 / 4). Source: habo, theorem 1.
+
+    While arms are still tried in turn, each has been tried at most ceil(n / K) times.
+    """
+    delta, m = np.array(gaps), pulls_per_arm
+    wrong = (delta * np.exp(-m * delta**2 / 4.0)).sum()
+    tries = np.minimum(m, np.ceil(t / len(delta)))
+    return np.asarray(tries * delta.sum() + np.maximum(t - m * len(delta), 0.0) * wrong)
+
+
+def _etc_two_arms(t: Array, gap: PositiveFloat) -> Array:
+    """ETC on two 1-sub-Gaussian arms with m = max{1, ceil(4 / Delta^2 ln(n Delta^2 / 4))} for the horizon n.
+
+    min{n Delta, Delta + 4 / Delta (1 + max{0, ln(n Delta^2 / 4)})}. Source: habo, section 7.
+    """
+    log = max(0.0, math.log(t[-1] * gap**2 / 4.0))
+    return np.minimum(t * gap, gap + 4.0 / gap * (1.0 + log))
+
+
+def _ucb1(t: Array, gaps: Gaps) -> Array:
+    """UCB1 on rewards in [0, 1]: sum 8 ln t / Delta + (1 + pi^2 / 3) sum Delta. Source: Auer et al. 2002, theorem 1."""
+    delta = _positive(gaps)
+    return np.asarray(8.0 * np.log(t) * (1.0 / delta).sum() + (1.0 + math.pi**2 / 3.0) * delta.sum())
+
+
+def _ucb_delta(t: Array, gaps: Gaps, delta: Share | None = None) -> Array:
+    """UCB(delta) on 1-sub-Gaussian arms: sum Delta min{t, 1 + 8 ln(1 / delta) / Delta^2 + t (t + 1) delta}.
+
+    For delta = 1 / T^2, the default, and t = T this is below 3 sum Delta + sum 16 ln T / Delta; for a fixed delta it
+    soon says nothing. Source: Lattimore and Szepesvari 2020, proof of theorem 7.1 with c = 1/2.
+    """
+    gap = _positive(gaps)[:, None]
+    chance = 1.0 / t[-1] ** 2 if delta is None else delta
+    pulls = np.minimum(t, 1.0 + 8.0 * math.log(1.0 / chance) / gap**2 + t * (t + 1.0) * chance)
+    return np.asarray((gap * pulls).sum(axis=0))
+
+
+def _exp3(t: Array, n_arms: Several, factor: PositiveFloat = 2.0) -> Array:
+    """EXP3 in its reward form, rewards in [0, 1]: 2 sqrt(K t ln K). Source: habo, section 20."""
+    return np.asarray(factor * np.sqrt(n_arms * t * math.log(n_arms)))
+
+
+def _exp3_weight(t: Array, n_arms: Several, gamma: Share, best: NonNegativeFloat = 1.0) -> Array:
+    """EXP3 in its weight form: (e - 1) gamma G + K ln K / gamma. Source: Auer et al. 2002b, theorem 3.1.
+
+    G is what the best arm earns, ``best`` a round.
+    """
+    return np.asarray((math.e - 1.0) * gamma * best * t + n_arms * math.log(n_arms) / gamma)
+
+
+def _hedge(t: Array, n_arms: Several, eta: PositiveFloat) -> Array:
+    """Hedge at a constant rate, rewards in [0, 1]: ln K / eta + eta t / 8. Source: Cesa-Bianchi and Lugosi 2006."""
+    return np.asarray(math.log(n_arms) / eta + eta * t / 8.0)
+
+
+def _positive(gaps: list[float]) -> Array:
+    return np.array([gap for gap in gaps if gap > 0])
+
+
+_checked = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
+FORMULAS: dict[str, Callable[..., Array]] = {
+    "etc": _checked(_etc),
+    "etc_two_arms": _checked(_etc_two_arms),
+    "ucb1": _checked(_ucb1),
+    "ucb_delta": _checked(_ucb_delta),
+    "exp3": _checked(_exp3),
+    "exp3_weight": _checked(_exp3_weight),
+    "hedge": _checked(_hedge),
+}

@@ -1,0 +1,465 @@
+"""Every slip in docs/errata.md, computed again from what is printed: no test trusts the number that it corrects."""
+
+import ast
+import importlib.util
+import itertools
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy.integrate import quad
+from scipy.stats import binom, norm
+
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.report.computed.worked_examples import worked_examples
+from bench.seeding import Seeds
+
+ROOT = Path(__file__).resolve().parents[1]
+LEDGER = ROOT / "docs" / "errata.md"
+TABLE = worked_examples()
+
+
+def as_printed(values: Any, printed: str) -> bool:
+    """Whether numbers are the printed ones, rounded as they are."""
+    words = printed.split()
+    numbers = np.atleast_1d(np.asarray(values, dtype=float))
+    return len(words) == len(numbers) and all(
+        abs(float(word) - number) <= 0.51 * 10.0 ** -len(word.partition(".")[2])
+        for word, number in zip(words, numbers, strict=True)
+    )
+
+
+def verdict(example: str, quantity: str, other: str = "nothing") -> str:
+    """Return what the project's table says of the one quantity whose name begins so, and not like ``other``."""
+    is_meant = TABLE["example"].str.startswith(example) & TABLE["quantity"].str.startswith(quantity)
+    rows = TABLE[is_meant & ~TABLE["quantity"].str.startswith(other)]
+    assert len(rows) == 1, (example, quantity)
+    return str(rows["verdict"].iloc[0])
+
+
+def printed_table(figure: str) -> pd.DataFrame:
+    """Return the published means of a figure, panels in rows, methods in columns."""
+    entries = yaml.safe_load((ROOT / "conf" / "figure" / f"{figure}.yaml").read_text())["published"]
+    table = pd.DataFrame([entry for entry in entries if entry["what"] == "mean"])
+    return table.pivot_table(index="panel", columns="method", values="value", sort=False)
+
+
+# The ledger itself
+
+
+def ledger() -> list[list[str]]:
+    lines = [line for line in LEDGER.read_text().splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return [row for row in cells if row[0] != "Place" and not set(row[0]) <= set("-| ")]
+
+
+def functions(path: Path) -> set[str]:
+    return {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_slip_names_a_test_that_exists() -> None:
+    rows = ledger()
+    assert len(rows) > 30
+    for row in rows:
+        assert len(row) == 5, row
+        found = re.fullmatch(r"`tests/(test_\w+\.py)::(test_\w+)`", row[-1])
+        assert found, f"{row[0]}: no test is named"
+        assert found[2] in functions(ROOT / "tests" / found[1]), f"{row[0]}: there is no {row[-1]}"
+
+
+def test_every_test_here_proves_a_slip() -> None:
+    named = {row[-1].strip("`").partition("::")[2] for row in ledger()}
+    own = {name for name in functions(Path(__file__)) if name.startswith("test_")}
+    about_the_ledger = {test_every_slip_names_a_test_that_exists.__name__, test_every_test_here_proves_a_slip.__name__}
+    assert own - about_the_ledger == named & own
+
+
+# habo
+
+
+def test_etc_remainder_is_not_always_k_less_one() -> None:
+    remainders = [t % 3 for t in range(1, 7)]
+    assert remainders == [1, 2, 0, 1, 2, 0]
+    assert set(remainders) != {3 - 1}
+    assert [remainder + 1 for remainder in remainders] == [2, 3, 1, 2, 3, 1]
+    assert verdict("ETC, policy", "t mod k") == "slip"
+    assert verdict("ETC, policy", "arms of rounds") == "right"
+
+
+def test_etc_compares_after_all_six_rounds() -> None:
+    pulls = [0, 0, 0]
+    rounds = 0
+    while min(pulls) < 2:
+        rounds += 1
+        pulls[rounds % 3] += 1
+    assert rounds == 6
+    assert verdict("ETC, example", "rounds done") == "slip"
+
+
+def test_etc_example_has_no_best_arm() -> None:
+    """Gaps are distances from the best mean: whatever the means, the smallest gap is 0."""
+    means = np.random.default_rng(0).normal(size=(1000, 3))
+    gaps = means.max(axis=1, keepdims=True) - means
+    assert not gaps.min(axis=1).any()
+    assert min(3, 7, 2) > 0
+    assert verdict("ETC, bound", "arms with gap 0") == "slip"
+
+
+def test_etc_exploration_costs_24() -> None:
+    assert 2 * (3 + 7 + 2) == 24
+    assert verdict("ETC, bound", "m times") == "slip"
+
+
+def test_etc_exponent_has_m_for_n() -> None:
+    """Of gap 2 the printed .2706 belongs to m = 2, not to the n = 10 in the printed exponent."""
+    assert abs(2 * math.exp(-2 * 2**2 / 4) - 0.2706) < 1e-4
+    assert 2 * math.exp(-10 * 2**2 / 4) < 1e-4
+    # The difference of two means of m pulls each is sqrt(2 / m)-sub-Gaussian: n does not enter.
+    draws = np.random.default_rng(0).normal(size=(20_000, 2, 2)).mean(axis=2)
+    assert np.std(draws[:, 0] - draws[:, 1]) == pytest.approx(math.sqrt(2 / 2), rel=0.02)
+
+
+def test_etc_gaps_are_mixed_up() -> None:
+    for gap, printed in ((3.0, 0.000091492), (7.0, 1.027e-10)):
+        right = gap * math.exp(-2 * gap**2 / 4)
+        assert abs(printed / right - 1) > 0.3
+        assert all(abs(printed / (a * math.exp(-b * b * m / 4)) - 1) > 1e-3 for a, b, m in readings()), "a reading fits"
+        assert verdict("ETC, bound", f"term of gap {gap:.0f}") == "slip"
+    assert 3 * math.exp(-4.5) == pytest.approx(0.033327, abs=1e-6)
+    assert 7 * math.exp(-24.5) == pytest.approx(1.603e-10, rel=1e-3)
+
+
+def readings() -> list[tuple[float, float, float]]:
+    """Return factor, gap and pulls in every combination that the example offers."""
+    return list(itertools.product((2.0, 3.0, 7.0), (2.0, 3.0, 7.0), (2.0, 3.0, 6.0, 10.0)))
+
+
+def test_etc_four_rounds_remain() -> None:
+    assert 10 - 2 * 3 == 4
+    assert as_printed(28 + 0.2706, "28.2706"), "the factor was not left out"
+    assert verdict("ETC, bound", "rounds after") == "slip"
+
+
+def test_etc_bound_is_25() -> None:
+    bound = 24.0
+    for gap in (3.0, 7.0, 2.0):
+        bound += 4 * gap * math.exp(-2 * gap**2 / 4)
+    assert as_printed(bound, "25.216")
+    assert verdict("ETC, bound", "bound of the regret") == "slip"
+
+
+def test_etc_counts_lack_the_probability() -> None:
+    """Whatever the probabilities of being committed to, the expected counts of all arms sum to n."""
+    chances = np.random.default_rng(0).dirichlet(np.ones(3), size=100)
+    right = 2 + (10 - 6) * chances
+    np.testing.assert_allclose(right.sum(axis=1), 10)
+    assert 3 * (2 + (10 - 6)) == 18
+    assert verdict("ETC, counts", "sum over the arms") == "slip"
+
+
+def test_etc_probability_is_bounded_by_an_exponential() -> None:
+    """The chance that the worse of two Gaussian arms has the larger mean of m pulls is Phi(-Delta sqrt(m / 2))."""
+    for gap, pulls in itertools.product((0.1, 1.0, 2.0, 3.0, 7.0), (1, 2, 10)):
+        chance = norm.cdf(-gap * math.sqrt(pulls / 2))
+        assert chance <= math.exp(-pulls * gap**2 / 4)
+    assert 2 + (10 - 6) > 1, "the printed bound is above 1"
+    assert verdict("ETC, counts", "bound of P(A = i)") == "slip"
+
+
+def test_ucb1_round_2() -> None:
+    width = math.sqrt(2 * math.log(3))
+    assert as_printed(width, "1.482")
+    indices = np.array([1.0, 0.5, 0.8]) + width
+    assert as_printed(indices, "2.482 1.982 2.282")
+    assert indices.argmax() == np.argmax([2.386, 1.886, 2.186]) == 0
+    assert as_printed(math.log(4), "1.386")
+    assert verdict("UCB1, round 2", "sqrt") == "slip"
+    assert verdict("UCB1, round 2", "indices") == "inherited"
+
+
+def test_ucb1_round_3() -> None:
+    widths = [math.sqrt(2 * math.log(4) / pulls) for pulls in (2, 1, 1)]
+    assert as_printed(widths[:2], "1.177 1.665")
+    indices = np.array([1.0, 0.5, 0.8]) + widths
+    assert as_printed(indices, "2.177 2.165 2.465")
+    assert indices.argmax() == np.argmax([1.924, 2.053, 2.353]) == 2
+    assert verdict("UCB1, round 3", "sqrt") == "slip"
+    assert verdict("UCB1, round 3", "indices") == "inherited"
+
+
+def test_ucb_delta_cannot_have_log_log_regret() -> None:
+    """Delta ln T / KL is the least regret; for Gaussian arms of variance 1 that is 2 ln T / Delta."""
+    for gap in (0.05, 0.2, 0.5):
+        divergence = quad(lambda x, gap=gap: norm.pdf(x) * (norm.logpdf(x) - norm.logpdf(x, gap)), -10, 10)[0]
+        least = gap / divergence
+        assert least == pytest.approx(2 / gap, rel=1e-6)
+        # Whatever the constant in front of ln ln T / Delta, it falls below.
+        for constant in (1.0, 10.0, 100.0):
+            logs = np.array([10.0**power for power in range(1, 6)])  # ln T
+            assert (constant * np.log(logs) / gap < least * logs)[-1]
+    assert verdict("UCB(delta)", "regret times gap") == "slip"
+
+
+def test_learning_rates_use_the_wrong_logarithm() -> None:
+    right = [math.sqrt(math.log(3) / (3 * t)) for t in (1, 2, 3)]
+    assert as_printed(right, "0.605 0.428 0.349")
+    decimal = [math.sqrt(math.log10(3) / (3 * t)) for t in (1, 2, 3)]
+    assert all(0 <= rate - printed < 1e-2 for rate, printed in zip(decimal, (0.398, 0.28, 0.23), strict=True))
+    for example in ("Hedge, round 1", "Hedge, round 2", "EXP3, round 1", "EXP3, round 2", "EXP3, round 3"):
+        assert verdict(example, "learning rate") == "slip"
+
+
+PRINTED_WEIGHTS = np.array([0.8521, 0.8869, 0.8190])
+
+
+def test_hedge_weights_of_round_2() -> None:
+    losses = np.array([0.4, 0.3, 0.5])
+    assert as_printed(np.exp(-0.398 * losses), "0.8528 0.8875 0.8195")
+    assert as_printed(np.exp(-math.sqrt(math.log(3) / 3) * losses), "0.7850 0.8340 0.7389")
+    assert as_printed(np.exp(-0.4 * losses[:2]), "0.8521 0.8869")
+    assert verdict("Hedge, round 2", "weights") == "slip"
+
+
+def test_hedge_probabilities_sum_to_one() -> None:
+    assert sum((0.327, 0.341, 0.315)) == pytest.approx(0.983)
+    assert as_printed(PRINTED_WEIGHTS / PRINTED_WEIGHTS.sum(), "0.333 0.347 0.320")
+    assert verdict("Hedge, round 2", "probabilities") == "slip"
+
+
+def test_hedge_expected_loss() -> None:
+    losses = np.array([0.2, 0.4, 0.3])
+    assert as_printed(PRINTED_WEIGHTS @ losses / PRINTED_WEIGHTS.sum(), "0.3014")
+    assert as_printed(np.array([0.327, 0.341, 0.315]) @ losses, "0.2963")
+    assert verdict("Hedge, round 2", "expected loss", "expected loss if the losses stay") == "inherited"
+
+
+def test_hedge_loss_falls_because_the_losses_change() -> None:
+    old, new = np.array([0.4, 0.3, 0.5]), np.array([0.2, 0.4, 0.3])
+    assert as_printed(PRINTED_WEIGHTS @ old / PRINTED_WEIGHTS.sum(), "0.397")
+    assert new.mean() == pytest.approx(0.3)
+    assert PRINTED_WEIGHTS @ new / PRINTED_WEIGHTS.sum() > new.mean(), (
+        "of the new losses it has more than uniform draws"
+    )
+    assert verdict("Hedge, round 2", "expected loss if the losses stay") == "slip"
+
+
+def test_hedge_weights_of_round_3() -> None:
+    weights = PRINTED_WEIGHTS * np.exp(-0.282 * np.array([0.2, 0.4, 0.3]))
+    assert as_printed(weights, "0.8054 0.7923 0.7526")
+    assert verdict("Hedge, round 3", "weights") == "slip"
+
+
+def exp3_by_hand() -> tuple[list[list[float]], list[list[float]]]:
+    """Return totals and probabilities of rounds 1 to 3: arm 2 pays 0.5, then arm 1 pays 0.8."""
+    totals, chances = [[0.0, 0.0, 0.0]], []
+    for round_, (arm, reward) in enumerate(((1, 0.5), (0, 0.8), (0, 0.0)), start=1):
+        rate = math.sqrt(math.log(3) / (round_ * 3))
+        weights = [math.exp(rate * total) for total in totals[-1]]
+        chances.append([weight / sum(weights) for weight in weights])
+        estimate = [1 - (1 - reward) / chances[-1][i] if i == arm else 1.0 for i in range(3)]
+        totals.append([total + gain for total, gain in zip(totals[-1], estimate, strict=True)])
+    return totals[:3], chances
+
+
+def test_exp3_unchosen_arms_gain_one() -> None:
+    totals, chances = exp3_by_hand()
+    assert as_printed(totals[1], "1.000 -0.500 1.000")
+    assert as_printed(totals[2], "1.495 0.500 2.000")
+    # Only so is the estimate unbiased: its mean over the draw is the reward of every arm.
+    rewards = np.array([0.8, 0.5, 0.4])
+    own = np.array(chances[1])
+    estimates = 1 - np.diag((1 - rewards) / own)
+    np.testing.assert_allclose(own @ estimates, rewards)
+    assert verdict("EXP3, round 1", "S of all arms") == verdict("EXP3, round 2", "S of all arms") == "slip"
+
+
+def test_exp3_probabilities() -> None:
+    _, chances = exp3_by_hand()
+    assert as_printed(chances[1], "0.396 0.208 0.396")
+    assert as_printed(chances[2], "0.345 0.244 0.411")
+    assert verdict("EXP3, round 2", "probabilities") == verdict("EXP3, round 3", "probabilities") == "inherited"
+
+
+def test_exp3_favours_the_arm_never_played() -> None:
+    _, chances = exp3_by_hand()
+    assert np.argmax(chances[2]) == 2
+    assert np.argmax([0.368, 0.298, 0.33]) == 0
+    assert verdict("EXP3, round 3", "most probable arm") == "inherited"
+
+
+def test_habo_was_faster_on_house_prices_in_50_rounds() -> None:
+    seconds = {20: (100.94, 48.13), 50: (194.92, 203.50)}
+    assert {rounds: habo > bayes for rounds, (habo, bayes) in seconds.items()} == {20: True, 50: False}
+
+
+# opl_hpo
+
+
+def test_best_value_does_not_depend_on_the_logging_policy() -> None:
+    values, ratios = np.array([0.412, 0.501, 0.580, 0.677, 0.719]), np.array([0.554, 0.673, 0.831, 0.910, 0.966])
+    best = values / ratios
+    others = np.delete(best, 2)
+    assert as_printed(others, "0.744 0.744 0.744 0.744")
+    assert as_printed(best[2], "0.698")
+    assert as_printed(0.580 / others.mean(), "0.78")
+
+
+def test_alpha_ends_at_zero_for_one_start_only() -> None:
+    def last(start: float, score: float) -> float:
+        return start + (1 - start) * (1000 / 1000) ** 0.01 * (1000 * score / 1000)
+
+    assert [last(start, 1.0) for start in (0.0, 0.3, 0.5, 1.0)] == pytest.approx([1.0] * 4)
+    assert last(0.5, -1.0) == pytest.approx(0.0)
+    for start in (0.0, 0.3, 0.7, 1.0):
+        assert last(start, -1.0) == pytest.approx(2 * start - 1)
+        assert abs(last(start, -1.0)) > 0.1
+
+
+def test_ips_violates_proposition_d1() -> None:
+    """An action of propensity 1/100 that always pays: v is 100 or 0, and V is 1 for the policy that takes it."""
+    n, delta, v = 10, 0.05, 100.0
+    bound = math.sqrt(math.log(1 / delta) / (2 * n))
+    exceeds = sum(binom.pmf(k, n, 1 / v) for k in range(n + 1) if k * v / n - 1 > bound)
+    assert v > 1
+    assert exceeds > delta
+    # With v in [0, 1] the same proposition holds.
+    for chance in (0.01, 0.3, 0.5, 0.9):
+        assert sum(binom.pmf(k, n, chance) for k in range(n + 1) if k / n - chance > bound) <= delta
+
+
+def test_campaign_men_has_34_items() -> None:
+    found = importlib.util.find_spec("obp")
+    assert found is not None
+    assert found.submodule_search_locations
+    folder = Path(found.submodule_search_locations[0]) / "dataset" / "obd"
+    for policy in ("random", "bts"):
+        items = {name: len(pd.read_csv(folder / policy / name / "item_context.csv")) for name in ("men", "all")}
+        assert items == {"men": 34, "all": 80}
+        log = pd.read_csv(folder / policy / "men" / "men.csv")
+        assert log["item_id"].max() < 34
+        assert sorted(log["position"].unique()) == [1, 2, 3]
+    assert 240 == 80 * 3 != 34 * 3
+
+
+# online_hpo
+
+
+def test_f_score_lacks_the_factor_two() -> None:
+    checked = 0
+    for clicked, unclicked in itertools.product(range(1, 4), range(4)):
+        for above_clicked, above_unclicked in itertools.product(range(1, clicked + 1), range(unclicked + 1)):
+            above = above_clicked + above_unclicked
+            precision, recall = above_clicked / above, above_clicked / clicked
+            closed = 2 * above_clicked / (clicked + above)
+            assert closed == pytest.approx(2 * precision * recall / (precision + recall))
+            assert closed != pytest.approx(precision * recall / (precision + recall))
+            checked += 1
+    assert checked == 60
+
+
+HORIZONS = np.array([1e4, 1e6, 1e8, 1e10, 1e12])
+
+
+def grows_like(bound: np.ndarray, changes: float, power: float) -> bool:
+    """Whether bound / (changes^(1/4) T^(3/4)) grows without end, and in the long run like (ln T)^power."""
+    ratio = bound / (changes**0.25 * HORIZONS**0.75)
+    slope = np.diff(np.log(ratio)) / np.diff(np.log(np.log(HORIZONS)))
+    return bool((np.diff(ratio) > 0).all() and 0.5 * power < slope[-1] < 1.1 * power)
+
+
+def test_regret_bound_of_sd2me_has_a_logarithm() -> None:
+    window = np.floor(6**0.25 * (HORIZONS / 10) ** 0.75)
+    spacing = (6 / window) ** (1 / 3)
+    last_line = window * 10 + 2 * spacing * HORIZONS + 6 * np.log(window + 1) * HORIZONS / (window * spacing**2)
+    assert grows_like(last_line, 10, 1.0)
+    assert not grows_like(window * 10 + 2 * spacing * HORIZONS, 10, 1.0), "without its logarithm it would not grow"
+
+
+def test_regret_bound_of_ad2me_has_a_logarithm() -> None:
+    window = np.floor(2 * (HORIZONS / 30) ** 0.75)
+    logarithm = np.sqrt(np.log(2 * HORIZONS**1.5 / 0.05**0.5))
+    assert grows_like(3 * 10 * window + math.pi * HORIZONS * logarithm / window ** (1 / 3), 10, 0.5)
+    assert not grows_like(3 * 10 * window + math.pi * HORIZONS / window ** (1 / 3), 10, 0.5)
+
+
+def test_sd2me_has_three_arms() -> None:
+    discount = 1 - 6**-0.25 * (10 / 10_000) ** 0.75
+    spacing = (6 * (1 - discount)) ** (1 / 3)
+    arms = [spacing * k for k in range(1, 100) if spacing * k <= 1]
+    assert as_printed(arms, "0.278 0.557 0.835")
+
+
+# cdt
+
+
+def test_seconds_of_gloc_stand_out() -> None:
+    table = printed_table("cdt/table1")
+    extra = table["CDT"] - table["TL / Syndicated"]
+    assert extra.idxmax() == "GLOC, simulation"
+    assert extra.max() > 100
+    assert extra.drop("GLOC, simulation").max() == pytest.approx(6.2)
+    assert 493.15 - table.loc["GLOC, simulation", "TL / Syndicated"] < 6.2
+
+
+def test_default_k_depends_on_the_number_of_hyper_parameters() -> None:
+    default, by_k = printed_table("cdt/table5")["CDT"], printed_table("cdt/table6")
+    for panel, value in default.items():
+        same = {method[-1] for method in by_k.columns if by_k.loc[panel, method] == value}
+        assert same == ({"2"} if str(panel).startswith(("GLOC", "SGD-TS")) else {"3"}), panel
+
+
+def test_cdt_is_not_the_best_on_glm_tsl() -> None:
+    table = printed_table("cdt/table2")
+    assert table.loc["GLM-TSL"].idxmax() == "TL / Syndicated"
+    assert table.loc["GLM-TSL", "CDT"] == pytest.approx(table.loc["GLM-TSL", "TL / Syndicated"] - 1.09)
+
+
+def test_cdt_is_not_uniformly_the_best_on_yahoo() -> None:
+    table = printed_table("cdt/table2")
+    assert list(table.index[table.idxmax(axis=1) == "CDT"]) == ["UCB-GLM", "Laplace-TS", "SGD-TS"]
+    assert len(table) == 5
+
+
+# syndicated
+
+
+def test_sub_gaussian_condition_lacks_its_exponential() -> None:
+    for std in (0.1, 0.5, 1.0):
+        for b in (-3.0, -0.5, 0.0, 0.5, 3.0):
+            moment = quad(lambda e, b=b, std=std: math.exp(b * e) * norm.pdf(e, scale=std), -12 * std, 12 * std)[0]
+            assert moment == pytest.approx(math.exp(b * b * std * std / 2), rel=1e-6)
+            assert moment > b * b * std * std / 2, "printed as an upper bound"
+
+
+def test_optimal_arm_is_not_that_of_the_pulled_features() -> None:
+    env = SyntheticLinear(dim=3, n_arms=5, mean="raw")
+    env.start(100, Seeds())
+    for t in range(100):
+        contexts = env.observe()
+        assert contexts is not None
+        means = contexts @ env.theta
+        pulled = t % 5
+        printed = [means[pulled] for _ in range(5)]
+        assert len(set(printed)) == 1, "the printed maximum is over one and the same number"
+        assert env.values(pulled)["regret"] == pytest.approx(means.max() - means[pulled])
+
+
+def test_gaussian_rewards_leave_the_unit_interval() -> None:
+    env = SyntheticLinear(dim=10, n_arms=100, mean="shifted")
+    env.start(4000, Seeds())
+    rewards = np.empty(4000)
+    for t in range(len(rewards)):
+        env.observe()
+        assert env.means.min() >= 0
+        assert env.means.max() <= 1
+        rewards[t] = env.pull(t % 100)
+    outside = np.mean((rewards < 0) | (rewards > 1))
+    # Of N(m, 0.1) with m near 1/2.
+    assert outside == pytest.approx(2 * norm.sf(0.5 / math.sqrt(0.1)), abs=0.02)
+    for x, holds in ((0.0, True), (0.5, True), (1.0, True), (1.1, False), (2.0, False)):
+        assert (math.exp(x) <= 1 + x + (math.e - 2) * x**2 + 1e-12) == holds
