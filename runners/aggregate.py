@@ -56,42 +56,68 @@ def aggregate(
     curve_parts, final_rows = [], []
     for one, repetitions in zip(drawn, done, strict=True):
         labels = {axis: one.labels.get(axis, "") for axis in axes}
-        traces = [store.read(one.run.experiment.run_id, repetition) for repetition in repetitions]
-        for repetition, trace in zip(repetitions, traces, strict=True):
+        curves = _Curves(columns, keep)
+        for repetition in repetitions:
+            trace = store.read(one.run.experiment.run_id, repetition)
+            curves.add(trace)
             last = trace.iloc[-1]
             values = {name: last[name] for name in _numeric(trace) if name not in ("round", *axes)}
             costs = store.read_side(one.run.experiment.run_id, repetition).get("costs", {})
             values |= {f"seconds_{name}": seconds for name, seconds in costs.items()}
             final_rows.append({**labels, "repetition": repetition, "rounds": int(last["round"]), **values})
-        if columns and traces:
-            curve_parts += _curves(labels, traces, columns, keep)
+        curve_parts += curves.tables(labels)
     finals = pd.DataFrame(final_rows, columns=_columns(final_rows, axes))
     return (pd.concat(curve_parts, ignore_index=True) if curve_parts else pd.DataFrame()), finals
 
 
-def _curves(
-    labels: dict[str, str], traces: list[pd.DataFrame], patterns: Sequence[str], keep: Keep
-) -> list[pd.DataFrame]:
-    """Return mean and band of the columns, at the rounds that all traces have."""
-    rounds = traces[0]["round"].to_numpy()
-    if any(not np.array_equal(rounds, trace["round"]) for trace in traces):
-        shared = set(rounds.tolist()).intersection(*(trace["round"] for trace in traces))
-        traces = [trace[trace["round"].isin(shared)] for trace in traces]
-        rounds = traces[0]["round"].to_numpy()
-    kept = keep(rounds)
-    parts = []
-    columns = [str(name) for pattern in patterns for name in traces[0].columns if fnmatchcase(str(name), pattern)]
-    for column in dict.fromkeys(columns):
-        if any(column not in trace for trace in traces):
-            continue
-        values = np.array([trace[column].to_numpy(dtype=float)[kept] for trace in traces])
-        if not np.isfinite(values).all():  # a hyper-parameter is not set in the warm-up: no curve of it
-            continue
-        mean, low, high = mean_band(values)
-        std = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(len(kept), np.nan)
-        table = {"column": column, "round": rounds[kept], "mean": mean, "std": std, "ci_low": low, "ci_high": high}
-        parts.append(pd.DataFrame({**labels, **table, "n": len(values)}))
-    return parts
+class _Curves:
+    """What is kept of the traces of one experiment: of some columns some rounds, however many traces there are.
+
+    Parameters
+    ----------
+    patterns
+        Names or patterns of the columns.
+    keep
+        Which of the rounds; chosen from those of the first trace. A round that another trace lacks is left out.
+    """
+
+    def __init__(self, patterns: Sequence[str], keep: Keep) -> None:
+        self._patterns = patterns
+        self._keep = keep
+        self._rounds: npt.NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._values: dict[str, list[npt.NDArray[np.float64]]] = {}
+        self._n = 0
+
+    def add(self, trace: pd.DataFrame) -> None:
+        """Take what is needed from one more trace."""
+        rounds = trace["round"].to_numpy()
+        if not self._n:
+            names = [str(name) for p in self._patterns for name in trace.columns if fnmatchcase(str(name), p)]
+            self._values = {name: [] for name in names}
+            self._rounds = rounds[self._keep(rounds)]
+        self._n += 1
+        places = np.flatnonzero(np.isin(rounds, self._rounds))
+        if len(places) < len(self._rounds):
+            shared = np.isin(self._rounds, rounds)
+            self._rounds = self._rounds[shared]
+            self._values = {name: [row[shared] for row in rows] for name, rows in self._values.items()}
+        for name in [name for name in self._values if name not in trace]:
+            del self._values[name]
+        for name, rows in self._values.items():
+            rows.append(trace[name].to_numpy(dtype=float)[places])
+
+    def tables(self, labels: dict[str, str]) -> list[pd.DataFrame]:
+        """Return mean and band of each column."""
+        parts = []
+        for column, rows in self._values.items():
+            values = np.array(rows)
+            if not np.isfinite(values).all():  # a hyper-parameter is not set in the warm-up: no curve of it
+                continue
+            mean, low, high = mean_band(values)
+            std = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(len(self._rounds), np.nan)
+            table = {"round": self._rounds, "mean": mean, "std": std, "ci_low": low, "ci_high": high}
+            parts.append(pd.DataFrame({**labels, "column": column, **table, "n": len(values)}))
+        return parts
 
 
 def _numeric(trace: pd.DataFrame) -> list[str]:

@@ -1,0 +1,59 @@
+"""From raw runs to curves and final values."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bench.stats import mean_band
+from runners.aggregate import aggregate
+from runners.store import Store
+
+RUN = "a" * 20
+
+
+def write(store: Store, ends: list[int]) -> np.ndarray:
+    """Write repetitions that end at these rounds; return their regrets, the rows of shorter ones filled with NaN."""
+    rng = np.random.default_rng(0)
+    table = np.full((len(ends), max(ends)), np.nan)
+    for repetition, end in enumerate(ends):
+        regret = rng.random(end).cumsum()
+        table[repetition, :end] = regret
+        columns = {"round": np.arange(1, end + 1), "regret": regret, "rate": np.full(end, np.nan)}
+        store.write(RUN, repetition, columns, {"seconds": 1.0, "costs": {"tuner": 0.5 + repetition}})
+    return table
+
+
+@pytest.fixture
+def drawn():
+    experiment = SimpleNamespace(run_id=RUN)
+    return [SimpleNamespace(labels={"method": "TL"}, run=SimpleNamespace(experiment=experiment))]
+
+
+@pytest.mark.parametrize("ends", [[200, 200, 200], [200, 150, 180], [120, 200, 200]])
+def test_curves_are_means_over_the_rounds_that_all_repetitions_have(tmp_path, drawn, ends):
+    store = Store(tmp_path)
+    store.prepare(RUN, {})
+    regrets = write(store, ends)
+    curves, finals = aggregate(drawn, [[0, 1, 2]], store, columns=["reg*", "rate"])
+    rounds = curves["round"].to_numpy()
+    assert rounds[0] == 1
+    assert len(rounds) >= 30
+    assert rounds.max() <= min(ends)
+    expected = regrets[:, rounds - 1]
+    mean, low, high = mean_band(expected)
+    assert set(curves["column"]) == {"regret"}  # the other is not set anywhere
+    for name, values in (("mean", mean), ("ci_low", low), ("ci_high", high), ("std", expected.std(axis=0, ddof=1))):
+        np.testing.assert_allclose(curves[name], values, rtol=1e-12)
+    assert finals["rounds"].tolist() == ends
+    assert finals["regret"].tolist() == [row[np.isfinite(row)][-1] for row in regrets]
+    assert finals["seconds_tuner"].tolist() == [0.5, 1.5, 2.5]
+
+
+def test_without_columns_there_are_no_curves(tmp_path, drawn):
+    store = Store(tmp_path)
+    store.prepare(RUN, {})
+    write(store, [10, 10])
+    curves, finals = aggregate(drawn, [[0, 1]], store)
+    assert not len(curves)
+    assert len(finals) == 2
