@@ -100,12 +100,18 @@ def _hedge(t: Array, n_arms: Several, eta: PositiveFloat) -> Array:
     return np.asarray(math.log(n_arms) / eta + eta * t / 8.0)
 
 
+def _dynamic(t: Array, changes: PositiveInt) -> Array:
+    """SD2ME and AD2ME, without constant and logarithms: Gamma^(1/4) t^(3/4). Source: online_hpo, theorem 4.1."""
+    return np.asarray(changes**0.25 * t**0.75)
+
+
 def _positive(gaps: list[float]) -> Array:
     return np.array([gap for gap in gaps if gap > 0])
 
 
 _checked = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
 FORMULAS: dict[str, Callable[..., Array]] = {
+    "dynamic": _checked(_dynamic),
     "etc": _checked(_etc),
     "etc_two_arms": _checked(_etc_two_arms),
     "ucb1": _checked(_ucb1),

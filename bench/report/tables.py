@@ -130,7 +130,7 @@ def tables(
     if figure.get("kind") == "lipschitz":
         return {"table": block_table(figure, pd.DataFrame() if curves is None else curves, finals)}
     found = {"table": summary(figure, finals, surrogate=surrogate)}
-    if figure.get("kind") == "grid":
+    if figure.get("kind") == "grid" and figure.get("best") != "none":
         found["best"] = grid_summary(figure, finals, surrogate=surrogate)
     return found
 

@@ -29,8 +29,22 @@ PAPERS = {
     "opl_hpo": Paper(
         "Hyperparameter Optimization Can Even be Harmful in Off-Policy Learning and How to Deal with It",
         "Saito, Nomura",
-        "A search that maximises an unbiased off-policy estimate picks policies that the estimate flatters, and may end "
-        "below the policy that logged the data. CIR-HPO maximises a lower confidence bound instead, and mixes each "
+        "A search that maximises an unbiased off-policy estimate picks policies that the estimate flatters, and may "
+        "end below the policy that logged the data. CIR-HPO maximises a lower confidence bound instead, and mixes each "
         "candidate with the logging policy, the more so the more often tests on the validation data speak for it.",
+    ),
+    "online_hpo": Paper(
+        "Non-stationary Continuum-armed Bandits for Online Hyperparameter Optimization",
+        "Lu, Zhou, Shi, Zhu, Yu, Chen, Da, Zhang",
+        "A hyper-parameter of a running system is a point of an interval whose reward drifts, so old rewards are "
+        "dropped or discounted. SD2ME tries points of a fixed grid in this way, AD2ME adds points where its confidence "
+        "intervals leave a gap; both are tried on the threshold above which a shop's ads become candidates.",
+    ),
+    "habo": Paper(
+        "HyperArm Bandit Optimization: a novel approach to hyperparameter optimization",
+        "Karroum, Mazhar",
+        "Each hyper-parameter is an arm that holds arms of its own, its values: in every round EXP3 chooses which "
+        "hyper-parameter to change, and another EXP3 to which value. It is tried on random forests against Bayesian "
+        "optimisation, after an introduction to the bandit algorithms that it is made of.",
     ),
 }

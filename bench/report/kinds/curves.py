@@ -39,9 +39,10 @@ _BOUND_STYLE: dict[str, Any] = {"linestyle": (0, (2, 2)), "linewidth": 1.1, "zor
 def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, note: str) -> Figure:
     """Draw mean curves with their band.
 
-    Keys of the figure used here: `title`, `column`, `y_label`, `y_scale` (`linear`, default, or `log`), `panels` (axes
-    that make the panels, default `panel`), `bounds` (a list of `measured`, which selects experiments, and `formula`, a
-    bound of `bench.report.regret_bounds` on them). For columns of regret, uniformly random arms are a dashed grey line.
+    Keys of the figure used here: `title`, `column`, `x_label` (default: round), `y_label`, `y_scale` (`linear`,
+    default, or `log`), `panels` (axes that make the panels, default `panel`), `bounds` (a list of `measured`, which
+    selects experiments, and `formula`, a bound of `bench.report.regret_bounds` on them). For columns of regret,
+    uniformly random arms are a dashed grey line.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
         lines = {key: rows for key in data.select(panel) if len(rows := _curve(frame, data, key, column))}
         axes.set_title(wrapped(panel_title(panel), 48), loc="left")
         if page.is_bottom(number):
-            axes.set_xlabel("round")
+            axes.set_xlabel(str(figure.get("x_label", "round")))
         if page.is_left(number):
             axes.set_ylabel(str(figure.get("y_label", column)))
         if not lines:

@@ -27,11 +27,13 @@ from bench.report.kinds.series import panel_title, series_name
 from bench.report.labels import Selection
 from bench.report.parts import part_id
 from bench.report.published import published
+from bench.report.regret_bounds import regret_bound
 from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION, LineStyle, line_style
 from bench.report.tables import final_column, random_arms, shows_random_arms
 from bench.stats import MEAN_INTERVAL, mean_interval
 
 _GRID_STYLE = LineStyle(BLUE, "-", "o")
+_BOUND_STYLE: dict[str, Any] = {"color": GREY, "linestyle": (0, (2, 2)), "linewidth": 1.3, "zorder": 1.8}
 _FEW = 8
 _MEASURED, _BEST, _PUBLISHED = "mean on the grid", "best on the grid", "published best"
 
@@ -40,14 +42,16 @@ def grid(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
     """Draw final means with intervals along a numeric axis.
 
     Keys of the figure used here: `title`, `column`, `y_label`, `x_label`, `axis` (the numeric axis, default the only
-    one), `panels` (default `panel`), `best` (`lowest`, default, or `highest`), `y_scale` and `x_scale`, `published`
-    (`best` and `mean` of a panel; not shown beside surrogate data).
+    one), `panels` (default `panel`), `best` (`lowest`, default, `highest`, or `none`: no value is marked), `y_scale`
+    and `x_scale`, `bounds` (a list of `label` and `formula`, a bound of `bench.report.regret_bounds` in the numbers
+    along the axis), `published` (`best` and `mean` of a panel; not shown beside surrogate data).
     """
     data = Experiments(figure, finals)
     column, axis = str(figure["column"]), grid_axis(figure, data)
     axes_of_panels = panel_axes(figure, data)
     panels = data.groups(axes_of_panels, [{}])
     page = Page(str(figure.get("title", data.name)), note, len(panels))
+    marks_best = figure.get("best") != "none"
     handles: dict[str, Artist] = {}
     for number, (panel, axes) in enumerate(zip(panels, page.axes, strict=False)):
         axes.set_title(wrapped(panel_title(panel), 48), loc="left")
@@ -70,9 +74,14 @@ def grid(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
             named = panel_title(panel), name or _MEASURED
             low, high = _draw(axes, table, style, named)
             bottom, top = min(bottom, low), max(top, high)
-            _mark_best(axes, table, str(figure.get("best", "lowest")), named)
+            if marks_best:
+                _mark_best(axes, table, str(figure.get("best", "lowest")), named)
             handles.setdefault(name or _MEASURED, Line2D([], [], **style._asdict()))
-        handles.setdefault(_BEST, _star())
+        if marks_best:
+            handles.setdefault(_BEST, _star())
+        for bound in figure.get("bounds") or ():
+            top = max(top, _draw_bound(axes, bound, panel_title(panel), lines.values()))
+            handles.setdefault(str(bound["label"]), Line2D([], [], **_BOUND_STYLE))
         labels = {name: only[0] for name, only in panel.items()}
         theory = theory_key(data, axis, labels)
         if theory is not None and len(values := final_column(data, theory, column)):
@@ -82,7 +91,10 @@ def grid(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
             _mark_published(axes, numbers)
             top = max(top, numbers.get("mean", 0.0))
             handles.setdefault(_PUBLISHED, _published_handle())
-        if shows_random_arms(figure, data):
+        if shows_random_arms(figure, data) and axis == "horizon":
+            _draw_random_arms(axes, data, panel)
+            handles.setdefault(RANDOM_ARMS, Line2D([], [], **line_style(RANDOM_ARMS)._asdict()))
+        elif shows_random_arms(figure, data):
             random = random_arms(data, data.select(panel))
             if not limit_to_methods(axes, top, random, is_log) and np.isfinite(random):
                 style, own = line_style(RANDOM_ARMS), part_id("line", panel_title(panel), RANDOM_ARMS)
@@ -152,6 +164,25 @@ def _number_the_grid(axes: Axes, lines: Iterable[pd.DataFrame]) -> None:
     if len(values) <= _FEW:
         axes.set_xticks(values)
     readable_numbers(axes, "x")
+
+
+def _draw_bound(axes: Axes, bound: Mapping[str, Any], panel: str, lines: Iterable[pd.DataFrame]) -> float:
+    """Draw a bound at each number along the axis, which is a horizon; return its largest value."""
+    xs = sorted({float(x) for table in lines for x in table["x"]})
+    values = [float(regret_bound(bound["formula"], [x])[0]) for x in xs]
+    axes.plot(xs, values, gid=part_id("bound", panel, str(bound["label"])), **_BOUND_STYLE)
+    return max(values)
+
+
+def _draw_random_arms(axes: Axes, data: Experiments, panel: Selection) -> None:
+    """Draw the regret of random arms where it differs along the axis, as it does in runs of different length."""
+    points = []
+    for label in data.labels("horizon"):
+        random = random_arms(data, data.select({**panel, "horizon": (label,)}))
+        if math.isfinite(random):
+            points.append((float(label), random))
+    style = line_style(RANDOM_ARMS)._asdict()
+    axes.plot(*zip(*points, strict=True), linewidth=1.2, zorder=1.5, gid=part_id("line", panel_title(panel), RANDOM_ARMS), **style)
 
 
 def _mark_best(axes: Axes, table: pd.DataFrame, best: str, named: tuple[str, str]) -> None:

@@ -1,0 +1,71 @@
+"""Counts and mean rewards of arms, and the arm that optimism in the face of uncertainty chooses."""
+
+import math
+
+import numpy as np
+
+from bench.kernel import kernel
+
+
+class ArmMeans:
+    """What the rewards of ``n_arms`` arms have been so far.
+
+    Parameters
+    ----------
+    n_arms
+        Number of arms, K.
+
+    Attributes
+    ----------
+    counts, means
+        Pulls and mean reward of every arm, shape (K,).
+    pulls
+        Pulls of all arms together, t.
+    """
+
+    def __init__(self, n_arms: int) -> None:
+        self.counts = np.zeros(n_arms)
+        self.means = np.zeros(n_arms)
+        self.pulls = 0
+
+    def learn(self, arm: int, reward: float) -> None:
+        """Take a reward of ``arm``."""
+        self.pulls += 1
+        _learn(self.means, self.counts, arm, reward)
+
+    @property
+    def ucb1_width(self) -> float:
+        """Return 2 ln t, the width of UCB1's upper bounds. Source: habo, section 8 (Auer et al. 2002)."""
+        return 2.0 * math.log(max(self.pulls, 1))
+
+    def optimistic(self, width: float) -> int:
+        """Return the first arm with the largest upper bound, mean + sqrt(width / count); infinite without a pull."""
+        return int(_optimistic(self.means, self.counts, width))
+
+    def upper_bounds(self, width: float) -> np.ndarray:
+        """Return those upper bounds, shape (K,)."""
+        bounds = np.full(len(self.means), np.inf)
+        known = self.counts > 0
+        bounds[known] = self.means[known] + np.sqrt(width / self.counts[known])
+        return bounds
+
+
+@kernel
+def _learn(means: np.ndarray, counts: np.ndarray, arm: int, reward: float) -> None:
+    counts[arm] += 1.0
+    # A mean of old mean and reward, not a sum that is divided: it cannot overflow.
+    means[arm] += reward / counts[arm] - means[arm] / counts[arm]
+
+
+@kernel
+def _optimistic(means: np.ndarray, counts: np.ndarray, width: float) -> int:
+    best = 0
+    largest = -np.inf
+    for arm in range(means.size):
+        if counts[arm] == 0.0:
+            return arm
+        bound = means[arm] + np.sqrt(width / counts[arm])
+        if bound > largest:
+            largest = bound
+            best = arm
+    return best

@@ -1,0 +1,197 @@
+"""The Open Bandit Dataset: the logs of a uniform and of a Thompson-sampling policy, in three campaigns."""
+
+import hashlib
+import importlib.util
+import io
+import json
+import os
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+import bench.data.open_bandit_log
+import bench.data.open_bandit_parser
+from bench.data.catalogue import OPEN_BANDIT
+from bench.data.files import cache_folder, write_whole
+from bench.data.open_bandit_log import OpenBanditLog
+from bench.data.open_bandit_parser import read_items, read_log
+from bench.errors import DataError
+
+CampaignName = Literal["men", "women", "all"]
+Policy = Literal["bts", "random"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+
+_LARGE = 200_000_000
+_Stamp = tuple[Path, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Campaign:
+    """Both logs of a campaign, with the same codes for the same users' features, and the items they show.
+
+    Parameters
+    ----------
+    bts, random
+        The log of the Thompson-sampling policy and that of the uniform one.
+    item_scores
+        The items' numerical feature, standardised by the publisher, shape (n_items,).
+    item_categories
+        Their three categorical features as codes from 0, int64, shape (n_items, 3).
+    fingerprint
+        The sha256 of all of it; ``packaged-`` before it for the sample that comes with the package obp.
+    """
+
+    bts: OpenBanditLog
+    random: OpenBanditLog
+    item_scores: np.ndarray
+    item_categories: np.ndarray
+    fingerprint: str
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.item_scores)
+
+
+def load_campaign(name: CampaignName) -> Campaign:
+    """Return a campaign from the full data set where that is at hand, else from obp's packaged sample.
+
+    The full data set is the folder ``open_bandit_dataset`` of the published zip file, in the data set's folder below
+    ``BENCH_DATA_DIR`` or the cache. The sample, 10,000 rows of each log, is real data and always there. What parsing
+    gave is kept in the cache folder, under a hash of the files' names, sizes and times of change and of the parser's
+    source, and in memory.
+
+    Raises
+    ------
+    DataError
+        If a file is missing beside others of the campaign, or damaged; the sample never hides that.
+    """
+    paths, packaged = _files(name)
+    stamps = tuple(_stamp(path) for path in paths)
+    if stamps not in _loaded:
+        kept = _kept_path(stamps)
+        arrays = _read(kept)
+        if arrays is None:
+            arrays = _parse(paths)
+            _keep(kept, arrays)
+        _loaded.clear()
+        _loaded[stamps] = _campaign(arrays, packaged)
+    return _loaded[stamps]
+
+
+_loaded: dict[tuple[_Stamp, ...], Campaign] = {}
+
+
+def _files(name: CampaignName) -> tuple[list[Path], bool]:
+    """Return log and items of each policy, and whether they are those of the packaged sample."""
+    given = os.environ.get("BENCH_DATA_DIR")
+    roots = [Path(given).expanduser()] if given else []
+    for root in (*roots, cache_folder() / "data"):
+        paths = _below(root / OPEN_BANDIT.folder / OPEN_BANDIT.file.partition("/")[0], name)
+        here = [path.is_file() for path in paths]
+        if all(here):
+            return paths, False
+        if any(here):
+            missing, found = paths[here.index(False)], paths[here.index(True)]
+            raise DataError(f"{missing}: found no such file beside {found}, expected all four of the campaign")
+    specification = importlib.util.find_spec("obp")  # importing it would take 400 MB
+    if specification is None or not specification.submodule_search_locations:
+        raise DataError(f"found neither the {OPEN_BANDIT.title} nor the package obp, expected one of them")
+    return _below(Path(specification.submodule_search_locations[0]) / "dataset" / "obd", name), True
+
+
+def _below(folder: Path, name: CampaignName) -> list[Path]:
+    return [folder / policy / name / file for policy in POLICIES for file in (f"{name}.csv", "item_context.csv")]
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise DataError(
+            f"{path}: found no way to read it ({error.strerror}), expected a file of the data set"
+        ) from None
+    return path, status.st_size, status.st_mtime_ns
+
+
+def _parse(paths: list[Path]) -> dict[str, np.ndarray]:
+    """Return everything as arrays by name."""
+    size = sum(path.stat().st_size for path in paths)
+    if size > _LARGE:
+        warnings.warn(f"{paths[0].parent}: {size / 1e9:.1f} GB are parsed, once, which takes minutes", stacklevel=4)
+    bts, bts_items, random, random_items = paths
+    (scores, categories), (own_scores, own_categories) = read_items(random_items), read_items(bts_items)
+    if not np.array_equal(scores, own_scores) or not np.array_equal(categories, own_categories):
+        raise DataError(f"{bts_items}: found other items than in {random_items}, expected the same")
+    logs = read_log(bts, len(scores), uniform=False), read_log(random, len(scores), uniform=True)
+    arrays = {"item_scores": scores, "item_categories": categories}
+    for policy, log in zip(POLICIES, _aligned(*logs), strict=True):
+        arrays |= {f"{policy}/{name}": array for name, array in log.arrays().items()}
+    return arrays
+
+
+def _aligned(*logs: OpenBanditLog) -> list[OpenBanditLog]:
+    """Give the logs common codes: each has values of the users' features that the other lacks."""
+    names = tuple(np.unique(np.concatenate(each)) for each in zip(*(log.names for log in logs), strict=True))
+    return [
+        replace(
+            log,
+            users=np.column_stack(
+                [
+                    np.searchsorted(common, own)[log.users[:, at]]
+                    for at, (common, own) in enumerate(zip(names, log.names, strict=True))
+                ]
+            ),
+            names=names,
+        )
+        for log in logs
+    ]
+
+
+def _campaign(arrays: dict[str, np.ndarray], packaged: bool) -> Campaign:
+    logs = {
+        policy: OpenBanditLog.of(
+            {name.partition("/")[2]: array for name, array in arrays.items() if name.startswith(f"{policy}/")}
+        )
+        for policy in POLICIES
+    }
+    scores, categories = arrays["item_scores"], arrays["item_categories"]
+    digest = hashlib.sha256("".join(log.fingerprint() for log in logs.values()).encode())
+    digest.update(scores.astype("<f8").tobytes() + categories.astype("<i8").tobytes())
+    for array in (scores, categories):
+        array.flags.writeable = False
+    mark = "packaged-" if packaged else ""
+    return Campaign(logs["bts"], logs["random"], scores, categories, mark + digest.hexdigest())
+
+
+def _kept_path(stamps: tuple[_Stamp, ...]) -> Path:
+    """Return where the campaign is kept: a name that changes with its files and with the parser."""
+    parts: list[Any] = [[str(path), size, mtime_ns] for path, size, mtime_ns in stamps]
+    for source in (__file__, bench.data.open_bandit_parser.__file__, bench.data.open_bandit_log.__file__):
+        parts.append(hashlib.sha256(Path(str(source)).read_bytes()).hexdigest())
+    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return cache_folder() / "logs" / f"open_bandit-{key[:32]}.npz"
+
+
+def _keep(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    content = io.BytesIO()
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    try:
+        write_whole(path, content.getvalue())
+    except OSError as error:
+        warnings.warn(f"{path}: could not be written ({error.strerror}); next time it is made anew", stacklevel=4)
+
+
+def _read(path: Path) -> dict[str, np.ndarray] | None:
+    """Return what was kept, or None where there is nothing or the file is not what was written."""
+    if not path.is_file():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:  # each array carries a checksum, which reading verifies
+            return {name: file[name] for name in file.files}
+    except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
+        warnings.warn(f"{path}: found a damaged cache file, which is made anew", stacklevel=4)
+        return None

@@ -1,0 +1,289 @@
+"""Fashion items on a web page: the logs of the Open Bandit Dataset, for off-policy learning and for replay."""
+
+import math
+import warnings
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field, PositiveInt
+
+from bench.component import component
+from bench.data.open_bandit import Campaign, CampaignName, load_campaign
+from bench.data.open_bandit_log import N_POSITIONS, OpenBanditLog
+from bench.data.open_bandit_policy import probabilities, probabilities_of_log
+from bench.envs.contextual import ContextualEnvironment, Link
+from bench.envs.logged import LoggedData, LoggedEnvironment, Policy
+from bench.errors import ConfigError
+from bench.kernel import kernel
+from bench.seeding import Seeds
+
+_Z = 1.959963984540054
+"""Standard normal quantile of two-sided 95 % intervals."""
+
+_STATIC = N_POSITIONS + 2
+"""Features in the replay that are not hashed: the position, the item's numerical feature, the user-item affinity."""
+
+
+@component
+class OpenBandit(ContextualEnvironment, LoggedEnvironment):
+    """One campaign's two logs. An action is an item; the position at which it is shown is part of the context.
+
+    For off-policy learning, ``n_tuning`` random rows of the Thompson-sampling log, one half for training and one for
+    validation, are the logged data, and the whole uniform log is the test data. A context is the user's four features
+    and the position, one-hot; an item's features are its numerical one and the three categorical ones, one-hot.
+
+    For online bandits, the uniform log is replayed (Li et al. 2011): an event whose item is not the one chosen is
+    rejected. Repetitions replay disjoint parts of the log, randomly drawn and each in the order of time; so their
+    results are independent, and an interval over them speaks of the data and not of the algorithm's luck alone. Rewards
+    are clicks; expected rewards, and so regret, are unknown. A row is taken as an event of its own, though three rows
+    make a page view. Of each item there are the position, one-hot, the item's numerical feature, the user-item
+    affinity a as a / (1 + a), and ``n_hashed`` signed hashed features (item, its categories, and these crossed with the
+    user's features); each item's features are scaled to norm 1.
+
+    Parameters
+    ----------
+    campaign
+        ``men`` (34 items), ``women`` (46) or ``all`` (80).
+    n_tuning
+        Rows of the Thompson-sampling log to draw, or as many as there are.
+    n_parts
+        Parts of the uniform log to replay, and so the largest number of repetitions.
+    n_hashed
+        Number of hashed features in the replay.
+
+    Source: opl_hpo, appendix A. It has 240 actions in the men's campaign, the 80 items times 3 positions of another:
+    that the position belongs to the context is assumed, as are the halves.
+    """
+
+    sums: ClassVar[tuple[str, ...]] = ("reward",)
+
+    campaign: CampaignName = "men"
+    n_tuning: Annotated[int, Field(ge=2)] = 100_000
+    n_parts: PositiveInt = 10
+    n_hashed: PositiveInt = 32
+
+    @property
+    def link(self) -> Link:
+        """Rewards are 0 or 1."""
+        return "logistic"
+
+    @property
+    def fingerprint(self) -> str:
+        """Checksum of what the logs say, after ``packaged-`` where it is the sample that comes with obp."""
+        return load_campaign(self.campaign).fingerprint
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        self._rounds = rounds
+        self._data = data = load_campaign(self.campaign)
+        self.n_actions = self.n_arms = data.n_items
+        self._start_logged(data, seeds)
+        self._start_replay(data, seeds)
+
+    # Off-policy learning
+
+    def _start_logged(self, data: Campaign, seeds: Seeds) -> None:
+        self.action_features = np.column_stack(
+            (data.item_scores, *(_one_hot(codes) for codes in data.item_categories.T))
+        )
+        n = min(self.n_tuning, len(data.bts))
+        rows = seeds.generator("tuning").choice(len(data.bts), n, replace=False)
+        self.train, self.validation = (self._logged(part) for part in (rows[: n // 2], rows[n // 2 :]))
+        # A reward of 0 adds nothing to an IPS estimate: only rows with a click are ever looked at
+        self._clicked = np.flatnonzero(data.random.clicks)
+        self._test_contexts = _contexts(data.random, self._clicked)
+        times, positions = data.random.timestamps[self._clicked], data.random.positions[self._clicked]
+        self._test_policy = probabilities(data.bts, data.n_items, times, positions)
+        self.logging_value = self.value(lambda contexts, policy: policy)
+
+    def _logged(self, rows: np.ndarray) -> LoggedData:
+        log = self._data.bts
+        return LoggedData(
+            contexts=_contexts(log, rows),
+            actions=log.items[rows],
+            rewards=log.clicks[rows],
+            propensities=log.propensities[rows],
+            policy=probabilities_of_log(log, self.n_actions, rows),
+        )
+
+    def value(self, policy: Policy, rows: int | None = None) -> float:
+        """Return the IPS estimate of the policy's value, clicks per item shown, on the uniform log.
+
+        It takes the whole log, whatever ``rows``: only rows with a click cost anything.
+        """
+        return float(self.value_terms(policy).mean())
+
+    def value_terms(self, policy: Policy) -> np.ndarray:
+        """Return what each row of the uniform log adds to the IPS estimate of the policy's value, which is their mean.
+
+        The policy is asked for the rows with a click alone, so it must treat every row by itself.
+
+        Returns
+        -------
+        ndarray
+            Shape (rows of the uniform log,).
+        """
+        log, clicked = self._data.random, self._clicked
+        terms = np.zeros(len(log))
+        if len(clicked):
+            chosen = policy(self._test_contexts, self._test_policy)[np.arange(len(clicked)), log.items[clicked]]
+            terms[clicked] = chosen / log.propensities[clicked]
+        return terms
+
+    def value_interval(self, policy: Policy) -> tuple[float, float]:
+        """Return a 95 % confidence interval of ``value``, by the normal approximation.
+
+        It stands for the chance in the uniform log alone; with few clicks it is too short at its upper end.
+        """
+        terms = self.value_terms(policy)
+        middle, half = float(terms.mean()), _Z * float(terms.std(ddof=1)) / math.sqrt(len(terms))
+        return middle - half, middle + half
+
+    # Replay
+
+    def _start_replay(self, data: Campaign, seeds: Seeds) -> None:
+        self.dim = _STATIC + self.n_hashed
+        self.sub_gaussian = 0.5
+        self.feature_norm = 1.0
+        self._repetition = seeds.repetition
+        shuffled = Seeds(seeds.base_seed, 0, seeds.path).generator("parts").permutation(len(data.random))
+        self._part = np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
+        self._own, self._crossed, self._first = self._hashed(data)
+        self._affinity_starts = np.searchsorted(data.random.affinity_rows, np.arange(len(data.random) + 1))
+        self._score = data.item_scores / max(float(np.abs(data.item_scores).max()), 1e-12)
+        self._memory = np.empty((self.dim, self.n_arms))
+        self._seen = self._accepted = 0
+        self._clicks = self._logged_clicks = 0.0
+
+    def _hashed(self, data: Campaign) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Hash what tells items apart, and all pairs of that with a value of a user's feature.
+
+        Buckets and signs are drawn once for all, whatever the seed.
+
+        Returns
+        -------
+        tuple of ndarray
+            Features of the items, shape (n_hashed, n_items); their part that each value of the users' features adds,
+            shape (values, n_hashed, n_items); and the first value of each of the users' features, shape (4,).
+        """
+        rng = Seeds(0, 0, ("env", "open_bandit")).generator("hashing")
+        sizes = [len(names) for names in data.random.names]
+        groups = [np.arange(data.n_items), *data.item_categories.T]
+
+        def draw(group: np.ndarray, out: np.ndarray) -> None:
+            buckets = rng.integers(self.n_hashed, size=group.max() + 1)
+            signs = rng.choice((-1.0, 1.0), size=group.max() + 1)
+            np.add.at(out, (buckets[group], np.arange(len(group))), signs[group])
+
+        own = np.zeros((self.n_hashed, data.n_items))
+        for group in groups:
+            draw(group, own)
+        crossed = np.zeros((sum(sizes), self.n_hashed, data.n_items))
+        for value in crossed:
+            for group in groups[1:]:
+                draw(group, value)
+        first = np.cumsum([0, *sizes[:-1]])
+        scale = 1.0 / math.sqrt(len(groups) + len(sizes) * (len(groups) - 1))  # without collisions, the norm is 1 then
+        return own * scale, crossed * scale, first
+
+    def observe(self) -> np.ndarray | None:
+        if self._repetition >= self.n_parts:
+            raise ConfigError(
+                f"repetitions: found repetition {self._repetition} (from 0) of a log in {self.n_parts} parts, expected "
+                f"at most {self.n_parts} repetitions (env.n_parts), since each replays a part of its own"
+            )
+        if self._seen == len(self._part):
+            self._warn_of_a_short_log()
+            return None
+        log = self._data.random
+        self._row = row = int(self._part[self._seen])
+        self._seen += 1
+        self._logged_clicks += float(log.clicks[row])
+        start, end = self._affinity_starts[row], self._affinity_starts[row + 1]
+        _fill(
+            self._own,
+            self._crossed,
+            self._first + log.users[row],
+            log.positions[row],
+            self._score,
+            log.affinity_items[start:end],
+            log.affinities[start:end],
+            self._memory,
+        )
+        return self._memory.T
+
+    def _warn_of_a_short_log(self) -> None:
+        if 2 * self._accepted < self._rounds:
+            expected = len(self._part) // self.n_arms
+            warnings.warn(
+                f"horizon: found {self._rounds:,} rounds, but the log ended after {self._accepted:,}, expected about "
+                f"{expected:,}: a warm-up or a schedule that is made for the horizon never comes to its end",
+                stacklevel=3,
+            )
+
+    def pull(self, arm: int) -> float | None:
+        """Return 1 for a click and 0 for none if ``arm`` is the item that was shown, None if it is another."""
+        log = self._data.random
+        if arm != log.items[self._row]:
+            return None
+        reward = float(log.clicks[self._row])
+        self._accepted += 1
+        self._clicks += reward
+        return reward
+
+    def values(self, arm: int) -> dict[str, Any]:
+        """Return click-through rates so far: of accepted events, and of all events, which the uniform policy earned.
+
+        ``ctr_low`` and ``ctr_high`` are the former's 95 % limits by Wilson's method: without a click in any of few
+        repetitions, an interval over these would say that the rate is 0 for certain.
+        """
+        n, ctr = self._accepted, self._clicks / self._accepted
+        middle = (ctr + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+        half = _Z * math.sqrt(ctr * (1 - ctr) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
+        return {
+            "ctr": ctr,
+            "ctr_low": max(0.0, middle - half),
+            "ctr_high": min(1.0, middle + half),
+            "logged_ctr": self._logged_clicks / self._seen,
+            "share_accepted": self._accepted / self._seen,
+        }
+
+
+def _one_hot(codes: np.ndarray, size: int | None = None) -> np.ndarray:
+    return np.eye(int(codes.max()) + 1 if size is None else size)[codes]
+
+
+def _contexts(log: OpenBanditLog, rows: np.ndarray) -> np.ndarray:
+    users = [_one_hot(log.users[rows, at], len(names)) for at, names in enumerate(log.names)]
+    return np.column_stack((*users, _one_hot(log.positions[rows], N_POSITIONS)))
+
+
+@kernel
+def _fill(
+    own: np.ndarray,
+    crossed: np.ndarray,
+    values: np.ndarray,
+    position: int,
+    score: np.ndarray,
+    affinity_items: np.ndarray,
+    affinities: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the features of all items in one event into ``out``, shape (dim, n_items), each item's of norm 1."""
+    n_hashed, n_items = own.shape
+    for i in range(n_hashed):
+        for k in range(n_items):
+            out[i, k] = own[i, k]
+            for value in values:
+                out[i, k] += crossed[value, i, k]
+    out[n_hashed:] = 0.0
+    out[n_hashed + position] = 1.0
+    out[-2] = score
+    for j in range(affinity_items.size):
+        out[-1, affinity_items[j]] = affinities[j] / (1.0 + affinities[j])
+    for k in range(n_items):
+        total = 0.0
+        for i in range(out.shape[0]):
+            total += out[i, k] * out[i, k]
+        norm = np.sqrt(total)
+        for i in range(out.shape[0]):
+            out[i, k] /= norm

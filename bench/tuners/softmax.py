@@ -1,0 +1,69 @@
+"""Draws with chances proportional to the exponentials of scores: what Hedge and EXP3 in its reward form share."""
+
+import numpy as np
+
+from bench.kernel import kernel
+
+LARGEST_REWARD = 1e250
+"""Rewards beyond it, of either sign, count as this one, lest sums of scores overflow."""
+
+
+class Softmax:
+    """Draws i with probability proportional to exp(scale score_i).
+
+    Only differences of scores count. A candidate whose exponential would underflow (below exp(-700) of the largest)
+    has the chance of one at that limit, about 1e-304: so no probability is zero, and no draw ever differs, since
+    random numbers are multiples of 2^-53.
+
+    Parameters
+    ----------
+    n
+        Number of candidates.
+    rng
+        Source of the draws.
+
+    Attributes
+    ----------
+    scores
+        To be changed by the owner, shape (n,).
+    drawn_from
+        Probabilities of the latest draw, shape (n,).
+    """
+
+    def __init__(self, n: int, rng: np.random.Generator) -> None:
+        self.scores = np.zeros(n)
+        self.drawn_from = np.full(n, 1.0 / n)
+        self._rng = rng
+
+    def draw(self, scale: float) -> int:
+        """Choose a candidate."""
+        return int(_draw(self.scores, scale, 1.0 - self._rng.random(), self.drawn_from))
+
+    def probabilities(self, scale: float) -> np.ndarray:
+        """Return the chances of the candidates, shape (n,)."""
+        chances = np.empty(len(self.scores))
+        _draw(self.scores, scale, 1.0, chances)
+        return chances
+
+
+@kernel
+def _draw(scores: np.ndarray, scale: float, uniform: float, probabilities: np.ndarray) -> int:
+    """Compute the probabilities and invert their distribution function at ``uniform`` in (0, 1]."""
+    n = scores.size
+    largest = scores[0]
+    for i in range(n):
+        largest = max(largest, scores[i])
+    total = 0.0
+    for i in range(n):
+        probabilities[i] = np.exp(max(scale * (scores[i] - largest), -700.0))
+        total += probabilities[i]
+    # The sums below end at total itself, so there is always one that reaches the threshold.
+    threshold = uniform * total
+    cumulated = 0.0
+    chosen = -1
+    for i in range(n):
+        cumulated += probabilities[i]
+        if chosen < 0 and cumulated >= threshold:
+            chosen = i
+        probabilities[i] /= total
+    return chosen

@@ -1,0 +1,265 @@
+"""AD2ME against algorithm 2 of the online_hpo paper, written down slowly.
+
+The slow version remembers nothing but the pulls, computes every sum anew, and tests each piece of [0, 1] between two
+ends of intervals for being covered.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from bench.envs.piecewise_lipschitz import PiecewiseLipschitz
+from bench.errors import ConfigError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tasks.direct import Direct
+from bench.tuners.ad2me import AD2ME, _uncovered
+from bench.tuners.base import Problem
+
+LINE = Space.of(x={"low": 0.0, "high": 1.0})
+WEIGHTS = ("hard", "soft")
+DELTA = 0.05
+
+
+def by_hand(kind, rounds, changes):
+    """Return lambda or gamma of theorem 4.2."""
+    share = (rounds / (3 * changes)) ** 0.75
+    return math.floor(2 * share) if kind == "hard" else 1 - 1 / share
+
+
+def uncovered_pieces(centers, widths):
+    """Return the pieces of [0, 1] outside all intervals, from left to right."""
+    ends = np.concatenate([centers - widths, centers + widths, [0.0, 1.0]])
+    ends = np.unique(ends[(ends >= 0) & (ends <= 1)])
+    middles = 0.5 * (ends[1:] + ends[:-1])
+    outside = (np.abs(middles[:, None] - centers) > widths).all(axis=1)
+    return [(a, b) for a, b, out in zip(ends[:-1], ends[1:], outside, strict=True) if out]
+
+
+class Slow:
+    def __init__(self, kind, rounds, changes):
+        self.kind, self.memory = kind, by_hand(kind, rounds, changes)
+        self.centers, self.arms, self.rewards = [], [], []
+
+    def state(self):
+        """Return n_t, R_t and xi_t of all arms."""
+        t = len(self.arms) + 1
+        s = np.arange(1, t)
+        w = np.where(s >= t - self.memory, 1.0, 0.0) if self.kind == "hard" else self.memory ** (t - s - 1.0)
+        arms, rewards = np.array(self.arms, dtype=int), np.array(self.rewards)
+        n = np.array([w[arms == k].sum() for k in range(len(self.centers))])
+        r = np.array([(w * rewards)[arms == k].sum() for k in range(len(self.centers))])
+        with np.errstate(divide="ignore"):
+            return n, r, np.sqrt(math.log(2 * t**1.5 / DELTA**0.5) / n)
+
+    def ask(self, shares):
+        """Return the arm to pull; a new one lies at the next of ``shares`` of the uncovered part."""
+        n, r, xi = self.state()
+        pieces = uncovered_pieces(np.array(self.centers), xi)
+        if pieces:
+            left = shares.random() * sum(b - a for a, b in pieces)
+            for a, b in pieces:
+                if left <= b - a:
+                    break
+                left -= b - a
+            self.centers.append(a + left)
+            return len(self.centers) - 1
+        if (n == 0).any():
+            return int(np.flatnonzero(n == 0)[0])
+        return int(np.argmax(r / n + 2 * xi))
+
+
+def drive(kind, rounds, changes, reward_of, settings=None):
+    """Let both play the same rounds; yield after each choice."""
+    seeds = Seeds(8)
+    tuner = AD2ME(weights=kind, changes=changes, **(settings or {}))
+    tuner.start(Problem(LINE, rounds), seeds)
+    slow = Slow(kind, rounds, changes)
+    shares = seeds.child("x").generator("arms")
+    for t in range(1, rounds + 1):
+        x = tuner.ask()["x"]
+        arm = slow.ask(shares)
+        yield tuner, slow, x, arm
+        reward = reward_of(t, slow.centers[arm])
+        tuner.tell(reward)
+        slow.arms.append(arm)
+        slow.rewards.append(reward)
+
+
+def drifting(scale):
+    rng = np.random.default_rng(4)
+    return lambda t, x: scale * float(rng.random() * max(0.0, 1.0 - abs(x - (0.2 if t // 600 % 2 else 0.8))))
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("scale", [1.0, 20.0])
+def test_decisions_and_sums_are_those_of_the_paper_round_by_round(kind, scale):
+    """With rewards of another scale than [0, 1] bad arms are left alone for long: then their pulls leave the window."""
+    came_back = False
+    for tuner, slow, x, arm in drive(kind, 2000, 1, drifting(scale)):
+        assert x == pytest.approx(slow.centers[arm], abs=1e-9)
+        ((_, chooser),) = tuner._choosers
+        n, r, _ = slow.state()
+        stats = chooser._means.stats[: len(n)] * chooser._means.scale
+        np.testing.assert_allclose(stats[:, 0], n, atol=1e-10, rtol=0)
+        np.testing.assert_allclose(stats[:, 1], r, atol=1e-10, rtol=0)
+        assert len(chooser._values) == len(slow.centers)
+        came_back |= bool(arm in slow.arms and n[arm] == 0)
+    assert len(slow.centers) >= 3
+    assert came_back == (kind == "hard" and scale > 1)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_intervals_cover_everything_at_every_round(kind):
+    """On a fine grid, with the widths computed from the pulls."""
+    grid = np.linspace(0, 1, 4001)
+    rounds = 3000
+    tuner = AD2ME(weights=kind, changes=1)
+    tuner.start(Problem(LINE, rounds), Seeds(2))
+    memory = by_hand(kind, rounds, 1)
+    rng = np.random.default_rng(3)
+    pulled = []
+    for t in range(1, rounds + 1):
+        pulled.append(tuner.ask()["x"])
+        past = np.array(pulled[:-1])
+        ages = t - 1 - np.arange(1, t)
+        w = (ages < memory).astype(float) if kind == "hard" else memory**ages
+        centers = np.unique(pulled)
+        n = np.array([w[past == c].sum() for c in centers])
+        if (n > 0).all():
+            xi = np.sqrt(math.log(2 * t**1.5 / DELTA**0.5) / n)
+            assert (np.abs(grid[:, None] - centers) <= xi + 1e-9).any(axis=1).all()
+        tuner.tell(float(rng.random() < 0.3 + 0.5 * pulled[-1]))
+    assert len(np.unique(pulled)) >= 3
+
+
+def place(centers, widths, share, log_term=2.0):
+    stats = np.array([[log_term / width**2, 0.5] for width in widths]).reshape(-1, 2)
+    return _uncovered(np.array(centers), stats, len(centers), 1.0, log_term, share)
+
+
+def test_the_place_of_a_new_arm_is_uniform_on_the_uncovered_part():
+    assert place([0.5], [0.3], 0.25) == pytest.approx(0.1)
+    assert place([0.5], [0.3], 0.75) == pytest.approx(0.9)
+    assert place([0.9, 0.3], [0.1, 0.2], 0.2) == pytest.approx(0.08)
+    assert place([0.9, 0.3], [0.1, 0.2], 0.5) == pytest.approx(0.6)
+    assert place([], [], 0.7) == pytest.approx(0.7)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        centers, widths = rng.random(4), rng.random(4) * 0.2
+        pieces = uncovered_pieces(centers, widths)
+        length = sum(b - a for a, b in pieces)
+        point = place(centers, widths, share := rng.random())
+        before = sum(min(b, point) - a for a, b in pieces if a < point)
+        assert before == pytest.approx(share * length, abs=1e-9)
+
+
+def test_an_interval_from_farther_away_may_cover_what_the_neighbours_leave():
+    """By its neighbours at 0.45 and 0.55 the arm at 0.5 would seem to leave gaps; those at the ends cover them."""
+    assert place([0.1, 0.45, 0.5, 0.55, 0.9], [0.41, 0.01, 0.01, 0.01, 0.41], 0.5) == -1.0
+    assert place([0.1, 0.45, 0.5, 0.55, 0.9], [0.38, 0.01, 0.01, 0.01, 0.40], 0.5) == pytest.approx(0.485)
+
+
+def test_intervals_that_touch_leave_nothing_uncovered():
+    assert place([0.25, 0.75], [0.25, 0.25], 0.5) == -1.0
+    assert place([0.25, 0.75], [0.25, 0.2499], 0.5) > 0
+    assert place([0.0], [1.0], 0.5) == -1.0
+
+
+def test_an_arm_that_has_left_the_window_covers_everything_and_is_pulled_next():
+    """No arm is added meanwhile, so there is never more than one without a pull that counts."""
+    for tuner, slow, _, arm in drive("hard", 3000, 1, drifting(20.0)):
+        n, _, _ = slow.state()
+        assert np.count_nonzero(n == 0) <= 1
+        if (n == 0).any():
+            assert n[arm] == 0
+        assert tuner.ask() == tuner.ask()
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize(("rounds", "changes", "window"), [(10_000, 10, 156), (10_000, 5, 262), (1_000_000, 10, 4933)])
+def test_constants_are_those_of_theorem_4_2(kind, rounds, changes, window):
+    tuner = AD2ME(weights=kind, changes=changes)
+    tuner.start(Problem(LINE, rounds), Seeds(1))
+    for _ in range(6000):
+        tuner.ask()
+        tuner.tell(0.5)
+    gamma = 1 - (3 * changes / rounds) ** 0.75
+    total = window if kind == "hard" else (1 - gamma**6000) / (1 - gamma)
+    assert tuner._choosers[0][1]._means.total == pytest.approx(total, rel=1e-9)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.05, 0.9])
+def test_the_second_arm_comes_when_the_first_no_longer_reaches_the_end(delta):
+    """As long as no pull leaves the window, n = t - 1: one can tell the round beforehand."""
+    tuner = AD2ME(weights="hard", changes=1, delta=delta)
+    tuner.start(Problem(LINE, 100_000), Seeds(1))
+    first = tuner.ask()["x"]
+    t = 2
+    while math.sqrt(math.log(2 * t**1.5 / delta**0.5) / (t - 1)) >= max(first, 1 - first):
+        t += 1
+    for _ in range(t - 1):
+        assert tuner.ask() == {"x": first}
+        tuner.tell(0.5)
+    assert tuner.ask() != {"x": first}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_the_number_of_arms_stays_small(kind):
+    """n arms of equal width xi cover at most 2 n xi, and n pulls of each are in the window."""
+    tuner = AD2ME(weights=kind)
+    run(Direct(PiecewiseLipschitz()), tuner, rounds=100_000, seeds=Seeds(1))
+    assert 2 <= len(tuner._choosers[0][1]._values) <= 8
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_arms_gather_at_the_peak_where_pulls_do(kind):
+    """Without changes to remember, half of the pulls come to lie in the fifth of the interval around the peak."""
+    tuner = AD2ME(weights=kind, changes=1)
+    tuner.start(Problem(LINE, 60_000), Seeds(4))
+    rng = np.random.default_rng(5)
+    pulled = []
+    for _ in range(60_000):
+        x = tuner.ask()["x"]
+        pulled.append(x)
+        tuner.tell(float(rng.random() < 0.95 - 0.9 * abs(x - 0.7)))
+    assert np.mean(np.abs(np.array(pulled[30_000:]) - 0.7) < 0.1) > 0.5
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_two_hyper_parameters_find_a_peak_off_the_diagonal(kind):
+    space = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": -1.0, "high": 1.0})
+    tuner = AD2ME(weights=kind, changes=1)
+    tuner.start(Problem(space, 60_000), Seeds(5))
+    rng = np.random.default_rng(6)
+    means = []
+    for _ in range(60_000):
+        configuration = tuner.ask()
+        mean = 0.95 - 0.5 * abs(configuration["x"] - 0.15) - 0.25 * abs(configuration["y"] - 0.7)
+        means.append(mean)
+        tuner.tell(float(rng.random() < mean))
+    uniform = 0.95 - 0.5 * (0.15**2 + 0.85**2) / 2 - 0.25 * (1.7**2 + 0.3**2) / 4
+    assert np.mean(means[30_000:]) > uniform + 0.1
+
+
+@pytest.mark.parametrize("rounds", [1, 5, 20])
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_runs_shorter_than_the_formulas_are_made_for_go_on(kind, rounds):
+    tuner = AD2ME(weights=kind)
+    tuner.start(Problem(LINE, rounds), Seeds(1))
+    for _ in range(rounds):
+        assert 0.0 <= tuner.ask()["x"] <= 1.0
+        tuner.tell(0.5)
+
+
+def test_it_wants_intervals():
+    with pytest.raises(ConfigError, match="found no interval"):
+        AD2ME().start(Problem(Space.of(x=[1, 2]), 100))
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0])
+def test_delta_is_a_probability(delta):
+    with pytest.raises(ConfigError, match=r"AD2ME\.delta: found"):
+        AD2ME(delta=delta)

@@ -1,0 +1,192 @@
+"""Bounds of regret: their formulas by hand, the claims that check them, the lines in figures."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bench.envs.gaussian_arms import GaussianArms
+from bench.errors import ConfigError
+from bench.loop import run
+from bench.report.claims import check
+from bench.report.kinds import draw
+from bench.report.regret_bounds import FORMULAS, regret_bound
+from bench.seeding import Seeds
+from bench.tasks.direct import Direct
+from bench.tuners.etc import ETC
+from bench.tuners.ucb1 import UCB1
+from bench.tuners.ucb_delta import UCBDelta
+
+GAPS = [0.2, 0.1, 0, 0.05, 0.15]
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "etc": {"gaps": GAPS, "pulls_per_arm": 200},
+    "etc_two_arms": {"gap": 0.2},
+    "ucb1": {"gaps": GAPS},
+    "ucb_delta": {"gaps": GAPS},
+    "exp3": {"n_arms": 5},
+    "exp3_weight": {"n_arms": 5, "gamma": 0.05, "best": 0.3},
+    "hedge": {"n_arms": 5, "eta": 0.0359},
+}
+
+
+def at(name: str, rounds: int, **numbers: Any) -> float:
+    return float(regret_bound({"name": name, **(numbers or EXAMPLES[name])}, [rounds])[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # 200 * 0.5 + 9000 (0.2 e^-2 + 0.1 e^-0.5 + 0.05 e^-0.125 + 0.15 e^-1.125)
+        ("etc", 1724.885),
+        # 0.2 + 20 (1 + ln 100)
+        ("etc_two_arms", 112.3034),
+        # 8 ln 10^4 (5 + 10 + 20 + 20/3) + (1 + 3.28987) 0.5
+        ("ucb1", 3072.258),
+        # 2 sqrt(5 * 10^4 * 1.609438)
+        ("exp3", 567.351),
+        # 1.718282 * 0.05 * 3000 + 5 * 1.609438 / 0.05
+        ("exp3_weight", 418.686),
+        # 1.609438 / 0.0359 + 0.0359 * 1250
+        ("hedge", 89.7061),
+    ],
+)
+def test_bounds_by_hand(name: str, expected: float) -> None:
+    assert at(name, 10_000) == pytest.approx(expected, rel=2e-6)
+
+
+def test_the_papers_example_of_etc() -> None:
+    """m = 2, K = 3, n = 10, gaps 3, 7, 2: 24 + 4 * (3 e^-4.5 + 7 e^-24.5 + 2 e^-2) = 25.216, printed as 28.27."""
+    assert at("etc", 10, gaps=[3, 7, 2], pulls_per_arm=2) == pytest.approx(25.216, abs=5e-4)
+
+
+def test_ucb_delta_stays_below_the_published_bound() -> None:
+    """3 sum Delta + sum 16 ln T / Delta, for delta = 1 / T^2, wherever T is not smaller than the pulls it allows."""
+    for rounds in (10**5, 10**6):
+        published = 3 * 0.5 + 16 * math.log(rounds) * (5 + 10 + 20 + 20 / 3)
+        assert 0.999 * published < at("ucb_delta", rounds) <= published
+    assert at("ucb_delta", 10_000, gaps=GAPS, delta=0.025) == pytest.approx(10_000 * 0.5)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_bounds_grow_with_the_rounds(name: str) -> None:
+    values = regret_bound({"name": name, **EXAMPLES[name]}, np.arange(1, 10_001))
+    assert values.shape == (10_000,)
+    assert np.isfinite(values).all()
+    assert (np.diff(values) >= 0).all()
+    assert set(EXAMPLES) == set(FORMULAS)
+
+
+def test_regret_is_under_the_bounds_in_every_round() -> None:
+    rounds, cases = 2_000, [
+        (ETC(pulls_per_arm=40), {"name": "etc", "gaps": [0, 0.3, 0.5], "pulls_per_arm": 40}),
+        (UCB1(), {"name": "ucb1", "gaps": [0, 0.3, 0.5]}),
+        (UCBDelta(), {"name": "ucb_delta", "gaps": [0, 0.3, 0.5]}),
+    ]  # fmt: skip
+    for tuner, formula in cases:
+        runs = []
+        for repetition in range(15):
+            task = Direct(GaussianArms(means=[0.8, 0.5, 0.3], variance=0.25))
+            runs.append(run(task, tuner, rounds=rounds, seeds=Seeds(0, repetition)).columns())
+        mean = np.mean([trace["regret"] for trace in runs], axis=0)
+        assert (mean <= regret_bound(formula, runs[0]["round"]) + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ({"name": "exp4"}, r"formula\.name: found 'exp4', expected one of: etc, etc_two_arms, ucb1"),
+        ({"name": "exp3"}, r"formula\.n_arms: found .*'exp3', missing"),
+        ({"name": "exp3", "n_arms": 1}, r"formula\.n_arms: found 1 for 'exp3'"),
+        ({"name": "exp3", "n_arms": 5, "K": 5}, r"formula\.K: found 5 for 'exp3', unexpected"),
+        ({"name": "etc", "gaps": [0.1, -0.1], "pulls_per_arm": 2}, r"formula\.gaps\.1: found -0.1"),
+    ],
+)
+def test_a_bad_formula_is_one_sentence(formula: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        regret_bound(formula, [10])
+    assert "\n" not in str(caught.value)
+
+
+# claims and figures
+
+NOISE = np.random.default_rng(0).normal(size=20)
+EXP3_CLAIM = {
+    "id": "1",
+    "text": "under its bound",
+    "kind": "bound",
+    "measured": {"method": "EXP3"},
+    "formula": {"name": "exp3", "n_arms": 5},
+}
+
+
+def finals_of(regret: float) -> pd.DataFrame:
+    return pd.DataFrame({"method": "EXP3", "repetition": range(20), "rounds": 10_000, "regret": regret + NOISE})
+
+
+@pytest.mark.parametrize(("regret", "verdict"), [(500, "holds"), (567.35, "open"), (600, "fails")])
+def test_claim_against_a_formula(regret: float, verdict: str) -> None:
+    figure = {"name": "f", "column": "regret", "claims": [EXP3_CLAIM]}
+    row = check(figure, finals_of(regret), pd.DataFrame()).iloc[0]
+    assert row["verdict"] == verdict
+    assert row["estimate"] == pytest.approx((regret + NOISE.mean()) / 567.351, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "change", [{"formula": {}}, {"over": {"method": "TL"}}, {"candidates": [5]}, {"formula": {"name": "exp4"}}]
+)
+def test_claim_has_either_a_formula_or_candidates(change: dict[str, Any]) -> None:
+    figure = {"name": "f", "column": "regret", "claims": [{**EXP3_CLAIM, **change}]}
+    with pytest.raises(ConfigError, match=r"figure 'f', claim '1': [^\n]*expected (either 'formula', or|one of)"):
+        check(figure, finals_of(1), pd.DataFrame())
+
+
+def curves_of(methods: list[str]) -> pd.DataFrame:
+    rounds = np.arange(100, 10_001, 100)
+    band = {"round": rounds, "mean": np.sqrt(rounds), "std": 1.0, "ci_low": np.sqrt(rounds) - 1, "ci_high": 110, "n": 5}
+    return pd.concat([pd.DataFrame({"method": method, "column": "regret", **band}) for method in methods])
+
+
+def test_curves_have_the_lines_of_their_bounds() -> None:
+    methods = ["EXP3", "UCB1"]
+    finals = pd.concat([finals_of(100).assign(method=method) for method in methods])
+    bound = {"measured": {"method": "EXP3"}, "formula": EXP3_CLAIM["formula"]}
+    figure = {"name": "f", "kind": "curves", "column": "regret", "bounds": [bound]}
+    picture = draw(figure, curves_of(methods), finals, note="")
+    lines = {str(line.get_gid()): line for line in picture.axes[0].lines}
+    (name,) = (name for name in lines if name.startswith("bound:"))
+    x, y = (np.asarray(values, dtype=float) for values in lines[name].get_data())
+    np.testing.assert_allclose(y, 2 * np.sqrt(5 * x * math.log(5)))
+    assert lines[name].get_color() == lines["line::EXP3"].get_color()
+    assert picture.axes[0].get_ylim()[1] >= y.max()
+    legend = [text.get_text() for text in picture.legends[0].get_texts()]
+    assert legend == ["EXP3", "UCB1", "Bound, in the colour of its method"]
+    assert not any(":" in name and name.startswith("bound") for name in _ids({**figure, "bounds": []}, methods, finals))
+
+
+def _ids(figure: dict[str, Any], methods: list[str], finals: pd.DataFrame) -> list[str]:
+    return [str(line.get_gid()) for line in draw(figure, curves_of(methods), finals, note="").axes[0].lines]
+
+
+@pytest.mark.parametrize(
+    ("bound", "message"),
+    [
+        ({"measured": {"method": "EXP3"}}, "figure 'f', bound 1: found .*, expected the keys measured and formula"),
+        ({"measured": {"methd": "A"}, "formula": {"name": "exp3", "n_arms": 2}}, "bound 1: the figure has no axis"),
+        ({"measured": {}, "formula": {"name": "pi"}}, r"bound 1, formula\.name: found 'pi', expected one of"),
+    ],
+)
+def test_a_bad_bound_of_a_figure_is_one_sentence(bound: dict[str, Any], message: str) -> None:
+    figure = {"name": "f", "kind": "curves", "column": "regret", "bounds": [bound]}
+    with pytest.raises(ConfigError, match=message):
+        draw(figure, curves_of(["EXP3"]), finals_of(1), note="")
+
+
+def test_the_kind_bound_draws_a_formula_too() -> None:
+    figure = {"name": "f", "kind": "bound", "column": "regret", "claims": [EXP3_CLAIM]}
+    picture = draw(figure, pd.DataFrame(), finals_of(300), note="")
+    marks = {line.get_marker(): float(np.asarray(line.get_xdata())[0]) for line in picture.axes[0].lines}
+    assert marks["|"] == pytest.approx(567.351, rel=1e-6)
+    assert marks["o"] == pytest.approx(300 + NOISE.mean())
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == ["measured mean", "bound"]
