@@ -32,7 +32,8 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     seeds = seeds or Seeds()
     problem = task.start(rounds, seeds)
     trace = Trace(rounds, task.sums, max_rows)
-    warm_up = min(rounds, max(task.warm_up, tuner.warm_up(problem)))
+    expected = min(rounds, problem.total_rounds)  # a log may be known to end sooner
+    warm_up = min(expected, max(task.warm_up, tuner.warm_up(problem)))
     for _ in range(warm_up):
         values = task.explore()
         if values is None:
@@ -40,7 +41,7 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         _check(values["reward"], trace.round + 1, None)
         trace.record(values, {})
 
-    asks = math.ceil((rounds - warm_up) / problem.rounds_per_ask)
+    asks = math.ceil((expected - warm_up) / problem.rounds_per_ask)
     if asks:
         tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
     timed = task.timed

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.data.catalogue import CATALOGUE, YAHOO_R6A, find_dataset
+from bench.data.catalogue import ALI_DISPLAY_AD, CATALOGUE, YAHOO_R6A, find_dataset
 from bench.data.dataset import Dataset
 from bench.data.fetch import fetch
 from bench.data.files import checksum_of, locate
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}")
     fetching.add_argument("--url", help="a mirror of the archive; the checksums must fit all the same")
     parsing = commands.add_parser("parse", help="parse the files of a log, once, and say what was skipped")
-    parsing.add_argument("dataset", help=YAHOO_R6A.name)
+    parsing.add_argument("dataset", help=f"{YAHOO_R6A.name} or {ALI_DISPLAY_AD.name}")
     commands.add_parser("status", help="list every data set: where it is, or how to get it")
     heldout = commands.add_parser("heldout", help="measure how well MovieLens factors predict held-out ratings")
     heldout.add_argument("--output", type=Path, help="folder for heldout.csv and heldout.md")
@@ -72,10 +72,14 @@ def _checked(dataset: Dataset, path: Path) -> str:
 
 
 def _parse(dataset: Dataset) -> None:
+    if dataset is ALI_DISPLAY_AD:
+        _parse_ads()
+        return
+    if dataset is not YAHOO_R6A:
+        known = f"{YAHOO_R6A.name}, {ALI_DISPLAY_AD.name}"
+        raise DataError(f"data set '{dataset.name}' is read as it is, expected one to parse: {known}")
     from bench.data.yahoo_r6a import daily_files, describe, load_log
 
-    if dataset is not YAHOO_R6A:
-        raise DataError(f"data set '{dataset.name}' is read as it is, expected one to parse: {YAHOO_R6A.name}")
     paths = daily_files()
     if not paths:
         raise DataError(
@@ -84,6 +88,12 @@ def _parse(dataset: Dataset) -> None:
         )
     print(f"{len(paths)} daily file(s), {paths[0]} to {paths[-1].name}")
     print(describe(load_log(say=print)))
+
+
+def _parse_ads() -> None:
+    from bench.data.ali_display_ad import describe, load_files
+
+    print(describe(load_files(say=print)))
 
 
 def _heldout(output: Path | None, seed: int) -> None:

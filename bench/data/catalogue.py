@@ -31,7 +31,50 @@ YAHOO_R6A = Dataset(
     stand_in="a generated surrogate log takes its place",
 )
 
-CATALOGUE: dict[str, Dataset] = {dataset.name: dataset for dataset in (MOVIELENS, YAHOO_R6A)}
+OPEN_BANDIT = Dataset(
+    name="open_bandit",
+    title="Open Bandit Dataset (ZOZO Research)",
+    folder="open-bandit",
+    file="open_bandit_dataset/*/*/*.csv",
+    licence="CC BY 4.0 (Saito et al. 2021)",
+    how_to_get="download it from research.zozo.com/data.html and unpack the zip file into one folder",
+    stand_in="the sample that comes with the package obp takes its place: real data, 10,000 rows of each log",
+)
+
+TITANIC = Dataset(
+    name="titanic",
+    title="Titanic: Machine Learning from Disaster (Kaggle)",
+    folder="titanic",
+    file="train.csv",
+    licence="the rules of the Kaggle competition, which every user accepts there",
+    how_to_get="download train.csv from kaggle.com/competitions/titanic",
+    stand_in="the breast-cancer data that comes with scikit-learn takes its place",
+)
+
+HOUSE_PRICES = Dataset(
+    name="house_prices",
+    title="House Prices: Advanced Regression Techniques (Kaggle)",
+    folder="house-prices",
+    file="train.csv",
+    licence="the rules of the Kaggle competition, which every user accepts there",
+    how_to_get="download train.csv from kaggle.com/competitions/house-prices-advanced-regression-techniques",
+    stand_in="the diabetes data that comes with scikit-learn takes its place",
+)
+
+ALI_DISPLAY_AD = Dataset(
+    name="ali_display_ad",
+    title="Ali-Display-Ad, Ad Display/Click Data on Taobao.com (Tianchi, dataset 56)",
+    folder="ali-display-ad",
+    file="raw_sample.csv",
+    licence="the terms on its page at Tianchi, which every user accepts there; it is not redistributed here",
+    how_to_get="download dataset 56 from tianchi.aliyun.com and put raw_sample.csv, ad_feature.csv and "
+    "user_profile.csv into one folder",
+    stand_in="a generated surrogate log takes its place",
+)
+
+CATALOGUE: dict[str, Dataset] = {
+    dataset.name: dataset for dataset in (MOVIELENS, YAHOO_R6A, OPEN_BANDIT, TITANIC, HOUSE_PRICES, ALI_DISPLAY_AD)
+}
 
 
 def find_dataset(name: str) -> Dataset:

@@ -18,7 +18,8 @@ class ContextualEnvironment(Environment):
     """Shows arms with features each round and pays a noisy reward for the one that is pulled.
 
     After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
-    (constant of the reward noise) and ``feature_norm`` (an upper bound of the features' Euclidean norms). After
+    (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean norms) and, of a log
+    that ends, perhaps ``expected_rounds``: schedules are made for no more. After
     ``observe``: ``means`` (expected rewards of the round's arms), their maximum ``best_mean`` and their average
     ``average_mean``, which is what a uniformly random arm earns. A log that is replayed knows no means.
     """
@@ -33,6 +34,7 @@ class ContextualEnvironment(Environment):
     means: np.ndarray = field(init=False, repr=False)
     best_mean: float = field(init=False, repr=False)
     average_mean: float = field(init=False, repr=False)
+    expected_rounds: int | None = field(init=False, repr=False, default=None)
 
     @property
     def link(self) -> Link:

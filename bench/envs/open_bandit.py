@@ -1,7 +1,6 @@
 """Fashion items on a web page: the logs of the Open Bandit Dataset, for off-policy learning and for replay."""
 
 import math
-import warnings
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -73,7 +72,6 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         return load_campaign(self.campaign).fingerprint
 
     def start(self, rounds: int, seeds: Seeds) -> None:
-        self._rounds = rounds
         self._data = data = load_campaign(self.campaign)
         self.n_actions = self.n_arms = data.n_items
         self._start_logged(data, seeds)
@@ -149,6 +147,7 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         self._part = np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
         self._own, self._crossed, self._first = self._hashed(data)
         self._affinity_starts = np.searchsorted(data.random.affinity_rows, np.arange(len(data.random) + 1))
+        self.expected_rounds = max(1, len(self._part) // self.n_arms)
         self._score = data.item_scores / max(float(np.abs(data.item_scores).max()), 1e-12)
         self._memory = np.empty((self.dim, self.n_arms))
         self._seen = self._accepted = 0
@@ -192,7 +191,6 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
                 f"at most {self.n_parts} repetitions (env.n_parts), since each replays a part of its own"
             )
         if self._seen == len(self._part):
-            self._warn_of_a_short_log()
             return None
         log = self._data.random
         self._row = row = int(self._part[self._seen])
@@ -210,15 +208,6 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
             self._memory,
         )
         return self._memory.T
-
-    def _warn_of_a_short_log(self) -> None:
-        if 2 * self._accepted < self._rounds:
-            expected = len(self._part) // self.n_arms
-            warnings.warn(
-                f"horizon: found {self._rounds:,} rounds, but the log ended after {self._accepted:,}, expected about "
-                f"{expected:,}: a warm-up or a schedule that is made for the horizon never comes to its end",
-                stacklevel=3,
-            )
 
     def pull(self, arm: int) -> float | None:
         """Return 1 for a click and 0 for none if ``arm`` is the item that was shown, None if it is another."""

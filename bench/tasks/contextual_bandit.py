@@ -71,10 +71,11 @@ class ContextualBandit(Task):
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment, algorithm = self.environment, self.algorithm
         environment.start(rounds, seeds.child("env"))
+        expected = min(rounds, environment.expected_rounds or rounds)
         info = BanditInfo(
             dim=environment.dim,
             n_arms=environment.n_arms,
-            rounds=rounds,
+            rounds=expected,
             sub_gaussian=environment.sub_gaussian,
             feature_norm=environment.feature_norm,
         )
@@ -88,8 +89,8 @@ class ContextualBandit(Task):
         per_ask = algorithm.rounds_per_decision
         return Problem(
             space=algorithm.tuned,
-            horizon=math.ceil(rounds / per_ask),
-            rounds=rounds,
+            horizon=math.ceil(expected / per_ask),
+            rounds=expected,
             rounds_per_ask=per_ask,
             noise_std=environment.sub_gaussian,
             theory=lambda: algorithm.theory(self._round + 1),

@@ -181,8 +181,8 @@ def _draw_random_arms(axes: Axes, data: Experiments, panel: Selection) -> None:
         random = random_arms(data, data.select({**panel, "horizon": (label,)}))
         if math.isfinite(random):
             points.append((float(label), random))
-    style = line_style(RANDOM_ARMS)._asdict()
-    axes.plot(*zip(*points, strict=True), linewidth=1.2, zorder=1.5, gid=part_id("line", panel_title(panel), RANDOM_ARMS), **style)
+    style, own = line_style(RANDOM_ARMS)._asdict(), part_id("line", panel_title(panel), RANDOM_ARMS)
+    axes.plot(*zip(*points, strict=True), linewidth=1.2, zorder=1.5, gid=own, **style)
 
 
 def _mark_best(axes: Axes, table: pd.DataFrame, best: str, named: tuple[str, str]) -> None:
