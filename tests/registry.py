@@ -18,7 +18,7 @@ def settings(group: str, name: str) -> dict[str, Any]:
     """Return the settings that the configuration file holds."""
     values: Any = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
     values.pop("defaults", None)
-    return values
+    return values.get(group, values)  # below its own name where it changes another group too
 
 
 def build(group: str, name: str, **changes: Any) -> Any:
