@@ -1,0 +1,155 @@
+"""A policy that prefers the actions whose reward a classifier predicts to be high."""
+
+import warnings
+from dataclasses import field
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import PositiveInt
+
+from bench.algorithms.base import Algorithm
+from bench.component import component
+from bench.envs.logged import LoggedData, Policy
+from bench.errors import TaskError
+from bench.off_policy.reward_models import ConstantRewards, ForestRewards, LogisticRewards, RewardModel
+from bench.seeding import Seeds
+from bench.space import Configuration
+
+_TENTHS = tuple(i / 10 for i in range(1, 10))
+_OF_MODEL = {
+    "logistic_regression": ("C", "l1_ratio"),
+    "random_forest": ("max_depth", "min_samples_split", "max_samples"),
+}
+
+
+@component
+class SoftmaxPolicy(Algorithm):
+    """pi(a|x) = exp(beta mu(x, a)) / sum_b exp(beta mu(x, b)), with mu learnt from logged rewards 0 and 1.
+
+    mu is a logistic regression with an elastic net or a random forest, on the context joined with the action's
+    features. What was trained is remembered for the run: beta does not enter the training, and a model is trained
+    with the same random state each time.
+
+    Parameters
+    ----------
+    n_trees
+        Trees of the random forest.
+    max_iter
+        Passes over the data at most, for the logistic regression (saga); it is used as it then stands.
+
+    Source: opl_hpo, equation 6 and table 2.
+    """
+
+    spaces: ClassVar[dict[str, dict[str, Any]]] = {
+        "model": {"candidates": tuple(_OF_MODEL), "default": "logistic_regression"},
+        "C": {
+            "candidates": (0.001, 0.1, 10.0, 1000.0),
+            "low": 0.001,
+            "high": 1000.0,
+            "log": True,
+            "when": ("model", "logistic_regression"),
+            "default": 1.0,
+        },
+        "l1_ratio": {"candidates": _TENTHS, "when": ("model", "logistic_regression"), "default": 0.5},
+        "max_depth": {
+            "candidates": (2, 8, 32),
+            "low": 2,
+            "high": 32,
+            "integer": True,
+            "when": ("model", "random_forest"),
+            "default": 8,
+        },
+        "min_samples_split": {
+            "candidates": (2, 8, 32),
+            "low": 2,
+            "high": 32,
+            "integer": True,
+            "when": ("model", "random_forest"),
+            "default": 2,
+        },
+        "max_samples": {"candidates": _TENTHS, "when": ("model", "random_forest"), "default": 0.9},
+        "beta": {"candidates": (0.1, 1.0, 10.0, 100.0), "low": 0.01, "high": 100.0, "default": 10.0},
+    }
+
+    tune: list[str] = field(
+        default_factory=lambda: [
+            "model",
+            "C",
+            "l1_ratio",
+            "max_depth",
+            "min_samples_split",
+            "max_samples",
+            "beta",
+        ]
+    )
+    n_trees: PositiveInt = 10
+    max_iter: PositiveInt = 1000
+
+    def start(self, train: LoggedData, action_features: np.ndarray, seeds: Seeds) -> None:
+        """Forget everything and take the data to train on; ``action_features`` has shape (n_actions, d_a).
+
+        Raises
+        ------
+        TaskError
+            When a reward is neither 0 nor 1.
+        """
+        other = train.rewards[(train.rewards != 0) & (train.rewards != 1)]
+        if other.size:
+            raise TaskError(f"softmax_policy: found the logged reward {other[0]:g}, expected rewards of 0 and 1")
+        self._features = np.hstack([train.contexts, action_features[train.actions]])
+        self._rewards = train.rewards
+        self._action_features = action_features
+        self._random_state = int(seeds.generator("training").integers(2**31))
+        self._trained: dict[tuple[Any, ...], RewardModel] = {}
+
+    def train(self, configuration: Configuration) -> RewardModel:
+        """Return the reward model of a configuration; what it does not set stands at its default."""
+        complete = self.complete(configuration)
+        names = ("model", *_OF_MODEL[complete["model"]])
+        key = tuple(complete[name] for name in names)
+        if key not in self._trained:
+            self._trained[key] = self._fit(complete)
+        return self._trained[key]
+
+    def policy(self, configuration: Configuration) -> Policy:
+        """Return the policy of a configuration; what it does not set stands at its default."""
+        model, beta = self.train(configuration), float(self.complete(configuration)["beta"])
+
+        def softmax(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:
+            scores = model.predict(contexts)
+            scores -= scores.max(axis=1, keepdims=True)
+            scores *= beta
+            np.exp(scores, out=scores)
+            scores /= scores.sum(axis=1, keepdims=True)
+            return scores
+
+        return softmax
+
+    def _fit(self, configuration: Configuration) -> RewardModel:
+        features, rewards, actions = self._features, self._rewards, self._action_features
+        if rewards.min() == rewards.max():
+            return ConstantRewards(float(rewards[0]), len(actions))
+        if configuration["model"] == "random_forest":
+            from sklearn.ensemble import RandomForestClassifier
+
+            forest = RandomForestClassifier(
+                n_estimators=self.n_trees,
+                max_depth=int(configuration["max_depth"]),
+                min_samples_split=int(configuration["min_samples_split"]),
+                max_samples=float(configuration["max_samples"]),
+                random_state=self._random_state,
+            )
+            return ForestRewards.of(forest.fit(features, rewards), actions)
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+
+        regression = LogisticRegression(
+            C=float(configuration["C"]),
+            l1_ratio=float(configuration["l1_ratio"]),
+            solver="saga",
+            max_iter=self.max_iter,
+            random_state=self._random_state,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return LogisticRewards.of(regression.fit(features, rewards), actions)

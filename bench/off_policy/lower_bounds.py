@@ -1,0 +1,71 @@
+"""Lower confidence bounds of a policy's value, and the test of two policies on the same log."""
+
+import math
+from functools import lru_cache
+from typing import Literal, get_args
+
+import numpy as np
+
+Bound = Literal["t_test", "hoeffding", "bernstein"]
+BOUNDS: tuple[Bound, ...] = get_args(Bound)
+
+
+def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: float) -> float:
+    """Return a number that the policy's value should lie below with probability at most ``delta``.
+
+    With V the mean of the n terms and Var = mean((term - V)^2):
+
+    - ``t_test``: V - t_{1 - delta, n - 1} sqrt(Var / (n - 1));
+    - ``hoeffding``: V - w_max sqrt(2 ln(2 / delta) / n);
+    - ``bernstein``: V - sqrt(2 ln(2 / delta) Var / (n - 1)) - 7 w_max ln(2 / delta) / (3 (n - 1)).
+
+    Parameters
+    ----------
+    bound
+        Which one.
+    terms
+        What each row contributes to the estimate, shape (n,), n > 1.
+    largest_weight
+        w_max, the largest pi(a|x) / pi0(a|x); the two inequalities suppose terms in [0, w_max], as those of IPS are
+        for rewards in [0, 1].
+    delta
+        In (0, 1).
+
+    Source: opl_hpo, equation 11 and appendix E; Thomas et al. 2015; Maurer and Pontil 2009.
+    """
+    n = terms.size
+    mean, variance = float(terms.mean()), float(terms.var())
+    if bound == "t_test":
+        return mean - t_quantile(1 - delta, n - 1) * math.sqrt(variance / (n - 1))
+    log = math.log(2 / delta)
+    if bound == "hoeffding":
+        return mean - largest_weight * math.sqrt(2 * log / n)
+    return mean - math.sqrt(2 * log * variance / (n - 1)) - 7 * largest_weight * log / (3 * (n - 1))
+
+
+def paired_sign(first: np.ndarray, second: np.ndarray, delta: float) -> int:
+    """Compare two policies by their terms on the same rows, with a two-sided t-test at level ``delta``.
+
+    Returns
+    -------
+    int
+        1 when the first is significantly better, -1 when it is significantly worse, else 0; also 0 for terms that
+        differ nowhere.
+
+    Source: opl_hpo, equation 13.
+    """
+    difference = first - second
+    n = difference.size
+    mean = float(difference.mean())
+    margin = t_quantile(1 - delta / 2, n - 1) * math.sqrt(float(difference.var()) / (n - 1))
+    if mean == 0 or abs(mean) < margin:
+        return 0
+    return 1 if mean > 0 else -1
+
+
+@lru_cache
+def t_quantile(probability: float, degrees: int) -> float:
+    """Return the quantile of Student's t distribution."""
+    from scipy.stats import t
+
+    return float(t.ppf(probability, degrees))

@@ -1,0 +1,192 @@
+"""Models of the expected reward of every action, made from fitted classifiers."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from bench.kernel import kernel
+
+_MASK_BITS = 62
+"""Actions that one signed 64-bit mask holds, with room to spare."""
+
+
+class RewardModel(Protocol):
+    """Predicts expected rewards."""
+
+    def predict(self, contexts: np.ndarray) -> np.ndarray:
+        """Return mu(x, a) of every action, shape (m, n_actions), for contexts of shape (m, d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticRewards:
+    """sigmoid(x'w + c_a): a logistic regression on the context joined with the action's features.
+
+    Parameters
+    ----------
+    weights
+        Of the context's features, shape (d,).
+    offsets
+        c_a, what the action's features and the intercept add, shape (n_actions,).
+    """
+
+    weights: np.ndarray
+    offsets: np.ndarray
+
+    @classmethod
+    def of(cls, classifier: Any, action_features: np.ndarray) -> "LogisticRewards":
+        """Take over a fitted ``sklearn.linear_model.LogisticRegression`` of rewards 0 and 1."""
+        coefficients = classifier.coef_[0]
+        dim = coefficients.size - action_features.shape[1]
+        return cls(coefficients[:dim], action_features @ coefficients[dim:] + classifier.intercept_[0])
+
+    def predict(self, contexts: np.ndarray) -> np.ndarray:
+        from scipy.special import expit
+
+        return np.asarray(expit((contexts @ self.weights)[:, None] + self.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class ForestRewards:
+    """The mean over trees of the share of reward 1 in the leaf of the context joined with the action's features.
+
+    All actions of a context go down a tree together: they part at splits on action features only, where a bit mask
+    tells which of them turn left. That gives the very numbers of scikit-learn, which goes down once for each action.
+
+    Parameters
+    ----------
+    roots
+        Node at which each tree starts.
+    feature
+        The feature that each node splits on, -1 for a leaf; those of the context come first.
+    threshold
+        Left is where the feature is at most this.
+    left, right
+        The nodes that follow.
+    share
+        The share of reward 1 at each node.
+    masks
+        Bit a of row c of a node: whether action 62 c + a turns left there; shape (chunks, nodes).
+    n_actions
+        Number of actions.
+    """
+
+    roots: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    share: np.ndarray
+    masks: np.ndarray
+    n_actions: int
+
+    @classmethod
+    def of(cls, classifier: Any, action_features: np.ndarray) -> "ForestRewards":
+        """Take over a fitted ``sklearn.ensemble.RandomForestClassifier`` of rewards 0 and 1."""
+        trees = [estimator.tree_ for estimator in classifier.estimators_]
+        starts = np.cumsum([0, *(tree.node_count for tree in trees)])
+        feature = np.concatenate([tree.feature for tree in trees])
+        is_leaf = np.concatenate([tree.children_left for tree in trees]) < 0
+        threshold = np.concatenate([tree.threshold for tree in trees])
+        children = [
+            np.concatenate([getattr(tree, side) + start for tree, start in zip(trees, starts, strict=False)])
+            for side in ("children_left", "children_right")
+        ]
+        n_actions, action_dim = action_features.shape
+        dim = classifier.n_features_in_ - action_dim
+        of_action = np.flatnonzero(~is_leaf & (feature >= dim))
+        turns_left = action_features.astype(np.float32)[:, feature[of_action] - dim] <= threshold[of_action]
+        masks = np.zeros((-(-n_actions // _MASK_BITS), feature.size), dtype=np.int64)
+        for action in range(n_actions):
+            chunk, bit = divmod(action, _MASK_BITS)
+            masks[chunk, of_action] |= turns_left[action].astype(np.int64) << bit
+        return cls(
+            roots=starts[:-1].astype(np.int32),
+            feature=np.where(is_leaf, -1, feature).astype(np.int32),
+            threshold=threshold,
+            left=children[0].astype(np.int32),
+            right=children[1].astype(np.int32),
+            share=np.concatenate([tree.value[:, 0, 1] for tree in trees]),
+            masks=masks,
+            n_actions=n_actions,
+        )
+
+    def predict(self, contexts: np.ndarray) -> np.ndarray:
+        rewards = np.zeros((len(contexts), self.n_actions))
+        single = np.ascontiguousarray(contexts, dtype=np.float32)  # as scikit-learn sees features
+        for chunk, masks in enumerate(self.masks):
+            first = chunk * _MASK_BITS
+            last = min(first + _MASK_BITS, self.n_actions)
+            _go_down(
+                single,
+                self.roots,
+                self.feature,
+                self.threshold,
+                self.left,
+                self.right,
+                self.share,
+                masks,
+                rewards[:, first:last],
+            )
+        rewards /= len(self.roots)
+        return rewards
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantRewards:
+    """The same expected reward everywhere: what is left to learn from rewards that are all equal."""
+
+    reward: float
+    n_actions: int
+
+    def predict(self, contexts: np.ndarray) -> np.ndarray:
+        return np.full((len(contexts), self.n_actions), self.reward)
+
+
+@kernel
+def _go_down(
+    contexts: np.ndarray,
+    roots: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    share: np.ndarray,
+    masks: np.ndarray,
+    rewards: np.ndarray,
+) -> None:
+    """Add each tree's share to ``rewards``, shape (m, up to 62 actions), tree by tree."""
+    dim = contexts.shape[1]
+    everyone = (np.int64(1) << np.int64(rewards.shape[1])) - np.int64(1)
+    waiting = np.empty(rewards.shape[1], dtype=np.int64)
+    waiting_actions = np.empty(rewards.shape[1], dtype=np.int64)
+    for i in range(contexts.shape[0]):
+        for root in roots:
+            waiting[0] = root
+            waiting_actions[0] = everyone
+            n_waiting = 1
+            while n_waiting:
+                n_waiting -= 1
+                node = waiting[n_waiting]
+                actions = waiting_actions[n_waiting]
+                while feature[node] >= 0:
+                    split = feature[node]
+                    if split < dim:
+                        node = left[node] if contexts[i, split] <= threshold[node] else right[node]
+                        continue
+                    turning = actions & masks[node]
+                    if turning == 0:
+                        node = right[node]
+                    else:
+                        if turning != actions:
+                            waiting[n_waiting] = right[node]
+                            waiting_actions[n_waiting] = actions & ~turning
+                            n_waiting += 1
+                            actions = turning
+                        node = left[node]
+                action = 0
+                while actions:
+                    if actions & 1:
+                        rewards[i, action] += share[node]
+                    actions >>= 1
+                    action += 1

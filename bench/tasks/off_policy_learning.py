@@ -1,0 +1,219 @@
+"""Tuning a policy on logged data."""
+
+import math
+import time
+from dataclasses import field
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, InstanceOf, NonNegativeInt, PositiveFloat
+
+from bench.algorithms.softmax_policy import SoftmaxPolicy
+from bench.component import component
+from bench.envs.logged import LoggedEnvironment, Policy
+from bench.off_policy.estimators import Estimator, estimator_terms
+from bench.off_policy.lower_bounds import Bound, lower_bound, paired_sign
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tasks.base import Outcome, Task
+from bench.tuners.base import Problem
+
+QUANTILES = (5, 25, 50, 75, 90, 95, 99)
+"""Per cent at which the distribution of the trials' overestimation is kept."""
+
+
+@component
+class OffPolicyLearning(Task):
+    """A trial trains the configuration's policy on the training data and scores it on the validation data.
+
+    With ``objective: estimate`` and no imitation this is the usual procedure (algorithm 1); with ``lower_bound`` and
+    imitation it is CIR-HPO (algorithm 2). Tuners are told the objective of the trial's policy. The incumbent, at first
+    the logging policy pi0, is the policy with the best objective so far; with a draw, algorithm 1 keeps the old one
+    and algorithm 2 takes the new one.
+
+    With imitation the policy of trial t is pi_t = (1 - alpha_t) pi_hat_t + alpha_t pi0, where pi_hat_t is the one that
+    was trained and ::
+
+        alpha_t = alpha_init + (1 - alpha_init) (t / T)^gamma mean(s_1 .. s_t), clipped to [0, 1];
+
+    s_t is 1 when pi0 is significantly better on the validation data by inverse propensity scores, -1 when it is
+    significantly worse, else 0.
+
+    Trace columns: ``reward``, the trial's objective; ``alpha``; ``score``, s_t; of the incumbent, its ``objective``,
+    ``validation_value`` (the estimate), ``true_value``, both divided by the logging policy's true value as
+    ``relative_validation_value`` and ``relative_true_value``, and ``overestimation``, the estimate less the true
+    value; ``mean_relative_true_value``, the mean of the relative true value over the trials so far; ``logging_value``
+    and, where the best value is known, ``logging_optimality``, its share of that; where values are estimated,
+    ``true_value_low`` and ``true_value_high``, the ends of a 95 % confidence interval of the incumbent's; with
+    ``trial_contexts``, ``trial_validation_value``, ``trial_true_value`` and ``trial_overestimation`` of the trial's
+    policy and, over all trials so far, ``mean_overestimation``, ``overestimation_q5`` .. ``overestimation_q99`` and
+    ``largest_overestimation``. None is summed. Costs: ``training``, ``scoring``, their sum ``trials``, and
+    ``true_value``, which is spent on the report and not on tuning.
+
+    Parameters
+    ----------
+    environment, algorithm
+        Where the data come from, and what learns a policy from them.
+    estimator
+        Of a policy's value on the validation data. ``dr`` takes its predictions from the algorithm's reward model at
+        default hyper-parameters, trained on the training data.
+    objective
+        What is maximised: the ``estimate`` or a ``lower_bound`` of it.
+    bound
+        Which lower bound.
+    delta
+        Level of the lower bound and of the test for s_t.
+    imitation
+        Whether policies are mixed with the logging policy.
+    imitation_test
+        What pi0 is compared with: the ``trained`` policy pi_hat_t, or the one ``mixed`` with the alpha of the trial
+        before.
+    alpha_init, gamma
+        Of alpha_t.
+    trial_contexts
+        Rows of the test data on which every trial's policy is evaluated, for the report; 0 for none.
+
+    Source: opl_hpo, algorithms 1 and 2, equations 11 to 14.
+    """
+
+    sums = ()
+    timed: ClassVar[bool] = True
+
+    environment: InstanceOf[LoggedEnvironment]
+    algorithm: InstanceOf[SoftmaxPolicy]
+    estimator: Estimator = "ips"
+    objective: Literal["estimate", "lower_bound"] = "estimate"
+    bound: Bound = "t_test"
+    delta: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    imitation: bool = False
+    imitation_test: Literal["trained", "mixed"] = "trained"
+    alpha_init: Annotated[float, Field(ge=0, le=1)] = 0.5
+    gamma: PositiveFloat = 0.01
+    trial_contexts: NonNegativeInt = 0
+    alpha: float = field(init=False, repr=False)
+
+    def start(self, rounds: int, seeds: Seeds) -> Problem:
+        environment, algorithm = self.environment, self.algorithm
+        environment.start(rounds, seeds.child("env"))
+        algorithm.start(environment.train, environment.action_features, seeds.child("algorithm"))
+        data = environment.validation
+        self._predictions: np.ndarray | None = None
+        if self.estimator == "dr":
+            self._predictions = algorithm.train({}).predict(data.contexts)
+        self._logging_terms = estimator_terms("ips", data, data.policy)
+        self._rounds = rounds
+        self._trial = 0
+        self._scores = 0
+        self.alpha = self.alpha_init if self.imitation else 0.0
+        self._overestimations: list[float] = []
+        estimate, objective = self._evaluate(data.policy)
+        self._total = 0.0
+        self._keep(objective, estimate, environment.logging_value, lambda contexts, logging_policy: logging_policy)
+        return Problem(space=algorithm.tuned, horizon=rounds, rounds=rounds)
+
+    def play(self, configuration: Configuration) -> Outcome:
+        data = self.environment.validation
+        started = time.perf_counter()
+        trained = self.algorithm.policy(configuration)
+        after_training = time.perf_counter()
+        self._trial += 1
+        probabilities = trained(data.contexts, data.policy)
+        score = self._regularise(probabilities) if self.imitation else 0
+        alpha = self.alpha
+        estimate, objective = self._evaluate(_mixture(probabilities, data.policy, alpha))
+        is_better = objective > self._objective or (objective == self._objective and self._replaces_equals)
+        after_scoring = time.perf_counter()
+
+        def policy(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:
+            return _mixture(trained(contexts, logging_policy), logging_policy, alpha)
+
+        if is_better:
+            value = self.environment.logging_value if alpha == 1 else self.environment.value(policy)
+            self._keep(objective, estimate, value, policy)
+        self._total += self._incumbent["relative_true_value"]
+        values = {
+            "reward": objective,
+            "alpha": alpha,
+            "score": score,
+            **self._incumbent,
+            "mean_relative_true_value": self._total / self._trial,
+        }
+        if self.trial_contexts:
+            values |= self._overestimation(estimate, policy)
+        training, scoring = after_training - started, after_scoring - after_training
+        costs = {
+            "training": training,
+            "scoring": scoring,
+            "trials": training + scoring,
+            "true_value": time.perf_counter() - after_scoring,
+        }
+        return Outcome(objective, values, costs=costs)
+
+    @property
+    def _replaces_equals(self) -> bool:
+        return self.imitation or self.objective == "lower_bound"
+
+    def _evaluate(self, probabilities: np.ndarray) -> tuple[float, float]:
+        """Return the estimate and the objective of a policy, given its probabilities on the validation data."""
+        data = self.environment.validation
+        terms = estimator_terms(self.estimator, data, probabilities, self._predictions)
+        estimate = float(terms.mean())
+        if self.objective == "estimate":
+            return estimate, estimate
+        largest_weight = 1.0 if self.bound == "t_test" else float((probabilities / data.policy).max())
+        return estimate, lower_bound(self.bound, terms, largest_weight, self.delta)
+
+    def _regularise(self, probabilities: np.ndarray) -> int:
+        """Compare the logging policy with the trial's, set alpha by equation 14 and return s_t."""
+        data = self.environment.validation
+        if self.imitation_test == "mixed":
+            probabilities = _mixture(probabilities, data.policy, self.alpha)
+        score = paired_sign(self._logging_terms, estimator_terms("ips", data, probabilities), self.delta)
+        self._scores += score
+        share = (self._trial / self._rounds) ** self.gamma
+        alpha = self.alpha_init + (1 - self.alpha_init) * share * self._scores / self._trial
+        self.alpha = min(1.0, max(0.0, alpha))
+        return score
+
+    def _keep(self, objective: float, estimate: float, value: float, policy: Policy) -> None:
+        """Take a new incumbent."""
+        logging_value, best_value = self.environment.logging_value, self.environment.best_value
+        scale = logging_value or math.nan  # a log without any reward
+        self._objective = objective
+        self._incumbent: dict[str, Any] = {
+            "objective": objective,
+            "validation_value": estimate,
+            "true_value": value,
+            "relative_validation_value": estimate / scale,
+            "relative_true_value": value / scale,
+            "overestimation": estimate - value,
+            "logging_value": logging_value,
+        }
+        if best_value is not None:
+            self._incumbent["logging_optimality"] = logging_value / best_value
+        interval = self.environment.value_interval(policy)
+        if interval is not None:
+            self._incumbent |= {"true_value_low": interval[0], "true_value_high": interval[1]}
+
+    def _overestimation(self, estimate: float, policy: Policy) -> dict[str, float]:
+        """Return by how much the trial's estimate exceeds its policy's value, and the distribution so far."""
+        value = self.environment.value(policy, self.trial_contexts)
+        self._overestimations.append(estimate - value)
+        quantiles = np.percentile(self._overestimations, QUANTILES).tolist()
+        return {
+            "trial_validation_value": estimate,
+            "trial_true_value": value,
+            "trial_overestimation": estimate - value,
+            "mean_overestimation": float(np.mean(self._overestimations)),
+            **{f"overestimation_q{q}": quantile for q, quantile in zip(QUANTILES, quantiles, strict=True)},
+            "largest_overestimation": max(self._overestimations),
+        }
+
+
+def _mixture(probabilities: np.ndarray, logging_policy: np.ndarray, alpha: float) -> np.ndarray:
+    """Return (1 - alpha) pi_hat + alpha pi0 (equation 12)."""
+    if alpha == 0:
+        return probabilities
+    if alpha == 1:
+        return logging_policy
+    return (1 - alpha) * probabilities + alpha * logging_policy

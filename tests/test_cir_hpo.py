@@ -1,0 +1,243 @@
+"""Tuning on logged data against a slow, independent reading of algorithms 1 and 2."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+import bench.tasks.off_policy_learning as module
+from bench.algorithms.linucb import LinUCB
+from bench.algorithms.softmax_policy import SoftmaxPolicy
+from bench.envs.synthetic_logged import SyntheticLogged
+from bench.errors import ConfigError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.tasks.off_policy_learning import OffPolicyLearning
+from bench.tuners.random import Random
+
+SMALL = {"n_train": 300, "n_validation": 300, "n_test": 3000}
+CIR = {"objective": "lower_bound", "imitation": True}
+VARIANTS = {
+    "baseline": {},
+    "cir": CIR,
+    "without cso": {"imitation": True},
+    "without air": {"objective": "lower_bound"},
+    "mixed test": {**CIR, "imitation_test": "mixed"},
+    "slow gamma": {**CIR, "gamma": 1.0, "alpha_init": 0.2, "delta": 0.3},
+    "hoeffding": {**CIR, "bound": "hoeffding"},
+    "bernstein": {**CIR, "bound": "bernstein"},
+    "snips": {"estimator": "snips"},
+    "dr": {**CIR, "estimator": "dr"},
+}
+
+
+def learn(rounds=12, beta0=2.0, tuner=None, seed=0, **settings):
+    task = OffPolicyLearning(SyntheticLogged(beta0=beta0, **SMALL), SoftmaxPolicy(), **settings)
+    return run(task, tuner or Random(), rounds=rounds, seeds=Seeds(seed)), task
+
+
+def slowly(task, configurations, rounds):
+    """Follow the two algorithms step by step, with scikit-learn and scipy, and return the columns."""
+    env, seeds = task.environment, Seeds(0)
+    data = env.validation
+    rows = np.arange(len(data.rewards))
+    state = int(seeds.child("algorithm").generator("training").integers(2**31))
+
+    def mu(c, contexts):
+        train = np.hstack([env.train.contexts, env.action_features[env.train.actions]])
+        if c["model"] == "random_forest":
+            own = {name: c[name] for name in ("max_depth", "min_samples_split", "max_samples")}
+            model = RandomForestClassifier(n_estimators=10, random_state=state, **own)
+        else:
+            model = LogisticRegression(
+                C=c["C"], l1_ratio=c["l1_ratio"], solver="saga", max_iter=1000, random_state=state
+            )
+        model.fit(train, env.train.rewards)
+        columns = [
+            model.predict_proba(np.hstack([contexts, np.tile(e, (len(contexts), 1))]))[:, 1]
+            for e in env.action_features
+        ]
+        return np.stack(columns, axis=1)
+
+    def policy(c, contexts):
+        weights = np.exp(c["beta"] * mu(c, contexts))
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    default = {"model": "logistic_regression", "C": 1.0, "l1_ratio": 0.5}
+    predictions = mu(default, data.contexts) if task.estimator == "dr" else None
+
+    def ips(pi):
+        return pi[rows, data.actions] / data.propensities * data.rewards
+
+    def estimate_and_objective(pi):
+        weights = pi[rows, data.actions] / data.propensities
+        terms = weights * data.rewards
+        if task.estimator == "snips":
+            return (weights * data.rewards).sum() / weights.sum(), (weights * data.rewards).sum() / weights.sum()
+        if task.estimator == "dr":
+            terms = (pi * predictions).sum(1) + weights * (data.rewards - predictions[rows, data.actions])
+        n, value = len(terms), terms.mean()
+        if task.objective == "estimate":
+            return value, value
+        log, largest = np.log(2 / task.delta), (pi / data.policy).max()
+        margin = {
+            "t_test": stats.t.ppf(1 - task.delta, n - 1) * np.sqrt(terms.var() / (n - 1)),
+            "hoeffding": largest * np.sqrt(2 * log / n),
+            "bernstein": np.sqrt(2 * log * terms.var() / (n - 1)) + 7 * largest * log / (3 * (n - 1)),
+        }[task.bound]
+        return value, value - margin
+
+    def true_value(c, alpha):
+        pi = (1 - alpha) * policy(c, env._contexts) + alpha * env._policy
+        return (pi * env._means).sum(axis=1).mean()
+
+    estimate, best = estimate_and_objective(data.policy)
+    value = (env._policy * env._means).sum(axis=1).mean()
+    scores, alpha, out = [], task.alpha_init, []
+    for t, c in enumerate(configurations, start=1):
+        trained = policy(c, data.contexts)
+        if task.imitation:
+            against = trained if task.imitation_test == "trained" else (1 - alpha) * trained + alpha * data.policy
+            test = stats.ttest_rel(ips(data.policy), ips(against))
+            scores.append(np.sign(test.statistic) if test.pvalue <= task.delta else 0)
+            alpha = task.alpha_init + (1 - task.alpha_init) * (t / rounds) ** task.gamma * np.mean(scores)
+            alpha = np.clip(alpha, 0, 1)
+        else:
+            scores.append(0)
+            alpha = 0.0
+        mixed = (1 - alpha) * trained + alpha * data.policy
+        own, objective = estimate_and_objective(mixed)
+        if objective > best:
+            best, estimate, value = objective, own, true_value(c, alpha)
+        out.append([objective, alpha, scores[-1], best, estimate, value])
+    return np.array(out)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_trial_goes_as_in_a_slow_reading_of_the_algorithms(variant):
+    trace, task = learn(**VARIANTS[variant])
+    columns = trace.columns()
+    configurations = [{name: columns[name][i] for name in SoftmaxPolicy.spaces} for i in range(12)]
+    for configuration in configurations:  # a trace holds floats
+        configuration |= {name: int(configuration[name]) for name in ("max_depth", "min_samples_split")}
+    expected = slowly(task, configurations, 12)
+    made = [columns[name] for name in ("reward", "alpha", "score", "objective", "validation_value", "true_value")]
+    np.testing.assert_allclose(np.stack(made, axis=1), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_the_variants_differ_and_some_trial_is_significant_either_way():
+    scores = np.concatenate(
+        [learn(rounds=10, beta0=beta0, imitation=True)[0].columns()["score"] for beta0 in (-3, 3, 20)]
+    )
+    assert set(scores) == {-1, 0, 1}
+
+
+@pytest.mark.parametrize(("always", "final"), [(1, 1.0), (-1, 0.0), (0, 0.5)])
+def test_alpha_ends_where_the_paper_says_if_all_tests_agree(monkeypatch, always, final):
+    monkeypatch.setattr(module, "paired_sign", lambda *_: always)
+    trace, _ = learn(imitation=True)
+    alpha = trace.columns()["alpha"]
+    assert alpha[-1] == pytest.approx(final, abs=1e-15)
+    t = np.arange(1, 13)
+    np.testing.assert_allclose(alpha, 0.5 + 0.5 * (t / 12) ** 0.01 * always, rtol=1e-12, atol=1e-15)
+
+
+def test_all_imitation_is_the_logging_policy(monkeypatch):
+    monkeypatch.setattr(module, "paired_sign", lambda *_: 1)
+    trace, task = learn(alpha_init=1.0, **CIR)
+    columns = trace.columns()
+    assert (columns["alpha"] == 1).all()
+    assert (columns["true_value"] == task.environment.logging_value).all()
+    assert (columns["relative_true_value"] == 1).all()
+    assert (columns["reward"] == columns["objective"]).all()
+
+
+def test_no_imitation_is_the_trained_policy(monkeypatch):
+    monkeypatch.setattr(module, "paired_sign", lambda *_: -1)
+    mixed, _ = learn(imitation=True, alpha_init=0.0)
+    trained, _ = learn()
+    made, expected = mixed.columns(), trained.columns()
+    assert (made["alpha"] == 0).all()
+    for name in ("reward", "validation_value", "true_value"):
+        np.testing.assert_array_equal(made[name], expected[name])
+
+
+class Constant(Random):
+    """The same configuration in every trial."""
+
+    def _ask(self):
+        return {"model": "logistic_regression", "beta": 1e-12}
+
+
+def test_a_draw_keeps_the_incumbent_of_algorithm_1_and_replaces_that_of_algorithm_2():
+    """Against uniform logging a policy with beta = 0 is the logging policy up to rounding."""
+    env = SyntheticLogged(beta0=0.0, **SMALL)
+    for settings, replaced in (({}, False), ({"objective": "lower_bound"}, True)):
+        task = OffPolicyLearning(env, SoftmaxPolicy(), **settings)
+        task.start(3, Seeds(0))
+        before = task._incumbent
+        task._evaluate = lambda _, task=task: (task._incumbent["validation_value"], task._objective)
+        task.play({"model": "logistic_regression", "beta": 5.0})
+        assert (task._incumbent is not before) == replaced
+
+
+@pytest.mark.parametrize("settings", [{}, CIR], ids=["baseline", "cir"])
+@pytest.mark.parametrize("beta0", [0.0, 20.0])
+def test_regret_splits_as_in_proposition_3_2(settings, beta0):
+    """r_gen = r_val + difference in overestimation + C, with the best trials in the place of the best of all."""
+    trace, task = learn(rounds=40, beta0=beta0, trial_contexts=3000, **settings)
+    columns = trace.columns()
+    estimates = np.append(columns["trial_validation_value"], task.environment.validation.rewards.mean())
+    values = np.append(columns["trial_true_value"], task.environment.logging_value)
+    chosen_estimate, chosen_value = columns["validation_value"][-1], columns["true_value"][-1]
+    best, best_estimate = values.argmax(), estimates.argmax()
+    r_gen = values[best] - chosen_value
+    r_val = estimates[best_estimate] - chosen_estimate
+    overestimation = (chosen_estimate - chosen_value) - (estimates[best] - values[best])
+    constant = estimates[best] - estimates[best_estimate]
+    assert r_gen == pytest.approx(r_val + overestimation + constant, abs=1e-12)
+    assert r_gen >= -1e-12
+    assert columns["overestimation"][-1] == pytest.approx(chosen_estimate - chosen_value, abs=1e-15)
+    if not settings:
+        assert r_val == pytest.approx(0, abs=1e-12)  # the baseline keeps the best estimate
+        assert chosen_estimate == pytest.approx(max(estimates), abs=1e-12)
+
+
+def test_the_distribution_of_overestimation_is_that_of_all_trials():
+    trace, _ = learn(rounds=30, trial_contexts=500)
+    columns = trace.columns()
+    overestimations = columns["trial_validation_value"] - columns["trial_true_value"]
+    np.testing.assert_allclose(columns["trial_overestimation"], overestimations, rtol=1e-12, atol=1e-15)
+    for q in (5, 50, 95):
+        assert columns[f"overestimation_q{q}"][-1] == pytest.approx(np.percentile(overestimations, q), abs=1e-12)
+    assert columns["mean_overestimation"][-1] == pytest.approx(overestimations.mean(), abs=1e-12)
+    assert columns["largest_overestimation"][-1] == pytest.approx(overestimations.max(), abs=1e-15)
+
+
+@pytest.mark.parametrize("settings", [{}, CIR], ids=["baseline", "cir"])
+def test_a_seed_repeats_the_run_and_costs_are_kept_apart(settings):
+    one, again, other = (learn(seed=seed, **settings)[0] for seed in (3, 3, 4))
+    made, same, differing = (trace.columns() for trace in (one, again, other))
+    for name, values in made.items():
+        np.testing.assert_array_equal(values, same[name])
+    assert (made["reward"] != differing["reward"]).any()
+    assert {"training", "scoring", "trials", "true_value", "tuner"} == set(one.costs)
+    assert all(seconds > 0 for seconds in one.costs.values())
+    assert one.costs["trials"] == pytest.approx(one.costs["training"] + one.costs["scoring"])
+
+
+def test_the_incumbent_starts_as_the_logging_policy():
+    task = OffPolicyLearning(SyntheticLogged(beta0=20.0, **SMALL), SoftmaxPolicy())
+    problem = task.start(5, Seeds(0))
+    assert problem.horizon == 5
+    assert problem.space.names == tuple(SoftmaxPolicy.spaces)
+    assert task._incumbent["relative_true_value"] == 1
+    assert task._incumbent["validation_value"] == pytest.approx(task.environment.validation.rewards.mean(), rel=1e-12)
+
+
+def test_the_task_needs_logged_data_and_a_policy():
+    with pytest.raises(ConfigError, match=r"OffPolicyLearning.algorithm: found LinUCB.*expected an instance of Soft"):
+        OffPolicyLearning(environment=SyntheticLogged(), algorithm=LinUCB())
+    with pytest.raises(ConfigError, match=r"OffPolicyLearning.delta: found 0.*expected greater than 0"):
+        OffPolicyLearning(environment=SyntheticLogged(), algorithm=SoftmaxPolicy(), delta=0.0)
