@@ -73,7 +73,22 @@ STYLES: dict[str, LineStyle] = {
     "ETC": LineStyle(ORANGE, _DOTTED, "s"),
     "Baseline": LineStyle(BLUE, _DASHED, "v"),
     "CIR-HPO": LineStyle(VERMILION, _LONG, "^"),
+    "CIR-HPO without CSO": LineStyle(ORANGE, _DASH_DOT, "<"),
+    "CIR-HPO without AIR": LineStyle(PURPLE, _DASHED, ">"),
+    "Logging policy": LineStyle(BLACK, _DOTTED, "D"),
     "TPE": LineStyle(SKY, "-", "s"),
+    "Random search": LineStyle(OLIVE, _LONG, "d"),
+    "validation": LineStyle(SKY, _DASHED, "X"),
+    "true value": LineStyle(VERMILION, "-", "o"),
+    "t-test": LineStyle(VERMILION, "-", "<"),
+    "Bernstein": LineStyle(BLUE, _DASHED, "h"),
+    "Hoeffding": LineStyle(GREEN, _LONG, "s"),
+    "allowed": LineStyle(BLACK, _DASHED, ""),
+    "HABO (code)": LineStyle(PURPLE, _DASH_DOT, "P"),
+    "EXP3 (weight form)": LineStyle(SKY, _DOTTED, "P"),
+    "UCB(delta), delta = 0.025": LineStyle(TEAL, "-", "<"),
+    "UCB(delta), delta = 1/T^2": LineStyle(WINE, _DASHED, ">"),
+    "Hedge (constant rate)": LineStyle(PURPLE, "-", "h"),
 }
 """Methods by name: no two look alike, so that any of them can share a figure."""
 

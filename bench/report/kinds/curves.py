@@ -23,6 +23,7 @@ from bench.report.kinds.page import (
     start_at_zero,
     wrapped,
 )
+from bench.report.kinds.rows import reference
 from bench.report.kinds.series import panel_title, series_name
 from bench.report.labels import Selection, canonical, selection
 from bench.report.parts import part_id
@@ -41,8 +42,8 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
 
     Keys of the figure used here: `title`, `column`, `x_label` (default: round), `y_label`, `y_scale` (`linear`,
     default, or `log`), `panels` (axes that make the panels, default `panel`), `bounds` (a list of `measured`, which
-    selects experiments, and `formula`, a bound of `bench.report.regret_bounds` on them). For columns of regret,
-    uniformly random arms are a dashed grey line.
+    selects experiments, and `formula`, a bound of `bench.report.regret_bounds` on them), `reference_line` (a number)
+    with `reference_label`. For columns of regret, uniformly random arms are a dashed grey line.
 
     Raises
     ------
@@ -56,6 +57,7 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
     panels = data.groups(axes_of_panels, [{}])
     page = Page(str(figure.get("title", data.name)), note, len(panels))
     bounds = _bounds(figure, data)
+    line = reference(figure)
     handles: dict[str, Artist] = {}
     has_bands = mentions_beyond = False
     for number, (panel, axes) in enumerate(zip(panels, page.axes, strict=False)):
@@ -103,6 +105,9 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
             start_at_zero(axes, min(low for low, _ in drawn), max(high for _, high in drawn))
             readable_numbers(axes, "y")
         readable_numbers(axes, "x")
+        if line:
+            axes.axhline(line[0], color=GREY, linewidth=0.9, zorder=1.2)
+            handles[line[1]] = Line2D([], [], color=GREY, linewidth=0.9)
     for last in (RANDOM_ARMS, _BOUND):
         if last in handles:
             handles[last] = handles.pop(last)

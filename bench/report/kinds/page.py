@@ -18,6 +18,8 @@ from bench.report.style import SURROGATE_COLOUR
 # Inches, and inches per letter at the font sizes used here.
 _PANEL_WIDTH, _PANEL_HEIGHT = 3.9, 2.9
 _MIN_WIDTH = 7.0
+# From this ratio of the ends on, a logarithmic axis shows the powers of ten only.
+_MANY_TIMES = 1e3
 _MARGIN = 0.12
 _TITLE_LINE, _NOTE_LINE, _CAPTION_LINE, _LEGEND_LINE = 0.24, 0.17, 0.16, 0.21
 _TITLE_LETTER, _SMALL_LETTER, _LEGEND_LETTER = 0.098, 0.066, 0.069
@@ -166,9 +168,10 @@ def readable_numbers(axes: Axes, which: str) -> None:
 
 
 def readable_logarithm(axes: Axes, which: str) -> None:
-    """Mark 1, 2 and 5 times the powers of ten of a logarithmic axis, as plain numbers."""
+    """Mark 1, 2 and 5 times the powers of ten of a logarithmic axis, the powers alone if many, as plain numbers."""
     axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1.0,) if high > _MANY_TIMES * low else (1.0, 2.0, 5.0)))
     axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
 
