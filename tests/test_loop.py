@@ -269,7 +269,7 @@ def test_random_pulls_of_a_replay_count_what_was_accepted():
 
 
 def test_a_log_without_means_cannot_be_probed():
-    with pytest.raises(ConfigError, match="task.probe: found .* with Replayed, expected"):
+    with pytest.raises(ConfigError, match=r"task.probe: found .* with Replayed, expected"):
         ContextualBandit(Replayed(), Double(), probe={"first": [1.0]})
 
 

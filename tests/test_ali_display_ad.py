@@ -1,0 +1,372 @@
+"""The log of ads: its files, the generated stand-in, and the users that the environment takes from it."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pooch
+import pytest
+
+import bench.data.ali_display_ad as loader
+from bench.data.__main__ import main
+from bench.data.ali_log import AD_FEATURES, USER_FEATURES, AdLog
+from bench.data.ali_reader import FILES, read_log
+from bench.data.ali_surrogate import write_surrogate
+from bench.envs.ali_display_ad import AliDisplayAd, ordered_users
+from bench.errors import DataError
+from bench.seeding import Seeds
+
+GIVEN = os.environ.get("BENCH_DATA_DIR", "")
+MIDNIGHT = 1_494_000_000
+"""In Beijing."""
+
+USERS = f"""userid,{",".join(USER_FEATURES) + " "}
+1,10,1,1,2,1,3,0,2
+3,12,3,1,4,2,3,0,3
+2,11,2,2,3,,3,1,1
+4,13,4,2,5,3,1,0,4
+"""
+ADS = """adgroup_id,cate_id,campaign_id,customer,brand,price
+100,5,50,500,9,1.0
+101,5,51,501,NULL,2.0
+102,6,52,502,8,3.0
+103,7,53,503,7,4.0
+104,7,54,504,7,5.0
+"""
+ROWS = [
+    (1, 3 * 3600, 100, 0),
+    (1, 3 * 3600 + 5, 100, 1),
+    (1, 3 * 3600 + 9, 100, 0),
+    (1, 86_400 + 7 * 3600, 102, 0),
+    (3, 22 * 3600, 103, 0),
+    (3, 1 * 3600, 102, 1),  # two hours with one row each: the earlier one counts
+    (2, 0, 100, 1),  # a user with a missing value
+    (9, 0, 100, 1),  # unknown
+    (9, 0, 999, 1),  # both unknown: counted once
+    (1, 0, 101, 1),  # an ad with a missing value
+    (1, 0, 999, 1),  # unknown
+    ("", 0, 100, 1),  # no user
+    (4, 23 * 3600 + 3599, 103, 0),
+]
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr(loader, "_loaded", {})
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    folder = tmp_path / "given" / "ali-display-ad"
+    folder.mkdir(parents=True)
+    (folder / "user_profile.csv").write_text(USERS)
+    (folder / "ad_feature.csv").write_text(ADS)
+    lines = [f"{user},{MIDNIGHT + stamp},{ad},430548_1007,{1 - click},{click}" for user, stamp, ad, click in ROWS]
+    (folder / "raw_sample.csv").write_text("\n".join(["user,time_stamp,adgroup_id,pid,nonclk,clk", *lines, ""]))
+    return folder
+
+
+@pytest.fixture
+def given(folder, monkeypatch) -> Path:
+    monkeypatch.setenv("BENCH_DATA_DIR", str(folder.parent))
+    return folder
+
+
+def test_files_are_read_as_by_hand(folder):
+    log = read_log(folder)
+    assert log.user_ids.tolist() == [1, 3, 4]
+    assert log.ad_ids.tolist() == [100, 102, 103]
+    assert log.user_features.tolist() == [
+        [10, 1, 1, 2, 1, 3, 0, 2],
+        [12, 3, 1, 4, 2, 3, 0, 3],
+        [13, 4, 2, 5, 3, 1, 0, 4],
+    ]
+    # Prices of the ads without a missing value are 1, 3, 4, 5: quintiles 2.2, 3.2, 3.8, 4.4
+    assert log.ad_features.tolist() == [[5, 50, 500, 9, 0], [6, 52, 502, 8, 1], [7, 53, 503, 7, 3]]
+    assert log.user_hour.tolist() == [3, 1, 23]
+    assert log.starts.tolist() == [0, 2, 4, 5]
+    assert log.shown.tolist() == [0, 1, 1, 2, 2]
+    assert log.clicked.tolist() == [True, False, True, False, False]
+    assert log.clicks().tolist() == [1, 1, 0]
+
+
+def test_what_is_dropped_is_counted(folder):
+    counts = read_log(folder).counts
+    assert counts["rows of the log"] == 13
+    assert counts["rows kept"] == 7
+    assert {kind: count for kind, count in counts.items() if "dropped" in kind} == {
+        "rows dropped: a missing value": 1,
+        "rows dropped: user not in user_profile.csv": 2,
+        "rows dropped: user with a missing value": 1,
+        "rows dropped: ad not in ad_feature.csv": 1,
+        "rows dropped: ad with a missing value": 1,
+    }
+    assert counts["users there with a missing value"] == counts["ads there with a missing value"] == 1
+    assert counts["users kept without a click"] == 1
+    assert (counts["pairs of user and ad"], counts["clicked pairs"]) == (5, 2)
+
+
+def slowly(folder: Path) -> dict:
+    """Read the three files with the standard library, into sets and dicts."""
+
+    def table(name: str, key: str) -> dict:
+        with (folder / name).open() as file:
+            rows = [{k.strip(): v for k, v in row.items()} for row in csv.DictReader(file)]
+        return {int(row.pop(key)): row for row in rows if not {"", "NULL"} & set(row.values())}
+
+    users, ads = table("user_profile.csv", "userid"), table("ad_feature.csv", "adgroup_id")
+    prices = sorted(float(ad["price"]) for ad in ads.values())
+    clicks, hours = defaultdict(bool), defaultdict(Counter)
+    with (folder / "raw_sample.csv").open() as file:
+        for row in csv.DictReader(file):
+            user, ad = int(row["user"]), int(row["adgroup_id"])
+            if user in users and ad in ads:
+                clicks[user, ad] |= row["clk"] == "1"
+                hours[user][time.gmtime(int(row["time_stamp"]) + 8 * 3600).tm_hour] += 1
+    return {"users": users, "ads": ads, "prices": prices, "clicks": dict(clicks), "hours": hours}
+
+
+def test_generated_files_are_read_as_slowly(tmp_path):
+    write_surrogate(tmp_path, n_users=300, n_ads=80, days=3)
+    log, slow = read_log(tmp_path), slowly(tmp_path)
+    owner = np.repeat(log.user_ids, np.diff(log.starts)).tolist()
+    pairs = zip(owner, log.ad_ids[log.shown].tolist(), strict=True)
+    assert dict(zip(pairs, log.clicked.tolist(), strict=True)) == slow["clicks"]
+    for user, features, hour in zip(log.user_ids, log.user_features, log.user_hour, strict=True):
+        assert features.tolist() == [int(slow["users"][user][name]) for name in USER_FEATURES]
+        most = max(slow["hours"][user].values())
+        assert hour == min(h for h, count in slow["hours"][user].items() if count == most)
+    for ad, features in zip(log.ad_ids, log.ad_features, strict=True):
+        assert features[:-1].tolist() == [int(slow["ads"][ad][name]) for name in AD_FEATURES[:-1]]
+        below = np.searchsorted(slow["prices"], float(slow["ads"][ad]["price"])) / len(slow["prices"])
+        assert abs(5 * below - features[-1] - 0.5) < 0.7  # its fifth of the prices, but for the edges
+
+
+def test_bins_hold_equally_many_ads_and_a_name_may_have_blanks(tmp_path):
+    write_surrogate(tmp_path, n_users=2000, n_ads=1000)
+    bins = np.bincount(read_log(tmp_path).ad_features[:, -1], minlength=5)
+    assert bins.sum() * 0.18 < bins.min() <= bins.max() < bins.sum() * 0.22
+    assert (tmp_path / "user_profile.csv").read_text().partition("\n")[0].endswith("new_user_class_level ")
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("raw_sample.csv", "clk"), ("raw_sample.csv", "time_stamp"), ("ad_feature.csv", "brand")]
+    + [("user_profile.csv", column) for column in ("userid", "new_user_class_level")],
+)
+def test_a_missing_column_names_file_and_column(folder, name, column):
+    path = folder / name
+    path.write_text(re.sub(rf"\b{column}\b", "other", path.read_text(), count=1))
+    with pytest.raises(DataError, match=rf"{name}, line 1: found no column '{column}', expected one"):
+        read_log(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "found", "message"),
+    [
+        ("raw_sample.csv", 4, "1,1494000000,100,p,1", "found 5 column(s), expected 6"),
+        ("raw_sample.csv", 4, "x,1494000000,100,p,1,0", "found the user 'x', expected a whole number from 0 to"),
+        ("raw_sample.csv", 6, "1,14940000000,100,p,1,0", "found the time_stamp '14940000000', expected a whole"),
+        ("raw_sample.csv", 6, "1,1494000000,-100,p,1,0", "found the adgroup_id '-100', expected a whole number"),
+        ("raw_sample.csv", 14, "1,1494000000,100,p,1,2", "found the clk '2', expected 0 or 1"),
+        ("ad_feature.csv", 3, "101,5,51,501,9,cheap", "found the price 'cheap', expected a number"),
+        ("ad_feature.csv", 3, "101,5,51,501,9,-1", "found the price '-1', expected a number, at least 0"),
+        ("ad_feature.csv", 3, ",5,51,501,9,1", "found no adgroup_id, expected one"),
+        ("user_profile.csv", 5, "4,13,4,2,5,3.5,1,0,4", "found the pvalue_level '3.5', expected a whole number"),
+        ("user_profile.csv", 5, "3,13,4,2,5,3,1,0,4", "found the userid 3 again, expected it once (first in line 3)"),
+    ],
+)
+def test_a_bad_line_names_file_and_line(folder, name, line, found, message):
+    lines = (folder / name).read_text().split("\n")
+    lines[line - 1] = found
+    (folder / name).write_text("\n".join(lines))
+    with pytest.raises(DataError, match=re.escape(f"{name}, line {line}: {message}")) as error:
+        read_log(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_bytes_that_are_no_text_name_file_and_line(folder):
+    path = folder / "raw_sample.csv"
+    path.write_bytes(path.read_bytes().replace(b"430548_1007,1,0\n3,", b"\xff,1,0\n\xff,", 1))
+    with pytest.raises(DataError, match=r"raw_sample.csv, line \d+: found the byte 0xff, expected text"):
+        read_log(folder)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(("keep", "message"), [(0, "found an empty file"), (1, "found no rows below the header")])
+def test_a_file_without_rows_is_an_error(folder, name, keep, message):
+    path = folder / name
+    path.write_text("".join(line + "\n" for line in path.read_text().split("\n")[:keep]))
+    with pytest.raises(DataError, match=rf"{name}: {message}"):
+        read_log(folder)
+
+
+def test_an_empty_line_is_a_row_with_missing_values(folder):
+    path = folder / "raw_sample.csv"
+    path.write_text(path.read_text().replace("\n3,", "\n\n3,") + "\n")
+    assert read_log(folder).counts["rows dropped: a missing value"] == 1 + 3
+    path.write_text(path.read_text() + "x\n")
+    with pytest.raises(DataError, match=r"line 18: found 1 column"):
+        read_log(folder)
+
+
+def test_a_log_of_which_nothing_is_left_is_an_error(folder):
+    path = folder / "raw_sample.csv"
+    lines = path.read_text().split("\n")
+    path.write_text("\n".join([lines[0], lines[8], ""]))
+    with pytest.raises(DataError, match="found no row whose user and ad are known"):
+        read_log(folder)
+
+
+def test_half_a_million_rows_are_read_in_seconds_and_with_little_memory(tmp_path):
+    """The bar for 5 million rows is 60 s and 2 GB; here it is a tenth, beside what Python and its libraries take."""
+    write_surrogate(tmp_path)
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        pytest.skip("only Linux says how much memory a process had at most, without its parent's")
+    code = (
+        "import re, sys, time; from pathlib import Path; from bench.data.ali_reader import read_log; "
+        "start = time.process_time(); log = read_log(Path(sys.argv[1])); "
+        "print(log.counts['rows of the log'], time.process_time() - start, "
+        "re.search(r'VmHWM:\\s*(\\d+) kB', Path('/proc/self/status').read_text())[1])"
+    )
+    out = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True).stdout
+    rows, seconds, kilobytes = map(float, out.split())
+    assert rows > 480_000
+    assert seconds < 6.0
+    assert kilobytes < 200_000 + 200_000
+
+
+def test_generated_files_follow_from_the_seed(tmp_path):
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        write_surrogate(tmp_path / name, n_users=200, n_ads=50, seed=seed)
+    for file in FILES:
+        a, b, c = ((tmp_path / name / file).read_bytes() for name in "abc")
+        assert a == b != c
+
+
+def test_generated_clicks_drift_over_the_day(tmp_path):
+    """Clicks are several times as frequent in the afternoon as at night, and most users click at least once."""
+    write_surrogate(tmp_path, n_users=4000, n_ads=1000)
+    log = read_log(tmp_path)
+    hour = np.repeat(log.user_hour, np.diff(log.starts))
+    afternoon, night = (log.clicked[(hour >= low) & (hour < low + 5)].mean() for low in (13, 0))
+    assert afternoon > 2 * night > 0.1
+    assert np.mean(log.clicks() > 0) > 0.7
+
+
+def test_without_files_a_generated_log_takes_their_place(monkeypatch):
+    assert loader.fingerprint() == "surrogate"
+    log = loader.load_log(200, 50, 2)
+    assert log.counts["users in user_profile.csv"] <= 200
+    monkeypatch.setattr(loader, "_loaded", {})
+    monkeypatch.setattr(loader, "write_surrogate", None)  # it comes from the cache
+    again = loader.load_log(200, 50, 2)
+    assert again is not log
+    assert again.identity == log.identity
+    assert again.counts == log.counts
+    for name, array in log.arrays().items():
+        np.testing.assert_array_equal(again.arrays()[name], array)
+        assert not again.arrays()[name].flags.writeable
+
+
+def test_files_are_read_once_and_again_when_they_change(given, monkeypatch):
+    before = loader.fingerprint()
+    assert re.fullmatch("[0-9a-f]{64}", before)
+    with pytest.warns(UserWarning, match="rows dropped: user not in user_profile.csv: 2"):
+        log = loader.load_log(1, 1, 1)
+    assert log.user_ids.tolist() == [1, 3, 4]
+    monkeypatch.setattr(loader, "_loaded", {})
+    with monkeypatch.context() as patched:
+        patched.setattr(loader, "read_log", None)
+        assert loader.load_log(1, 1, 1).identity == log.identity
+    path = given / "raw_sample.csv"
+    path.write_text(path.read_text() + f"4,{MIDNIGHT},100,p,0,1\n")
+    assert loader.fingerprint() != before
+    with pytest.warns(UserWarning, match="files are read"):
+        changed = loader.load_log(1, 1, 1)
+    assert changed.identity != log.identity
+    assert changed.clicks().tolist() == [1, 1, 1]
+
+
+def test_a_damaged_cache_file_is_made_anew(given, tmp_path, monkeypatch):
+    with pytest.warns(UserWarning, match="files are read"):
+        log = loader.load_log(1, 1, 1)
+    [kept] = (tmp_path / "cache").rglob("*.npz")
+    kept.write_bytes(kept.read_bytes().replace(log.shown.tobytes(), log.shown[::-1].tobytes()))
+    monkeypatch.setattr(loader, "_loaded", {})
+    with pytest.warns(UserWarning, match="damaged cache file"):
+        again = loader.load_log(1, 1, 1)
+    np.testing.assert_array_equal(again.shown, log.shown)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_some_of_the_files_are_no_reason_for_a_stand_in(given, name):
+    (given / name).unlink()
+    with pytest.raises(DataError, match=rf"{name}: found no such file beside"):
+        loader.fingerprint()
+
+
+def test_the_command_reports_what_was_read(given, capsys):
+    assert main(["parse", "ali_display_ad"]) == 0
+    out = capsys.readouterr().out
+    assert "rows of the log: 13" in out
+    assert "rows dropped: ad with a missing value: 1" in out
+    assert main(["status"]) == 0
+    assert f"where:   {given / 'raw_sample.csv'}" in capsys.readouterr().out
+
+
+def test_the_command_says_how_to_get_the_files(capsys):
+    assert main(["parse", "ali_display_ad"]) == 1
+    assert "download dataset 56 from tianchi.aliyun.com" in capsys.readouterr().err
+
+
+def some_log(hours: list[int], clicks: list[int]) -> AdLog:
+    """Return a log in which user u has ``clicks[u]`` clicked ads and one that is not clicked."""
+    starts = np.concatenate(([0], np.cumsum(np.add(clicks, 1))))
+    shown = np.concatenate([np.arange(n + 1) for n in clicks]).astype(np.int32)
+    clicked = np.concatenate([np.arange(n + 1) < n for n in clicks])
+    ids = np.arange(len(hours), dtype=np.int32)
+    ads = np.arange(max(clicks) + 1, dtype=np.int32)
+    users = np.zeros((len(ids), 8), dtype=np.int32)
+    features = np.zeros((len(ads), 5), dtype=np.int32)
+    return AdLog(ids, users, np.array(hours, dtype=np.uint8), ads, features, starts, shown, clicked)
+
+
+def test_users_with_a_click_come_in_the_order_of_their_hours():
+    log = some_log([5, 0, 23, 5, 0, 7], [1, 2, 1, 0, 3, 1])
+    assert ordered_users(log).tolist() == [1, 4, 0, 5, 2]
+
+
+@pytest.mark.parametrize(("rounds", "expected"), [(5, [1, 4, 0, 5, 2]), (9, [1, 4, 0, 5, 2]), (2, [1, 0]), (1, [1])])
+def test_any_horizon_covers_the_day_and_a_short_log_ends(monkeypatch, rounds, expected):
+    log = some_log([5, 0, 23, 5, 0, 7], [1, 2, 1, 0, 3, 1])
+    monkeypatch.setattr("bench.envs.ali_display_ad.load_log", lambda *size: log)
+    env = AliDisplayAd()
+    env.start(rounds, Seeds(1, 2))
+    assert env.users.tolist() == expected
+
+
+def test_a_log_without_clicks_is_an_error(monkeypatch):
+    monkeypatch.setattr("bench.envs.ali_display_ad.load_log", lambda *size: some_log([1, 2], [0, 0]))
+    with pytest.raises(DataError, match="no user with a clicked ad"):
+        AliDisplayAd().start(3, Seeds())
+
+
+def test_the_published_log_has_its_published_size():
+    given = GIVEN
+    path = Path(given) / "ali-display-ad" / "raw_sample.csv"
+    if not given or not path.is_file():
+        pytest.skip("BENCH_DATA_DIR has no ali-display-ad/raw_sample.csv")
+    counts = read_log(path.parent).counts
+    assert counts["rows of the log"] == 26_557_961
+    assert counts["users in user_profile.csv"] == 1_061_768
+    assert counts["ads in ad_feature.csv"] == 846_811

@@ -1,0 +1,217 @@
+"""The truncation threshold of candidate generation: F-scores, rounds, and cosines that are computed once."""
+
+import numpy as np
+import pooch
+import pytest
+
+import bench.algorithms.candidate_generation as module
+import bench.data.ali_display_ad as loader
+from bench.algorithms.candidate_generation import CandidateGeneration
+from bench.algorithms.dssm import Dssm
+from bench.algorithms.linucb import LinUCB
+from bench.data.ali_log import AdLog
+from bench.envs.ali_display_ad import AliDisplayAd, ordered_users
+from bench.errors import ConfigError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.tasks.candidate_generation import CandidateGenerationTask, f_scores
+from bench.tuners.fixed import Fixed
+from bench.tuners.random import Random
+
+SMALL = {"surrogate_users": 200, "surrogate_ads": 60, "surrogate_days": 2}
+FAST = {"steps": 3, "batch_size": 32, "embedding_dim": 4}
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr(loader, "_loaded", {})
+    monkeypatch.setattr(module, "_known", {})
+
+
+def task(**settings) -> CandidateGenerationTask:
+    return CandidateGenerationTask(AliDisplayAd(**SMALL), CandidateGeneration(**(FAST | settings)))
+
+
+def f_score(cosines: np.ndarray, clicked: np.ndarray, threshold: float) -> float:
+    """Return twice the printed quotient: precision times recall over their sum, 0 where nothing is right."""
+    candidates = {i for i, cosine in enumerate(cosines.tolist()) if cosine >= threshold}
+    hits = candidates & set(np.flatnonzero(clicked).tolist())
+    if not hits:
+        return 0.0
+    precision, recall = len(hits) / len(candidates), len(hits) / int(clicked.sum())
+    return 2 * precision * recall / (precision + recall)
+
+
+def some_rounds(n_rounds: int, seed: int = 0) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return cosines, some of them equal, negative, 0 or 1, and clicks."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 9, n_rounds)
+    cosines = [(rng.integers(-4, 5, size) / 4).astype(np.float32) for size in sizes]
+    return cosines, [rng.random(size) < 0.4 for size in sizes]
+
+
+def test_f_scores_are_those_of_a_slow_evaluation():
+    cosines, clicked = some_rounds(300)
+    first = np.cumsum([0, *map(len, cosines[:-1])])
+    ordered, scores, best = f_scores(np.concatenate(cosines), np.concatenate(clicked), first)
+    thresholds = np.arange(0, 9) / 8  # all the cosines there are, and one between any two
+    for r, (own, clicks) in enumerate(zip(cosines, clicked, strict=True)):
+        places = slice(first[r], first[r] + len(own))
+        assert ordered[places].tolist() == sorted(own.tolist())
+        by_hand = [f_score(own, clicks, threshold) for threshold in thresholds]
+        assert best[r] == pytest.approx(max(by_hand), abs=1e-12)
+        for threshold, expected in zip(thresholds, by_hand, strict=True):
+            place = np.searchsorted(ordered[places], threshold)
+            assert (scores[places][place] if place < len(own) else 0.0) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_printed_examples_of_the_closed_form():
+    """One of two clicked ads among three candidates: 2 * 1 / (2 + 3); without a clicked ad the score is 0."""
+    cosines = np.array([0.9, 0.8, 0.7, 0.1, 0.5], dtype=np.float32)
+    clicked = np.array([True, False, False, True, False])
+    ordered, scores, best = f_scores(cosines, clicked, np.array([0, 4]))
+    np.testing.assert_allclose(ordered, [0.1, 0.7, 0.8, 0.9, 0.5], atol=1e-7)
+    np.testing.assert_allclose(scores, [4 / 6, 2 / 5, 2 / 4, 2 / 3, 0.0])
+    np.testing.assert_allclose(best, [2 / 3, 0.0])
+
+
+@pytest.fixture
+def played():
+    """A task after its start, with its log and cosines."""
+    one = task()
+    one.start(50, Seeds(1))
+    return one, one.environment.log, one.algorithm.scores(one.environment.log)
+
+
+def test_a_round_pays_the_f_score_of_its_user(played):
+    one, log, cosines = played
+    thresholds = np.random.default_rng(3).random(50)
+    for u, threshold in zip(one.environment.users, thresholds, strict=True):
+        own = slice(log.starts[u], log.starts[u + 1])
+        outcome = one.play({"threshold": float(threshold)})
+        expected = f_score(cosines[own], log.clicked[own], threshold)
+        assert outcome.reward == outcome.values["reward"] == pytest.approx(expected, abs=1e-12)
+        grid = [0.0, 1.0, *cosines[own][cosines[own] >= 0].tolist()]
+        best = max(f_score(cosines[own], log.clicked[own], value) for value in grid)
+        assert outcome.values["regret"] == pytest.approx(best - expected, abs=1e-12)
+        assert outcome.values["regret"] >= 0
+    assert one.play({"threshold": 0.5}) is None
+
+
+def test_a_run_ends_with_the_last_user():
+    trace = run(task(), Fixed({"threshold": 0.0}), rounds=10_000)
+    log = loader.load_log(*SMALL.values())
+    assert trace.round == len(ordered_users(log)) == np.count_nonzero(log.clicks()) < 200
+    columns = trace.columns()
+    assert columns["reward"][-1] > 0
+    assert {"threshold", "reward", "regret"} < set(columns)
+
+
+def test_repetitions_see_the_same_rounds():
+    """Only the tuner's draws differ, as the standard deviation of 0 of grid search in print says."""
+    first, second = (run(task(), Fixed(), rounds=60, seeds=Seeds(0, r)).columns()["reward"] for r in (0, 1))
+    assert first.tolist() == second.tolist()
+    first, second = (run(task(), Random(), rounds=60, seeds=Seeds(0, r)).columns()["reward"] for r in (0, 1))
+    assert first.tolist() != second.tolist()
+
+
+class Exploring(Random):
+    """A tuner that wants to see random pulls first."""
+
+    def warm_up(self, problem):
+        return 7
+
+
+def test_a_warm_up_is_played_at_random_and_ends_with_the_log():
+    columns = run(task(), Exploring(), rounds=20).columns()
+    assert np.isnan(columns["threshold"][:7]).all()
+    assert np.isfinite(columns["threshold"][7:]).all()
+    one = task()
+    one.start(10_000, Seeds())
+    n = sum(one.explore() is not None for _ in range(10_000))
+    assert n == len(one.environment.users)
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "high", None])
+def test_a_threshold_that_is_none_is_one_sentence(played, threshold):
+    with pytest.raises(ConfigError, match=r"threshold: found .*, expected a number from 0 to 1"):
+        played[0].play({"threshold": threshold})
+
+
+@pytest.mark.parametrize("change", [{"low": -1.0}, {"high": 1.5}, {"candidates": (0.5, "b")}, {"default": 2}])
+def test_a_space_beyond_0_and_1_is_one_sentence(change):
+    with pytest.raises(ConfigError, match=r"hyper-parameter 'threshold': found .*, expected a number from 0 to 1"):
+        task(space={"threshold": change}).start(10, Seeds())
+
+
+def test_the_task_wants_its_environment_and_algorithm():
+    with pytest.raises(ConfigError, match="expected ali_display_ad with candidate_generation"):
+        CandidateGenerationTask(AliDisplayAd(), LinUCB())
+
+
+def test_the_space_is_the_interval_from_0_to_1():
+    space = CandidateGeneration().tuned
+    assert space.names == ("threshold",)
+    [parameter] = space.parameters
+    assert (parameter.low, parameter.high, parameter.usual) == (0.0, 1.0, 0.5)
+    np.testing.assert_allclose(parameter.candidates, np.linspace(0, 1, 11))
+
+
+def test_the_encoder_is_trained_once(tmp_path, monkeypatch, capsys):
+    log = loader.load_log(*SMALL.values())
+    algorithm = CandidateGeneration(**FAST)
+    scores = algorithm.scores(log)
+    assert "DSSM is trained, its loss after 3 steps: " in capsys.readouterr().err
+    monkeypatch.setattr(module, "_known", {})
+    with monkeypatch.context() as patched:
+        patched.setattr(Dssm, "fit", None)
+        again = CandidateGeneration(**FAST).scores(log)
+        assert CandidateGeneration(**FAST).scores(log) is again
+    np.testing.assert_array_equal(again, scores)
+    assert not scores.flags.writeable
+    kept = algorithm.scores_path(log)
+    assert (kept.parent / f"{kept.stem}-loss.svg").read_bytes().startswith(b"<?xml")
+    lines = (kept.parent / f"{kept.stem}-loss.csv").read_text().splitlines()
+    assert [lines[0], len(lines)] == ["step,loss", 4]
+    assert not list((tmp_path / "cache").rglob("*.tmp"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"steps": 4},
+        {"batch_size": 33},
+        {"embedding_dim": 5},
+        {"learning_rate": 0.01},
+        {"smoothing": 2},
+        {"model_seed": 1},
+    ],
+)
+def test_what_the_cosines_depend_on_is_in_their_name(change):
+    log = loader.load_log(*SMALL.values())
+    before = CandidateGeneration(**FAST).scores_path(log)
+    assert CandidateGeneration(**(FAST | change)).scores_path(log) != before
+    assert CandidateGeneration(**FAST).scores_path(log) == before
+    other = AdLog(**log.arrays(), identity="other")
+    assert CandidateGeneration(**FAST).scores_path(other) != before
+
+
+def test_damaged_cosines_are_computed_anew(monkeypatch):
+    log = loader.load_log(*SMALL.values())
+    algorithm = CandidateGeneration(**FAST)
+    scores = algorithm.scores(log)
+    path = algorithm.scores_path(log)
+    path.write_bytes(path.read_bytes().replace(scores.tobytes(), scores[::-1].tobytes()))
+    monkeypatch.setattr(module, "_known", {})
+    with pytest.warns(UserWarning, match="damaged cache file"):
+        again = algorithm.scores(log)
+    np.testing.assert_array_equal(again, scores)
+
+
+def test_a_cache_folder_that_cannot_be_written_is_a_warning(tmp_path):
+    log = loader.load_log(*SMALL.values())
+    (tmp_path / "cache" / "bandit-tuning-bench" / "dssm").write_text("in the way")
+    with pytest.warns(UserWarning, match="could not be written"):
+        assert len(CandidateGeneration(**FAST).scores(log)) == len(log.shown)

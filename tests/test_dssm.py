@@ -1,0 +1,173 @@
+"""DSSM: its arithmetic, its batches, and that it repeats itself."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bench.algorithms.dssm import WIDTHS, Dssm, Tower
+from bench.data.ali_log import AdLog
+from bench.errors import DataError
+from bench.seeding import Seeds
+
+
+def some_log(n_users: int = 30, n_ads: int = 12, seed: int = 0) -> AdLog:
+    """Return a log in which a user clicks on an ad where the parities of their first features agree."""
+    rng = np.random.default_rng(seed)
+    users = rng.integers(1, 6, (n_users, 8)).astype(np.int32)
+    ads = rng.integers(1, 9, (n_ads, 5)).astype(np.int32)
+    shown = [np.sort(rng.choice(n_ads, rng.integers(1, n_ads), replace=False)) for _ in range(n_users)]
+    clicked = [(users[u, 0] + ads[ids, 0]) % 2 == 0 for u, ids in enumerate(shown)]
+    starts = np.concatenate(([0], np.cumsum([len(ids) for ids in shown])))
+    return AdLog(
+        np.arange(n_users, dtype=np.int32),
+        users,
+        np.zeros(n_users, dtype=np.uint8),
+        np.arange(n_ads, dtype=np.int32),
+        ads,
+        starts,
+        np.concatenate(shown).astype(np.int32),
+        np.concatenate(clicked),
+    )
+
+
+def by_hand(tower: Tower, values: list[np.ndarray], features: np.ndarray) -> np.ndarray:
+    """Return what the tower says of one row of features, from its numbers and the categories of each column."""
+    table, *layers = [parameter.numpy().astype(np.float64) for parameter in tower.parameters]
+    x, first = [], 0
+    for known, value in zip(values, features, strict=True):
+        place = 1 + list(known).index(value) if value in known else 0
+        x.append(table[first + place])
+        first += 1 + len(known)
+    h = np.concatenate(x)
+    for weight, bias in zip(layers[::2], layers[1::2], strict=True):
+        h = np.tanh(weight @ h + bias)
+    return h / np.sqrt(np.sum(h**2))
+
+
+def test_scores_are_cosines_by_hand():
+    log = some_log()
+    model = Dssm(log, 4, Seeds(1))
+    clicks, n = log.clicks(), np.diff(log.starts)
+    trained = (clicks > 0) & (clicks < n)
+    seen = np.unique(np.concatenate([log.shown[log.starts[u] : log.starts[u + 1]] for u in np.flatnonzero(trained)]))
+    users = [np.unique(column) for column in log.user_features[trained].T]
+    ads = [np.unique(column) for column in log.ad_features[seen].T]
+    scores = model.scores(log)
+    assert scores.shape == log.shown.shape
+    for u in range(len(n)):
+        for place in range(log.starts[u], log.starts[u + 1]):
+            user = by_hand(model.users, users, log.user_features[u])
+            ad = by_hand(model.ads, ads, log.ad_features[log.shown[place]])
+            assert scores[place] == pytest.approx(user @ ad, abs=1e-5)
+
+
+def test_towers_have_the_layers_of_the_paper():
+    tower = Tower(np.arange(24).reshape(3, 8), 16, np.random.default_rng(0))
+    table, *layers = tower.parameters
+    assert table.shape == (8 * (3 + 1), 16)
+    assert [tuple(weight.shape) for weight in layers[::2]] == [(500, 128), (300, 500), (300, 300), (128, 300)]
+    assert WIDTHS == (500, 300, 300, 128)
+
+
+def test_an_unseen_category_has_an_index_of_its_own():
+    tower = Tower(np.array([[1, 7], [3, 7]]), 4, np.random.default_rng(0))
+    codes = tower.encode(np.array([[1, 7], [3, 7], [2, 7], [99, 8], [0, 0]]))
+    assert codes.tolist() == [[1, 4], [2, 4], [0, 4], [0, 3], [0, 3]]
+    assert not tower.parameters[0][[0, 3]].any()
+    assert tower.parameters[0][[1, 2, 4]].all()
+
+
+def test_batches_hold_a_clicked_ad_and_four_of_the_same_users_unclicked_ones():
+    log = some_log()
+    model = Dssm(log, 4, Seeds(1))
+    pairs = {
+        (u, int(log.shown[place])): bool(log.clicked[place])
+        for u in range(len(log.user_ids))
+        for place in range(log.starts[u], log.starts[u + 1])
+    }
+    users, ads = model._batch(20_000)
+    assert ads.shape == (20_000, 5)
+    assert all(pairs[u, ad] for u, ad in zip(users.tolist(), ads[:, 0].tolist(), strict=True))
+    negatives = [(u, ad) for u, row in zip(users.tolist(), ads[:, 1:].tolist(), strict=True) for ad in row]
+    assert not any(pairs[pair] for pair in negatives)
+    # Clicked pairs are drawn uniformly, and so are a user's unclicked ads
+    eligible = {u for (u, _), click in pairs.items() if not click}
+    clicked = [pair for pair, click in pairs.items() if click and pair[0] in eligible]
+    counts = np.array([np.count_nonzero((users == u) & (ads[:, 0] == ad)) for u, ad in clicked])
+    expected = 20_000 / len(clicked)
+    assert np.abs(counts - expected).max() < 5 * np.sqrt(expected)
+    u = users[0]
+    own = [ad for (user, ad), click in pairs.items() if user == u and not click]
+    counts = np.array([negatives.count((u, ad)) for ad in own])
+    assert np.abs(counts - counts.mean()).max() < 5 * np.sqrt(counts.mean())
+
+
+def test_the_loss_is_that_of_the_softmax_over_five_cosines():
+    log, smoothing = some_log(), 3.0
+    losses = Dssm(log, 4, Seeds(1)).fit(1, 64, 0.001, smoothing)
+    same = Dssm(log, 4, Seeds(1))
+    users, ads = same._batch(64)
+    u = same.users.embed(same.users.encode(log.user_features[users])).numpy().astype(np.float64)
+    a = same.ads.embed(same.ads.encode(log.ad_features[ads.ravel()])).numpy().astype(np.float64).reshape(64, 5, -1)
+    m = np.exp(smoothing * np.einsum("bi,bji->bj", u, a))
+    assert losses[0] == pytest.approx(np.mean(-np.log(m[:, 0] / m.sum(axis=1))), abs=1e-5)
+
+
+def test_it_learns_what_goes_with_a_click():
+    log = some_log(n_users=200, n_ads=40)
+    losses = (model := Dssm(log, 8, Seeds(1))).fit(60, 128, 0.001, 5.0)
+    scores = model.scores(log)
+    assert losses[-5:].mean() < 0.3 * losses[:5].mean()
+    assert np.median(scores[log.clicked]) > 0.3 > 0.0 > np.median(scores[~log.clicked])
+    assert np.abs(scores).max() <= 1.0
+
+
+def test_embeddings_of_unseen_categories_stay_zero():
+    model = Dssm(some_log(), 4, Seeds(1))
+    model.fit(5, 16, 0.01, 5.0)
+    assert not model.users.parameters[0][model.users.encode(np.full((1, 8), 77))].any()
+
+
+def digest(seed: int) -> str:
+    log = some_log()
+    model = Dssm(log, 4, Seeds(seed))
+    losses = model.fit(10, 256, 0.001, 5.0)
+    return hashlib.sha256(losses.tobytes() + model.scores(log).tobytes()).hexdigest()
+
+
+def test_the_same_seed_gives_the_same_numbers_in_any_process():
+    """In the other one, torch has two threads and has drawn numbers of its own."""
+    code = "import torch, test_dssm; torch.rand(3); print(test_dssm.digest(1))"
+    root = Path(__file__).resolve().parents[1]
+    environment = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}"}
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert out.stdout.strip() == digest(1)
+    assert digest(2) != digest(1)
+
+
+def test_torch_is_left_as_it_was():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        torch.manual_seed(5)
+        expected = torch.rand(1).item()
+        torch.manual_seed(5)
+        digest(1)
+        assert torch.rand(1).item() == expected
+        assert torch.get_num_threads() == 2
+        assert (torch.tensor([1e-30]) * 1e-10).item() > 0.0  # denormal numbers are back
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_log_with_nothing_to_tell_apart_is_an_error():
+    log = some_log()
+    arrays = {**log.arrays(), "clicked": np.ones_like(log.clicked)}
+    with pytest.raises(DataError, match="no user with a clicked and an unclicked ad"):
+        Dssm(AdLog(**arrays), 4, Seeds(1))

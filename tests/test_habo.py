@@ -1,0 +1,209 @@
+"""HABO."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tuners.base import Problem
+from bench.tuners.habo import HABO
+
+SPACE = Space.of(depth=[None, 5, 15], features=["sqrt", "log2"], only=[7])
+CODE = {"divide_exponents": True, "mix_values": True, "keep_if_better": True}
+
+
+def habo(space=SPACE, incumbent=None, seed=1, **settings):
+    tuner = HABO(**settings)
+    tuner.start(Problem(space, 100, incumbent=incumbent), Seeds(seed).child("tuner"))
+    return tuner
+
+
+def changed(before, after):
+    return [name for name in before if before[name] != after[name]]
+
+
+class ByHand:
+    """The algorithm with weights as they are written, exact but for the exponential."""
+
+    def __init__(self, space, divide, mix, keep_if_better, uniform, start, best):
+        self.values = {name: [c[name] for c in space.restrict([name]).product()] for name in space.names}
+        self.weights = dict.fromkeys(space.names, 1.0)
+        self.sub = {name: [1.0] * len(values) for name, values in self.values.items()}
+        self.divide, self.mix, self.keep_if_better, self.uniform = divide, mix, keep_if_better, uniform
+        self.current, self.best = dict(start), best
+
+    def p(self):
+        k, total = len(self.weights), sum(self.weights.values())
+        return {n: 1 / k if self.uniform else 0.9 * w / total + 0.1 / k for n, w in self.weights.items()}
+
+    def q(self, name):
+        n, total = len(self.sub[name]), sum(self.sub[name])
+        return [0.9 * w / total + 0.1 / n if self.mix else w / total for w in self.sub[name]]
+
+    def learn(self, name, value, reward):
+        j = self.values[name].index(value)
+        p, q = self.p()[name], self.q(name)[j]
+        k, n = (len(self.weights), len(self.sub[name])) if self.divide else (1, 1)
+        self.weights[name] *= math.exp(0.1 * reward / p / k)
+        self.sub[name][j] *= math.exp(0.1 * reward / q / n)
+        if not self.keep_if_better or reward > self.best:
+            self.best = max(self.best, reward)
+            self.current[name] = value
+
+
+@pytest.mark.parametrize("divide", [False, True])
+@pytest.mark.parametrize("mix", [False, True])
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("uniform", [False, True])
+def test_it_is_the_algorithm_as_written(divide, mix, keep, uniform):
+    space = Space.of(a=[1, 2, 3, 4], b=["x", "y", "z"])
+    start = {"a": 1, "b": "x"}
+    tuner = habo(
+        space,
+        incumbent=(start, 0.5),
+        divide_exponents=divide,
+        mix_values=mix,
+        keep_if_better=keep,
+        uniform_hyper_parameter=uniform,
+    )
+    hand = ByHand(space, divide, mix, keep, uniform, start, 0.5)
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        probabilities = tuner.probabilities()
+        assert probabilities["hyper_parameter"].tolist() == pytest.approx(list(hand.p().values()), rel=1e-9)
+        for name in space.names:
+            assert probabilities[name].tolist() == pytest.approx(hand.q(name), rel=1e-9)
+        configuration = tuner.ask()
+        names = changed(hand.current, configuration)
+        assert len(names) <= 1
+        reward = rng.uniform(-0.2, 1.0)
+        # Where the draw came out as it was, what was drawn shows in what was learned only: take it from the tuner
+        name = names[0] if names else space.names[tuner._super]
+        tuner.tell(reward)
+        hand.learn(name, configuration[name], reward)
+
+
+def test_first_round_by_hand():
+    """Three values, all weights 1, reward 0.8: exp(0.1 0.8 3) for the value, exp(0.1 0.8 2) for the hyper-parameter."""
+    tuner = habo(Space.of(a=[1, 2, 3], b=[1, 2, 3]))
+    tuner.ask()
+    i, j = tuner._super, tuner._sub
+    tuner.tell(0.8)
+    value, hyper = math.exp(0.24), math.exp(0.16)
+    assert tuner.probabilities()["ab"[i]][j] == pytest.approx(value / (value + 2))
+    assert tuner.probabilities()["hyper_parameter"][i] == pytest.approx(0.9 * hyper / (hyper + 1) + 0.05)
+
+
+def test_draws_follow_the_probabilities():
+    tuner = habo(Space.of(a=[1, 2], b=[1, 2, 3]), mix_values=True, incumbent=({"a": 0, "b": 0}, 0.0))
+    for _ in range(4):
+        tuner.ask()
+        tuner.tell(1.0)
+    current, expected = dict(tuner._current), tuner.probabilities()
+    n = 40_000
+    drawn = [(tuner.ask(), tuner._super, tuner._sub)[1:] for _ in range(n)]  # asking again changes nothing
+    assert tuner._current == current
+    for i, name in enumerate("ab"):
+        share = sum(one == i for one, _ in drawn) / n
+        assert share == pytest.approx(expected["hyper_parameter"][i], abs=4 * 0.5 / math.sqrt(n))
+        values = [j for one, j in drawn if one == i]
+        for j, chance in enumerate(expected[name]):
+            assert values.count(j) / len(values) == pytest.approx(chance, abs=4 * 0.5 / math.sqrt(len(values)))
+
+
+def test_one_hyper_parameter_changes_at_a_time():
+    start = {"depth": None, "features": "sqrt", "only": 7}
+    tuner = habo(incumbent=(start, 0.5))
+    current = start
+    for _ in range(50):
+        configuration = tuner.ask()
+        assert len(changed(current, configuration)) <= 1
+        tuner.tell(0.1)
+        current = configuration  # as stated, whatever it earned
+
+
+def test_a_value_that_does_not_pay_is_put_back_only_by_the_code():
+    start = {"depth": None, "features": "sqrt", "only": 7}
+    tuner = habo(incumbent=(start, 0.5), **CODE)
+    rewards = np.random.default_rng(0).uniform(0.0, 1.0, 60).tolist()
+    current, best = start, 0.5
+    for reward in rewards:
+        configuration = tuner.ask()
+        assert len(changed(current, configuration)) <= 1
+        tuner.tell(reward)
+        if reward > best:
+            current, best = configuration, reward
+    assert tuner._best == best == max(rewards)
+    assert tuner._current == current
+
+
+def test_the_run_begins_with_the_incumbent_or_else_with_usual_values():
+    space = Space.of(a={"candidates": (1, 2), "default": 2}, b=["x", None])
+    assert len(changed({"a": 2, "b": "x"}, habo(space).ask())) <= 1
+    # The incumbent may hold values that are no candidates, and hyper-parameters that are not tuned
+    asked = habo(space, incumbent=({"a": 9, "b": "q", "c": 0}, 0.3)).ask()
+    assert set(asked) == {"a", "b"}
+    assert (asked["a"] == 9) != (asked["b"] == "q")
+
+
+def test_a_negative_reward_lowers_the_weights():
+    tuner = habo(Space.of(a=[1, 2, 3], b=[1, 2]))
+    tuner.ask()
+    name, i, j = "ab"[tuner._super], tuner._super, tuner._sub
+    before = tuner.probabilities()
+    tuner.tell(-0.5)
+    after = tuner.probabilities()
+    assert after[name][j] < before[name][j]
+    assert after["hyper_parameter"][i] < before["hyper_parameter"][i]
+
+
+@pytest.mark.parametrize("settings", [{}, CODE, {**CODE, "uniform_hyper_parameter": True}, {"gamma": 1.0}])
+def test_weights_stay_finite_and_chances_positive(settings):
+    tuner = habo(**settings)
+    rng = np.random.default_rng(1)
+    sizes = [0.8, 1.0, -0.3, 1e6, -1e6, 1e300, -1e300, 5e-324]
+    for t in range(3000):
+        tuner.ask()
+        tuner.tell(sizes[int(rng.integers(3))] if t < 1000 else sizes[int(rng.integers(len(sizes)))])
+        for probabilities in tuner.probabilities().values():
+            assert np.isfinite(probabilities).all()
+            assert (probabilities > 0).all()
+            assert probabilities.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_hyper_parameter_of_one_value_stands_at_it():
+    tuner = habo(Space.of(only=[None]))
+    for reward in (0.5, -3.0, 7.0):
+        assert tuner.ask() == {"only": None}
+        tuner.tell(reward)
+    assert tuner.probabilities()["only"].tolist() == tuner.probabilities()["hyper_parameter"].tolist() == [1.0]
+
+
+@pytest.mark.parametrize("settings", [{}, CODE])
+def test_it_finds_the_value_that_pays(settings):
+    """Only `a` matters, its third value pays 1 and the others nothing: HABO comes to play it most of the time."""
+    space = Space.of(a=[0, 0.1, 1], b=["x", "y"])
+    shares = []
+    for seed in range(10):
+        tuner = habo(space, seed=seed, incumbent=({"a": 0, "b": "x"}, 0.0), **settings)
+        asked = []
+        for _ in range(300):
+            asked.append(tuner.ask()["a"])
+            tuner.tell(float(asked[-1] == 1))
+        shares.append(Fraction(asked[-100:].count(1), 100))
+    assert np.mean(shares) > 0.6
+
+
+def test_intervals_are_refused_in_one_sentence():
+    with pytest.raises(ConfigError, match=r"hyper-parameter 'x': found an interval only, expected candidates"):
+        habo(Space.of(x={"low": 0.0, "high": 1.0}))
+
+
+@pytest.mark.parametrize("gamma", [0.0, -0.1, 1.1])
+def test_gamma_is_a_share(gamma):
+    with pytest.raises(ConfigError, match=r"HABO\.gamma: found"):
+        HABO(gamma=gamma)

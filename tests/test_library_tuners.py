@@ -1,0 +1,165 @@
+"""Tuners that other libraries do the work of."""
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tuners.base import Problem
+from bench.tuners.gp_minimize import GPMinimize
+from bench.tuners.optuna_random import OptunaRandom
+from bench.tuners.tpe import TPE
+
+TUNERS = [GPMinimize, TPE, OptunaRandom]
+MIXED = Space.of(
+    kind=(None, "a", 3, 0.5),
+    scale={"low": 1e-3, "high": 1e3, "log": True},
+    size={"low": 5, "high": 100, "integer": True},
+    share={"low": 0.1, "high": 0.9},
+    only=["k"],
+)
+
+
+def drive(tuner, space, rounds, reward, seed=1):
+    tuner.start(Problem(space, rounds), Seeds(seed).child("tuner"))
+    asked = []
+    for _ in range(rounds):
+        asked.append(tuner.ask())
+        tuner.tell(reward(asked[-1]))
+    return asked
+
+
+def bowl(configuration):
+    """Best at scale 10, size 40."""
+    return -((math.log10(configuration["scale"]) - 1) ** 2) - ((configuration["size"] - 40) / 30) ** 2
+
+
+@pytest.mark.parametrize("cls", TUNERS)
+def test_values_of_every_type_are_proposed_as_they_are(cls):
+    asked = drive(cls(), MIXED, 12 if cls is GPMinimize else 25, bowl)
+    for configuration in asked:
+        assert set(configuration) == set(MIXED.names)
+        assert configuration["kind"] in (None, "a", 3, 0.5)
+        assert type(configuration["size"]) is int
+        assert 5 <= configuration["size"] <= 100
+        assert type(configuration["scale"]) is float
+        assert 1e-3 <= configuration["scale"] <= 1e3
+        assert configuration["only"] == "k"
+    assert {type(configuration["kind"]) for configuration in asked} == {type(None), str, int, float}
+    assert sum(configuration["scale"] < 1 for configuration in asked[:10]) in range(1, 10)  # a logarithmic scale
+
+
+@pytest.mark.parametrize("cls", TUNERS)
+@pytest.mark.parametrize("space", [Space.of(only=[None]), Space.of(x=["a"], y=[1])])
+def test_a_space_of_one_configuration_is_no_trouble(cls, space):
+    assert drive(cls(), space, 14, lambda configuration: 1.0) == space.product() * 14
+
+
+@pytest.mark.parametrize(("tuner", "rounds"), [(GPMinimize(n_initial_points=5), 11), (TPE(), 60)])
+def test_reward_is_maximised(tuner, rounds):
+    space = MIXED.restrict(["scale", "size"])
+    learned = np.mean([bowl(c) for c in drive(tuner, space, rounds, bowl)[-6:]])
+    drawn = np.mean([bowl(space.sample(np.random.default_rng(i))) for i in range(1000)])
+    assert learned > drawn / 2 > drawn
+
+
+@pytest.mark.parametrize("cls", TUNERS)
+@pytest.mark.parametrize("reward", [lambda c: 0.0, lambda c: -1e6, lambda c: 1e6 * math.sin(c["size"])])
+def test_equal_and_huge_rewards_are_no_trouble(cls, reward):
+    tuner = GPMinimize(n_initial_points=2) if cls is GPMinimize else cls()
+    assert len(drive(tuner, MIXED, 4 if cls is GPMinimize else 13, reward)) > 3
+
+
+@pytest.mark.parametrize("cls", TUNERS)
+def test_asking_twice_does_no_harm(cls):
+    """A question that was never answered is forgotten: the rewards belong to what was asked last."""
+    tuner = GPMinimize(n_initial_points=4) if cls is GPMinimize else cls()
+    space = Space.of(x={"low": 0.0, "high": 1.0})
+    tuner.start(Problem(space, 40), Seeds(2))
+    asked = []
+    for _ in range(10 if cls is GPMinimize else 18):
+        tuner.ask()
+        asked.append(tuner.ask()["x"])
+        tuner.tell(-abs(asked[-1] - 0.8))
+    if cls is not OptunaRandom:
+        assert np.median(np.abs(np.array(asked[-4:]) - 0.8)) < 0.2
+
+
+def digests(seed=5):
+    tuners = GPMinimize(n_initial_points=4), TPE(n_startup=3), OptunaRandom()
+    return [json.dumps(drive(tuner, MIXED, 6, bowl, seed)) for tuner in tuners]
+
+
+def test_another_process_proposes_the_same():
+    script = "import test_library_tuners, json; print(json.dumps(test_library_tuners.digests()))"
+    folder = __file__.rpartition("/")[0]
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
+    own = digests()
+    assert json.loads(out.stdout.splitlines()[-1]) == own
+    assert all(one != two for one, two in zip(own, digests(seed=6), strict=True))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gp_minimize_proposes_what_its_library_does_in_one_call():
+    from skopt import gp_minimize
+
+    space = Space.of(size={"low": 5, "high": 100, "integer": True}, scale={"low": 1e-3, "high": 1e3, "log": True})
+    asked = drive(GPMinimize(), space, 13, bowl)
+    seed = int(Seeds(1).child("tuner").generator("optimizer").integers(2**31))
+    whole = gp_minimize(
+        lambda point: -bowl({"size": point[0], "scale": point[1]}),
+        [(5, 100), (1e-3, 1e3, "log-uniform")],
+        n_calls=13,
+        random_state=seed,
+    )
+    assert [[c["size"], c["scale"]] for c in asked] == [[int(size), float(scale)] for size, scale in whole.x_iters]
+
+
+def test_tpe_proposes_what_its_library_does_in_one_call():
+    import optuna
+
+    space = Space.of(size={"low": 5, "high": 100, "integer": True}, scale={"low": 1e-3, "high": 1e3, "log": True})
+    asked = drive(TPE(n_startup=7), space, 30, bowl)
+    seed = int(Seeds(1).child("tuner").generator("sampler").integers(2**31))
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(n_startup_trials=7, seed=seed))
+    study.optimize(
+        lambda trial: bowl(
+            {"size": trial.suggest_int("size", 5, 100), "scale": trial.suggest_float("scale", 1e-3, 1e3, log=True)}
+        ),
+        n_trials=30,
+    )
+    assert [trial.params for trial in study.trials] == asked
+
+
+def test_what_does_not_count_stands_at_its_usual_value_and_is_not_learned_from():
+    space = Space.of(
+        model=["tree", "line"],
+        depth={"low": 2, "high": 32, "integer": True, "when": ("model", "tree"), "default": 7},
+        slope={"low": 0.0, "high": 1.0, "when": ("model", "line")},
+    )
+    tuner = TPE()
+    asked = drive(tuner, space, 40, lambda c: c["depth"] / 32 if c["model"] == "tree" else c["slope"])
+    for configuration, trial in zip(asked, tuner._study.trials, strict=True):
+        if configuration["model"] == "tree":
+            assert configuration["slope"] == 0.5
+            assert set(trial.params) == {"model", "depth"}
+        else:
+            assert configuration["depth"] == 7
+            assert set(trial.params) == {"model", "slope"}
+    assert len({c["depth"] for c in asked}) > 5
+    assert len({c["slope"] for c in asked}) > 2
+
+
+def test_libraries_are_loaded_when_they_are_needed_and_say_nothing():
+    script = (
+        "import sys, bench.tuners.gp_minimize, bench.tuners.tpe as tpe, bench.tuners.base as base, bench.space as s\n"
+        "assert not {'skopt', 'optuna', 'sklearn'} & set(sys.modules)\n"
+        "tuner = tpe.TPE(); tuner.start(base.Problem(s.Space.of(x=[1, 2]), 5)); tuner.ask(); tuner.tell(1.0)\n"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert out.stdout == out.stderr == ""

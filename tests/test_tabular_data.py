@@ -1,0 +1,224 @@
+"""Tables for supervised learning: Titanic and House Prices."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.data import house_prices, titanic
+from bench.data.house_prices import read_house_prices
+from bench.data.tabular import Columns, encoded, most_frequent
+from bench.data.titanic import read_titanic
+from bench.envs.house_prices import HousePrices
+from bench.envs.titanic import Titanic
+from bench.errors import ConfigError, DataError
+from bench.seeding import Seeds
+
+DATA = Path(os.environ.get("BENCH_DATA_DIR", "nowhere"))
+TITANIC, HOUSES = DATA / "titanic" / "train.csv", DATA / "house-prices" / "train.csv"
+real = pytest.mark.skipif(
+    not (TITANIC.is_file() and HOUSES.is_file()),
+    reason="BENCH_DATA_DIR names no folder with titanic/train.csv and house-prices/train.csv",
+)
+
+PASSENGERS = """PassengerId,Survived,Pclass,Name,Sex,Age,SibSp,Parch,Ticket,Fare,Cabin,Embarked
+1,0,3,"Berg, ""Ole"" Mr.",male,22,1,0,A/5,7.25,,S
+2,1,1,"Dale, Mrs.
+Ada",female,38,1,0,PC,71.5,C85,C
+3,1,3,"Eide, Miss",female,,0,0,STON,7.9,,Q
+4,0,2,"Fjell, Mr.",male,54.5,0,2,1,51,E46,Q
+5,1,1,"Haug, Mrs.",female,30,0,0,2,80,B28,
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(tmp_path_factory, monkeypatch):
+    """Files that were fetched earlier on this machine don't count."""
+    monkeypatch.setattr("bench.data.files.cache_folder", lambda: tmp_path_factory.getbasetemp() / "no cache")
+
+
+def write(folder, text, name="train.csv"):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def houses(rows=6, **changes):
+    """Return the text of a small file, with columns by name in place of made-up ones; None leaves a column out."""
+    numbers = [name for name in house_prices.FEATURES if name not in house_prices._CATEGORIES]
+    columns = {name: [str(row + 1) for row in range(rows)] for name in (*numbers, "SalePrice")}
+    columns |= {name: ["Q" if row % 2 else "P" for row in range(rows)] for name in house_prices._CATEGORIES}
+    columns |= {"Alley": ["NA"] * rows} | changes
+    columns = {name: values for name, values in columns.items() if values is not None}
+    return "\n".join([",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]) + "\n"
+
+
+def test_passengers_become_numbers(tmp_path):
+    table = read_titanic(write(tmp_path, PASSENGERS))
+    assert table.names == ("Pclass", "Sex", "Age", "SibSp", "Parch", "Fare", "Embarked")
+    # Without the third (no age) and the fifth (no port); female, male and C, Q, S in alphabetical order
+    assert table.features.tolist() == [
+        [3, 1, 22, 1, 0, 7.25, 2],
+        [1, 0, 38, 1, 0, 71.5, 0],
+        [2, 1, 54.5, 0, 2, 51, 1],
+    ]
+    assert table.target.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("last", ["", "\n\n"])
+def test_line_ends_and_byte_order_marks_make_no_difference(tmp_path, end, start, last):
+    plain = read_titanic(write(tmp_path, PASSENGERS, "a.csv"))
+    other = read_titanic(write(tmp_path, start + PASSENGERS.replace("\n", end) + last, "b.csv"))
+    assert (other.features == plain.features).all()
+
+
+def test_missing_values_of_houses_are_filled(tmp_path):
+    frontage = ["10", "NA", "30", "", "70", "100"]
+    kind = ["Stone", "None", "Brick", "Brick", "Stone", "NA"]
+    table = read_house_prices(write(tmp_path, houses(LotFrontage=frontage, MasVnrType=kind)))
+    assert table.features.shape == (6, 75)
+    by_name = dict(zip(table.names, table.features.T.tolist(), strict=True))
+    assert by_name["LotFrontage"] == [10, 50, 30, 50, 70, 100]  # the median of four
+    assert by_name["MasVnrType"] == [1, 0, 0, 0, 1, 0]  # Brick, first in order of two that are equally frequent
+    assert by_name["Id"] == [1, 2, 3, 4, 5, 6]
+    assert "Alley" not in by_name
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PASSENGERS.replace("Sex,", "Gender,"), r"line 1: found the column 'Sex' 0 times, expected it once"),
+        (PASSENGERS.replace("Cabin,", "Sex,"), r"line 1: found the column 'Sex' 2 times, expected it once"),
+        (PASSENGERS.replace(",E46,Q", ",E46"), r"line 6: found 11 field\(s\), expected 12"),
+        (PASSENGERS.replace(",54.5,", ",old,"), r"line 6, column 'Age': found 'old', expected a number"),
+        (PASSENGERS.replace(",54.5,", ",inf,"), r"line 6, column 'Age': found 'inf', expected a number"),
+        (PASSENGERS.replace("4,0,2", "4,2,2"), r"line 6, column 'Survived': found '2', expected 0 or 1"),
+        (PASSENGERS.replace("B28,\n", 'B28,"\n'), r"line 7: found no CSV"),
+        (PASSENGERS.replace("Fjell", "Fj\xe6ll").encode("latin-1"), r"line 6: found the byte 0xe6, expected text"),
+        (PASSENGERS.partition("\n")[0], r"found no rows below the first line"),
+        ("", r"line 1: found the column 'Survived' 0 times"),
+        ("\n".join([*PASSENGERS.splitlines()[:1], "9,1,1,A,male,,0,0,T,5,,S"]), r"expected at least one passenger"),
+    ],
+)
+def test_a_damaged_file_is_one_sentence(tmp_path, text, message):
+    path = write(tmp_path, text)
+    with pytest.raises(DataError, match=message) as error:
+        read_titanic(path)
+    assert str(error.value).startswith(str(path))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"Street": None}, r"line 1: found the column 'Street' 0 times"),
+        ({"SalePrice": ["1", "2", "NA", "4", "5", "6"]}, r"line 4, column 'SalePrice': found 'NA', expected a price"),
+        ({"LotArea": ["1", "2", "3", "x", "5", "6"]}, r"line 5, column 'LotArea': found 'x', expected a number"),
+        ({"Street": ["NA"] * 6}, r"column 'Street': found 'NA', expected a value somewhere in the column"),
+    ],
+)
+def test_a_damaged_file_of_houses_is_one_sentence(tmp_path, changes, message):
+    with pytest.raises(DataError, match=message):
+        read_house_prices(write(tmp_path, houses(**changes)))
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
+    with pytest.raises(DataError, match=r"found no way to read it \(No such file or directory\), expected a CSV file"):
+        Columns(tmp_path / "train.csv", ["a"])
+
+
+def test_codes_and_most_frequent_texts():
+    assert encoded(["b", "a", "b", "c"]).tolist() == [1, 0, 1, 2]
+    assert most_frequent(["b", "a", "b", "c"]) == "b"
+    assert most_frequent(["b", "a", "c"]) == "a"
+
+
+@pytest.mark.parametrize(("env", "shape"), [(Titanic(), (569, 30)), (HousePrices(), (442, 10))])
+def test_without_the_file_another_data_set_stands_in(monkeypatch, tmp_path, env, shape):
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    assert env.fingerprint == "surrogate"
+    env.start(10, Seeds(0))
+    assert (len(env.train_target) + len(env.test_target), env.train_features.shape[1]) == shape
+
+
+def test_a_damaged_file_is_never_hidden_by_the_substitute(monkeypatch, tmp_path):
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    write(tmp_path, PASSENGERS.replace("Sex,", "Gender,"), "titanic/train.csv")
+    assert Titanic().fingerprint != "surrogate"
+    with pytest.raises(DataError, match="column 'Sex'"):
+        Titanic().start(10, Seeds(0))
+
+
+def test_fingerprint_follows_the_content(monkeypatch, tmp_path):
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    path = write(tmp_path, PASSENGERS, "titanic/train.csv")
+    first = titanic.fingerprint()
+    path.write_text(PASSENGERS.replace("54.5", "54"))
+    os.utime(path, ns=(1, 1))
+    assert titanic.fingerprint() != first
+    assert read_titanic(path).features[2, 2] == titanic.load_titanic().features[2, 2] == 54
+
+
+def test_split_is_the_same_in_every_run_and_another_for_another_seed(monkeypatch):
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    env, other, third = Titanic(), Titanic(), Titanic(split_seed=7)
+    env.start(10, Seeds(0))
+    other.start(10, Seeds(5, 3))
+    third.start(10, Seeds(0))
+    assert (env.test_features == other.test_features).all()
+    assert (env.test_features != third.test_features).any()
+    assert len(env.test_target) == 114  # a fifth of 569, rounded up
+    rows = {tuple(row) for row in env.train_features} & {tuple(row) for row in env.test_features}
+    assert not rows
+
+
+def test_share_must_leave_rows_on_both_sides(monkeypatch):
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    with pytest.raises(ConfigError, match=r"env\.test_share: found 0\.999 of 569 rows"):
+        Titanic(test_share=0.999).start(10, Seeds(0))
+    with pytest.raises(ConfigError, match=r"Titanic\.test_share: found 1\.0"):
+        Titanic(test_share=1.0)
+
+
+def test_scores_by_hand():
+    env, regression = Titanic(), HousePrices()
+    env.test_target = np.array([0, 1, 1, 0])
+    assert env.score(np.array([0, 1, 0, 1])) == 0.5
+    regression.test_target = np.array([1.0, 2.0, 6.0])  # about its mean 3: 4 + 1 + 9
+    assert regression.score(np.array([1.0, 3.0, 4.0])) == pytest.approx(1 - 5 / 14)
+    assert regression.score(np.array([6.0, 6.0, 1.0])) < 0
+
+
+@real
+def test_real_files_have_the_known_shapes():
+    passengers, sold = read_titanic(TITANIC), read_house_prices(HOUSES)
+    assert passengers.features.shape == (712, 7)
+    assert passengers.target.sum() == 288
+    assert sold.features.shape == (1460, 75)
+    assert np.isfinite(passengers.features).all()
+    assert np.isfinite(sold.features).all()
+
+
+@real
+def test_real_files_are_read_as_pandas_reads_them():
+    import pandas as pd
+
+    frame = pd.read_csv(TITANIC).drop(columns=["Cabin", "Ticket", "Name", "PassengerId"]).dropna()
+    for name in ("Sex", "Embarked"):
+        frame[name] = frame[name].astype("category").cat.codes
+    assert (read_titanic(TITANIC).features == frame.drop(columns="Survived").to_numpy(float)).all()
+
+    frame = pd.read_csv(HOUSES).drop(columns=["Alley", "PoolQC", "Fence", "MiscFeature", "FireplaceQu"])
+    for name in frame:
+        if pd.api.types.is_numeric_dtype(frame[name]):
+            frame[name] = frame[name].fillna(frame[name].median())
+        else:
+            frame[name] = frame[name].fillna(frame[name].mode()[0]).astype("category").cat.codes
+    table = read_house_prices(HOUSES)
+    assert list(table.names) == list(frame.columns[:-1])
+    assert (table.features == frame.drop(columns="SalePrice").to_numpy(float)).all()
+    assert (table.target == frame["SalePrice"]).all()

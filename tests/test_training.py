@@ -1,0 +1,248 @@
+"""Tuning what learns from a table."""
+
+import os
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from bench.algorithms.random_forest import RandomForest
+from bench.algorithms.supervised import SupervisedAlgorithm
+from bench.component import component
+from bench.data.tabular import Table
+from bench.envs.house_prices import HousePrices
+from bench.envs.tabular import TabularEnvironment
+from bench.envs.titanic import Titanic
+from bench.errors import ConfigError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.tasks.training import Training
+from bench.tuners.fixed import Fixed
+
+DATA = Path(os.environ.get("BENCH_DATA_DIR", "nowhere"))
+real = pytest.mark.skipif(
+    not (DATA / "titanic" / "train.csv").is_file() or not (DATA / "house-prices" / "train.csv").is_file(),
+    reason="BENCH_DATA_DIR names no folder with titanic/train.csv and house-prices/train.csv",
+)
+HOUSES = {
+    "space": {"max_depth": {"default": 5}, "max_features": {"candidates": [None, "sqrt", "log2"], "default": None}}
+}
+
+
+@component
+class Toy(TabularEnvironment):
+    """Numbers 0 .. 19, to be predicted as they are."""
+
+    metric = "r2"
+
+    def load(self) -> Table:
+        numbers = np.arange(20.0)
+        return Table(numbers[:, None], numbers, ("x",))
+
+
+@component
+class Stump(SupervisedAlgorithm):
+    """Predicts ``slope`` times the feature; counts its trainings."""
+
+    spaces: ClassVar = {
+        "slope": {"candidates": (0.5, 1.0, -1.0)},
+        "unused": {"candidates": (None, "a"), "default": "a"},
+    }
+    trainings: ClassVar = []
+
+    def predict(self, configuration, features, target, queries, classes):
+        assert not classes
+        self.trainings.append(configuration)
+        return configuration["slope"] * queries[:, 0]
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    """Nothing is remembered from other tests."""
+    monkeypatch.setattr("bench.tasks.training._trained", {})
+    monkeypatch.setattr(Stump, "trainings", [])
+
+
+def r2(env, slope):
+    from sklearn.metrics import r2_score
+
+    return r2_score(env.test_target, slope * env.test_features[:, 0])
+
+
+def test_reward_is_the_score_and_the_start_is_the_incumbent():
+    task = Training(Toy(), Stump(tune=["slope"]))
+    problem = task.start(5, Seeds(0))
+    assert problem.space.names == ("slope",)
+    configuration, score = problem.incumbent
+    assert configuration == {"slope": 0.5}
+    assert score == pytest.approx(r2(task.environment, 0.5))
+    outcome = task.play({"slope": -1.0})
+    assert outcome.reward == outcome.values["score"] == pytest.approx(r2(task.environment, -1.0))
+    assert outcome.reward < 0
+    assert (outcome.values["best_score"], outcome.values["best_round"]) == (score, 0)  # the start's
+    assert task.play({"slope": 1.0}).values["best_score"] == 1.0
+    assert Stump.trainings[-1] == {"slope": 1.0, "unused": "a"}  # what is not tuned stands at its default
+    values = task.play({"slope": -1.0}).values
+    assert (values["best_score"], values["best_round"]) == (1.0, 2)
+
+
+def test_what_was_trained_is_not_trained_again_and_counts_all_the_same(monkeypatch):
+    """A clock that a training moves by 10 seconds and a tuner by 1: every round costs 11."""
+    clock = [0.0]
+    monkeypatch.setattr("bench.tasks.training.time.process_time", lambda: clock[0])
+    train = Stump.predict
+
+    def slow(self, *arguments):
+        clock[0] += 10.0
+        return train(self, *arguments)
+
+    monkeypatch.setattr(Stump, "predict", slow)
+
+    def play(task, slopes):
+        costs = []
+        for slope in slopes:
+            costs.append(task.play({"slope": slope}).costs)
+            clock[0] += 1.0
+        return costs
+
+    task = Training(Toy(), Stump())
+    task.start(5, Seeds(0))
+    begun = len(Stump.trainings)
+    costs = play(task, [1.0, 1.0, 0.5, -1.0])
+    assert len(Stump.trainings) == begun + 2  # the start, 0.5, and the second 1.0 are known
+    assert [cost["training"] for cost in costs] == [10.0] * 4
+    assert [cost["training_spent"] for cost in costs] == [10.0, 0.0, 0.0, 10.0]
+    assert [cost["tuning"] for cost in costs] == [10.0, 11.0, 11.0, 11.0]
+    assert [cost["tuning_spent"] for cost in costs] == [10.0, 1.0, 1.0, 11.0]
+
+    # Another run of this process trains nothing, and counts what it would have spent
+    other = Training(Toy(), Stump())
+    other.start(5, Seeds(0, 1))
+    assert play(other, [1.0, 1.0, 0.5, -1.0]) == costs
+    assert len(Stump.trainings) == begun + 2
+
+
+def test_other_data_splits_and_settings_are_trained_anew():
+    def trained(env, algorithm):
+        before = len(Stump.trainings)
+        task = Training(env, algorithm)
+        task.start(5, Seeds(0))
+        task.play({"slope": 1.0})
+        return len(Stump.trainings) - before
+
+    @component
+    class OtherStump(Stump):
+        pass
+
+    assert trained(Toy(), Stump()) == 3  # the start's first training is not the one whose seconds count
+    assert trained(Toy(), Stump()) == 0
+    assert trained(Toy(split_seed=1), Stump()) == 3
+    assert trained(Toy(test_share=0.5), Stump()) == 3
+    assert trained(Toy(), OtherStump()) == 3
+
+
+def test_regret_is_measured_from_the_best_score_there_is():
+    task = Training(Toy(), Stump(tune=["slope", "unused"]), best_score={"real": 1.0})
+    trace = run(task, Fixed({"slope": 0.5}), rounds=3).columns()
+    gap = 1.0 - r2(task.environment, 0.5)
+    assert trace["regret"].tolist() == pytest.approx([gap, 2 * gap, 3 * gap])
+    assert trace["score"].tolist() == pytest.approx([1.0 - gap] * 3)
+
+
+def test_the_substitute_has_a_best_score_of_its_own(monkeypatch):
+    monkeypatch.setattr(Toy, "fingerprint", "surrogate")
+    task = Training(Toy(), Stump(), best_score={"real": 9.0, "surrogate": 1.0})
+    task.start(3, Seeds(0))
+    assert task.play({"slope": 1.0}).values["regret"] == 0.0
+    task = Training(Toy(), Stump(), best_score={"real": 9.0})
+    task.start(3, Seeds(0))
+    assert "regret" not in task.play({"slope": 1.0}).values
+
+
+def test_seconds_come_with_the_trace_and_not_into_it():
+    trace = run(Training(Toy(), Stump()), Fixed(), rounds=6)
+    assert set(trace.costs) == {"training", "training_spent", "tuning", "tuning_spent", "tuner"}
+    assert trace.costs["tuning"] >= trace.costs["training"] >= trace.costs["training_spent"] >= 0.0
+    assert not [name for name in trace.columns() if "tuning" in name or "training" in name]
+
+
+def test_parts_that_do_not_fit_are_refused():
+    with pytest.raises(ConfigError, match=r"Training\.environment"):
+        Training(environment=object(), algorithm=Stump())
+    with pytest.raises(ConfigError, match=r"Training\.best_score\.other"):
+        Training(Toy(), Stump(), best_score={"other": 1.0})
+
+
+@pytest.mark.parametrize("env", [Titanic(), HousePrices()])
+def test_forest_is_scikit_learns(monkeypatch, env):
+    from sklearn.datasets import load_breast_cancer, load_diabetes
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.model_selection import train_test_split
+
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    monkeypatch.setattr("bench.data.files.cache_folder", lambda: Path("nowhere"))
+    classes = isinstance(env, Titanic)
+    x, y = (load_breast_cancer if classes else load_diabetes)(return_X_y=True)
+    x_train, x_test, y_train, y_test = train_test_split(x, y, test_size=0.2, random_state=42)
+    forest = RandomForestClassifier if classes else RandomForestRegressor
+
+    task = Training(env, RandomForest())
+    _, start = task.start(5, Seeds(3)).incumbent
+    same = forest(n_estimators=50, max_depth=None, min_samples_split=2, max_features="sqrt", random_state=42)
+    assert start == pytest.approx(same.fit(x_train, y_train).score(x_test, y_test), abs=1e-12)
+    chosen = {"n_estimators": 60, "max_depth": 5, "min_samples_split": 8, "max_features": None}
+    same = forest(**chosen, random_state=42).fit(x_train, y_train)
+    assert task.play(chosen).reward == pytest.approx(same.score(x_test, y_test), abs=1e-12)
+
+
+def test_the_space_is_the_papers():
+    parameters = {p.name: p for p in RandomForest().tuned.parameters}
+    assert list(parameters) == ["n_estimators", "max_depth", "min_samples_split", "max_features"]
+    assert len(RandomForest().tuned.product()) == 26 * 11 * 25 * 3
+    assert (parameters["max_depth"].low, parameters["max_depth"].high) == (5, 100)
+    assert RandomForest().complete({}) == {
+        "n_estimators": 50,
+        "max_depth": None,
+        "min_samples_split": 2,
+        "max_features": "sqrt",
+    }
+
+
+def test_a_value_that_the_forest_refuses_is_one_sentence(monkeypatch):
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    task = Training(Titanic(), RandomForest(space={"max_features": {"candidates": ["sqrt", "cubic"]}}))
+    task.start(5, Seeds(0))
+    with pytest.raises(
+        ConfigError, match=r"^algorithm: found .*'cubic'.*, expected values that fit \(The 'max_features"
+    ):
+        task.play({"max_features": "cubic"})
+
+
+@real
+@pytest.mark.parametrize(
+    ("env", "algorithm", "published"),
+    [(Titanic(), RandomForest(), 0.7762), (HousePrices(), RandomForest(**HOUSES), 0.8588)],
+)
+def test_the_published_start_comes_out_exactly(env, algorithm, published):
+    _, score = Training(env, algorithm).start(5, Seeds(0)).incumbent
+    assert round(score, 4) == published
+
+
+@real
+def test_the_best_score_on_titanic_is_reached():
+    """117 of 143; that no configuration of the 21,450 scores more was found by training them all."""
+    task = Training(Titanic(), RandomForest())
+    task.start(5, Seeds(0))
+    best = {"n_estimators": 120, "max_depth": 5, "min_samples_split": 20, "max_features": "sqrt"}
+    assert task.play(best).reward == pytest.approx(117 / 143)
+
+
+def test_the_best_score_on_the_substitute_is_reached(monkeypatch):
+    """111 of 114, found likewise."""
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    monkeypatch.setattr("bench.data.files.cache_folder", lambda: Path("nowhere"))
+    task = Training(Titanic(), RandomForest())
+    task.start(5, Seeds(0))
+    best = {"n_estimators": 50, "max_depth": None, "min_samples_split": 4, "max_features": "log2"}
+    assert task.play(best).reward == pytest.approx(111 / 114)
