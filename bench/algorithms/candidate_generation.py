@@ -1,0 +1,168 @@
+"""Vector-based candidate generation: ads whose cosine with the user reaches a threshold are candidates."""
+
+import hashlib
+import io
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+import bench.algorithms.dssm
+import bench.seeding
+from bench.algorithms.base import Algorithm
+from bench.algorithms.dssm import Dssm
+from bench.component import component
+from bench.data.ali_log import AdLog
+from bench.data.files import cache_folder, write_whole
+from bench.seeding import Seeds
+
+
+@component
+class CandidateGeneration(Algorithm):
+    """Vectors of users and ads come from DSSM, which is trained once; the truncation threshold is tuned.
+
+    The cosines of all pairs of a log are kept in the cache folder, below ``dssm``, under a hash of the log, the
+    settings and the code; beside them lie the loss of every step, as CSV, and its curve, as SVG. Two processes that
+    train at the same time write the same file, each whole.
+
+    Parameters
+    ----------
+    tune, space
+        As for every algorithm. The one hyper-parameter is ``threshold``, the least cosine of a candidate.
+    embedding_dim
+        Numbers by which each categorical feature is represented.
+    steps
+        Steps of Adam.
+    batch_size
+        Clicked pairs in the random batch of a step.
+    learning_rate
+        Of Adam.
+    smoothing
+        Factor of the cosines in the softmax of the loss.
+    model_seed
+        Seed of weights and batches. It is not the experiment's: the model is the same in all repetitions.
+
+    Source: online_hpo, sections 6 and 7.1, with its 10,000 epochs read as steps. Assumed: the width of the embeddings,
+    Adam's usual learning rate, and a smoothing of 1, since the paper names no factor. With 5 the cosines of clicked and
+    unclicked ads of the generated log lie further apart, and F-scores depend more on the threshold.
+    """
+
+    spaces: ClassVar[dict[str, dict[str, Any]]] = {
+        "threshold": {"candidates": tuple(i / 10 for i in range(11)), "low": 0.0, "high": 1.0, "default": 0.5}
+    }
+
+    embedding_dim: PositiveInt = 16
+    steps: PositiveInt = 10_000
+    batch_size: PositiveInt = 1024
+    learning_rate: Annotated[float, Field(gt=0)] = 0.001
+    smoothing: Annotated[float, Field(gt=0)] = 1.0
+    model_seed: NonNegativeInt = 0
+
+    def scores(self, log: AdLog) -> np.ndarray:
+        """Return the cosine of user and ad at every place of ``log``, float32, shape (places,), read-only.
+
+        Raises
+        ------
+        DataError
+            When there is nothing in the log to train on.
+        """
+        path = self.scores_path(log)
+        if path.name not in _known:
+            found = _read(path, len(log.shown))
+            if found is None:
+                found = self._train(log, path)
+            found.flags.writeable = False
+            _known.clear()
+            _known[path.name] = found
+        return _known[path.name]
+
+    def scores_path(self, log: AdLog) -> Path:
+        """Return where the cosines are kept: a name that changes with all they depend on, the code included."""
+        settings = [self.embedding_dim, self.steps, self.batch_size, self.learning_rate, self.smoothing]
+        parts = [log.identity, *settings, self.model_seed, version("torch"), np.__version__]
+        for module in (bench.algorithms.dssm, bench.seeding):
+            parts.append(hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest())
+        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return cache_folder() / "dssm" / f"{key[:32]}.npz"
+
+    def _train(self, log: AdLog, path: Path) -> np.ndarray:
+        model = Dssm(log, self.embedding_dim, Seeds(self.model_seed).child("dssm"))
+        with _bar(self.steps) as advance:
+            losses = model.fit(self.steps, self.batch_size, self.learning_rate, self.smoothing, advance)
+        found = model.scores(log)
+        content = io.BytesIO()
+        np.savez(content, scores=found, losses=losses)
+        curve = path.with_name(f"{path.stem}-loss.svg")
+        lines = ["step,loss", *(f"{step},{loss:.6f}" for step, loss in enumerate(losses.tolist(), start=1))]
+        try:
+            write_whole(curve.with_suffix(".csv"), "\n".join([*lines, ""]).encode())
+            write_whole(curve, _draw(losses))
+            write_whole(path, content.getvalue())
+        except OSError as error:
+            warnings.warn(f"{path}: could not be written ({error.strerror}); next time it is made anew", stacklevel=4)
+        else:
+            print(f"DSSM is trained, its loss after {self.steps:,} steps: {curve}", file=sys.stderr)
+        return found
+
+
+_known: dict[str, np.ndarray] = {}
+
+
+def _read(path: Path, n_places: int) -> np.ndarray | None:
+    """Return kept cosines, or None where there are none or the file is not what was written."""
+    if not path.is_file():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:  # each array carries a checksum, which reading verifies
+            found: np.ndarray = file["scores"]
+        whole = found.shape == (n_places,)
+    except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
+        whole = False
+    if not whole:
+        warnings.warn(f"{path}: found a damaged cache file, which is made anew", stacklevel=4)
+        return None
+    return found
+
+
+def _draw(losses: np.ndarray) -> bytes:
+    """Return the curve of the losses, each point the mean of a hundredth of the steps, as SVG."""
+    from matplotlib.figure import Figure
+
+    parts = np.array_split(losses, min(100, len(losses)))
+    steps = np.cumsum([len(part) for part in parts])
+    figure = Figure(figsize=(5, 3), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(steps, [part.mean() for part in parts])
+    axes.set(xlabel="step", ylabel="training loss", title="DSSM")
+    content = io.BytesIO()
+    figure.savefig(content, format="svg", metadata={"Date": None})
+    return content.getvalue()
+
+
+@contextmanager
+def _bar(steps: int) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar on a terminal, else a line; yield what moves it on by a step."""
+    if not sys.stderr.isatty():
+        print(f"DSSM is trained, once, with {steps:,} steps; 10,000 take 15 to 30 minutes", file=sys.stderr)
+        yield lambda loss: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("DSSM"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("loss {task.fields[loss]:.3f}, left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=steps, loss=float("nan"))
+        yield lambda loss: bar.update(task, advance=1, loss=loss)

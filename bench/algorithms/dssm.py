@@ -1,0 +1,212 @@
+"""DSSM: a tower for users and one for ads, whose outputs have a high cosine where a user clicks on an ad."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.data.ali_log import AdLog
+from bench.errors import DataError
+from bench.seeding import Seeds
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+WIDTHS = (500, 300, 300, 128)
+"""Neurons of the layers of each tower."""
+NEGATIVES = 4
+"""Unclicked ads beside each clicked one."""
+
+_CHUNK = 1 << 15
+
+
+class Dssm:
+    """Two towers, each of embeddings of categorical features and four layers with tanh.
+
+    Trained on clicked pairs of user and ad, drawn uniformly, each beside four ads drawn uniformly, with replacement,
+    from those that the same user was shown and did not click. The loss is
+    ``-log(m(u, a+) / (m(u, a+) + sum_i m(u, a-_i)))`` with ``m = exp(smoothing * cosine)``, as in Huang et al. 2013,
+    which the paper follows. It writes the cosine itself in place of m, of which there is no logarithm where it is
+    negative. With ``m = (1 + cosine) / 2`` the loss would not change when all m shrink by one factor: the cosines then
+    drift towards -1, where no threshold in [0, 1] lets an ad pass.
+
+    Everything random comes from ``seeds``, and all arithmetic is done by one thread: the same seed gives the same
+    numbers in any process on the same machine.
+
+    Parameters
+    ----------
+    log
+        Users, ads and clicks.
+    embedding_dim
+        Numbers by which a category is represented.
+    seeds
+        Source of the weights and of the batches.
+
+    Raises
+    ------
+    DataError
+        When no user of the log has both a clicked and an unclicked ad.
+
+    Source: online_hpo, section 7.1. Assumed: the width of the embeddings; weights are drawn uniformly within
+    sqrt(6 / (inputs + outputs)), as in Huang et al. 2013, embeddings from N(0, 0.1^2).
+    """
+
+    def __init__(self, log: AdLog, embedding_dim: int, seeds: Seeds) -> None:
+        n_shown = np.diff(log.starts)
+        owner = np.repeat(np.arange(len(n_shown), dtype=np.int32), n_shown)
+        unclicked = np.concatenate(([0], np.cumsum(~log.clicked, dtype=np.int64)))[log.starts]
+        self._first, self._n_unclicked = unclicked[:-1], np.diff(unclicked)
+        self._unclicked = log.shown[~log.clicked]
+        positive = log.clicked & (self._n_unclicked[owner] > 0)
+        self._user, self._ad = owner[positive], log.shown[positive]
+        if not len(self._user):
+            raise DataError(
+                "the log of ads: found no user with a clicked and an unclicked ad, expected some to train DSSM on"
+            )
+        users = np.zeros(len(n_shown), dtype=bool)
+        users[self._user] = True
+        ads = np.zeros(len(log.ad_ids), dtype=bool)
+        ads[log.shown[users[owner]]] = True
+        rng = seeds.generator("weights")
+        self.users = Tower(log.user_features[users], embedding_dim, rng)
+        self.ads = Tower(log.ad_features[ads], embedding_dim, rng)
+        self._log = log
+        self._rng = seeds.generator("batches")
+
+    def fit(
+        self,
+        steps: int,
+        batch_size: int,
+        learning_rate: float,
+        smoothing: float,
+        advance: Callable[[float], Any] = lambda loss: None,
+    ) -> np.ndarray:
+        """Take ``steps`` steps of Adam on random batches; return the loss of each, float32, shape (steps,).
+
+        ``advance`` is told the loss after each step.
+        """
+        import torch
+
+        losses = np.empty(steps, dtype=np.float32)
+        with _one_thread():
+            user_codes = self.users.encode(self._log.user_features)
+            ad_codes = self.ads.encode(self._log.ad_features)
+            parameters = [*self.users.parameters, *self.ads.parameters]
+            for parameter in parameters:
+                parameter.requires_grad_(True)
+            adam = torch.optim.Adam(parameters, lr=learning_rate, fused=True)
+            for step in range(steps):
+                user, ads = self._batch(batch_size)
+                # An ad that occurs several times in a batch goes through its tower once
+                distinct, place = np.unique(ads, return_inverse=True)
+                u = self.users.embed(user_codes[user])
+                a = self.ads.embed(ad_codes[distinct])[torch.from_numpy(place.reshape(ads.shape))]
+                logits = smoothing * torch.einsum("bi,bji->bj", u, a)
+                loss = (logits.logsumexp(dim=1) - logits[:, 0]).mean()
+                adam.zero_grad()
+                loss.backward()
+                adam.step()
+                losses[step] = loss.item()
+                advance(losses.item(step))
+            for parameter in parameters:
+                parameter.requires_grad_(False)
+        return losses
+
+    def _batch(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of users, shape (size,), and of ads, the clicked one first, shape (size, 5)."""
+        picks = self._rng.integers(len(self._user), size=size)
+        user = self._user[picks]
+        offsets = self._rng.random((size, NEGATIVES)) * self._n_unclicked[user, None]
+        negatives = self._unclicked[self._first[user, None] + offsets.astype(np.int64)]
+        return user, np.concatenate([self._ad[picks, None], negatives], axis=1)
+
+    def scores(self, log: AdLog) -> np.ndarray:
+        """Return the cosine of user and ad at every place of ``log``, float32, shape (places,).
+
+        Categories on which it was not trained share an embedding of zeros, one for each feature.
+        """
+        with _one_thread():
+            users = self._embeddings(self.users, log.user_features)
+            ads = self._embeddings(self.ads, log.ad_features)
+            owner = np.repeat(np.arange(len(users)), np.diff(log.starts))
+            found = np.empty(len(owner), dtype=np.float32)
+            for first in range(0, len(owner), _CHUNK):
+                places = slice(first, first + _CHUNK)
+                found[places] = np.einsum("ij,ij->i", users[owner[places]], ads[log.shown[places]])
+        return np.clip(found, -1.0, 1.0)
+
+    @staticmethod
+    def _embeddings(tower: "Tower", features: np.ndarray) -> np.ndarray:
+        """Return the outputs for rows of features; rows that are equal are computed once."""
+        distinct, place = np.unique(tower.encode(features), axis=0, return_inverse=True)
+        parts = [tower.embed(distinct[i : i + _CHUNK]).numpy() for i in range(0, len(distinct), _CHUNK)]
+        return np.concatenate(parts)[place]
+
+
+class Tower:
+    """Embeddings of categorical features, then fully connected layers with tanh, then scaling to norm 1.
+
+    Parameters
+    ----------
+    features
+        Rows of categories, shape (n, features): each value of a column that occurs gets an embedding, and all others
+        together get one more, of zeros.
+    embedding_dim
+        Numbers of an embedding.
+    rng
+        Draws the initial weights.
+    """
+
+    def __init__(self, features: np.ndarray, embedding_dim: int, rng: np.random.Generator) -> None:
+        import torch
+
+        self._values = [np.unique(column) for column in features.T]
+        counts = [1 + len(values) for values in self._values]
+        self._offsets = np.cumsum([0, *counts[:-1]])
+        table = rng.normal(0.0, 0.1, (sum(counts), embedding_dim))
+        table[self._offsets] = 0.0
+        weights = [table]
+        n_inputs = len(counts) * embedding_dim
+        for n_outputs in WIDTHS:
+            limit = np.sqrt(6.0 / (n_inputs + n_outputs))
+            weights += [rng.uniform(-limit, limit, (n_outputs, n_inputs)), np.zeros(n_outputs)]
+            n_inputs = n_outputs
+        self.parameters: list[Tensor] = [torch.from_numpy(array.astype(np.float32)) for array in weights]
+
+    def encode(self, features: np.ndarray) -> np.ndarray:
+        """Return the row of each category in the table of embeddings, int64, same shape as ``features``."""
+        codes = np.empty(features.shape, dtype=np.int64)
+        for j, values in enumerate(self._values):
+            place = np.minimum(np.searchsorted(values, features[:, j]), len(values) - 1)
+            codes[:, j] = self._offsets[j] + np.where(values[place] == features[:, j], place + 1, 0)
+        return codes
+
+    def embed(self, codes: np.ndarray) -> "Tensor":
+        """Return the outputs for encoded rows, shape (n, 128), each of norm 1."""
+        import torch
+        from torch.nn import functional
+
+        table, *layers = self.parameters
+        x = functional.embedding(torch.from_numpy(codes), table).flatten(start_dim=1)
+        for weight, bias in zip(layers[::2], layers[1::2], strict=True):
+            x = torch.tanh(functional.linear(x, weight, bias))
+        return functional.normalize(x, dim=1)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let torch use one thread, so that sums are added in the same order everywhere, and no denormal numbers.
+
+    Those are what Adam's means of rarely seen categories decay to, and they are slow.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        torch.set_num_threads(before)

@@ -1,0 +1,164 @@
+"""Tables for supervised learning: read from CSV files with every cell checked, and made of numbers."""
+
+import csv
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from bench.data.dataset import Dataset
+from bench.data.files import locate
+from bench.errors import DataError
+
+SURROGATE = "surrogate"
+"""The fingerprint where the real data is not at hand and another data set stands in for it."""
+
+MISSING = ("", "NA", "None")
+"""What stands for a missing value: what pandas, which the papers' authors use, takes for one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Features and what is to be predicted from them.
+
+    Parameters
+    ----------
+    features
+        float64, shape (rows, features); categories are coded.
+    target
+        Classes as int64, or numbers as float64; shape (rows,).
+    names
+        Names of the features.
+    """
+
+    features: np.ndarray
+    target: np.ndarray
+    names: tuple[str, ...]
+
+
+class Columns:
+    """The columns of a CSV file whose first line names them; quoted fields may hold commas and line ends.
+
+    Parameters
+    ----------
+    path
+        The file, in UTF-8.
+    names
+        The columns that are wanted; others are left out.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is not text, holds no rows or lacks a column, or a row has another number of fields
+        than the first line. The message names file and line or column.
+    """
+
+    def __init__(self, path: Path, names: Sequence[str]) -> None:
+        self.path = path
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{path}: found no way to read it ({error.strerror}), expected a CSV file") from None
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            found = f"found the byte 0x{content[error.start]:02x}, expected text in UTF-8"
+            raise DataError(f"{path}, line {line}: {found}") from None
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        self._lines: list[int] = []
+        rows = []
+        try:
+            header = next(reader, [])
+            for name in names:
+                if header.count(name) != 1:
+                    raise DataError(
+                        f"{path}, line 1: found the column '{name}' {header.count(name)} times, expected it once"
+                    )
+            line = reader.line_num + 1
+            for row in reader:
+                if row and len(row) != len(header):
+                    raise DataError(f"{path}, line {line}: found {len(row)} field(s), expected {len(header)}")
+                if row:  # blank lines don't count
+                    rows.append(row)
+                    self._lines.append(line)
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise DataError(f"{path}, line {reader.line_num}: found no CSV ({error}), expected fields") from None
+        if not rows:
+            raise DataError(f"{path}: found no rows below the first line, expected some")
+        self._texts = {name: [row[header.index(name)].strip() for row in rows] for name in names}
+
+    def missing(self, name: str) -> np.ndarray:
+        """Return where the column has no value, bool, shape (rows,)."""
+        return np.array([text in MISSING for text in self._texts[name]])
+
+    def texts(self, name: str) -> list[str]:
+        """Return the column as it stands in the file."""
+        return self._texts[name]
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Return a column of numbers, float64, shape (rows,), NaN for missing ones.
+
+        Raises
+        ------
+        DataError
+            Naming file, line and column of a field that is no finite number.
+        """
+        return np.array([self._number(name, row, text) for row, text in enumerate(self._texts[name])])
+
+    def _number(self, name: str, row: int, text: str) -> float:
+        if text in MISSING:
+            return np.nan
+        try:
+            value = float(text)
+        except ValueError:
+            value = np.nan
+        if not np.isfinite(value):
+            raise self.error(name, row, "a number")
+        return value
+
+    def error(self, name: str, row: int, expected: str) -> DataError:
+        """Return the error that a field is not what was expected."""
+        found = self._texts[name][row][:30]
+        return DataError(f"{self.path}, line {self._lines[row]}, column '{name}': found '{found}', expected {expected}")
+
+
+def encoded(texts: Sequence[str]) -> np.ndarray:
+    """Return texts as the numbers 0, 1, ... of their sorted different values, float64."""
+    return np.unique(np.asarray(texts, dtype=np.str_), return_inverse=True)[1].astype(np.float64)
+
+
+def most_frequent(texts: Sequence[str]) -> str:
+    """Return the most frequent text, of several the first in order."""
+    return min(Counter(texts).items(), key=lambda item: (-item[1], item[0]))[0]
+
+
+def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
+    """Return the data set's file and its sha256, or None and ``surrogate`` where it is not at hand.
+
+    Cheap to call often: a file is read again only if its path, size or time of change is a new one.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    """
+    path = locate(dataset)
+    if path is None:
+        return None, SURROGATE
+    try:
+        status = path.stat()
+        return path, _sha256(path, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise DataError(f"{path}: found no way to read it ({error.strerror}), expected a CSV file") from None
+
+
+@lru_cache(maxsize=16)
+def _sha256(path: Path, size: int, mtime_ns: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,62 @@
+"""Ads shown to the users of a shop, with the clicks that they got."""
+
+from dataclasses import field
+
+import numpy as np
+from pydantic import PositiveInt
+
+from bench.component import component
+from bench.data.ali_display_ad import fingerprint, load_log
+from bench.data.ali_log import AdLog
+from bench.envs.base import Environment
+from bench.errors import DataError
+from bench.seeding import Seeds
+
+
+@component
+class AliDisplayAd(Environment):
+    """Every round is one user of the log, with the ads that were shown to them, those clicked and those not.
+
+    Users are ordered by the hour of the day that holds most of their interactions, displays included, and within an
+    hour by their ids. Only users with a clicked ad have a round: others never score, whatever is played. Of the ordered
+    users as many as there are rounds are taken, evenly spaced, so that any horizon covers the whole day; where there
+    are fewer, the log ends with the last of them. All repetitions see the same users in the same order.
+
+    Without the real files, a generated log takes their place.
+
+    After ``start``: ``log`` and ``users``, rows of the log's users in the order of the rounds, int64, shape (rounds,).
+
+    Parameters
+    ----------
+    surrogate_users, surrogate_ads, surrogate_days
+        Size of the generated log.
+
+    Source: online_hpo, section 7.1. Assumed: users without a click are left out; evenly spaced users, since the paper
+    does not say which 10,000 of a million it took; ties of hours go to the earlier one.
+    """
+
+    surrogate_users: PositiveInt = 20_000
+    surrogate_ads: PositiveInt = 5_000
+    surrogate_days: PositiveInt = 8
+
+    log: AdLog = field(init=False, repr=False)
+    users: np.ndarray = field(init=False, repr=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """Checksum of the three files, or ``surrogate``."""
+        return fingerprint()
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        self.log = load_log(self.surrogate_users, self.surrogate_ads, self.surrogate_days)
+        ordered = ordered_users(self.log)
+        if not len(ordered):
+            raise DataError("the log of ads: found no user with a clicked ad, expected at least one")
+        n = min(rounds, len(ordered))
+        self.users = ordered[np.arange(n) * len(ordered) // n]
+
+
+def ordered_users(log: AdLog) -> np.ndarray:
+    """Return the rows of the users with a clicked ad, by their main hour, then by their id."""
+    users = np.flatnonzero(log.clicks() > 0)
+    return users[np.argsort(log.user_hour[users], kind="stable")]

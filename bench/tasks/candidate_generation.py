@@ -1,0 +1,123 @@
+"""Choosing the truncation threshold of candidate generation, user by user."""
+
+from bisect import bisect_left
+from typing import Any
+
+import numpy as np
+
+from bench.algorithms.candidate_generation import CandidateGeneration
+from bench.envs.ali_display_ad import AliDisplayAd
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tasks.base import Outcome, Task
+from bench.tuners.base import Problem
+
+
+class CandidateGenerationTask(Task):
+    """A round is a user with the ads that they were shown; the reward is the F-score of the candidates among them.
+
+    Of the ads A, with A+ the clicked ones, those whose cosine with the user is at least the threshold are candidates:
+    F = 2 |candidates in A+| / (|A+| + |candidates in A|), 0 where the denominator is 0.
+
+    Trace columns, both summed: ``reward``; ``regret``, the F-score of this user's best threshold in [0, 1] less the
+    reward. That threshold is known only afterwards and is another for every user: no tuner can come to it.
+
+    Parameters
+    ----------
+    environment, algorithm
+        The users with their ads, and what gives every pair its cosine.
+
+    Raises
+    ------
+    ConfigError
+        When the two are of another kind.
+
+    Source: online_hpo, section 7.1 (the closed form of F; the quotient of precision and recall printed there lacks the
+    factor 2).
+    """
+
+    sums = ("reward", "regret")
+
+    def __init__(self, environment: AliDisplayAd, algorithm: CandidateGeneration) -> None:
+        if not isinstance(environment, AliDisplayAd) or not isinstance(algorithm, CandidateGeneration):
+            raise ConfigError(
+                f"task: found {type(environment).__name__} with {type(algorithm).__name__}, expected ali_display_ad "
+                "with candidate_generation"
+            )
+        self.environment = environment
+        self.algorithm = algorithm
+
+    def start(self, rounds: int, seeds: Seeds) -> Problem:
+        environment, algorithm = self.environment, self.algorithm
+        [parameter] = algorithm.hyper_parameters.parameters
+        for value in (parameter.low, parameter.high, parameter.usual, *parameter.candidates):
+            _check(value, f"hyper-parameter '{parameter.name}'")
+        environment.start(rounds, seeds.child("env"))
+        log, users = environment.log, environment.users
+        n_ads = np.diff(log.starts)[users]
+        self._starts = np.concatenate(([0], np.cumsum(n_ads))).tolist()
+        first = np.array(self._starts[:-1])
+        places = np.arange(n_ads.sum()) + np.repeat(log.starts[users] - first, n_ads)
+        cosines, scores, best = f_scores(algorithm.scores(log)[places], log.clicked[places], first)
+        self._cosines, self._scores, self._best = cosines.tolist(), scores.tolist(), best.tolist()
+        self._round = 0
+        self._space = algorithm.tuned
+        self._default = parameter.usual
+        self._rng = seeds.child("task").generator("warm_up")
+        return Problem(space=self._space, horizon=rounds, rounds=rounds)
+
+    def explore(self) -> dict[str, Any] | None:
+        outcome = self.play(self._space.sample(self._rng))
+        return None if outcome is None else outcome.values
+
+    def play(self, configuration: Configuration) -> Outcome | None:
+        threshold = configuration.get("threshold", self._default)
+        _check(threshold, "threshold")
+        r = self._round
+        if r == len(self._best):
+            return None
+        self._round += 1
+        end = self._starts[r + 1]
+        place = bisect_left(self._cosines, threshold, self._starts[r], end)
+        reward = self._scores[place] if place < end else 0.0
+        return Outcome(reward, {"reward": reward, "regret": self._best[r] - reward})
+
+
+def _check(threshold: Any, where: str) -> None:
+    if not isinstance(threshold, int | float) or not 0.0 <= threshold <= 1.0:
+        raise ConfigError(f"{where}: found {threshold!r}, expected a number from 0 to 1")
+
+
+def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the F-scores of all thresholds that make a difference.
+
+    Parameters
+    ----------
+    cosines, clicked
+        Cosines of the ads and whether they were clicked, round after round, shape (places,).
+    first
+        First place of each round, shape (rounds,); no round is without ads.
+
+    Returns
+    -------
+    cosines
+        Ascending in each round, float64.
+    scores
+        The F-score when an ad and all that stand behind it in its round are candidates, shape (places,).
+    best
+        The best F-score of each round with a threshold in [0, 1], shape (rounds,).
+    """
+    n = np.diff(np.append(first, len(cosines)))
+    owner = np.repeat(np.arange(len(first)), n)
+    order = np.lexsort((cosines, owner))
+    cosines, clicked = cosines[order].astype(np.float64), clicked[order]
+    before = np.concatenate(([0], np.cumsum(clicked)))  # clicks at earlier places
+    end = first + n
+    hits = before[end][owner] - before[:-1]
+    n_clicked = before[end] - before[first]
+    scores = 2.0 * hits / (n_clicked[owner] + end[owner] - np.arange(len(owner)))
+    # No threshold parts ads with equal cosines, or lies at a cosine below 0
+    reachable = cosines >= 0.0
+    reachable[1:] &= (cosines[1:] > cosines[:-1]) | (owner[1:] > owner[:-1])
+    return cosines, scores, np.maximum.reduceat(np.where(reachable, scores, 0.0), first)

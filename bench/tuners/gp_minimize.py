@@ -1,0 +1,85 @@
+"""Bayesian optimisation with a Gaussian process, by scikit-optimize."""
+
+import warnings
+from typing import Any
+
+from pydantic import PositiveInt
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration, HyperParameter
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class GPMinimize(Tuner):
+    """What ``skopt.gp_minimize`` does with its own defaults, asked and told round by round; it minimises -reward.
+
+    A hyper-parameter is searched on its interval where it has one (whole numbers as such), else on its candidates,
+    which count as categories. One with a single candidate stands at it and is not searched. The refit takes longer the
+    more rewards there are: it grows with their cube.
+
+    Parameters
+    ----------
+    n_initial_points
+        Random configurations before the Gaussian process is asked.
+
+    Source: habo, section 26.1 (its baseline); the function and its defaults from the authors' code.
+    """
+
+    n_initial_points: PositiveInt = 10
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        # Imported here since it takes a second
+        from skopt import Optimizer
+
+        self._single = {p.name: p.candidates[0] for p in problem.space.parameters if _is_single(p)}
+        self._searched = [parameter for parameter in problem.space.parameters if not _is_single(parameter)]
+        self._optimizer = None
+        if self._searched:
+            self._optimizer = Optimizer(
+                [_dimension(parameter) for parameter in self._searched],
+                base_estimator="GP",
+                n_initial_points=self.n_initial_points,
+                acq_func="gp_hedge",
+                random_state=int(seeds.generator("optimizer").integers(2**31)),
+            )
+        self._point: list[Any] = []
+
+    def _ask(self) -> Configuration:
+        if self._optimizer is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it says when a point is not a new one
+                self._point = self._optimizer.ask()
+        found = {p.name: _value(p, coordinate) for p, coordinate in zip(self._searched, self._point, strict=True)}
+        return self._single | found
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        if self._optimizer is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a fit's trouble with rewards of any size is not the user's
+                self._optimizer.tell(self._point, -reward)
+
+
+def _is_single(parameter: HyperParameter) -> bool:
+    return not parameter.continuous and len(parameter.candidates) == 1
+
+
+def _dimension(parameter: HyperParameter) -> Any:
+    """Return skopt's dimension; candidates by their positions, since it cannot sort values of different types."""
+    from skopt.space import Categorical, Integer, Real
+
+    if parameter.low is None or parameter.high is None:
+        return Categorical(range(len(parameter.candidates)))
+    prior = "log-uniform" if parameter.log else "uniform"
+    if parameter.integer:
+        return Integer(int(parameter.low), int(parameter.high), prior=prior)
+    return Real(parameter.low, parameter.high, prior=prior)
+
+
+def _value(parameter: HyperParameter, coordinate: Any) -> Any:
+    """Return the value of a coordinate of a point, in Python's own types and never past an end of the interval."""
+    if parameter.low is None or parameter.high is None:
+        return parameter.candidates[int(coordinate)]
+    inside = min(max(float(coordinate), parameter.low), parameter.high)
+    return int(inside) if parameter.integer else inside

@@ -1,0 +1,59 @@
+"""What the tuners made of Optuna's samplers share."""
+
+from abc import abstractmethod
+from typing import Any
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.space import Configuration, HyperParameter
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class OptunaTuner(Tuner):
+    """A study of Optuna that maximises the reward, asked and told round by round.
+
+    A hyper-parameter is searched on its interval where it has one (whole numbers as such, logarithmic ones so), else on
+    its candidates, which count as categories. One that only counts where an earlier one has a certain value (``when``)
+    is suggested there, and elsewhere stands at its usual value without the sampler learning of it.
+    """
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        # Imported here since it takes half a second
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._parameters = problem.space.parameters
+        sampler = self._sampler(int(seeds.generator("sampler").integers(2**31)))
+        self._study = optuna.create_study(direction="maximize", sampler=sampler)
+        self._trial: Any = None
+
+    @abstractmethod
+    def _sampler(self, seed: int) -> Any:
+        """Return the sampler."""
+
+    def _ask(self) -> Configuration:
+        from optuna.trial import TrialState
+
+        if self._trial is not None:  # asked again before told: the sampler is not to wait for it
+            self._study.tell(self._trial, state=TrialState.FAIL)
+        self._trial = self._study.ask()
+        configuration: Configuration = {}
+        for parameter in self._parameters:
+            if parameter.when is None or configuration.get(parameter.when[0]) == parameter.when[1]:
+                configuration[parameter.name] = _suggest(self._trial, parameter)
+            else:
+                configuration[parameter.name] = parameter.usual
+        return configuration
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._study.tell(self._trial, reward)
+        self._trial = None
+
+
+def _suggest(trial: Any, parameter: HyperParameter) -> Any:
+    if parameter.low is None or parameter.high is None:
+        return trial.suggest_categorical(parameter.name, parameter.candidates)
+    if parameter.integer:
+        return trial.suggest_int(parameter.name, int(parameter.low), int(parameter.high), log=parameter.log)
+    return trial.suggest_float(parameter.name, parameter.low, parameter.high, log=parameter.log)
