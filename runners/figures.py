@@ -68,13 +68,19 @@ def load_paper(name: str) -> dict[str, Any]:
 
 
 def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[Drawn]:
-    """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them."""
+    """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
+
+    What the scale leaves out is not run; it counts as a result that is still missing.
+    """
     limits: dict[str, int] = {key: figure[key] for key in ("horizon", "repetitions") if key in figure}
     at_scale = figure.get("scales", {}).get(scale, {})
-    limits |= {key: value for key, value in at_scale.items() if key != "overrides"}
+    limits |= {key: value for key, value in at_scale.items() if key.startswith("max_")}
     smaller = at_scale.get("overrides", [])
+    left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.get("leave_out", {}).items()}
     drawn = []
     for labels, own in _product(figure):
+        if any(labels.get(axis) in out for axis, out in left_out.items()):
+            continue
         overrides = [f"paper={figure['paper']}", *own, *smaller]
         run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
         drawn.append(Drawn(labels, overrides, run))

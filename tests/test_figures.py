@@ -41,6 +41,12 @@ def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():
     assert all("env.dim=3" in one.overrides for one in quick)
 
 
+def test_what_a_scale_leaves_out_is_not_run_there_only():
+    figure = FIGURE | {"scales": {"quick": {"leave_out": {"method": ["TL"]}}}}
+    assert [one.labels["method"] for one in expand(figure, "quick", [])] == ["OP"]
+    assert [one.labels["method"] for one in expand(figure, "paper", [])] == ["TL", "OP"]
+
+
 def test_an_unfolded_axis_needs_no_runs_of_its_own():
     drawn = expand(FIGURE, "paper", [])
     assert [one.labels for one in drawn] == [{"method": "TL"}, {"method": "OP"}]
