@@ -29,6 +29,10 @@ _OPTIONAL = ("algorithm",)
 _KEYS = (*BASES, "horizon", "seed")
 
 
+PACKAGED = "a small packaged sample of the data set, which allows no conclusion"
+"""What is said of results where a sample that comes with a library stands in for the full data set."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """What is run: everything its numbers depend on, and nothing else.
@@ -75,6 +79,11 @@ class Experiment:
     def surrogate(self) -> bool:
         """Whether generated data stands in for the real data."""
         return self.fingerprint == "surrogate"
+
+    @property
+    def packaged(self) -> bool:
+        """Whether a sample that comes with a library stands in for the full data set."""
+        return (self.fingerprint or "").startswith("packaged-")
 
     @cached_property
     def identity(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from runners.aggregate import Keep, aggregate, evenly
 from runners.capture import environment
 from runners.cli import explicit_keys, main
 from runners.compose import PARTS, run_settings, runner_settings
+from runners.experiment import PACKAGED
 from runners.experiment import check as check_experiment
 from runners.fanout import run_all
 from runners.figures import Drawn, expand, figure_names, load_figure, load_paper, unfold
@@ -132,6 +133,8 @@ def _note(drawn: list[Drawn], scale: str, surrogate: bool) -> str:
     spell = lambda values: " or ".join(f"{value:,}" for value in values)  # noqa: E731
     each = "repetition" if repetitions == [1] else "repetitions"
     data = "; surrogate data in place of the real" if surrogate else ""
+    if any(one.run.experiment.packaged for one in drawn):
+        data += f"; {PACKAGED}"
     return f"scale {scale}: {spell(repetitions)} {each} of {spell(horizons)} rounds{data}"
 
 

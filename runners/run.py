@@ -11,7 +11,7 @@ from omegaconf import DictConfig
 from bench.stats import mean_interval, standard_deviation
 from runners.cli import explicit_keys, main
 from runners.compose import from_config
-from runners.experiment import check
+from runners.experiment import PACKAGED, check
 from runners.fanout import run_all
 from runners.store import Store, results_folder
 
@@ -32,6 +32,7 @@ def run(cfg: DictConfig) -> bool:
         "failed": len(result.failed),
         "seconds": round(summary.seconds, 3),
         "surrogate": job.experiment.surrogate,
+        "packaged": job.experiment.packaged,
         "metrics": metrics(store, job.experiment.run_id, sorted(result.done)),
     }
     for repetition, error in sorted(result.failed.items()):
@@ -66,9 +67,10 @@ def _finite(value: float) -> float | None:
 
 
 def _text(report: dict[str, Any]) -> str:
+    data = ", surrogate data" if report["surrogate"] else f", {PACKAGED}" if report["packaged"] else ""
     lines = [
         f"{report['repetitions']} repetitions ({report['new']} new, {report['failed']} failed) "
-        f"in {report['seconds']:.1f} s{', surrogate data' if report['surrogate'] else ''}: {Path(report['folder'])}"
+        f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}"
     ]
     for name, values in report["metrics"].items():
         low, high = values["ci_low"], values["ci_high"]

@@ -27,6 +27,7 @@ from bench.report.kinds.rows import (
     title_of_panel,
 )
 from bench.report.kinds.series import panel_title
+from bench.report.labels import matches, selection
 from bench.report.parts import part_id
 from bench.report.published import published
 from bench.report.style import RANDOM_ARMS, line_style
@@ -37,7 +38,7 @@ _ROW, _WIDTH = 0.36, 3.9
 # With more repetitions than this, single ones are not drawn: the row would be a smear.
 _FEW = 25
 _DARK = "#333333"
-_ONE, _PUBLISHED = "one repetition", "published"
+_ONE, _PUBLISHED, _LIMITS = "one repetition", "published", "limits"
 
 
 def dots(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, note: str) -> Figure:
@@ -45,10 +46,12 @@ def dots(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
 
     Keys of the figure used here: `title`, `column`, `x_label`, `x_scale` (`linear`, default, or `log`), `panels` (axes
     that make the panels, default `panel`), `reference_line` (a number) with `reference_label`, `published` (`mean`;
-    not shown beside surrogate data). For columns of regret, uniformly random arms are a dashed grey line.
+    not shown beside surrogate data), `limits` (`low` and `high`, columns whose means are drawn as a thin whisker, `label`,
+    and `only`, a selection of the experiments that have them). For columns of regret, uniformly random arms are a
+    dashed grey line.
     """
     data = Experiments(figure, finals)
-    column, line = str(figure["column"]), reference(figure)
+    column, line, limits = str(figure["column"]), reference(figure), figure.get("limits")
     axes_of_panels = panel_axes(figure, data)
     panels = data.groups(axes_of_panels, [{}])
     names = names_of_rows(data, panels, axes_of_panels)
@@ -71,6 +74,11 @@ def dots(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
                 drawn += _draw(axes, row, values, own)
                 shown |= {_ONE} if 1 < len(values) <= _FEW else set()
                 shown |= {MEAN_INTERVAL} if len(values) > 1 else set()
+            if limits and matches(data.as_dict(key), selection(limits.get("only", {}))):
+                ends = [final_column(data, key, str(limits[end])) for end in ("low", "high")]
+                if all(map(len, ends)):
+                    drawn += _draw_limits(axes, row, [float(values.mean()) for values in ends], own)
+                    shown.add(_LIMITS)
             if key in printed:
                 _mark_published(axes, row, printed[key], own)
                 drawn.append(printed[key])
@@ -93,7 +101,8 @@ def dots(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
             scale(axes, figure, drawn)
         else:
             say_no_results_in_rows(axes)
-    return page.finish(_handles(shown, line[1] if line else ""), _caption(shown))
+    said = str(limits.get("label", "limits")) if limits else ""
+    return page.finish(_handles(shown, line[1] if line else "", said), _caption(shown))
 
 
 def _draw(axes: Axes, row: int, values: Array, named: tuple[str, str]) -> list[float]:
@@ -115,6 +124,12 @@ def _draw(axes: Axes, row: int, values: Array, named: tuple[str, str]) -> list[f
     return drawn
 
 
+def _draw_limits(axes: Axes, row: int, ends: list[float], named: tuple[str, str]) -> list[float]:
+    style, own = line_style(named[1]), part_id("limits", *named)
+    axes.plot(ends, [row, row], color=style.color, linewidth=1.0, marker="|", markersize=9, zorder=2.5, gid=own)
+    return ends
+
+
 def _mark_published(axes: Axes, row: int, value: float, named: tuple[str, str]) -> None:
     # Larger than the measured mean, so that it can be seen around it.
     mark: dict[str, Any] = {"marker": "D", "markersize": 8.5, "markerfacecolor": "none", "markeredgewidth": 1.2}
@@ -131,10 +146,12 @@ def _published_means(figure: Mapping[str, Any], data: Experiments) -> dict[Key, 
     return means
 
 
-def _handles(shown: set[str], line: str) -> dict[str, Artist]:
+def _handles(shown: set[str], line: str, limits: str) -> dict[str, Artist]:
     handles: dict[str, Artist] = {"mean": Line2D([], [], marker="o", markersize=6.5, color=_DARK, linestyle="none")}
     if MEAN_INTERVAL in shown:
         handles[MEAN_INTERVAL] = Line2D([], [], color=_DARK, linewidth=2.2)
+    if _LIMITS in shown:
+        handles[limits] = Line2D([], [], color=_DARK, linewidth=1.0, marker="|", markersize=9)
     if _ONE in shown:
         mark: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgewidth": 0, "linestyle": "none"}
         handles[_ONE] = Line2D([], [], color=_DARK, alpha=0.4, **mark)
