@@ -46,9 +46,9 @@ def dots(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
 
     Keys of the figure used here: `title`, `column`, `x_label`, `x_scale` (`linear`, default, or `log`), `panels` (axes
     that make the panels, default `panel`), `reference_line` (a number) with `reference_label`, `published` (`mean`;
-    not shown beside surrogate data), `limits` (`low` and `high`, columns whose means are drawn as a thin whisker, `label`,
-    and `only`, a selection of the experiments that have them). For columns of regret, uniformly random arms are a
-    dashed grey line.
+    not shown beside surrogate data), `limits` (`low` and `high`, columns whose means are drawn as a thin whisker,
+    `label`, and `only`, a selection of the experiments that have them). For columns of regret, uniformly random arms
+    are a dashed grey line.
     """
     data = Experiments(figure, finals)
     column, line, limits = str(figure["column"]), reference(figure), figure.get("limits")
