@@ -132,7 +132,8 @@ def _note(drawn: list[Drawn], scale: str, surrogate: bool) -> str:
     horizons = sorted({one.run.settings.horizon for one in drawn})
     spell = lambda values: " or ".join(f"{value:,}" for value in values)  # noqa: E731
     each = "repetition" if repetitions == [1] else "repetitions"
-    data = "; surrogate data in place of the real" if surrogate else ""
+    names = sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})
+    data = f"; surrogate data in place of the real ({', '.join(names)})" if surrogate else ""
     if any(one.run.experiment.packaged for one in drawn):
         data += f"; {PACKAGED}"
     return f"scale {scale}: {spell(repetitions)} {each} of {spell(horizons)} rounds{data}"

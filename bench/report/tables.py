@@ -15,6 +15,7 @@ from bench.report.experiments import Experiments, Key
 from bench.report.grid_axis import grid_axis, panel_axes, theory_key
 from bench.report.labels import canonical, describe, is_number, selection
 from bench.report.published import WHATS, published
+from bench.report.ranking import mean_ranks, relative_values
 from bench.report.timings import timings
 from bench.stats import mean_interval, standard_deviation
 
@@ -124,11 +125,13 @@ def grid_summary(figure: Mapping[str, Any], finals: pd.DataFrame, *, surrogate: 
 def tables(
     figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame | None = None, *, surrogate: bool = False
 ) -> dict[str, pd.DataFrame]:
-    """Return all tables of a figure by file name: "table", and for the kind `grid` also "best"."""
+    """Return all tables of a figure by file name: "table", for the kind `grid` also "best", for `ranking` "ranks"."""
     if figure.get("kind") == "timing":
         return {"table": timings(figure, finals, surrogate=surrogate)}
     if figure.get("kind") == "lipschitz":
         return {"table": block_table(figure, pd.DataFrame() if curves is None else curves, finals)}
+    if figure.get("kind") == "ranking":
+        return {"table": relative_values(figure, finals), "ranks": mean_ranks(figure, finals)}
     found = {"table": summary(figure, finals, surrogate=surrogate)}
     if figure.get("kind") == "grid" and figure.get("best") != "none":
         found["best"] = grid_summary(figure, finals, surrogate=surrogate)

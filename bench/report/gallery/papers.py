@@ -47,4 +47,11 @@ PAPERS = {
         "hyper-parameter to change, and another EXP3 to which value. It is tried on random forests against Bayesian "
         "optimisation, after an introduction to the bandit algorithms that it is made of.",
     ),
+    "tournament": Paper(
+        "All tuners on all tasks",
+        "no paper: an experiment of this suite",
+        "Every online tuner is run on tasks from all five papers, with its default settings and the same data in each "
+        "repetition. Regret is shown relative to a configuration drawn at random in each round, and methods by their "
+        "mean rank.",
+    ),
 }

@@ -14,6 +14,7 @@ from bench.report.kinds.distribution import distribution
 from bench.report.kinds.dots import dots
 from bench.report.kinds.grid import grid
 from bench.report.kinds.lipschitz import lipschitz
+from bench.report.kinds.ranking import ranking
 from bench.report.kinds.saving import save
 from bench.report.kinds.timing import timing
 from bench.report.style import applied
@@ -29,6 +30,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any], pd.DataFrame, pd.DataFrame, str], 
     "dots": dots,
     "distribution": distribution,
     "computed": computed,
+    "ranking": ranking,
 }
 
 

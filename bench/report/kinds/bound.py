@@ -68,7 +68,8 @@ def bound(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, 
         numbers += _draw(axes, row, sides)
         random = _random(figure, data, claim, case)
         if math.isfinite(random):
-            axes.plot([random], [row], marker="x", color=GREY, linestyle="none", zorder=3)
+            own = part_id("line", experiment_text(sides.experiment), RANDOM_ARMS)
+            axes.plot([random], [row], marker="x", color=GREY, linestyle="none", zorder=3, gid=own)
             numbers.append(random)
     axes.set_yticks(range(len(cases)), names)
     axes.set_ylim(len(cases) - 0.4, -0.6)
@@ -85,12 +86,17 @@ def bound(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, 
     return page.finish(_handles(has_random, has_candidates), _caption(has_random, has_candidates))
 
 
+def experiment_text(labels: Mapping[str, str]) -> str:
+    """Return an experiment in words."""
+    return describe({axis: (label,) for axis, label in labels.items() if label})
+
+
 def _draw(axes: Axes, row: int, sides: Measured) -> list[float]:
     """Draw one case; return the numbers drawn."""
     name = sides.experiment.get("method", next(filter(None, sides.experiment.values()), ""))
     style = line_style(name)
     own, limit = sides.measured, sides.bound
-    text = describe({axis: (label,) for axis, label in sides.experiment.items() if label})
+    text = experiment_text(sides.experiment)
     parts = {part: part_id(part, text, name) for part in ("gap", "bound bars", "bound", "best", "bars", "line")}
     axes.plot([own.estimate, limit.estimate], [row, row], color="#D0D0D0", linewidth=1, zorder=1, gid=parts["gap"])
     _whiskers(axes, row, limit, BLACK, parts["bound bars"])

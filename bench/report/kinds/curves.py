@@ -106,7 +106,8 @@ def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame,
             readable_numbers(axes, "y")
         readable_numbers(axes, "x")
         if line:
-            axes.axhline(line[0], color=GREY, linewidth=0.9, zorder=1.2)
+            own = part_id("reference", panel_title(panel), line[1])
+            axes.axhline(line[0], color=GREY, linewidth=0.9, zorder=1.2, gid=own)
             handles[line[1]] = Line2D([], [], color=GREY, linewidth=0.9)
     for last in (RANDOM_ARMS, _BOUND):
         if last in handles:

@@ -78,7 +78,7 @@ def distribution(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.Data
         counts |= {len(values) for values in rows.values()}
         drawn = [float(end) for values in rows.values() for end in (values.min(), values.max())]
         if line:
-            draw_reference(axes, line[0])
+            draw_reference(axes, line, title)
             drawn.append(line[0])
         scale(axes, figure, drawn)
     return page.finish(_handles(line[1] if line else ""), _caption(counts))

@@ -84,7 +84,7 @@ def dots(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
                 drawn.append(printed[key])
                 shown.add(_PUBLISHED)
         if line and drawn:
-            draw_reference(axes, line[0])
+            draw_reference(axes, line, title)
             drawn.append(line[0])
         beyond = ""
         if with_random and drawn and math.isfinite(random := random_arms(data, list(rows.values()))):

@@ -88,7 +88,7 @@ def grid(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, n
             top = max(top, _draw_theory(axes, values, panel_title(panel)))
             handles.setdefault(THEORY, _theory_handle())
         if not is_surrogate(note) and (numbers := _published_numbers(figure, data, labels)):
-            _mark_published(axes, numbers)
+            _mark_published(axes, numbers, panel_title(panel))
             top = max(top, numbers.get("mean", 0.0))
             handles.setdefault(_PUBLISHED, _published_handle())
         if shows_random_arms(figure, data) and axis == "horizon":
@@ -221,8 +221,9 @@ def _published_numbers(figure: Mapping[str, Any], data: Experiments, panel: dict
     return numbers if "best" in numbers else {}
 
 
-def _mark_published(axes: Axes, numbers: Mapping[str, float]) -> None:
-    axes.axvline(numbers["best"], color=VERMILION, linestyle=":", linewidth=1.3, zorder=1.8)
+def _mark_published(axes: Axes, numbers: Mapping[str, float], panel: str) -> None:
+    line, mark = part_id("published line", panel, _PUBLISHED), part_id("published", panel, _PUBLISHED)
+    axes.axvline(numbers["best"], color=VERMILION, linestyle=":", linewidth=1.3, zorder=1.8, gid=line)
     if "mean" in numbers:
         axes.plot(
             [numbers["best"]],
@@ -233,6 +234,7 @@ def _mark_published(axes: Axes, numbers: Mapping[str, float]) -> None:
             markeredgecolor=VERMILION,
             linestyle="none",
             zorder=4,
+            gid=mark,
         )
 
 

@@ -14,6 +14,7 @@ from bench.report.experiments import Experiments, Key
 from bench.report.kinds.page import readable_logarithm, readable_numbers, wrapped
 from bench.report.kinds.series import series_name
 from bench.report.labels import Selection
+from bench.report.parts import part_id
 from bench.report.style import GREY
 from bench.stats import Array
 
@@ -109,9 +110,9 @@ def reference(figure: Mapping[str, Any]) -> tuple[float, str] | None:
     return float(value), str(figure.get("reference_label", f"{value:g}"))
 
 
-def draw_reference(axes: Axes, value: float) -> None:
-    """Draw the figure's vertical line."""
-    axes.axvline(value, **_REFERENCE)
+def draw_reference(axes: Axes, line: tuple[float, str], panel: str) -> None:
+    """Draw the figure's vertical line in a panel, given by its title."""
+    axes.axvline(line[0], gid=part_id("reference", panel, line[1]), **_REFERENCE)
 
 
 def reference_handle() -> Artist:
