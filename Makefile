@@ -14,11 +14,11 @@ ARGS   ?=
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
 paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
 
-.PHONY: help setup reproduce-paper run test lint benchmark gallery clean
+.PHONY: help setup reproduce-paper run test lint benchmark gallery docs clean
 help:
 	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|paper] [JOBS=2]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
-	@echo 'make test | lint | benchmark | gallery | setup | clean'
+	@echo 'make test | lint | benchmark | gallery | docs | setup | clean'
 
 setup: $(STAMP)
 
@@ -47,6 +47,9 @@ benchmark: setup
 
 gallery: setup
 	$(PY) -m runners.gallery
+
+docs: setup
+	$(PY) -m runners.docs
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

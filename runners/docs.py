@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from runners.cli import CONFIGS, GROUPS
+from runners.figures import figure_names, load_figure
 from runners.store import write_text
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
@@ -27,21 +28,38 @@ _ABOUT = {
     "scale": "How much of a figure is run.",
     "runner": "Where repetitions are run.",
 }
-_KEY = re.compile(r"(?P<indent> *)(?P<key>[\w.]+):\s*(?P<value>.*?)(?:\s+# (?P<comment>.*))?$")
+_KEY = re.compile(r"(?P<indent> *)(?P<key>[\w.]+):(?: +(?P<value>[^# ].*?))?(?: +# (?P<comment>.*))?$")
 
 
 def configure_page() -> str:
     """Return the page as Markdown: the keys of a run, then every group with its choices and their keys."""
-    parts = [_INTRODUCTION, "## Keys of a run\n", _table(CONFIGS / "config.yaml", skip=("defaults",))]
+    parts = [_INTRODUCTION, "## Keys of a run\n", _marked(_comment(CONFIGS / "config.yaml")) + "\n"]
+    parts.append(_table(CONFIGS / "config.yaml", skip=("defaults",)))
+    parts += ["## Keys of a figure\n", _marked(_comment(CONFIGS / "reproduce.yaml")) + "\n"]
+    parts.append(_table(CONFIGS / "reproduce.yaml", skip=("defaults",)))
     for group in GROUPS:
         parts.append(f"## `{group}`\n\n{_ABOUT[group]}\n")
         for path in sorted((CONFIGS / group).glob("*.yaml")):
-            head = path.read_text(encoding="utf-8").splitlines()
-            said = next((line[2:] for line in head if line.startswith("# ") and "@package" not in line), "")
-            parts.append(f"### `{group}={path.stem}`\n\n{_marked(said)}\n")
+            parts.append(f"### `{group}={path.stem}`\n\n{_marked(_comment(path))}\n")
             if group != "paper":
                 parts.append(_table(path, skip=("defaults", "_target_", "name")))
+    parts += ["## `figure`\n", "Chosen with `python -m runners.reproduce figure=cdt/figure4`.\n", _figures()]
     return "\n".join(part for part in parts if part)
+
+
+def _comment(path: Path) -> str:
+    """Return the line that says what a file is."""
+    head = path.read_text(encoding="utf-8").splitlines()
+    return next((line[2:] for line in head if line.startswith("# ") and "@package" not in line), "")
+
+
+def _figures() -> str:
+    rows = []
+    for name in figure_names():
+        figure = load_figure(name)
+        own = ", ".join(figure.get("scales", {}))
+        rows.append(f"| `{name}` | `{figure['kind']}` | {_cell(figure['title'])} | {own} |")
+    return "\n".join(["| figure | kind | title | limits of its own |", "| --- | --- | --- | --- |", *rows, ""])
 
 
 def _marked(text: str) -> str:
@@ -61,10 +79,8 @@ def _table(path: Path, skip: tuple[str, ...]) -> str:
         if parents[0] in skip:
             continue
         dotted = parents[1:] if parents[0] == path.parent.name and len(parents) > 1 else parents
-        value = match["value"] or ("" if match["comment"] else None)
-        if value is None:
-            continue  # its keys follow
-        rows.append(f"| `{'.'.join(dotted)}` | `{_cell(value) or ' '}` | {_cell(match['comment'] or '')} |")
+        if match["value"] and dotted[0] not in skip:  # else its keys follow
+            rows.append(f"| `{'.'.join(dotted)}` | `{_cell(match['value'])}` | {_cell(match['comment'] or '')} |")
     return "\n".join(["| key | default | |", "| --- | --- | --- |", *rows, ""]) if rows else ""
 
 

@@ -1,21 +1,30 @@
 """Pages of all results: static, nothing loaded from elsewhere, made from the files that there are."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench.report.gallery.papers import PAPERS, Paper
-from bench.report.gallery.result import VERDICTS, Result
+from bench.report.gallery.result import DATA, VERDICTS, Result
 from bench.report.gallery.text import number
 
 MARKS = {"holds": "✓", "fails": "✗", "open": "○"}
 """A symbol for each verdict: colour alone does not reach every reader."""
 
-SOURCES = {"stated": "●", "code": "◐", "assumed": "○"}
+SOURCES = {"stated": "●", "code": "◐", "assumed": "○", "scale": "◇"}
 """A symbol for each source of a setting."""
+
+SOURCES_IN_WORDS = {
+    "stated": "the paper says so",
+    "code": "its authors' code does so",
+    "assumed": "neither says, the choice is ours",
+    "scale": "less than the paper's size, or as the command says",
+}
 
 
 @dataclass
@@ -37,6 +46,19 @@ class Figure:
         """The figure's title, or its name."""
         return str(self.config.get("title", self.name))
 
+    @property
+    def address(self) -> str:
+        """The path of its page in the folder of results; without results it is a part of its paper's page."""
+        own = quote(f"{self.paper}/{self.name}")
+        return f"{own}/index.html" if self.results else f"{quote(self.paper)}/index.html#{quote(self.name)}"
+
+    @property
+    def picture(self) -> str:
+        """The path of its PNG in the folder of results, or ""."""
+        file = f"{self.name}.png"
+        found = self.first is not None and file in self.first.files
+        return quote(f"{self.paper}/{self.name}/{self.first.scale}/{file}") if self.first and found else ""
+
 
 @dataclass
 class PaperPage:
@@ -45,6 +67,17 @@ class PaperPage:
     name: str
     about: Paper
     figures: list[Figure] = field(default_factory=list)
+
+    @property
+    def made(self) -> list[Figure]:
+        """The figures that have results."""
+        return [figure for figure in self.figures if figure.results]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """The number of cases that hold, fail and stay open, of results that allow conclusions."""
+        firsts = [figure.first for figure in self.figures if figure.first and not figure.first.caveat]
+        return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
 
 
 def read(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> list[PaperPage]:
@@ -57,7 +90,7 @@ def read(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> list[PaperP
     figures
         The figures there can be, by ``paper/figure``, as plain dicts. Others that have results are shown, too.
     """
-    names = sorted({*figures, *_found(results)})
+    names = sorted({*figures, *_found(results)}, key=_natural)
     papers = {paper: PaperPage(paper, PAPERS.get(paper, Paper(paper, "", ""))) for paper in _in_order(names)}
     for name in names:
         paper, figure = name.split("/")
@@ -76,18 +109,36 @@ def build(papers: list[PaperPage]) -> dict[str, str]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"MARKS": MARKS, "SOURCES": SOURCES, "VERDICTS": VERDICTS, "papers": papers}
+    environment.globals |= {
+        "MARKS": MARKS,
+        "SOURCES": SOURCES,
+        "SOURCES_IN_WORDS": SOURCES_IN_WORDS,
+        "VERDICTS": VERDICTS,
+        "DATA": DATA,
+        "papers": papers,
+    }
     environment.filters["number"] = number
-    index, template = environment.get_template("index.html.j2"), environment.get_template("paper.html.j2")
-    pages = {f"{page.name}/index.html": template.render(paper=page) for page in papers}
+    templates = {name: environment.get_template(f"{name}.html.j2") for name in ("index", "paper", "figure")}
     every = [figure for page in papers for figure in page.figures]
-    return {"index.html": index.render(findings=_findings(every), totals=_totals(every), figures=every)} | pages
+    totals = {verdict: sum(page.totals[verdict] for page in papers) for verdict in VERDICTS}
+    pages = {"index.html": templates["index"].render(findings=_findings(every), totals=totals, figures=every)}
+    for page in papers:
+        pages[f"{page.name}/index.html"] = templates["paper"].render(paper=page)
+        for figure in page.made:
+            text = templates["figure"].render(paper=page, figure=figure)
+            pages[f"{page.name}/{figure.name}/index.html"] = text
+    return pages
 
 
 def _in_order(names: list[str]) -> list[str]:
     """Return the papers of some figures: those known in their own order, then others."""
     papers = {name.split("/")[0] for name in names}
     return [paper for paper in PAPERS if paper in papers] + sorted(papers - set(PAPERS))
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """Return what to sort by, so that figure 10 comes after figure 9."""
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name) if part]
 
 
 def _found(results: Path) -> set[str]:
@@ -106,14 +157,10 @@ def _folders(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
 
 
-def _totals(figures: list[Figure]) -> dict[str, int]:
-    firsts = [figure.first for figure in figures if figure.first]
-    return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
-
-
 def _findings(figures: list[Figure]) -> dict[str, list[tuple[Figure, list[dict[str, Any]]]]]:
     """Return, by verdict, the claims that have cases with it: the figure and these cases."""
     made = [(figure, figure.first) for figure in figures if figure.first]
+    made.sort(key=lambda pair: bool(pair[1].caveat))  # at the end what allows no conclusion
     return {
         verdict: [(figure, cases) for figure, first in made for cases in first.grouped_claims(verdict)]
         for verdict in VERDICTS

@@ -8,7 +8,7 @@ from bench.report.gallery.build import PaperPage
 from bench.report.gallery.result import VERDICTS
 from bench.report.tables import to_markdown
 
-_COLUMNS = ("paper", "figure", "scale", "claim", "text", *VERDICTS)
+_COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", *VERDICTS)
 
 
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
@@ -17,8 +17,8 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``paper``, ``figure``, ``scale`` (with ``surrogate`` where generated data stands in for the real), ``claim``,
-        ``text``, and the number of cases that hold, fail and stay open.
+        ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, computed), ``claim``, ``text``,
+        and the number of cases that hold, fail and stay open.
     """
     rows = []
     for paper in papers:
@@ -32,6 +32,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
                         "paper": paper.name,
                         "figure": figure.name,
                         "scale": figure.first.scale,
+                        "data": ", ".join(figure.first.data),
                         "claim": cases[0]["claim"],
                         "text": cases[0]["text"],
                         **{verdict: found.count(verdict) for verdict in VERDICTS},
@@ -42,13 +43,14 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
 
 def overview_text(table: pd.DataFrame) -> str:
     """Return the overview as Markdown: the counts of each paper, then its claims."""
-    generated = table["scale"].str.contains("surrogate")
-    rows = [_sum(paper, claims) for paper, claims in table[~generated].groupby("paper", sort=False)]
-    rows += [_sum("all", table[~generated]), _sum("apart: on generated data only", table[generated])]
+    without = table["data"].str.contains("surrogate|packaged")
+    rows = [_sum(paper, claims) for paper, claims in table[~without].groupby("paper", sort=False)]
+    rows += [_sum("all", table[~without]), _sum("apart: on surrogate or packaged data", table[without])]
     notes = [
         "A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, else it "
         "is open. Each figure counts once, at the largest scale there is",
-        "What was found on data that was generated in place of the real data allows no conclusion about the claim",
+        "What was found on data generated in place of the real data, or on a small packaged sample of it, allows no "
+        "conclusion about the claim",
     ]
     parts = [to_markdown(pd.DataFrame(rows), "Claims of all papers", notes).removeprefix("#")]
     parts += [

@@ -9,13 +9,24 @@ import pandas as pd
 
 from bench.errors import BenchError
 from bench.report.gallery.manifest import Manifest
-from bench.report.gallery.picture import Picture, inline, read_points
+from bench.report.gallery.picture import Picture, inline
+from bench.report.gallery.points import read_marks
 from bench.report.gallery.text import duration, interval, number, readable
 
 VERDICTS = ("holds", "fails", "open")
 SCALES = ("paper", "reduced", "quick", "smoke")
 _CLAIM = ("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect", "verdict", "note")
-_SURROGATE = "surrogate"
+_SURROGATE, _PACKAGED = "surrogate", "packaged-"
+DATA = {
+    "real": "real data",
+    "synthetic": "synthetic: drawn at random by a rule",
+    "packaged": "a small packaged sample of the real data, which allows no conclusion",
+    "surrogate": "a generated table in place of the real data, which allows no conclusion",
+    "computed": "none: computed, nothing was run",
+}
+"""Kinds of data in words."""
+# Kinds whose pictures show more than their tables hold.
+_WITH_FINALS = ("dots", "distribution", "bound")
 Read = TypeVar("Read")
 
 
@@ -33,26 +44,25 @@ class Result:
     def __init__(self, folder: Path, figure: Mapping[str, Any]) -> None:
         self.scale = folder.name
         self.figure_name = folder.parent.name
-        self.is_surrogate = _SURROGATE in self.scale
         self.problems: list[str] = []
         self._folder = folder
         self._figure = figure
         self.files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
+        self.data = self._data()
+        self.caveat = next((kind for kind in ("surrogate", "packaged") if kind in self.data), "")
         self.claims = self._claims()
         self._table = self._csv(f"{figure.get('compute', 'table')}.csv")
-        best = self._csv("best.csv") if "best.csv" in self.files or figure.get("kind") == "grid" else pd.DataFrame()
-        named = (("Best on the grid", best), ("Table", self._table))
-        self.tables = {title: readable(table) for title, table in named if len(table)}
+        self.tables = self._tables()
         missing = sum(run.repetitions == 0 for run in self.manifest.runs)
         if missing:
             self.problems.append(f"{missing} of {len(self.manifest.runs)} experiments have no repetition yet")
 
     @property
     def order(self) -> tuple[int, bool, str]:
-        """What to sort by: the largest scale first, real data before surrogate data."""
+        """What to sort by: the largest scale first, what allows conclusions before what does not."""
         size = self.scale.split("-")[0]
-        return (SCALES.index(size) if size in SCALES else len(SCALES), self.is_surrogate, self.scale)
+        return (SCALES.index(size) if size in SCALES else len(SCALES), bool(self.caveat), self.scale)
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -79,11 +89,6 @@ class Result:
         return duration(sum(known)) if known else "unknown"
 
     @property
-    def data(self) -> list[str]:
-        """What data was used: checksums of real data, `surrogate`; empty if everything is drawn at random."""
-        return sorted({run.data for run in self.manifest.runs if run.data})
-
-    @property
     def made_with(self) -> str:
         """Python, machine and commit in words."""
         about = self.manifest.environment
@@ -95,15 +100,17 @@ class Result:
 
     def picture(self) -> Picture | None:
         """Return the figure with its numbers, None if there is none."""
-        curves = self._csv("curves.csv") if self._figure.get("kind") == "curves" else pd.DataFrame()
+        kind = self._figure.get("kind")
+        curves = self._csv("curves.csv") if kind == "curves" else pd.DataFrame()
+        finals = self._csv("finals.csv") if kind in _WITH_FINALS else pd.DataFrame()
         try:
-            points = read_points(self._figure, curves, self._table) if self._figure else {}
+            marks = read_marks(self._figure, curves, self._table, finals)
         except (BenchError, KeyError, TypeError, ValueError) as error:
             self.problems.append(f"no numbers in the picture: the tables don't fit the figure's settings ({error})")
-            points = {}
+            marks = {}
         title = f"{self._figure.get('title', self.figure_name)}, scale {self.scale}"
-        prefix = f"{self.figure_name}-{self.scale}-"
-        return self._read(f"{self.figure_name}.svg", lambda text: inline(text, prefix, title, points))
+        prefix = f"{self.scale}-"
+        return self._read(f"{self.figure_name}.svg", lambda text: inline(text, prefix, title, marks))
 
     def grouped_claims(self, verdict: str = "") -> list[list[dict[str, Any]]]:
         """Return, claim by claim, the cases that have a verdict; of all verdicts by default."""
@@ -112,6 +119,30 @@ class Result:
             if verdict in ("", row["verdict"]):
                 groups.setdefault(row["claim"], []).append(row)
         return list(groups.values())
+
+    def _data(self) -> dict[str, list[str]]:
+        """Return the kinds of data used, see `DATA`, with their checksums."""
+        found: dict[str, set[str]] = {}
+        for run in self.manifest.runs:
+            if run.data is None or run.data == _SURROGATE:
+                found.setdefault(run.data or "synthetic", set())
+            else:
+                kind = "packaged" if run.data.startswith(_PACKAGED) else "real"
+                found.setdefault(kind, set()).add(run.data.removeprefix(_PACKAGED))
+        if _SURROGATE in self.scale:
+            found.setdefault(_SURROGATE, set())
+        if self._figure.get("kind") == "computed":
+            found = {"computed": set()}
+        return {kind: sorted(found[kind]) for kind in DATA if kind in found}
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        kind, figure = self._figure.get("kind"), self._figure
+        named = {"Table": self._table}
+        if "best.csv" in self.files or (kind == "grid" and figure.get("best") != "none"):
+            named = {"Best on the grid": self._csv("best.csv"), "Whole grid": self._table}
+        if "ranks.csv" in self.files or kind == "ranking":
+            named = {"Ranks": self._csv("ranks.csv"), "By task": self._table}
+        return {title: readable(table) for title, table in named.items() if len(table)}
 
     def _claims(self) -> list[dict[str, Any]]:
         table = self._csv("claims.csv", {"claim": str})

@@ -5,6 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+INTERVAL = "95 % interval"
+NONE = "–"
+"""What stands for a number that is not there."""
+
 _HEADS = {
     "n": "repetitions",
     "std": "standard deviation",
@@ -16,9 +20,9 @@ _HEADS = {
 def number(value: Any) -> str:
     """Return a number with four digits and separated thousands, a dash for a missing one, any text as it is."""
     if isinstance(value, str):
-        return value or "–"
+        return value or NONE
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return "–"
+        return NONE
     if value == round(value):
         return f"{value:,.0f}".replace("-", "−")
     decimals = 3 - math.floor(math.log10(abs(value)))
@@ -30,7 +34,7 @@ def number(value: Any) -> str:
 
 def interval(low: float, high: float) -> str:
     """Return an interval in brackets, a dash where there is none."""
-    return f"[{number(low)}, {number(high)}]" if math.isfinite(low) and math.isfinite(high) else "–"
+    return f"[{number(low)}, {number(high)}]" if math.isfinite(low) and math.isfinite(high) else NONE
 
 
 def duration(seconds: float) -> str:
@@ -42,26 +46,53 @@ def duration(seconds: float) -> str:
 
 
 def readable(table: pd.DataFrame) -> dict[str, Any]:
-    """Return a table for a template: heads and rows of cells, each with its kind (label, number, published).
+    """Return a table for a template: heads and rows of cells, each with its kind (label, number, published, verdict).
 
-    Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval.
+    Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval. What was published stands right
+    beside what was measured, and a ratio has the interval that follows from that of the measured mean.
     """
     heads: list[tuple[str, str]] = []
     columns: list[list[str]] = []
-    names = [str(name) for name in table.columns if table[name].notna().any()]
+    names = _side_by_side([str(name) for name in table.columns if table[name].notna().any()])
     for name in names:
         stem = name.removesuffix("_low").removesuffix("_high")
         if name.endswith("_high") and f"{stem}_low" in names:
             continue
         if name.endswith("_low") and f"{stem}_high" in names:
-            ends = (pd.to_numeric(table[end], errors="coerce") for end in (name, f"{stem}_high"))
-            cells = [interval(low, high) for low, high in zip(*ends, strict=True)]
-            heads.append(("95 % interval" if stem == "ci" else f"95 % interval of {stem}", "number"))
+            cells = _intervals(table, name, f"{stem}_high")
+            heads.append((INTERVAL if stem == "ci" else f"{INTERVAL} of {stem}", "number"))
         else:
             cells = [number(value) for value in table[name].tolist()]
             numeric = pd.api.types.is_numeric_dtype(table[name])
             head = f"measured / published {name[6:]}" if name.startswith("ratio_") else _HEADS.get(name, name)
-            kind = "published" if name.startswith(("published_", "ratio_")) else "number" if numeric else "label"
+            kind = "number" if numeric else "verdict" if name == "verdict" else "label"
+            if name.startswith(("published_", "ratio_")):
+                kind = "words" if name == "published_note" else "published"
+            if name == "ratio_mean" and {"ci_low", "ci_high", "published_mean"} <= set(names):
+                printed = table["published_mean"]
+                ends = _intervals(table.assign(low=table.ci_low / printed, high=table.ci_high / printed), "low", "high")
+                cells = [f"{cell} {end}" if end != NONE else cell for cell, end in zip(cells, ends, strict=True)]
             heads.append((head.replace("_", " "), kind))
         columns.append(cells)
     return {"heads": heads, "rows": [list(row) for row in zip(*columns, strict=True)]}
+
+
+def _side_by_side(names: list[str]) -> list[str]:
+    """Return columns in an order that has published numbers and ratios right after what they are held against."""
+    if not any(name.startswith("published_") for name in names):
+        return names
+    ordered: list[str] = []
+    beside = [name for name in names if name.startswith(("published_", "ratio_"))]
+    measured = {name.partition("_")[2] for name in beside}
+    for name in names:
+        if name in measured:
+            with_interval = ["ci_low", "ci_high"] if name == "mean" else []
+            ordered += [one for one in (name, *with_interval, f"published_{name}", f"ratio_{name}") if one in names]
+    start = min((names.index(name) for name in ("n", *measured) if name in names), default=len(names))
+    labels = [name for name in names[:start] if name not in ordered]
+    return labels + ordered + [name for name in names if name not in (*labels, *ordered)]
+
+
+def _intervals(table: pd.DataFrame, low: str, high: str) -> list[str]:
+    ends = (pd.to_numeric(table[end], errors="coerce") for end in (low, high))
+    return [interval(first, last) for first, last in zip(*ends, strict=True)]
