@@ -168,6 +168,21 @@ def test_the_reference_line_is_drawn_within_the_axis_and_named(figure: dict[str,
         drawn({**figure, "reference_line": "one"}, finals())
 
 
+def test_limits_are_means_of_their_columns_and_belong_to_the_rows_that_have_them() -> None:
+    table = finals().assign(low=lambda rows: rows["reward"] - 0.5, high=lambda rows: rows["reward"] + 2.0)
+    limits = {"low": "low", "high": "high", "label": "by chance of the log", "only": {"method": "Grid"}}
+    figure = drawn({**DOTS, "limits": limits}, table)
+    mean = table.loc[table["method"] == "Grid", "reward"].mean()
+    np.testing.assert_allclose(part(figure.axes[0], "limits", "Grid")[:, 0], [mean - 0.5, mean + 2.0])
+    low, high = figure.axes[0].get_xlim()
+    assert low < mean - 0.5
+    assert mean + 2.0 < high
+    assert "by chance of the log" in legend(figure)
+    with pytest.raises(AssertionError):
+        part(figure.axes[0], "limits", "Random")
+    assert not has_part(drawn(DOTS, table), "limits")
+
+
 def test_random_arms_are_drawn_or_said_to_lie_beyond() -> None:
     figure = examples()["dots_regret"]
     titles = [axes.get_title(loc="left") for axes in figure.axes]

@@ -126,7 +126,17 @@ def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands
     assert second.err == ""
 
     report = first.report
-    assert set(report) == {"run_id", "folder", "repetitions", "new", "failed", "seconds", "surrogate", "metrics"}
+    assert set(report) == {
+        "run_id",
+        "folder",
+        "repetitions",
+        "new",
+        "failed",
+        "seconds",
+        "surrogate",
+        "packaged",
+        "metrics",
+    }
     assert report["folder"] == str(commands.results / "raw" / report["run_id"])
     assert (report["repetitions"], report["new"], report["failed"], report["surrogate"]) == (2, 2, 0, False)
     assert report["seconds"] > 0
@@ -391,3 +401,11 @@ def test_results_that_cannot_be_written_are_said_in_one_sentence(commands, here)
     assert answer.code == 1
     assert answer.err.startswith(f"error: {commands.results}")
     assert answer.err.count("\n") == 1
+
+
+def test_results_of_a_packaged_sample_say_that_they_allow_no_conclusion(here):
+    words = ("env=open_bandit", "algorithm=linucb", "tuner=cdt", "horizon=20", "repetitions=1")
+    answer = here(*words)
+    assert answer.code == 0, answer.err
+    assert "packaged sample of the data set, which allows no conclusion" in answer.out
+    assert {"final_ctr", "final_ctr_low", "final_ctr_high", "final_logged_ctr"} <= set(answer.out.split())
