@@ -48,10 +48,10 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     start = 0.0
     while trace.round < rounds:
         if timed:
-            start = time.perf_counter()
+            start = time.process_time()
         configuration = tuner.ask()
         if timed:
-            trace.spend({"tuner": time.perf_counter() - start})
+            trace.spend({"tuner": time.process_time() - start})
         outcome = task.play(configuration)
         if outcome is None:
             break
@@ -62,9 +62,9 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         if not timed:
             tuner.tell(outcome.reward, outcome)
             continue
-        start = time.perf_counter()
+        start = time.process_time()
         tuner.tell(outcome.reward, outcome)
-        trace.spend({"tuner": time.perf_counter() - start, **outcome.costs})
+        trace.spend({"tuner": time.process_time() - start, **outcome.costs})
     trace.finish()
     return trace
 

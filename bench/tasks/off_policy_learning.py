@@ -113,16 +113,16 @@ class OffPolicyLearning(Task):
 
     def play(self, configuration: Configuration) -> Outcome:
         data = self.environment.validation
-        started = time.perf_counter()
+        started = time.process_time()
         trained = self.algorithm.policy(configuration)
-        after_training = time.perf_counter()
+        after_training = time.process_time()
         self._trial += 1
         probabilities = trained(data.contexts, data.policy)
         score = self._regularise(probabilities) if self.imitation else 0
         alpha = self.alpha
         estimate, objective = self._evaluate(_mixture(probabilities, data.policy, alpha))
         is_better = objective > self._objective or (objective == self._objective and self._replaces_equals)
-        after_scoring = time.perf_counter()
+        after_scoring = time.process_time()
 
         def policy(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:
             return _mixture(trained(contexts, logging_policy), logging_policy, alpha)
@@ -145,7 +145,7 @@ class OffPolicyLearning(Task):
             "training": training,
             "scoring": scoring,
             "trials": training + scoring,
-            "true_value": time.perf_counter() - after_scoring,
+            "true_value": time.process_time() - after_scoring,
         }
         return Outcome(objective, values, costs=costs)
 
