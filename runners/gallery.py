@@ -22,7 +22,7 @@ def main() -> int:
     except (BenchError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"gallery of {len(pages) - 1} papers: {folder / 'index.html'}")
+    print(f"gallery of {len(papers)} papers, {len(pages)} pages: {folder / 'index.html'}")
     return 0
 
 

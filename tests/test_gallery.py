@@ -1,7 +1,6 @@
 import json
 import re
 import shutil
-import subprocess
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,98 +10,24 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 import pytest
+from gallery_site import CURVES, EVIL, FIGURES_MADE, GRID, METHODS, PANELS, REPETITIONS, ROUNDS, write, write_site
 
-from bench.report.claims import check
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.gallery.papers import PAPERS
-from bench.report.gallery.picture import inline, read_points
-from bench.report.gallery.text import duration, number
-from bench.report.kinds import draw, save
+from bench.report.gallery.picture import inline
+from bench.report.gallery.points import Marks, read_marks
+from bench.report.gallery.text import duration, number, readable
 from bench.report.parts import part_id, read_part_id
-from bench.report.tables import tables, to_csv
 from runners import gallery
 from runners.figures import FIGURES
 
-EVIL = "<script>alert('&')</script>"
-METHODS = ["TL", 'OP & "co" <b>']
-PANELS = ["LinUCB, simulation", "LinTS: 50 %"]
-ROUNDS = np.arange(1, 200, 20)
-CURVES: dict[str, Any] = {
-    "name": "figure2",
-    "title": f"Regret {EVIL}",
-    "kind": "curves",
-    "column": "regret",
-    "runs": [{"panel": {label: [] for label in PANELS}, "method": {label: [] for label in METHODS}}],
-    "published": [{"panel": PANELS[0], "method": "TL", "what": "mean", "value": 40.0}],
-    "claims": [
-        {"id": "1", "text": f"TL is better {EVIL}", "kind": "paired_difference", "column": "regret", "expect": "less",
-         "left": {"method": "TL"}, "right": {"method": METHODS[1]}, "per": ["panel"]},
-    ],
-}  # fmt: skip
-GRID: dict[str, Any] = {
-    "name": "table1",
-    "title": "Grid",
-    "kind": "grid",
-    "column": "regret",
-    "axis": "alpha",
-    "runs": [
-        {"panel": {"fixed": []}, "method": {"Fixed": []}, "alpha": {"values": [0, 0.5, 1], "override": "a={}"}},
-        {"panel": {"fixed": []}, "method": {"Theory": []}},
-    ],
-}
-FIGURES_MADE = {"syndicated/figure2": CURVES, "syndicated/table1": GRID, "syndicated/unmade": {"title": "Not yet"}}
-
-
-def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    rng = np.random.default_rng(0)
-    curves, finals = [], []
-    if figure["kind"] == "curves":
-        cases = [{"panel": panel, "method": method} for panel in PANELS for method in METHODS]
-    else:
-        cases = [{"panel": "fixed", "method": "Fixed", "alpha": str(alpha)} for alpha in (0, 0.5, 1)]
-        cases += [{"panel": "fixed", "method": "Theory", "alpha": ""}]
-    for place, labels in enumerate(cases):
-        ends = 50.0 + 20 * place + rng.normal(size=6)
-        for repetition, regret in enumerate(ends):
-            finals.append({**labels, "repetition": repetition, "rounds": 181, "regret": regret, "random_regret": 150.0})
-        for column, end in (("regret", ends.mean()), ("random_regret", 150.0)):
-            mean = end * np.sqrt(ROUNDS / 181)
-            band = {"mean": mean, "std": 1.0, "ci_low": mean - 1, "ci_high": mean + 1, "n": 6}
-            curves.append(pd.DataFrame({**labels, "column": column, "round": ROUNDS, **band}))
-    return pd.concat(curves) if figure["kind"] == "curves" else pd.DataFrame(), pd.DataFrame(finals)
-
-
-def write(folder: Path, figure: dict[str, Any], surrogate: bool = False) -> None:
-    curves, finals = made_up(figure)
-    folder.mkdir(parents=True)
-    for name, table in tables(figure, finals, surrogate=surrogate).items():
-        (folder / f"{name}.csv").write_text(to_csv(table))
-    (folder / "finals.csv").write_text(to_csv(finals))
-    (folder / "claims.csv").write_text(to_csv(check(figure, finals, curves)))
-    if len(curves):
-        (folder / "curves.csv").write_text(to_csv(curves))
-    data = "surrogate" if surrogate else "06416e597f82b734"
-    run = {"repetitions": 6, "horizon": 181, "seconds_per_repetition": 20.0, "labels": {}}
-    manifest = {
-        "command": f"python -m runners.reproduce figure=syndicated/{figure['name']} '{EVIL}'",
-        "settings": [{"key": "env.dim", "values": [10, EVIL], "source": "stated", "where": f"section 6 {EVIL}"}],
-        "published": figure.get("published", []),
-        "runs": [{**run, "data": data}, {**run, "data": None}],
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    save(draw(figure, curves, finals, note="quick"), folder, figure["name"])
+HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1">'
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("results with space")
-    for name, figure in FIGURES_MADE.items():
-        if "kind" in figure:
-            write(root / name / "quick", figure)
-    write(root / "syndicated/figure2/paper-surrogate", CURVES, surrogate=True)
-    write(root / "syndicated/figure2/smoke", CURVES)
-    for page, text in build(read(root, FIGURES_MADE)).items():
-        (root / page).write_text(text)
+    write_site(root)
     return root
 
 
@@ -137,9 +62,22 @@ class Page(HTMLParser):
         self.words += data
 
 
+def words_of(page: Path) -> str:
+    return " ".join(Page(page.read_text()).words.split())
+
+
+def numbers_of(page: Path) -> dict[tuple[str, str, str], list[list[Any]]]:
+    """Return the numbers that the parts of all pictures of a page carry."""
+    found = {}
+    for tag in re.findall(r"<g [^>]*data-points=[^>]*>", page.read_text()):
+        given = {key: unescape(value) for key, value in re.findall(r'data-(\w+)="([^"]*)"', tag)}
+        found[given["part"], given["panel"], given["name"]] = json.loads(given["points"])
+    return found
+
+
 def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
     pages = {path: Page(path.read_text()) for path in site.rglob("index.html")}
-    assert len(pages) == 2
+    assert len(pages) == 3 + len(FIGURES_MADE) - 1
     for path, page in pages.items():
         assert not page.open
         assert len(page.ids) == len(set(page.ids))
@@ -155,84 +93,178 @@ def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
 
 
 def test_references_within_pictures_have_their_target(site: Path) -> None:
-    text = (site / "syndicated/index.html").read_text()
-    used = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'<use[^>]* href="#([^"]+)"', text))
-    assert used
-    assert used <= set(Page(text).ids)
+    for name in ("syndicated/figure2", "habo/spread"):
+        text = (site / name / "index.html").read_text()
+        used = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'<use[^>]* href="#([^"]+)"', text))
+        assert used
+        assert used <= set(Page(text).ids)
 
 
 def test_everything_is_escaped(site: Path) -> None:
     for path in site.rglob("index.html"):
         text = path.read_text()
-        assert "alert(" in text
+        assert "alert(" in text or path.parent.name == "habo"
         assert EVIL not in text
         assert text.count("<script>") == text.count('"use strict"')
 
 
-def test_the_front_page_counts_the_largest_scale(site: Path) -> None:
-    words = " ".join(Page((site / "index.html").read_text()).words.split())
-    claims = pd.read_csv(site / "syndicated/figure2/paper-surrogate/claims.csv")["verdict"].value_counts()
-    assert f"✓ {claims['holds']} hold" in words
-    assert "2 of 3 figures have results" in words
-    assert "surrogate data" in words
+def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: Path) -> None:
+    words = words_of(site / "index.html")
+    assert pd.read_csv(site / "habo/limits/quick/claims.csv")["verdict"].tolist() == ["holds", "fails"]
+    assert "✓ 1 hold ✗ 1 fail ○ 0 open 10 of 11 figures have results" in words
+    assert "syndicated figure2 ✓2 paper ⚠" in words
     assert "unmade no results" in words
+    (site.parent / "plain").mkdir()
+    write(site.parent / "plain/syndicated/figure2/quick", CURVES)
+    front = build(read(site.parent / "plain", FIGURES_MADE))["index.html"]
+    assert f"✓ {len(PANELS)} hold" in front
 
 
-def test_the_overview_counts_cases_and_keeps_generated_data_apart(site: Path) -> None:
-    papers = read(site, FIGURES_MADE)
-    table = overview(papers)
-    assert table[["paper", "figure", "claim"]].to_numpy().tolist() == [["syndicated", "figure2", "1"]]
-    counted = int(table[["holds", "fails", "open"]].to_numpy().sum())
-    assert counted == len(PANELS)
+def test_findings_lead_to_the_claims_of_their_figure(site: Path) -> None:
+    text = (site / "index.html").read_text()
+    findings = text[text.index('id="findings"') :]
+    for name, claim in (("syndicated/figure2", "TL is better"), ("habo/limits", "Under the bound")):
+        assert re.search(rf'href="{name}/index.html#claims">{claim}', findings)
+
+
+def test_figure_ten_comes_after_figure_nine(tmp_path: Path) -> None:
+    names = [figure.name for figure in read(tmp_path, {f"cdt/figure{n}": {} for n in (10, 9, 2)})[0].figures]
+    assert names == ["figure2", "figure9", "figure10"]
+
+
+def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path) -> None:
+    table = overview(read(site, FIGURES_MADE))
+    assert table[["paper", "figure", "claim", "data"]].to_numpy().tolist() == [
+        ["syndicated", "figure2", "1", "synthetic, surrogate"],
+        ["habo", "limits", "b", "real, synthetic"],
+    ]
+    assert table[["holds", "fails", "open"]].to_numpy().sum(axis=1).tolist() == [len(PANELS)] * 2
     lines = overview_text(table).splitlines()
-    totals = {line.split("|")[1].strip(): line for line in lines if line.startswith("| ")}
-    sums = {"all": sum(int(cell) for cell in totals["all"].split("|")[2:5])}
-    generated = table["scale"].str.contains("surrogate").any()
-    assert sums["all"] == (0 if generated else counted)
-    other = overview_text(table.assign(scale="paper"))
-    assert f"| all | {table.holds.sum()} | {table.fails.sum()} | {table.open.sum()} |" in other
+    assert "| all | 1 | 1 | 0 |" in lines
+    assert "| apart: on surrogate or packaged data | 2 | 0 | 0 |" in lines
+    assert "| all | 3 | 1 | 0 |" in overview_text(table.assign(data="real")).splitlines()
+    assert "| all | 0 | 0 | 0 |" in overview_text(table.assign(data="packaged")).splitlines()
 
 
 def test_a_figure_says_what_it_rests_on(site: Path) -> None:
-    words = " ".join(Page((site / "syndicated/index.html").read_text()).words.split())
-    for said in ("4 min", "6 repetitions of 181 rounds", "checksum 06416e597f82", "section 6", "● stated", "✓ holds"):
+    words = words_of(site / "syndicated/figure2/index.html")
+    for said in (
+        "4 min", "6 repetitions of 181 rounds", "real data, checksum 06416e597f82", "drawn at random", "section 6",
+        "● 1 stated", "◇ 1 scale", "✓ holds", "⚠ surrogate", "a small packaged sample of the real data",
+    ):  # fmt: skip
         assert said in words, said
     assert f"python -m runners.reproduce figure=syndicated/figure2 '{EVIL}'" in words
-    measured = pd.read_csv(site / "syndicated/figure2/quick/table.csv")
-    ratio = measured["ratio_mean"].dropna().item()
-    assert number(ratio) in words
-    # Published numbers stand beside the two scales of real data only
+    # Published numbers stand beside the two scales whose data is no surrogate
     assert words.count("measured / published mean") == 2
     order = [words.index(said) for said in ("Published numbers never", "Scale quick", "Scale smoke")]
     assert order == sorted(order)
 
 
+def test_published_numbers_stand_beside_measured_ones_with_ratio_and_interval(site: Path) -> None:
+    measured = pd.read_csv(site / "syndicated/figure2/quick/table.csv")
+    content = readable(measured)
+    heads = [head for head, _ in content["heads"]]
+    start = heads.index("mean")
+    assert heads[start : start + 4] == ["mean", "95 % interval", "published mean", "measured / published mean"]
+    row = measured[measured.published_mean.notna()].iloc[0]
+    ends = [number(row[end] / row.published_mean) for end in ("ci_low", "ci_high")]
+    cell = f"{number(row['mean'] / row.published_mean)} [{', '.join(ends)}]"
+    assert cell in [cells[start + 3] for cells in content["rows"]]
+    assert cell in words_of(site / "syndicated/figure2/index.html")
+
+
 def test_lines_carry_the_numbers_of_the_tables(site: Path) -> None:
-    text = (site / "syndicated/index.html").read_text()
+    found = numbers_of(site / "syndicated/figure2/index.html")
     curves = pd.read_csv(site / "syndicated/figure2/quick/curves.csv")
-    lines = re.findall(r'data-name="([^"]*)" data-panel="([^"]*)" data-points="([^"]*)"', text)
-    found = {(unescape(panel), unescape(name)): json.loads(unescape(points)) for name, panel, points in lines}
     for panel in PANELS:
         for method in METHODS:
             rows = curves[(curves.panel == panel) & (curves.method == method) & (curves.column == "regret")]
-            points = np.array(found[panel, method], dtype=float)
+            points = np.array(found["line", panel, method], dtype=float)
             np.testing.assert_allclose(points, rows[["round", "mean", "ci_low", "ci_high", "n"]], rtol=1e-4)
-        assert [point[0] for point in found[panel, "Random arms"]] == list(ROUNDS)
-    assert [point[0] for point in found["fixed", "Fixed"]] == [0, 0.5, 1]
-    assert len(found["fixed", "Theory"]) == 1
+        assert [point[0] for point in found["line", panel, "Random arms"]] == list(ROUNDS)
+        bound = [2 * np.sqrt(5 * n * np.log(5)) for n in ROUNDS]  # of EXP3: 2 sqrt(K T ln K)
+        np.testing.assert_allclose([point[1] for point in found["bound", panel, "TL"]], bound, rtol=1e-4)
+        assert found["reference", panel, "a line"] == [[None, 25, None, None, None]]
+    grid = numbers_of(site / "syndicated/table1/index.html")
+    assert [point[0] for point in grid["line", "fixed", "Fixed"]] == [0, 0.5, 1]
+    assert grid["best", "fixed", "Fixed"] == grid["line", "fixed", "Fixed"][:1]  # the lowest
+    assert grid["published", "fixed", "published best"] == [[0.5, 44, None, None, None]]
+    assert len(grid["line", "fixed", "Theory"]) == 1
+    longer = numbers_of(site / "habo/longer/index.html")
+    assert [point[0] for point in longer["bound", "fixed", "bound of EXP3"]] == [100, 200, 400]
+    assert [point[1] for point in longer["line", "fixed", "Random arms"]] == [83.333, 166.67, 333.33]
 
 
-@pytest.mark.parametrize("damage", ["", "{", "a,b\n1,2,3\n", "<svg/>", "[]", "\0"])
-def test_half_finished_results_are_shown_as_far_as_they_go(tmp_path: Path, damage: str) -> None:
-    write(tmp_path / "syndicated/figure2/quick", CURVES)
-    assert "missing" not in build(read(tmp_path, FIGURES_MADE))["syndicated/index.html"]
-    for path in sorted((tmp_path / "syndicated/figure2/quick").iterdir()):
+def test_marks_of_all_kinds_carry_their_numbers(site: Path) -> None:
+    finals = pd.read_csv(site / "habo/spread/quick/finals.csv")
+    own = finals[(finals.panel == PANELS[0]) & (finals.method == "TL")]["regret"]
+    spread, dots = (numbers_of(site / f"habo/{name}/index.html") for name in ("spread", "dots"))
+    at = PANELS[0], "TL"
+    for found in (spread, dots):
+        assert [point[0] for point in found["repetitions", *at]] == list(range(REPETITIONS))
+        np.testing.assert_allclose([point[1] for point in found["repetitions", *at]], own, rtol=1e-4)
+        [[_, mean, low, high, n]] = found["line", *at]
+        assert mean == pytest.approx(own.mean(), rel=1e-4)
+        assert own.min() < low < mean < high < own.max()
+        assert n == REPETITIONS
+        assert found["reference", PANELS[0], "a line"][0][1] == 60
+    assert spread["quantile", *at][0][1] == pytest.approx(np.quantile(own, 0.95), rel=1e-4)
+    np.testing.assert_allclose(spread["box", *at][0][1:4], np.quantile(own, (0.5, 0.25, 0.75)), rtol=1e-4)
+    assert dots["published", *at] == [[None, 55, None, None, None]]
+    assert dots["line", PANELS[0], "Random arms"][0][1] == pytest.approx(181 / 1.2, rel=1e-4)
+    limits = numbers_of(site / "habo/limits/index.html")
+    row = f"{PANELS[0]}, TL"
+    assert limits["bound", row, "TL"][0][1] == pytest.approx(2 * np.sqrt(5 * 181 * np.log(5)), rel=1e-4)
+    assert limits["line", row, "TL"][0][1] == pytest.approx(own.mean(), rel=1e-4)
+    seconds = numbers_of(site / "habo/seconds/index.html")
+    median = pytest.approx(np.median(own) / 20, rel=1e-4)
+    assert seconds["line", "seconds", "TL"][0][:2] == [PANELS[0], median]
+    assert seconds["line", "relative", "TL"][0][1] == 1
+    assert seconds["published", "seconds", "TL"] == [[PANELS[0], 2, None, None, None]]
+    smooth = pd.read_csv(site / "habo/smooth/quick/table.csv")
+    first = smooth[(smooth.panel == PANELS[0]) & (smooth.method == "TL")].iloc[0]
+    ends = [first["mean"] - first["std"], first["mean"] + first["std"]]
+    points = numbers_of(site / "habo/smooth/index.html")["line", *at]
+    np.testing.assert_allclose(points[0][:4], [first["probed"], first["mean"], *ends], rtol=1e-4)
+    ranks = numbers_of(site / "habo/ranks/index.html")
+    assert ranks["cell", PANELS[0], "TL"] == [[None, 1, None, None, REPETITIONS]]
+
+
+def test_the_words_of_a_picture_are_words_of_the_page(site: Path) -> None:
+    text = (site / "habo/dots/quick/dots.svg").read_text()
+    picture = inline(text, "p-", "title", {})
+    words = "expected regret of uniformly random arms, computed from the means."
+    assert picture.caption == ["quick.", f"Marks: mean over repetitions of the final value. Random arms: {words}"]
+    assert "Marks:" not in picture.svg
+    names = [entry.name for entry in picture.legend]
+    assert names[:2] == METHODS
+    assert {"published", "one repetition", "a line", "Random arms"} <= set(names)
+    assert all(entry.sample for entry in picture.legend[2:])
+    assert [entry.is_part for entry in picture.legend if entry.name in ("published", "a line")] == [True, False]
+    left, top, width, height = (float(number) for number in re.search('viewBox="([^"]*)"', picture.svg)[1].split())
+    whole = [float(number) for number in re.search('viewBox="([^"]*)"', text)[1].split()]
+    assert (left, width) == (whole[0], whole[2])
+    assert 0 < top < whole[3] / 3
+    assert height < whole[3] - top
+    inside = [float(y) for y in re.findall(r'<text [^>]*y="([\d.]+)"', picture.svg.partition('class="sample"')[0])]
+    assert all(top < y < top + height for y in inside)
+
+
+@pytest.mark.parametrize("name", ["syndicated/figure2", "habo/spread"])
+def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name / "quick"
+    shutil.copytree(site / name / "quick", folder)
+    page = f"{name}/index.html"
+    assert "missing" not in build(read(tmp_path, FIGURES_MADE))[page]
+    for path in sorted(folder.iterdir()):
         whole = path.read_bytes()
         path.unlink()
-        page = build(read(tmp_path, FIGURES_MADE))["syndicated/index.html"]
-        assert f"{path.name} is missing" in page or path.suffix == ".png" or path.name == "finals.csv"
-        path.write_text(damage)
-        Page(build(read(tmp_path, FIGURES_MADE))["syndicated/index.html"])
+        text = build(read(tmp_path, FIGURES_MADE))[page]
+        needless = path.name == "finals.csv" and name == "syndicated/figure2"
+        assert f"{path.name} is missing" in text or path.suffix == ".png" or needless
+        for damage in ("", "{", "a,b\n1,2,3\n", "<svg/>", "[]", "\0"):
+            path.write_text(damage)
+            Page(build(read(tmp_path, FIGURES_MADE))[page])
         path.write_bytes(whole)
 
 
@@ -244,15 +276,14 @@ def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
     (tmp_path / "new & paper/fig #1/odd").mkdir(parents=True)
     (tmp_path / "new & paper/fig #1/odd/claims.csv").write_text("claim,verdict,estimate\n1,perhaps,much\n")
     pages = build(read(tmp_path, {}))
-    assert list(pages) == ["index.html", "new & paper/index.html"]
-    assert "new%20%26%20paper/index.html#fig%20%231" in pages["index.html"]
-    assert "has no verdict" in pages["new & paper/index.html"]
+    assert list(pages) == ["index.html", "new & paper/index.html", "new & paper/fig #1/index.html"]
+    assert 'href="new%20%26%20paper/fig%20%231/index.html"' in pages["index.html"]
+    assert "has no verdict" in pages["new & paper/fig #1/index.html"]
 
 
 def test_a_picture_keeps_only_what_draws() -> None:
     body = '<script>1</script><g id="a" onclick="x()"><use xlink:href="#b"/><image href="http://x.y/z.png"/></g>'
-    head = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1">'
-    svg = inline(f"{head}{body}</svg>", "p-", "title", {}).svg
+    svg = inline(f"{HEAD}{body}</svg>", "p-", "title", {}).svg
     assert 'id="p-a"' in svg
     assert 'href="#p-b"' in svg
     for unwanted in ("script", "onclick", "http://x.y"):
@@ -261,31 +292,33 @@ def test_a_picture_keeps_only_what_draws() -> None:
 
 def test_numbers_that_do_not_fit_a_line_are_left_out() -> None:
     line = f'<g id="{part_id("line", "a, b", "TL")}"><path d="M 0 0 L 1 1"/></g>'
-    text = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">{line}</svg>'
-    point = [1, 2.0, 1.0, 3.0, 5]
-    assert "data-points" in inline(text, "", "", {("a, b", "TL"): [point, point]}).svg
-    assert "data-points" not in inline(text, "", "", {("a, b", "TL"): [point] * 3}).svg
+    text = f"{HEAD}{line}</svg>"
+    point, at = [1, 2.0, 1.0, 3.0, 5], ("line", "a, b", "TL")
+    assert "data-points" in inline(text, "", "", {at: Marks([point, point])}).svg
+    assert "data-points" not in inline(text, "", "", {at: Marks([point] * 3)}).svg
 
 
 def test_marks_without_a_line_have_numbers_and_a_colour() -> None:
     mark = '<defs><path id="m" d="M 0 0 L 1 0 L 1 1" style="stroke: #123456"/></defs><use href="#m" x="1" y="2"/>'
     line = f'<g id="{part_id("line", "seconds", "TL")}">{mark}<use href="#m" x="3" y="4"/></g>'
-    text = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">{line}</svg>'
     figure = {"kind": "timing", "runs": [{"panel": {"a": [], "b": []}, "method": {"TL": []}}]}
     rows = {"panel": ["a", "b"], "method": "TL", "n": 3, "seconds": [2.0, 4.0], "fastest": 1.0, "slowest": 5.0}
-    points = read_points(figure, pd.DataFrame(), pd.DataFrame({**rows, "relative": [1.0, 1.0]}))
-    assert points["seconds", "TL"] == [["a", 2, 1, 5, 3], ["b", 4, 1, 5, 3]]
-    assert points["relative", "TL"] == [["a", 1, None, None, 3], ["b", 1, None, None, 3]]
-    picture = inline(text, "", "", points)
-    assert picture.methods == {"TL": "#123456"}
+    marks = read_marks(figure, pd.DataFrame(), pd.DataFrame({**rows, "relative": [1.0, 1.0]}), pd.DataFrame())
+    assert marks["line", "seconds", "TL"].points == [["a", 2, 1, 5, 3], ["b", 4, 1, 5, 3]]
+    assert marks["line", "relative", "TL"].points == [["a", 1, None, None, 3], ["b", 1, None, None, 3]]
+    assert marks["line", "seconds", "TL"].ends == "fastest and slowest"
+    picture = inline(f"{HEAD}{line}</svg>", "", "", marks)
+    assert [(entry.name, entry.colour) for entry in picture.legend] == [("TL", "#123456")]
     assert "data-points" in picture.svg
 
 
-def test_random_arms_of_a_grid_ignore_missing_values() -> None:
+def test_missing_values_are_left_out() -> None:
     rows = {"panel": "fixed", "method": "Fixed", "alpha": [0, 1], "mean": [1, 2], "random_arms": [7.0, np.nan]}
-    assert read_points(GRID, pd.DataFrame(), pd.DataFrame(rows))["fixed", "Random arms"] == [
-        [None, 7, None, None, None]
-    ]
+    found = read_marks(GRID, pd.DataFrame(), pd.DataFrame(rows), pd.DataFrame())
+    assert found["line", "fixed", "Random arms"].points == [[None, 7, None, None, None]]
+    rows |= {"mean": [1, np.nan], "n": [3, 0]}
+    found = read_marks(GRID, pd.DataFrame(), pd.DataFrame(rows), pd.DataFrame())
+    assert [point[0] for point in found["line", "fixed", "Fixed"].points] == [0]
 
 
 def test_small_words() -> None:
@@ -308,74 +341,3 @@ def test_the_command_writes_pages(
     assert gallery.main() == 0
     assert capsys.readouterr().out.strip().endswith(str(tmp_path / "index.html"))
     assert (tmp_path / "syndicated/index.html").is_file()
-
-
-PROBE = """
-<script>
-const root = document.documentElement;
-const report = { errors: [], wide: root.scrollWidth - root.clientWidth, width: innerWidth };
-addEventListener("error", (event) => report.errors.push(event.message));
-const plot = document.querySelector(".plot");
-if (plot) {
-  const off = () => [...plot.querySelectorAll("svg .off")].map((part) => part.dataset.name + " " + part.dataset.part);
-  const press = (selector) => { plot.querySelector(selector).click(); return [off(), location.hash]; };
-  report.hidden = press("[data-method=TL]");
-  report.shown = press("[data-method=TL]");
-  report.only = press("[data-only=TL]");
-  location.hash = "#figure2?" + plot.id + "=TL";
-  const line = plot.querySelector("[data-part=line][data-name^=OP]");
-  const at = line.querySelector("path").getAttribute("d").match(/L ([0-9.]+) ([0-9.]+)/);
-  setTimeout(() => {
-    report.linked = off();
-    const spot = new DOMPoint(+at[1], +at[2]).matrixTransform(plot.querySelector("svg").getScreenCTM());
-    plot.querySelector("svg").dispatchEvent(new PointerEvent("pointermove", { clientX: spot.x, clientY: spot.y }));
-    report.tip = document.getElementById("tip").textContent;
-    parent.postMessage(report, "*");
-  }, 300);
-} else parent.postMessage(report, "*");
-</script>
-"""
-
-
-def in_chromium(page: Path, width: int, folder: Path) -> tuple[dict[str, Any], str]:
-    """Open a page as wide as given, in a frame: a window cannot be as narrow as a phone. Return report and log."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
-        pytest.skip("Chromium is not installed")
-    probe = page.with_name("probe.html")
-    probe.write_text(page.read_text().replace("</body>", f"{PROBE}</body>"))
-    frame = f'<iframe style="border:0;width:{width}px;height:900px" src="{probe.as_uri()}"></iframe>'
-    listen = "addEventListener('message', (e) => { document.title = JSON.stringify(e.data); })"
-    (folder / "frame.html").write_text(f"<!doctype html><script>{listen}</script>{frame}")
-    options = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update", f"--user-data-dir={folder / 'profile'}",
-        "--window-size=1500,1000", "--virtual-time-budget=4000", "--enable-logging=stderr", "--dump-dom",
-    ]  # fmt: skip
-    address = (folder / "frame.html").as_uri()
-    done = subprocess.run([program, *options, address], capture_output=True, text=True, timeout=60)
-    probe.unlink()
-    title = re.search(r"<title>(.*?)</title>", done.stdout)
-    assert title, done.stderr[-500:]
-    return json.loads(unescape(title[1])), done.stderr
-
-
-@pytest.mark.parametrize("width", [375, 1440])
-@pytest.mark.parametrize("page", ["index.html", "syndicated/index.html"])
-def test_in_a_browser(site: Path, tmp_path: Path, page: str, width: int) -> None:
-    report, log = in_chromium(site / page, width, tmp_path)
-    assert report["errors"] == []
-    assert "CONSOLE" not in log
-    assert report["width"] == width
-    assert report["wide"] <= 0
-    if page != "index.html":
-        hidden, address = report["hidden"]
-        assert sorted(hidden) == sorted(["TL line", "TL band"] * len(PANELS))
-        assert address == "#figure2?plot-figure2-paper-surrogate=TL"
-        assert report["shown"][0] == []
-        assert {name.rsplit(" ", 1)[0] for name in report["only"][0]} == {METHODS[1], "Random arms"}
-        assert sorted(report["linked"]) == sorted(hidden)
-        name, panel, x, values, n = report["tip"].split("\n")
-        assert (name, panel, x) == (METHODS[1], PANELS[0], "round 21")
-        assert re.fullmatch(r"[\d.]+ \[[\d.]+, [\d.]+\]", values)
-        assert n == "6 repetitions, 95 % interval"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +16,9 @@ from bench.report.gallery.text import number
 
 MARKS = {"holds": "✓", "fails": "✗", "open": "○"}
 """A symbol for each verdict: colour alone does not reach every reader."""
+
+WORKED = {"right": "holds", "slip": "fails", "inherited": "open"}
+"""Verdicts on a paper's own computations, in the signs of claims."""
 
 SOURCES = {"stated": "●", "code": "◐", "assumed": "○", "scale": "◇"}
 """A symbol for each source of a setting."""
@@ -102,6 +106,22 @@ def read(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> list[PaperP
 
 def build(papers: list[PaperPage]) -> dict[str, str]:
     """Return the pages of the gallery by their path in the folder of results."""
+    templates = {name: _environment().get_template(f"{name}.html.j2") for name in ("index", "paper", "figure")}
+    every = [figure for page in papers for figure in page.figures]
+    totals = {verdict: sum(page.totals[verdict] for page in papers) for verdict in VERDICTS}
+    pages = {
+        "index.html": templates["index"].render(papers=papers, findings=_findings(every), totals=totals, figures=every)
+    }
+    for page in papers:
+        pages[f"{page.name}/index.html"] = templates["paper"].render(paper=page)
+        for figure in page.made:
+            text = templates["figure"].render(paper=page, figure=figure)
+            pages[f"{page.name}/{figure.name}/index.html"] = text
+    return pages
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("bench.report.gallery"),
         autoescape=True,
@@ -114,20 +134,12 @@ def build(papers: list[PaperPage]) -> dict[str, str]:
         "SOURCES": SOURCES,
         "SOURCES_IN_WORDS": SOURCES_IN_WORDS,
         "VERDICTS": VERDICTS,
+        "WORDS": {"holds": "hold", "fails": "fail", "open": "open"},
+        "WORKED": WORKED,
         "DATA": DATA,
-        "papers": papers,
     }
     environment.filters["number"] = number
-    templates = {name: environment.get_template(f"{name}.html.j2") for name in ("index", "paper", "figure")}
-    every = [figure for page in papers for figure in page.figures]
-    totals = {verdict: sum(page.totals[verdict] for page in papers) for verdict in VERDICTS}
-    pages = {"index.html": templates["index"].render(findings=_findings(every), totals=totals, figures=every)}
-    for page in papers:
-        pages[f"{page.name}/index.html"] = templates["paper"].render(paper=page)
-        for figure in page.made:
-            text = templates["figure"].render(paper=page, figure=figure)
-            pages[f"{page.name}/{figure.name}/index.html"] = text
-    return pages
+    return environment
 
 
 def _in_order(names: list[str]) -> list[str]:

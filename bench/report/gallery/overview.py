@@ -17,8 +17,8 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, computed), ``claim``, ``text``,
-        and the number of cases that hold, fail and stay open.
+        ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, computed), ``claim``,
+        ``text``, and the number of cases that hold, fail and stay open.
     """
     rows = []
     for paper in papers:

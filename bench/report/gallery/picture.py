@@ -68,7 +68,9 @@ def inline(text: str, prefix: str, title: str, marks: Mapping[tuple[str, str, st
         raise ValueError("not an SVG with a viewBox")
     _clean(root, prefix)
     left, top, width, height = (float(number) for number in re.split(r"[ ,]+", root.attrib["viewBox"].strip()))
-    bottom, caption, samples = height, [], {}
+    bottom = height
+    caption: list[str] = []
+    samples: dict[str, str] = {}
     page = root.find(f".//{_SVG}g[@id='{prefix}figure_1']")
     if page is not None:
         samples, above_legend = _take_legend(page, prefix)
@@ -80,9 +82,7 @@ def inline(text: str, prefix: str, title: str, marks: Mapping[tuple[str, str, st
     return Picture(ElementTree.tostring(root, encoding="unicode"), width, _legend(colours, samples), caption)
 
 
-def _name_parts(
-    root: ElementTree.Element, prefix: str, marks: Mapping[tuple[str, str, str], Marks]
-) -> dict[str, str]:
+def _name_parts(root: ElementTree.Element, prefix: str, marks: Mapping[tuple[str, str, str], Marks]) -> dict[str, str]:
     """Mark the parts of methods, with their values where they are known; return the methods' colours."""
     colours: dict[str, str] = {}
     for node in root.iter(_SVG + "g"):
@@ -109,8 +109,9 @@ def _name_parts(
 
 
 def _legend(colours: Mapping[str, str], samples: Mapping[str, str]) -> list[Entry]:
-    """Return the legend: methods, then random arms, which are behind all else, then what only explains a sign."""
-    names = [name for name in samples if name in colours] + [name for name in colours if name not in samples]
+    """Return the legend: methods, then random arms and other lines, then what only explains a sign."""
+    ordered = [*(name for name in samples if name in colours), *(name for name in colours if name not in samples)]
+    names = sorted(ordered, key=lambda name: not colours[name])
     if RANDOM_ARMS in names:
         names.append(names.pop(names.index(RANDOM_ARMS)))
     entries = [Entry(name, samples.get(name, ""), colours[name], True) for name in names]
@@ -153,7 +154,9 @@ def _take_words(page: ElementTree.Element, prefix: str, height: float) -> tuple[
                 header = max(header, y + _BELOW)
             else:
                 footer = min(footer, y - _ABOVE)
-            if "bold" not in text.get("style", ""):  # the title and the mark of surrogate data, which the page has
+            if not re.search(
+                "font-weight: (bold|700)", text.get("style", "")
+            ):  # the title and the mark of surrogate data, which the page has
                 lines.append((y, " ".join("".join(text.itertext()).split())))
         page.remove(node)
     lines.sort()

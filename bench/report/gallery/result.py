@@ -78,7 +78,9 @@ class Result:
             ({run.horizon for run in self.manifest.runs if run.horizon}, "rounds"),
         ):
             if values:
-                words.append(f"{' or '.join(f'{value:,}' for value in sorted(values))} {unit}")
+                words.append(
+                    f"{' or '.join(f'{value:,}' for value in sorted(values))} {unit[:-1] if values == {1} else unit}"
+                )
         return " of ".join(words)
 
     @property

@@ -46,7 +46,7 @@ def duration(seconds: float) -> str:
 
 
 def readable(table: pd.DataFrame) -> dict[str, Any]:
-    """Return a table for a template: heads and rows of cells, each with its kind (label, number, published, verdict).
+    """Return a table for a template: heads with their kind (label, number, published, ...), rows, verdicts.
 
     Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval. What was published stands right
     beside what was measured, and a ratio has the interval that follows from that of the measured mean.
@@ -74,7 +74,8 @@ def readable(table: pd.DataFrame) -> dict[str, Any]:
                 cells = [f"{cell} {end}" if end != NONE else cell for cell, end in zip(cells, ends, strict=True)]
             heads.append((head.replace("_", " "), kind))
         columns.append(cells)
-    return {"heads": heads, "rows": [list(row) for row in zip(*columns, strict=True)]}
+    verdicts = next((cells for (_, kind), cells in zip(heads, columns, strict=True) if kind == "verdict"), [])
+    return {"heads": heads, "rows": [list(row) for row in zip(*columns, strict=True)], "verdicts": verdicts}
 
 
 def _side_by_side(names: list[str]) -> list[str]:

@@ -52,22 +52,27 @@ def ranking(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame
     for task, method, relative in zip(values[TASK], values[METHOD], values["relative"].tolist(), strict=True):
         if math.isfinite(relative):
             place = tasks.index(task), methods.index(method)
-            _cell(axes, place, relative, part_id("cell", task, method))
-    for y, (rank, low, high) in enumerate(ranks[["mean_rank", "ci_low", "ci_high"]].to_numpy().tolist()):
+            _cell(axes, place, relative, (task, method))
+    intervals = ranks[["mean_rank", "ci_low", "ci_high"]].to_numpy().tolist()
+    for y, (method, (rank, low, high)) in enumerate(zip(methods, intervals, strict=True)):
         if math.isfinite(rank):
             text = f"{rank:.1f}" + (f"  ({low:.1f} to {high:.1f})" if math.isfinite(low) else "")
-            axes.text(len(tasks) + 0.12, y + 0.5, text, va="center", fontsize=8.0)
+            own = part_id("rank", "mean rank", method)
+            axes.text(len(tasks) + 0.12, y + 0.5, text, va="center", fontsize=8.0, gid=own)
     return page.finish({}, _caption(figure, values, ranks))
 
 
-def _cell(axes: Axes, place: tuple[int, int], relative: float, own: str) -> None:
+def _cell(axes: Axes, place: tuple[int, int], relative: float, named: tuple[str, str]) -> None:
     share = 0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(_MOST)
     share = min(max(share, 0.0), 1.0)
     colour = mpl.colormaps[_COLOURS](0.08 + 0.84 * share)
-    axes.add_patch(Rectangle(place, 1, 1, facecolor=colour, edgecolor="white", linewidth=1.0, gid=own))
+    axes.add_patch(
+        Rectangle(place, 1, 1, facecolor=colour, edgecolor="white", linewidth=1.0, gid=part_id("cell", *named))
+    )
     text = f"{relative:.2f}" if relative < 10 else f"{relative:.0f}"
     ink = "white" if abs(share - 0.5) * 2 > _DARK else "black"
-    axes.text(place[0] + 0.5, place[1] + 0.5, text, ha="center", va="center", fontsize=8.0, color=ink)
+    how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8.0, "color": ink}
+    axes.text(place[0] + 0.5, place[1] + 0.5, text, gid=part_id("number", *named), **how)
 
 
 def _caption(figure: Mapping[str, Any], values: pd.DataFrame, ranks: pd.DataFrame) -> list[str]:

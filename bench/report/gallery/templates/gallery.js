@@ -1,15 +1,15 @@
 "use strict";
-// Hides and isolates methods, reads numbers off lines, and keeps what is hidden in the address: #figure2?plot-id=method
+// Hides and isolates methods, reads numbers off lines and marks, and keeps what is hidden in the address:
+// #paper?paper=TL hides TL in the picture of scale paper.
 (() => {
   const plots = [...document.querySelectorAll(".plot")];
   const tip = document.getElementById("tip");
-  const hidden = new Map(plots.map((plot) => [plot.id, new Set()]));
+  const hidden = new Map(plots.map((plot) => [plot.dataset.view, new Set()]));
   const methods = (plot) => [...plot.querySelectorAll("[data-method]")].map((button) => button.dataset.method);
 
   function show(plot) {
-    const off = hidden.get(plot.id);
+    const off = hidden.get(plot.dataset.view);
     for (const part of plot.querySelectorAll("[data-name]")) part.classList.toggle("off", off.has(part.dataset.name));
-    for (const text of plot.querySelectorAll("[id$='legend_1'] text")) text.classList.toggle("dim", off.has(text.textContent));
     for (const button of plot.querySelectorAll("[data-method]")) {
       button.setAttribute("aria-pressed", String(!off.has(button.dataset.method)));
     }
@@ -17,84 +17,95 @@
 
   function write(anchor) {
     const view = new URLSearchParams();
-    for (const [id, names] of hidden) for (const name of names) view.append(id, name);
+    for (const [scale, names] of hidden) for (const name of names) view.append(scale, name);
     const query = view.toString();
     if (anchor || query) history.replaceState(null, "", "#" + anchor + (query ? "?" + query : ""));
   }
 
   function read() {
     const [anchor, query] = location.hash.slice(1).split("?");
+    const target = document.getElementById(decodeURIComponent(anchor));
+    if (target?.matches("details")) target.open = true;
     if (query === undefined) return write(anchor); // a plain link within the page: what is hidden stays so
     const view = new URLSearchParams(query);
     for (const plot of plots) {
       const known = methods(plot);
-      hidden.set(plot.id, new Set(view.getAll(plot.id).filter((name) => known.includes(name))));
+      const names = view.getAll(plot.dataset.view).filter((name) => known.includes(name));
+      hidden.set(plot.dataset.view, new Set(names));
       show(plot);
-      if (hidden.get(plot.id).size) plot.closest("details")?.setAttribute("open", "");
+      if (names.length) plot.closest("details")?.setAttribute("open", "");
     }
-    document.getElementById(decodeURIComponent(anchor))?.scrollIntoView();
+    target?.scrollIntoView();
   }
 
   function onClick(plot, event) {
     const { method, only, all } = event.target.closest("button")?.dataset ?? {};
-    let off = hidden.get(plot.id);
+    const view = plot.dataset.view;
+    let off = hidden.get(view);
     if (method !== undefined) off.has(method) ? off.delete(method) : off.add(method);
     else if (only !== undefined) off = new Set(methods(plot).filter((name) => name !== only));
     else if (all !== undefined) off = new Set();
     else return;
-    hidden.set(plot.id, off);
+    hidden.set(view, off);
     show(plot);
-    write(encodeURIComponent(plot.dataset.anchor));
+    write(encodeURIComponent(view));
   }
 
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
-  function words(line, [x, mean, low, high, n], { x: label, ends }) {
-    const rows = [line.name, line.panel];
+  function words({ name, panel, what = "", x: label = "", ends = "" }, [x, value, low, high, n]) {
+    const rows = [name, panel];
     if (x !== null) rows.push(`${label} ${x.toLocaleString("en")}`.trim());
-    rows.push(short(mean) + (low === null ? "" : ` [${short(low)}, ${short(high)}]`));
-    if (n !== null) rows.push(`${n} repetitions` + (low === null ? "" : `, ${ends}`));
-    return rows.join("\n");
+    rows.push(`${what} ${short(value)}`.trim() + (low === null ? "" : ` [${short(low)}, ${short(high)}]`));
+    const basis = [n === null ? "" : `${n} repetition${n === 1 ? "" : "s"}`, low === null ? "" : ends];
+    rows.push(basis.filter(Boolean).join(", "));
+    return rows.filter(Boolean).join("\n");
   }
 
   function follow(plot) {
-    const svg = plot.querySelector("svg");
+    const svg = plot.querySelector(".picture svg");
+    if (!svg) return;
     const dot = document.createElementNS("http://www.w3.org/2000/svg", "circle");
     dot.setAttribute("fill", "none");
     dot.setAttribute("stroke", "#000");
-    let lines;
-    function readLines() {
-      return [...svg.querySelectorAll("[data-points]")].map((node) => ({
-        node, name: node.dataset.name, panel: node.dataset.panel, points: JSON.parse(node.dataset.points),
-        at: node.querySelector(":scope > path")?.getAttribute("d").match(/[ML][^A-Za-z]*/g)
-          .map((piece) => piece.slice(1).trim().split(/\s+/).map(Number))
-          ?? [...node.querySelectorAll("use")].map((mark) => [+mark.getAttribute("x"), +mark.getAttribute("y")]),
-      }));
+    let parts;
+    function readPart(node) {
+      const line = node.querySelector(":scope > path");
+      const at = line
+        ? line.getAttribute("d").match(/[ML][^A-Za-z]*/g).map((piece) => piece.slice(1).trim().split(/\s+/).map(Number))
+        : [...node.querySelectorAll("use")].map((mark) => [+mark.getAttribute("x"), +mark.getAttribute("y")]);
+      const [xs, ys] = [0, 1].map((axis) => at.map((spot) => spot[axis]));
+      const box = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+      const isArea = ["box", "cell"].includes(node.dataset.part); // what lies on it comes first
+      return { node, at, box, behind: isArea ? 4 : 0, points: JSON.parse(node.dataset.points) };
+    }
+    function spots({ at, box, points }, own) {
+      if (points.length > 1) return at;
+      return [[Math.min(Math.max(own.x, box[0]), box[1]), Math.min(Math.max(own.y, box[2]), box[3])]];
     }
     function leave() {
       tip.hidden = true;
       dot.remove();
     }
     function move(event) {
-      lines ??= readLines();
+      parts ??= [...svg.querySelectorAll("[data-points]")].map(readPart);
       const own = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
       let best = { distance: 25 };
-      for (const line of lines) {
-        if (line.node.classList.contains("off")) continue;
-        const level = line.points.length === 1; // a level line reads the same all along
-        const spots = level ? [[Math.min(Math.max(own.x, line.at[0][0]), line.at.at(-1)[0]), line.at[0][1]]] : line.at;
-        spots.forEach(([x, y], i) => {
-          const distance = Math.hypot(x - own.x, y - own.y);
-          if (distance < best.distance && line.points[i][1] !== null) best = { distance, line, x, y, point: line.points[i] };
+      for (const part of parts) {
+        if (part.node.classList.contains("off")) continue;
+        spots(part, own).forEach(([x, y], i) => {
+          const distance = Math.hypot(x - own.x, y - own.y) + part.behind;
+          if (distance < best.distance) best = { distance, part, x, y, point: part.points[i] };
         });
       }
-      if (!best.line) return leave();
+      if (!best.part) return leave();
       for (const [key, value] of [["cx", best.x], ["cy", best.y], ["r", 4]]) dot.setAttribute(key, value);
       svg.append(dot);
-      tip.textContent = words(best.line, best.point, plot.dataset);
+      tip.textContent = words(best.part.node.dataset, best.point);
       tip.hidden = false;
+      const above = event.clientY - tip.offsetHeight - 12;
       tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4))}px`;
-      tip.style.top = `${Math.max(4, event.clientY - tip.offsetHeight - 12)}px`;
+      tip.style.top = `${above < 4 ? event.clientY + 18 : above}px`;
     }
     svg.addEventListener("pointermove", move);
     svg.addEventListener("pointerdown", move);

@@ -1,0 +1,181 @@
+"""Made-up results of figures of all kinds, for the tests of the gallery."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bench.report.claims import check
+from bench.report.computed import compute
+from bench.report.experiments import Experiments
+from bench.report.gallery import build, read
+from bench.report.kinds import draw, save
+from bench.report.tables import tables, to_csv
+
+EVIL = "<script>alert('&')</script>"
+METHODS = ["TL", 'OP & "co" <b>']
+PANELS = ["LinUCB, simulation", "LinTS: 50 %"]
+ROUNDS = np.arange(1, 200, 20)
+LAST = int(ROUNDS[-1])
+REPETITIONS = 6
+_EXP3 = {"name": "exp3", "n_arms": 5}
+_BLOCK = {"panel": {label: [] for label in PANELS}, "method": {label: [] for label in METHODS}}
+
+
+def _figure(name: str, kind: str, **keys: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": f"A figure of kind {kind}",
+        "kind": kind,
+        "column": "regret",
+        "runs": [_BLOCK],
+    } | keys
+
+
+def _grid(values: list[float], axis: str) -> list[dict[str, Any]]:
+    return [
+        {"panel": {"fixed": []}, "method": {"Fixed": []}, axis: {"values": values, "override": "a={}"}},
+        {"panel": {"fixed": []}, "method": {"Theory": []}},
+    ]
+
+
+CURVES = _figure(
+    "figure2",
+    "curves",
+    title=f"Regret {EVIL}",
+    published=[{"panel": PANELS[0], "method": "TL", "what": "mean", "value": 40.0}],
+    bounds=[{"measured": {"method": "TL"}, "formula": _EXP3}],
+    reference_line=25,
+    reference_label="a line",
+    claims=[
+        {"id": "1", "text": f"TL is better {EVIL}", "kind": "paired_difference", "column": "regret", "expect": "less",
+         "left": {"method": "TL"}, "right": {"method": METHODS[1]}, "per": ["panel"]},
+    ],
+)  # fmt: skip
+GRID = _figure(
+    "table1",
+    "grid",
+    title="Grid",
+    axis="alpha",
+    runs=_grid([0, 0.5, 1], "alpha"),
+    published=[{"panel": "fixed", "method": "Fixed", "what": what, "value": value}
+               for what, value in (("best", 0.5), ("mean", 44.0))],
+)  # fmt: skip
+FIGURES_MADE = {
+    "syndicated/figure2": CURVES,
+    "syndicated/table1": GRID,
+    "syndicated/unmade": {"title": "Not yet"},
+    "habo/longer": _figure(
+        "longer",
+        "grid",
+        axis="horizon",
+        best="none",
+        runs=_grid([100, 200, 400], "horizon")[:1],
+        bounds=[{"label": "bound of EXP3", "formula": _EXP3}],
+    ),
+    "habo/dots": _figure(
+        "dots",
+        "dots",
+        reference_line=60,
+        reference_label="a line",
+        published=[{"panel": PANELS[0], "method": "TL", "what": "mean", "value": 55.0}],
+    ),
+    "habo/spread": _figure("spread", "distribution", reference_line=60, reference_label="a line"),
+    "habo/limits": _figure(
+        "limits",
+        "bound",
+        claims=[{"id": "b", "text": "Under the bound", "kind": "bound", "column": "regret", "per": ["panel"],
+                 "measured": {"method": "TL"}, "formula": _EXP3}],
+    ),
+    "habo/seconds": _figure(
+        "seconds",
+        "timing",
+        column="seconds",
+        reference={"method": "TL"},
+        published=[{"panel": PANELS[0], "method": "TL", "what": "mean", "value": 2.0}],
+    ),
+    "habo/smooth": _figure("smooth", "lipschitz", blocks=2, x_label="rate"),
+    "habo/ranks": _figure(
+        "ranks",
+        "ranking",
+        runs=[{"task": {label: [] for label in PANELS}, "method": {label: [] for label in METHODS}}],
+        reference={"method": "TL"},
+    ),
+    "habo/examples": {
+        "name": "examples", "title": "Examples", "kind": "computed", "compute": "worked_examples", "caption": "Words.",
+    },
+}  # fmt: skip
+"""All figures by name; all but one have results."""
+
+
+def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return mean curves and final values."""
+    if figure["kind"] == "computed":
+        return pd.DataFrame(), compute(figure)
+    rng = np.random.default_rng(0)
+    data = Experiments(figure, pd.DataFrame())
+    curves, finals = [], []
+    for place, key in enumerate(data.keys):
+        labels = data.as_dict(key)
+        rounds = int(labels.get("horizon") or LAST)
+        ends = 50.0 + 20 * place + rng.normal(size=REPETITIONS)
+        columns = {"regret": ends, "random_regret": rounds / 1.2, "seconds": ends / 20}
+        finals.append(pd.DataFrame({**labels, "repetition": range(REPETITIONS), "rounds": rounds, **columns}))
+        if figure["kind"] == "curves":
+            parts = {"regret": ends.mean(), "random_regret": 150.0}
+        elif figure["kind"] == "lipschitz":
+            parts = {f"probe_{value}": 10 * value + place for value in (1, 2, 3)}
+        else:
+            parts = {}
+        for column, end in parts.items():
+            mean = end * np.sqrt(ROUNDS / LAST)
+            band = {"mean": mean, "std": 1.0, "ci_low": mean - 1, "ci_high": mean + 1, "n": REPETITIONS}
+            curves.append(pd.DataFrame({**labels, "column": column, "round": ROUNDS, **band}))
+    return pd.concat(curves) if curves else pd.DataFrame(), pd.concat(finals)
+
+
+def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data: str = "06416e597f82b734") -> None:
+    """Write what a figure leaves on disk."""
+    curves, finals = made_up(figure)
+    folder.mkdir(parents=True)
+    if figure["kind"] == "computed":
+        (folder / f"{figure['compute']}.csv").write_text(to_csv(finals))
+    else:
+        for name, table in tables(figure, finals, curves, surrogate=surrogate).items():
+            (folder / f"{name}.csv").write_text(to_csv(table))
+        (folder / "finals.csv").write_text(to_csv(finals))
+    claims = check(figure, pd.DataFrame() if figure["kind"] == "computed" else finals, curves)
+    (folder / "claims.csv").write_text(to_csv(claims))
+    if len(curves):
+        (folder / "curves.csv").write_text(to_csv(curves))
+    run = {"repetitions": REPETITIONS, "horizon": LAST, "seconds_per_repetition": 20.0, "labels": {}}
+    manifest = {
+        "command": f"python -m runners.reproduce figure=syndicated/{figure['name']} '{EVIL}'",
+        "settings": [
+            {"key": "env.dim", "values": [10, EVIL], "source": "stated", "where": f"section 6 {EVIL}"},
+            {"key": "horizon", "values": [LAST], "source": "scale", "where": "less than the paper's"},
+        ],
+        "published": figure.get("published", []),
+        "runs": [{**run, "data": "surrogate" if surrogate else data}, {**run, "data": None}],
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    note = "quick; surrogate data" if surrogate else "quick"
+    save(draw(figure, curves, finals, note=note), folder, figure["name"])
+
+
+def write_site(root: Path) -> None:
+    """Write results of all figures, the first at several scales, and the pages."""
+    for name, figure in FIGURES_MADE.items():
+        if "kind" in figure:
+            write(root / name / "quick", figure)
+    write(root / "syndicated/figure2/paper-surrogate", CURVES, surrogate=True)
+    write(root / "syndicated/figure2/smoke", CURVES, data="packaged-7e57c0de")
+    write_pages(root)
+
+
+def write_pages(root: Path) -> None:
+    """Write the pages."""
+    for page, text in build(read(root, FIGURES_MADE)).items():
+        (root / page).write_text(text)

@@ -1,0 +1,334 @@
+"""What README, docs and the heads of configuration files say: commands compose, links lead somewhere, code runs.
+
+A block of commands marked ``sh quick`` is run, one after the other, in a folder with the files that the page shows (a
+block of code whose first line is a comment with a path is a file).
+"""
+
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from commands import ROOT, Commands
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+import bench.data.__main__ as data_command
+from bench.data.catalogue import CATALOGUE
+from bench.report.claims.check import COLUMNS
+from bench.report.claims.check import KINDS as CLAIM_KINDS
+from bench.report.kinds import KINDS as FIGURE_KINDS
+from runners.cli import CONFIGS, GROUPS, choices
+from runners.compose import from_overrides
+from runners.docs import PAGE, configure_page
+from runners.experiment import build
+from runners.figures import figure_names
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+_BLOCK = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"# ([\w/]+\.(?:py|yaml))\n")
+_COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:make|pytest|(?:\.venv/bin/)?(?:python|jupyter))(?: |$)")
+
+
+class Command(NamedTuple):
+    """A command and the page, or configuration file, that shows it."""
+
+    page: Path
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}: {self.text}"
+
+
+def blocks(page: Path, language: str) -> list[tuple[str, str]]:
+    """Return what stands after the language in the blocks' first lines, and their bodies."""
+    found = [(match["info"].strip().partition(" "), match["body"]) for match in _BLOCK.finditer(read(page))]
+    return [(rest, body) for (name, _, rest), body in found if name == language]
+
+
+@cache
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+@cache
+def made() -> str:
+    return configure_page()
+
+
+def lines(body: str) -> Iterator[str]:
+    """Yield the commands of a block, those that go on in the next line in one piece."""
+    for line in re.sub(r"\\\n\s*", "", body).splitlines():
+        if words := shlex.split(line, comments=True):
+            yield shlex.join(words) if "$" not in line else line
+
+
+def shown() -> list[Command]:
+    """Return every command that is shown anywhere."""
+    found = []
+    for page in PAGES:
+        found += [Command(page, line) for _, body in blocks(page, "sh") for line in lines(body)]
+        found += [Command(page, text) for text in re.findall(r"`([^`\n]+)`", _BLOCK.sub("", read(page)))]
+    for path in sorted(CONFIGS.rglob("*.yaml")):
+        comments = re.findall(r"^# (.*)$", read(path), re.MULTILINE)
+        texts = [re.search(r"(?:make|python) .*?(?=;|\s+$|$)", comment) for comment in comments]
+        found += [Command(path, text[0]) for text in texts if text and text[0].split()[1].startswith("-m")]
+    is_one = [_COMMAND.match(command.text) and not re.search(r"[<>…]|\.\.\.", command.text) for command in found]
+    return list(dict.fromkeys(command for command, wanted in zip(found, is_one, strict=True) if wanted))
+
+
+SHOWN = shown()
+
+
+def test_there_are_commands_to_check():
+    """Lest a change of style leaves the tests below without work."""
+    assert len(SHOWN) > 150
+    assert {command.page for command in SHOWN} >= {ROOT / "README.md", DOCS / "reproduce.md", CONFIGS / "config.yaml"}
+    assert len([path for path in (CONFIGS / "figure").rglob("*.yaml") if not any(c.page == path for c in SHOWN)]) == 0
+
+
+@pytest.fixture(autouse=True)
+def hydra_at_hand():
+    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
+        yield
+
+
+@pytest.mark.parametrize("command", SHOWN, ids=str)
+def test_command_composes(command, monkeypatch, tmp_path):
+    words = shlex.split(command.text)
+    while re.match(r"[A-Z_]+=", words[0]):
+        words.pop(0)
+    name, *words = words
+    if name == "make":
+        check_make(words)
+    elif name == "pytest":
+        check_pytest(words)
+    elif name.endswith("jupyter"):
+        assert words[0] == "execute"
+        assert (ROOT / words[-1]).is_file()
+    elif not words or words[0] != "-m":
+        assert not words or words[0] == "-c" or (ROOT / words[0]).is_file() or _is_shown(words[0], command.page)
+    elif words[1] == "runners.run":
+        write_files(command.page, tmp_path)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        own = {tuple(Path(path).with_suffix("").parts[1:]) for path, _ in files(command.page)}
+        if not {tuple(word.split("=")) for word in words[2:]} & own:  # else it is run below
+            check_run(words[2:], tmp_path)
+    elif words[1] == "runners.reproduce":
+        check_reproduce(words[2:])
+    elif words[1] == "bench.data":
+        check_data(words[2:], monkeypatch)
+    elif words[1] == "pytest":
+        check_pytest(words[2:])
+    else:
+        assert importlib.util.find_spec(words[1]), f"there is no module {words[1]}"
+
+
+def _is_shown(name: str, page: Path) -> bool:
+    return any(path == name for path, _ in files(page))
+
+
+def check_run(words: list[str], folder: Path) -> None:
+    """Compose the run, or all runs of a sweep, and build its parts where their classes are there."""
+    if "--help" in words:
+        return
+    overrides = [word for word in words if not word.startswith("--")]
+    assert set(words) - set(overrides) <= {"--multirun"}
+    assert words[0] == "--multirun" or "--multirun" not in words, "Hydra wants it before all overrides, or after them"
+    for chosen in _swept(overrides) if "--multirun" in words else [overrides]:
+        run = from_overrides([word.removeprefix("++") for word in chosen])
+        targets = [part["_target_"] for part in run.experiment.settings.values() if isinstance(part, dict)]
+        if all(target.startswith("bench.") or (folder / f"{target.split('.')[0]}.py").is_file() for target in targets):
+            build(run.experiment.settings)
+
+
+def _swept(overrides: list[str]) -> list[list[str]]:
+    parsed = OverridesParser.create().parse_overrides(overrides)
+    (swept,) = [one for one in parsed if one.is_sweep_override()]
+    return [
+        [f"{swept.key_or_group}={value}" if one is swept else str(one.input_line) for one in parsed]
+        for value in swept.sweep_string_iterator()
+    ]
+
+
+def check_reproduce(words: list[str]) -> None:
+    if "--help" in words:
+        return
+    given = dict(word.split("=", 1) for word in words)
+    figure = given.get("figure")
+    if figure and "/" not in figure:
+        given["figure"] = f"{given['paper']}/{figure}"
+    if figure and not (CONFIGS / "figure" / f"{given['figure']}.yaml").is_file():
+        assert any(path == f"conf/figure/{given['figure']}.yaml" for page in PAGES for path, _ in files(page)), figure
+    given.pop("figure", None)
+    _compose_reproduce(*sorted(f"{key}={value}" for key, value in given.items()))
+    if "paper" in given:
+        assert figure_names(given["paper"]), "a paper without figures"
+
+
+@cache
+def _compose_reproduce(*words: str) -> None:
+    compose("reproduce", list(words))
+
+
+def check_data(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parse the arguments, and do nothing."""
+    for name in ("fetch", "_parse", "_heldout", "_status"):
+        monkeypatch.setattr(data_command, name, lambda *_: "")
+    assert data_command.main(words) == 0
+
+
+def check_make(words: list[str]) -> None:
+    makefile = read(ROOT / "Makefile")
+    targets = [word for word in words if "=" not in word]
+    values = dict(word.split("=", 1) for word in words if "=" in word)
+    for target in targets:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"there is no target {target}"
+    for name in values:
+        assert re.search(rf"^{name}\s*\?=", makefile, re.MULTILINE), f"there is no variable {name}"
+    if "run" in targets:
+        check_run(shlex.split(values.get("ARGS", "")), ROOT)
+    if "reproduce-paper" in targets:
+        names = {"PAPER": "paper", "FIGURE": "figure", "SCALE": "scale", "JOBS": "jobs"}
+        given = {names[name]: value for name, value in values.items() if (name, value) != ("PAPER", "all")}
+        check_reproduce([f"{key}={value}" for key, value in given.items()])
+
+
+def check_pytest(words: list[str]) -> None:
+    for word in words:
+        if word.startswith("tests/"):
+            assert (ROOT / word.partition("::")[0]).exists(), word
+
+
+# Code
+
+
+def files(page: Path) -> list[tuple[str, str]]:
+    """Return the files that a page shows: path and content."""
+    found = [body for language in ("python", "yaml") for _, body in blocks(page, language)]
+    return [(match[1], body) for body in found if (match := _FILE.match(body))]
+
+
+def write_files(page: Path, folder: Path) -> None:
+    for path, body in files(page) if page.suffix == ".md" else []:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(body, encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "```sh quick" in read(page)], ids=lambda page: page.name)
+def test_quick_commands_run(page, tmp_path):
+    commands = Commands(tmp_path)
+    folder = commands.cwd
+    if any(path.startswith("conf/") for path, _ in files(page)):  # in a copy of the project, to which they belong
+        for name in ("bench", "runners", "conf"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        commands.environ["PYTHONPATH"] = str(folder)
+    write_files(page, folder)
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), **commands.environ}
+    environ.pop("BENCH_DATA_DIR", None)
+    for text in [line for marks, body in blocks(page, "sh") if marks == "quick" for line in lines(body)]:
+        name, *words = shlex.split(text)
+        assert name == "python", f"only commands of Python are run: {text}"
+        call = subprocess.run(
+            [sys.executable, *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=600, check=False
+        )
+        assert (call.returncode, call.stderr) == (0, ""), text
+        assert call.stdout
+    said = read(DOCS / "results.md")
+    for path in commands.results.glob("raw/*/*"):
+        name = re.sub(r"rep-\d+", "rep-00007", path.name)
+        assert f"`{name}`" in said, f"docs/results.md does not say what {name} is"
+    if page.name == "extend.md":
+        (folder,) = commands.results.glob("mine/first/*")
+        assert folder.name == "quick"
+        for path in folder.iterdir():
+            name = path.name.replace("first", "<figure>")
+            assert f"`{name}`" in said, f"docs/results.md does not say what {name} is"
+
+
+def test_code_of_the_readme_runs():
+    for _, body in blocks(ROOT / "README.md", "python"):
+        exec(compile(body, "README.md", "exec"), {"__name__": "readme"})
+
+
+# Pages
+
+
+def test_the_page_of_configurations_is_up_to_date():
+    assert read(PAGE) == made(), "docs/configure.md is old: make docs"
+
+
+def test_the_page_of_configurations_names_every_choice_and_figure():
+    page = made()
+    for group in GROUPS:
+        for choice in choices(group):
+            assert f"### `{group}={choice}`" in page
+    for name in figure_names():
+        assert f"| `{name}` |" in page
+
+
+def test_the_readme_names_every_part_and_paper():
+    for group in ("env", "algorithm", "tuner", "paper", "scale"):
+        for choice in choices(group):
+            assert f"`{choice}`" in read(ROOT / "README.md"), f"{group}={choice}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", _BLOCK.sub("", read(page))):
+        if target.startswith("http"):
+            continue
+        path, _, anchor = target.partition("#")
+        aim = (page.parent / path).resolve() if path else page
+        assert aim.exists(), target
+        if anchor:
+            headings = [re.sub(r"[^\w\- ]", "", text) for text in re.findall(r"^#+ (.*)$", read(aim), re.MULTILINE)]
+            assert anchor in {text.lower().replace(" ", "-") for text in headings}, target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_named_files_are_there(page):
+    own = {path for path, _ in files(page)}
+    for path in re.findall(r"`((?:bench|runners|conf|tests|docs|notebooks|results)/[\w/.-]*)`", read(page)):
+        there = (ROOT / path).exists() or path in own or path.startswith(("results/raw", "results/mine"))
+        assert there or "epsilon_greedy" in path or "my_" in path or path.endswith("index.html"), path
+
+
+def test_environment_variables_are_read_somewhere():
+    sources = [read(path) for part in ("bench", "runners", "tests") for path in (ROOT / part).rglob("*.py")]
+    for page in PAGES:
+        for name in set(re.findall(r"\bBENCH_[A-Z_]+", read(page))):
+            assert any(name in source for source in sources), f"{page.name}: nothing reads {name}"
+
+
+def test_every_data_set_is_described():
+    page = read(DOCS / "data.md")
+    for dataset in CATALOGUE.values():
+        assert f"`{dataset.name}`" in page
+        assert f"`{dataset.folder}/" in page
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{dataset.name}` |")]
+        for path in (CONFIGS / "figure").glob("*/*.yaml"):
+            if re.search(rf"\benv={dataset.name}\b", read(path)):
+                assert f"`{path.parent.name}`" in row or f"`{path.parent.name}/{path.stem}`" in row, path
+        if dataset.download:
+            for value in (dataset.download.url, dataset.download.archive_checksum, dataset.download.member_checksum):
+                assert value.removeprefix("md5:").removeprefix("sha256:") in page
+
+
+def test_every_kind_of_claim_and_figure_is_described():
+    verdicts, extend, results = (read(DOCS / name) for name in ("verdicts.md", "extend.md", "results.md"))
+    for kind in CLAIM_KINDS:
+        assert f"\n| `{kind}` |" in verdicts
+    for kind in FIGURE_KINDS:
+        assert f"`{kind}`: " in extend
+    for column in COLUMNS:
+        assert f"`{column}`" in results

@@ -1,0 +1,223 @@
+"""The gallery in a browser: nothing is broken, cut off or unreadable on a phone or a screen, in light and dark."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import PROGRAM, Chromium
+from gallery_site import METHODS, PANELS, REPETITIONS, write_site
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+
+WIDTHS = (375, 1440)
+# What is wrong with the page as it stands: parts wider than the screen, text that is cut off or hardly stands out,
+# pictures that were not loaded. What lies in a box that scrolls can be reached.
+LOOK = r"""
+(async () => {
+  const found = [];
+  for (const image of document.images) {
+    image.loading = "eager";
+    await image.decode().catch(() => found.push("picture not loaded: " + image.src));
+  }
+  const root = document.documentElement;
+  if (innerWidth !== %(width)d) found.push("laid out for " + innerWidth);
+  if (root.scrollWidth > root.clientWidth) found.push("page wider than the screen: " + root.scrollWidth);
+  const numbers = (colour) => colour.match(/[\d.]+/g).map(Number);
+  const bright = ([r, g, b]) => [r, g, b].map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = numbers(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode, node = text.parentElement, style = getComputedStyle(node);
+    if (!text.data.trim() || node.closest("svg, script, style, [hidden]")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const box = range.getBoundingClientRect();
+    if (!box.width) continue; // in a part that is folded
+    const what = JSON.stringify(text.data.trim().slice(0, 60));
+    if (parseFloat(style.fontSize) < 12) found.push("small: " + what + style.fontSize);
+    const pair = [bright(numbers(style.color)), bright(behind(node))].sort();
+    if ((pair[1] + 0.05) / (pair[0] + 0.05) < 4.5) found.push("faint: " + what + style.color + behind(node));
+    const around = node.closest(".scroll");
+    if (!around && (box.left < -1 || box.right > innerWidth + 1)) found.push("beyond the screen: " + what);
+    for (let at = node; at && at !== around; at = at.parentElement) {
+      const hides = getComputedStyle(at).overflowX !== "visible";
+      if (hides && box.right > at.getBoundingClientRect().right + 1) found.push("cut off: " + what);
+    }
+  }
+  for (const text of document.querySelectorAll(".picture svg text")) {
+    const box = text.getBoundingClientRect(), frame = text.ownerSVGElement.getBoundingClientRect();
+    if (!box.width) continue;
+    const isIn = box.left > frame.left - 1 && box.right < frame.right + 1 && box.top > frame.top - 1
+      && box.bottom < frame.bottom + 1;
+    if (!isIn) found.push("cut off in the picture: " + text.textContent);
+    if (box.height < 9) found.push("small in the picture: " + text.textContent + " " + box.height);
+  }
+  return found;
+})()
+"""
+OFF = '[...document.querySelectorAll("#plot-{} .off")].map((part) => part.dataset.part + " " + part.dataset.name)'
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("results with space")
+    write_site(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    with Chromium(tmp_path_factory.mktemp("profile")) as chromium:
+        yield chromium
+
+
+def faults(browser: Chromium, page: Path, width: int, dark: bool) -> list[str]:
+    """Return what is wrong with a page."""
+    browser.open(page.as_uri(), width, dark)
+    browser.run('document.querySelectorAll("details").forEach((part) => { part.open = true; })')
+    found: list[str] = browser.run(LOOK % {"width": width})
+    assert browser.run('matchMedia("(prefers-color-scheme: dark)").matches') == dark
+    return found + browser.complaints
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int, dark: bool) -> None:
+    pages = sorted(site.rglob("index.html"))
+    assert len(pages) > 10
+    found = {str(page.relative_to(site)): faults(browser, page, width, dark) for page in pages}
+    assert {page: wrong for page, wrong in found.items() if wrong} == {}
+
+
+def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:
+    page = tmp_path / "index.html"
+    body = """<meta name="viewport" content="width=device-width"><p style="color:#999">faint</p><img src="none.png">
+      <p style="width:3em;overflow:hidden;white-space:nowrap">much too long for it</p><p style="font-size:9px">tiny</p>
+      <p style="margin-left:600px">far away</p><script>console.error("no"); nothing();</script>"""
+    page.write_text(f"<!doctype html>{body}")
+    found = "\n".join(str(fault) for fault in faults(browser, page, 375, False))
+    for said in ("faint", "picture not loaded", "cut off", "small", "wider than the screen", "ERR_FILE_NOT_FOUND",
+                 "'value': 'no'", "nothing is not defined"):  # fmt: skip
+        assert said in found, said
+
+
+def hover(browser: Chromium, part: str, name: str, panel: str, at: float = 0.5) -> list[str]:
+    """Move the mouse onto a part of the first picture; return the lines of what it says."""
+    spot = browser.run(f"""(() => {{
+      const own = [...document.querySelectorAll(".plot .picture [data-points]")].find((node) => node.dataset.part ===
+        {part!r} && node.dataset.name === {name!r} && node.dataset.panel === {panel!r});
+      const line = own.querySelector(":scope > path");
+      const use = own.querySelector("use");
+      const spot = line ? line.getPointAtLength({at} * line.getTotalLength())
+        : new DOMPoint(+use.getAttribute("x"), +use.getAttribute("y"));
+      const find = () => new DOMPoint(spot.x, spot.y).matrixTransform(own.ownerSVGElement.getScreenCTM());
+      own.closest(".scroll").scrollLeft += find().x - innerWidth / 2;
+      scrollBy(0, find().y - innerHeight / 2);
+      return [find().x, find().y];
+    }})()""")
+    say = "new Promise((done) => setTimeout(() => done(tip.hidden ? '' : tip.textContent), 60))"
+    text = ""
+    for _ in range(10):  # the page may be told late that it was scrolled, which takes the answer away
+        browser.point(1, 1)
+        browser.point(*spot)
+        text = browser.run(say)
+        if text:
+            break
+    return str(text).split("\n")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site: Path, width: int) -> None:
+    number, both = r"[\d.,]+", f"{REPETITIONS} repetitions"
+    mean = rf"{number} \[{number}, {number}\]"
+    sure = f"{both}, 95 % interval"
+    first, other = PANELS[0], METHODS[1]
+    cases: list[tuple[str, tuple[Any, ...], list[str]]] = [
+        ("syndicated/figure2", ("line", "TL", first, 1), ["round 181", mean, sure]),
+        ("syndicated/figure2", ("bound", "TL", PANELS[1], 1), ["round 181", f"bound {number}"]),
+        ("syndicated/table1", ("line", "Fixed", "fixed", 1), ["alpha 1", mean, sure]),
+        ("syndicated/table1", ("published", "published best", "fixed"), ["alpha 0.5", "published 44"]),
+        ("habo/longer", ("bound", "bound of EXP3", "fixed", 1), ["horizon 400", f"bound {number}"]),
+        ("habo/dots", ("line", "TL", PANELS[1]), [mean, sure]),
+        ("habo/dots", ("published", "TL", first), ["published 55"]),
+        ("habo/dots", ("reference", "a line", first, 0.9), ["60"]),
+        ("habo/dots", ("line", "Random arms", first, 0.9), [number]),
+        ("habo/spread", ("quantile", other, first), [f"95 % quantile {number}", both]),
+        ("habo/spread", ("box", other, first, 0.2), [f"median {mean}", f"{both}, quartiles"]),
+        ("habo/spread", ("repetitions", other, first), ["repetition 0", number]),
+        ("habo/limits", ("line", "TL", f"{first}, TL"), [f"measured {mean}", sure]),
+        ("habo/limits", ("bound", "TL", f"{first}, TL"), [f"bound {number}", both]),
+        ("habo/seconds", ("line", other, "seconds"), [first, f"median {mean}", f"{both}, fastest and slowest"]),
+        ("habo/seconds", ("published", "TL", "seconds"), [first, "published 2"]),
+        ("habo/smooth", ("line", "TL", first, 0), ["rate 1", r"-[\d.]+ \[-[\d.]+, -[\d.]+\]", "one .* over 9 blocks"]),
+        ("habo/ranks", ("cell", other, first, 0.6), [f"relative to TL; mean {number} {number}", both]),
+    ]
+    opened = ""
+    for page, spot, wanted in cases:
+        if page != opened:
+            browser.open((site / page / "index.html").as_uri(), width)
+            opened = page
+        name, panel, *rest = hover(browser, *spot)
+        assert (name, panel) == (spot[1], spot[2]), page
+        assert len(rest) == len(wanted), (page, rest)
+        for line, pattern in zip(rest, wanted, strict=True):
+            assert re.fullmatch(pattern, line), (page, line)
+    assert browser.complaints == []
+
+
+def press(browser: Chromium, selector: str, scale: str) -> tuple[list[str], str]:
+    """Press a button; return what is hidden in the picture of a scale, and the end of the address."""
+    browser.run(f"document.querySelector({selector!r}).click()")
+    return sorted(browser.run(OFF.format(scale))), browser.run("location.hash")
+
+
+def test_the_legend_hides_and_isolates_methods_and_the_address_keeps_it(browser: Chromium, site: Path) -> None:
+    address = (site / "syndicated/figure2/index.html").as_uri()
+    browser.open(address, 1440)
+    own = sorted(["line TL", "band TL", "bound TL"] * len(PANELS))
+    assert press(browser, "[data-method=TL]", "paper-surrogate") == (own, "#paper-surrogate?paper-surrogate=TL")
+    assert press(browser, "[data-method=TL]", "paper-surrogate") == ([], "#paper-surrogate")
+    hidden, view = press(browser, "[data-only=TL]", "paper-surrogate")
+    assert {part.split(" ", 1)[1] for part in hidden} == {METHODS[1], "Random arms", "a line"}
+    assert press(browser, "[data-all]", "paper-surrogate")[0] == []
+    browser.open(address + view, 1440)  # the link shows the same
+    assert sorted(browser.run(OFF.format("paper-surrogate"))) == hidden
+    browser.open(address + "#smoke?smoke=TL", 1440)
+    assert sorted(browser.run(OFF.format("smoke"))) == own
+    assert browser.run(OFF.format("paper-surrogate")) == []
+    assert browser.run('document.getElementById("smoke").open')
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "parts"),
+    [
+        ("syndicated/table1", "Fixed", {"line", "low", "high", "bars", "best"}),
+        ("syndicated/table1", "published best", {"published", "published line"}),
+        ("habo/longer", "bound of EXP3", {"bound"}),
+        ("habo/dots", "TL", {"line", "bars", "repetitions", "published"}),
+        ("habo/spread", "TL", {"line", "box", "quantile", "repetitions"}),
+        ("habo/limits", "Random arms", {"line"}),
+        ("habo/seconds", "TL", {"line", "bars", "published"}),
+        ("habo/smooth", "TL", {"line", "low", "high", "bars"}),
+        ("habo/ranks", "TL", {"cell", "number", "rank"}),
+        ("habo/examples", "slip", {"undefined"}),
+    ],
+)
+def test_the_legend_works_for_every_kind(browser: Chromium, site: Path, page: str, name: str, parts: set[str]) -> None:
+    browser.open((site / page / "index.html").as_uri(), 375)
+    hidden, _ = press(browser, f'[data-method="{name}"]', "quick")
+    assert {part.removesuffix(f" {name}") for part in hidden} == parts
+    hidden, _ = press(browser, f'[data-only="{name}"]', "quick")
+    assert not any(part.endswith(f" {name}") for part in hidden)
+    assert browser.complaints == []

@@ -1,0 +1,68 @@
+"""Every notebook runs from top to bottom: where there are no results it makes a few, else it shows what is there."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from commands import ROOT, Commands
+
+nbclient = pytest.importorskip("nbclient", reason="notebooks are run with the extra dev")
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PAPERS = [path for path in NOTEBOOKS if (ROOT / "conf" / "paper" / f"{path.stem}.yaml").is_file()]
+
+
+def execute(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **environ: str) -> tuple[str, list[str]]:
+    """Run a notebook in a kernel of its own; return what it printed, and the pictures and tables that it shows."""
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    for name, value in {**Commands(folder).environ, "PYTHONPATH": str(ROOT), **environ}.items():
+        monkeypatch.setenv(name, value)
+    notebook = nbformat.read(path, as_version=4)
+    folder_of_kernel = {"metadata": {"path": str(path.parent)}}
+    nbclient.NotebookClient(
+        notebook, timeout=600, startup_timeout=300, kernel_name="python3", resources=folder_of_kernel
+    ).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    printed = [output.text for output in outputs if output.output_type == "stream" and output.name == "stdout"]
+    errors = [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
+    assert not errors
+    shown = [kind for output in outputs for kind in output.get("data", {}) if kind in ("image/png", "text/html")]
+    return "".join(printed), shown
+
+
+def test_there_is_a_notebook_for_each_paper_and_one_to_extend():
+    papers = {path.parent.name for path in (ROOT / "conf" / "figure").glob("*/*.yaml")} - {"tournament"}
+    assert {path.stem for path in NOTEBOOKS} == papers | {"add_your_own_tuner"}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_runs_where_there_are_no_results(path, tmp_path, monkeypatch):
+    printed, shown = execute(path, tmp_path, monkeypatch)
+    assert ("a first look" in printed) == (path in PAPERS)
+    assert "image/png" in shown
+    assert "text/html" in shown  # a table
+    made = {folder.name for folder in (tmp_path / "results").iterdir()}
+    assert made <= {"raw", path.stem}
+    assert not list(path.parent.glob("my_tuner.py"))
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
+def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch):
+    results = ROOT / "results"
+    figures = [folder.name for folder in (results / path.stem).glob("*") if any(folder.glob("*/finals.csv"))]
+    if not figures:
+        pytest.skip(f"there are no results of {path.stem}")
+    printed, shown = execute(path, tmp_path, monkeypatch, BENCH_RESULTS_DIR=str(results))
+    assert "a first look" not in printed
+    text = path.read_text()
+    assert shown.count("image/png") >= sum(f'"{name}\\"' in text for name in figures)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_is_kept_without_outputs(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert not cell.outputs
+            assert cell.execution_count is None
