@@ -63,9 +63,17 @@ class HyperParameter:
                 raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected finite low < high")
             if self.log and self.low <= 0:
                 raise ConfigError(f"{where}: found low = {self.low} on a log scale, expected low > 0")
+            if not math.isfinite(self.high / self.low if self.log else self.high - self.low):
+                raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected one less wide")
             if self.integer and not (self.low.is_integer() and self.high.is_integer()):
                 raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected whole numbers")
-        if len(set(self.candidates)) != len(self.candidates):
+        try:
+            distinct = len(set(self.candidates))
+        except TypeError:
+            raise ConfigError(
+                f"{where}: found candidates {list(self.candidates)}, expected numbers, strings or None"
+            ) from None
+        if distinct != len(self.candidates):
             raise ConfigError(f"{where}: found candidates {list(self.candidates)}, expected no value twice")
 
     @property

@@ -44,6 +44,8 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         except (BenchError, OmegaConfBaseException) as error:
             _say(_one_sentence(error, name))
             results.append(False)
+        except BrokenPipeError:
+            sys.exit(_unread())  # which Hydra does not comment on
 
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
     try:
@@ -59,18 +61,28 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         with tempfile.TemporaryDirectory() as scratch:
             os.environ["BENCH_SCRATCH"] = scratch  # Hydra insists on writing a sweep's configuration
             hydra.main(config_path=CONF, config_name=name, version_base="1.3")(guarded)()
+        sys.stdout.flush()
     except (HydraException, OmegaConfBaseException, BenchError) as error:
         _say(_one_sentence(error, name))
         return 1
     except KeyboardInterrupt:
         print("stopped; what is finished is kept, the same command goes on from there", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        return _unread()
     return 0 if all(results) else 1
 
 
 def _interrupt(*_: Any) -> None:
     """Be stopped by a batch system as by the user: what is finished is kept."""
     raise KeyboardInterrupt
+
+
+def _unread() -> int:
+    """Say that the reader of our output, such as ``head``, is gone; return the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+    print("stopped, as nobody reads on; what is finished is kept, the same command goes on from there", file=sys.stderr)
+    return 141
 
 
 def explicit_keys() -> list[str]:
@@ -80,7 +92,9 @@ def explicit_keys() -> list[str]:
 
 
 def _say(error: BaseException) -> None:
-    print("error:", re.sub(r"\s*\n\s*", "; ", str(error).strip()), file=sys.stderr)
+    """Print a line; what a terminal would act upon, in a value or a data file, is shown escaped."""
+    text = re.sub(r"\s*\n\s*", "; ", str(error).strip())
+    print("error:", "".join(c if c.isprintable() else repr(c)[1:-1] for c in text), file=sys.stderr)
 
 
 def _free(word: str, paper: str) -> str:

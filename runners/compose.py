@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from hydra import compose as hydra_compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
+from hydra.errors import OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, PositiveInt
 
@@ -117,7 +118,10 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = 
 
 @lru_cache(maxsize=1024)
 def _parse(override: str) -> Override:
-    return OverridesParser.create().parse_override(override)
+    try:
+        return OverridesParser.create().parse_override(override)
+    except OverrideParseException:
+        raise ConfigError(f"{override}: found no valid override, expected key=value") from None
 
 
 def _compose_groups(groups: Iterable[str]) -> tuple[dict[str, Any], dict[str, str]]:

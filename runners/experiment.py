@@ -159,18 +159,32 @@ def _check_numbers(settings: dict[str, Any]) -> None:
     algorithm = part_classes(settings).get("algorithm")
     spaces = getattr(algorithm, "spaces", {})
     numbers = algorithm is not None and issubclass(algorithm, ContextualAlgorithm)
-    for name, changes in (settings.get("algorithm") or {}).get("space", {}).items():
+    for name, changes in _mapping("algorithm.space", (settings.get("algorithm") or {}).get("space")).items():
         key = f"algorithm.space.{name}"
         try:
-            parameter = HyperParameter(name, **{**spaces.get(name, {}), **changes})
+            parameter = HyperParameter(name, **{**spaces.get(name, {}), **_mapping(key, changes)})
         except ConfigError as error:
             text = str(error).replace(f"hyper-parameter '{name}'", key).replace("HyperParameter", key)
             raise ConfigError(text) from None
         for value in parameter.candidates if numbers else ():
             _check_number(f"{key}.candidates", value)
+        for field, value in (("low", parameter.low), ("default", parameter.default)) if numbers else ():
+            if value is not None:
+                _check_number(f"{key}.{field}", value)
     if numbers:
-        for name, value in (settings["tuner"].get("configuration") or {}).items():
+        for name, value in _mapping("tuner.configuration", settings["tuner"].get("configuration")).items():
             _check_number(f"tuner.configuration.{name}", value)
+        for name, values in _mapping("task.probe", settings["task"].get("probe")).items():
+            if not isinstance(values, list):
+                raise ConfigError(f"task.probe.{name}: found {values!r}, expected a list of numbers")
+            for value in values:
+                _check_number(f"task.probe.{name}", value)
+
+
+def _mapping(key: str, found: Any) -> dict[str, Any]:
+    if found is not None and not isinstance(found, dict):
+        raise ConfigError(f"{key}: found {found!r}, expected values by name")
+    return found or {}
 
 
 def _check_number(key: str, value: Any) -> None:

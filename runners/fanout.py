@@ -24,6 +24,7 @@ from runners.store import Store
 POLL_SECONDS = 0.2
 """How often it is looked whether another process has finished."""
 
+_IDLE_DEATHS = 2
 _WARM_UP_ROUNDS = (2, 2, 20, 200)
 _WARM_UP_SECONDS = 0.5
 
@@ -67,6 +68,14 @@ class _Pair(NamedTuple):
         return self.experiment.run_id, self.repetition
 
 
+class _Batch(NamedTuple):
+    """What one pool runs; whether it was lost with a worker before, and pools that died before anything began."""
+
+    pairs: list[_Pair]
+    lost: bool = False
+    idle: int = 0
+
+
 class _Answer(NamedTuple):
     pair: _Pair
     status: Literal["new", "done", "busy", "failed"]
@@ -82,9 +91,9 @@ def run_all(
 ) -> Summary:
     """Make sure that every experiment has its repetitions: run what is missing, each in one thread.
 
-    A result that is there already is verified by reading; a damaged one is named on stderr and run again. What another
-    live process is running is waited for, and taken over if that process dies. A repetition that fails is recorded
-    with its traceback, and the others go on.
+    A result that is there already is verified, by reading if it has changed since that was last done; a damaged one is
+    named on stderr and run again. What another live process is running is waited for, and taken over if that process
+    dies. A repetition that fails is recorded with its traceback, and the others go on.
 
     Parameters
     ----------
@@ -116,7 +125,9 @@ def run_all(
 
     missing: list[_Pair] = []
     for run_id, repetitions in wanted.items():
-        state[run_id].done = _verified(store, run_id, repetitions)
+        state[run_id].done, errors = store.verify(run_id, range(repetitions))
+        for error in errors:
+            print(f"warning: {error}; it is run again", file=sys.stderr)
         todo = sorted(set(range(repetitions)) - state[run_id].done)
         if todo:
             store.prepare(run_id, experiments[run_id].identity)
@@ -156,22 +167,9 @@ def _by_work(work: Sequence[tuple[Experiment, int]], state: dict[str, Result]) -
     return results
 
 
-def _verified(store: Store, run_id: str, repetitions: int) -> set[int]:
-    """Return which repetitions have a sound result; name those that are damaged."""
-    sound = set()
-    for repetition in sorted(store.done(run_id) & set(range(repetitions))):
-        try:
-            store.read(run_id, repetition)
-        except StoreError as error:
-            print(f"warning: {error}; it is run again", file=sys.stderr)
-        else:
-            sound.add(repetition)
-    return sound
-
-
 def _finish(pairs: list[_Pair], store: Store, jobs: int, runner: Runner) -> Iterator[_Answer]:
     """Yield one final answer for every pair, in the order in which they come."""
-    earlier = {pair.key: store.failure(*pair.key) for pair in pairs}
+    earlier = {run_id: store.failures(run_id) for run_id in {pair.experiment.run_id for pair in pairs}}
     while pairs:
         busy = []
         for answer in _fan_out(pairs, store, jobs, runner):
@@ -183,7 +181,7 @@ def _finish(pairs: list[_Pair], store: Store, jobs: int, runner: Runner) -> Iter
         while pairs:
             waiting = []
             for pair in pairs:
-                answer = _look(pair, store, earlier[pair.key])
+                answer = _look(pair, store, earlier[pair.experiment.run_id].get(pair.repetition, {}))
                 if answer.status == "busy":
                     waiting.append(pair)
                 else:
@@ -217,35 +215,41 @@ def _fan_out(pairs: list[_Pair], store: Store, jobs: int, runner: Runner) -> Ite
     """Run pairs in one pool, or in this process for one job, and yield answers as they come.
 
     When a worker dies (out of memory, a crash in compiled code), joblib gives up the whole pool. Whoever was running is
-    then run again in a pool of its own, where it does no harm to others; who kills that one, too, has failed.
+    then run once more, in a pool of its own, where it does no harm to others; who is lost there, too, has failed.
     """
-    batches = [pairs]
+    batches = [_Batch(pairs)]
     while batches:
         batch = batches.pop(0)
-        alone = batch is not pairs and len(batch) == 1
-        left = {pair.key: pair for pair in batch}
-        n_workers = 1 if jobs == 1 else max(2, min(jobs, len(batch)))  # never here: it might crash
+        left = {pair.key: pair for pair in batch.pairs}
+        n_workers = 1 if jobs == 1 else max(2, min(jobs, len(left)))  # never here: it might crash
         try:
             for answer in pool(runner, n_workers)(
                 delayed(_repeat)(pair.experiment, pair.repetition, store, os.getpid(), runner.time_limit)
-                for pair in batch
+                for pair in batch.pairs
             ):
                 left.pop(answer.pair.key)
                 yield answer
         except Exception as error:
             if not isinstance(error, TerminatedWorkerError) and type(error).__name__ != "KilledWorker":  # dask's
                 raise
-            began = [pair for pair in left.values() if store.claimed(*pair.key)]
-            if alone or not began:
-                for pair in left.values():
-                    with store.claim(*pair.key):  # and leave no claim of the dead behind
-                        answer = _failed(store, pair, error, "the worker process died, for instance for lack of memory")
-                    yield answer
-                continue
-            batches += [[pair] for pair in began]
-            rest = [pair for pair in left.values() if pair not in began]
-            if rest:
-                batches.insert(0, rest)
+            began = [left.pop(key) for key in list(left) if store.claimed(*key)]
+            rest = list(left.values())
+            idle = batch.idle + 1 if len(rest) == len(batch.pairs) else 0
+            if rest and idle <= _IDLE_DEATHS:
+                batches.insert(0, _Batch(rest, batch.lost, idle))
+                rest = []
+            if not batch.lost:
+                batches += [_Batch([pair], lost=True) for pair in began]
+                began = []
+            for pair in began + rest:
+                with store.claim(*pair.key) as mine:  # and leave no claim of the dead behind
+                    lost = TaskError(
+                        f"found that its worker process died, and another one, too ({type(error).__name__}), for "
+                        "instance for lack of memory, expected it to end"
+                    )
+                    # If it is not ours, it is another process's, or was finished just before
+                    answer = _failed(store, pair, lost, str(error)) if mine else _Answer(pair, "busy")
+                yield answer
 
 
 def _repeat(experiment: Experiment, repetition: int, store: Store, parent: int, limit: float | None = None) -> _Answer:
@@ -273,7 +277,7 @@ def _repeat(experiment: Experiment, repetition: int, store: Store, parent: int, 
 
 def _failed(store: Store, pair: _Pair, error: BaseException, trace: str) -> _Answer:
     first_line = str(error).strip().partition("\n")[0]
-    text = first_line if isinstance(error, BenchError) else f"{type(error).__name__}: {first_line}"
+    text = first_line if isinstance(error, BenchError) else f"{type(error).__name__}: {first_line}".removesuffix(": ")
     record = {"error": text, "traceback": trace, "repetition": pair.repetition, "settings": pair.experiment.settings}
     store.fail(*pair.key, record)
     return _Answer(pair, "failed", text)

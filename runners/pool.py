@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +21,8 @@ from bench.errors import ConfigError, TaskError
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _CONNECT_SECONDS = 15
+_QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""In a dask worker: Ctrl-C on a terminal, which reaches it, too, is for the process that started it to deal with."""
 
 
 @component
@@ -93,12 +95,23 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
         raise ConfigError(
             "runner: found dask, which is not installed, expected it: pip install 'bandit-tuning-bench[dask]'"
         ) from None
-    # A repetition whose worker died is tried once more
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+    settings = {
+        "distributed.scheduler.allowed-failures": 1,  # a repetition whose worker died is tried once more
+        "distributed.worker.preload": [_QUIET],
+    }
+    with dask.config.set(settings):
         if scheduler is None:
             size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
             with LocalCluster(**size, dashboard_address=None, silence_logs=50) as cluster, Client(cluster):
-                yield
+                try:
+                    yield
+                except BaseException:  # their end is not waited for: what they have finished is in files
+                    for nanny in cluster.workers.values():
+                        nanny.auto_restart = False
+                        with suppress(ProcessLookupError):
+                            if nanny.pid:
+                                os.kill(nanny.pid, signal.SIGKILL)
+                    raise
             return
         try:
             client = Client(scheduler, timeout=_CONNECT_SECONDS)

@@ -7,7 +7,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,8 +22,11 @@ from bench.errors import StoreError
 
 _RUN_ID = re.compile(r"[0-9a-f]{8,64}")
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
+_FAILED = re.compile(r"rep-(\d{5,9})\.failed\.json")
+_VERIFIED = "verified.txt"
 _DIGEST = b"content_sha256"
 _PLACE = b"place"
+_Stamp = tuple[int, int]
 _LEFTOVER_SECONDS = 600.0
 """Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
 
@@ -54,6 +57,10 @@ class Store:
     ``rep-00007.parquet``, its trace, bit-identical however it was run; ``rep-00007.json``, the seconds it took and the
     environment; or ``rep-00007.failed.json``, how it failed. ``rep-00007.claim`` is there while it runs.
 
+    ``verified.txt`` spares a listing from reading every result again: a line for each that is known to be sound, with
+    its size in bytes and the nanosecond of its last change. Lines are only ever added, the last one on a repetition
+    counts. It is a memory aid: without it, or where a line is torn or lost, results are read. `read` always verifies.
+
     Parameters
     ----------
     root
@@ -79,7 +86,7 @@ class Store:
         """Return the path of one of a repetition's files."""
         if isinstance(repetition, bool) or not isinstance(repetition, int | np.integer) or not 0 <= repetition < 10**9:
             raise StoreError(f"repetition: found {repetition!r}, expected a whole number from 0")
-        return self.folder(run_id) / f"rep-{repetition:05d}{suffix}"
+        return self.folder(run_id) / _name(repetition, suffix)
 
     def prepare(self, run_id: str, identity: Mapping[str, Any]) -> None:
         """Make a run's folder, say in it what it holds, and clear away what dead processes left half-written.
@@ -100,14 +107,34 @@ class Store:
 
     def done(self, run_id: str) -> set[int]:
         """Return the repetitions that have a result; reading it shows whether it is sound."""
-        folder = self.folder(run_id)
-        try:
-            with os.scandir(folder) as entries:
-                return {int(match[1]) for entry in entries if (match := _DONE.fullmatch(entry.name))}
-        except FileNotFoundError:
-            return set()
-        except OSError as error:
-            raise StoreError(f"{folder}: found no way to read it ({error.strerror}), expected a folder") from None
+        return self._numbers(run_id, _DONE)
+
+    def verify(self, run_id: str, repetitions: Iterable[int]) -> tuple[set[int], list[str]]:
+        """Return which of the repetitions have a sound result, and an error for each whose result is damaged.
+
+        A result is read if it has changed since it was known to be sound: a hundred thousand are listed in seconds.
+        """
+        known = self._known(run_id)
+        folder = str(self.folder(run_id))
+        sound, errors, lines = set(), [], []
+        for repetition in sorted(self.done(run_id) & set(repetitions)):
+            try:
+                stamp = _stamp(os.stat(f"{folder}/{_name(repetition, '.parquet')}"))
+                if known.get(repetition) != stamp:
+                    self._table(run_id, repetition)
+                    lines.append(_line(repetition, stamp))
+            except OSError:  # another process has found it damaged, and deleted it
+                continue
+            except StoreError as error:
+                errors.append(str(error))
+            else:
+                sound.add(repetition)
+        self._note(run_id, lines)
+        return sound, errors
+
+    def failures(self, run_id: str) -> dict[int, dict[str, Any]]:
+        """Return how repetitions failed when they were last run; those that did not are left out."""
+        return {repetition: self.failure(run_id, repetition) for repetition in self._numbers(run_id, _FAILED)}
 
     def write(self, run_id: str, repetition: int, columns: Mapping[str, np.ndarray], side: Mapping[str, Any]) -> None:
         """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure.
@@ -127,8 +154,9 @@ class Store:
         content = sink.getvalue().to_pybytes()
         side = {**side, "finished": _now(), "sha256": hashlib.sha256(content).hexdigest()}
         _write(self.path(run_id, repetition, ".json"), json.dumps(side, indent=1, sort_keys=True).encode())
-        _write(self.path(run_id, repetition), content)  # last: it is what says that all is there
+        stamp = _write(self.path(run_id, repetition), content)  # last: it is what says that all is there
         _remove(self.path(run_id, repetition, ".failed.json"))
+        self._note(run_id, [_line(repetition, stamp)])
 
     def read(self, run_id: str, repetition: int) -> pd.DataFrame:
         """Return a repetition's trace, verified.
@@ -141,6 +169,13 @@ class Store:
         StoreError
             When it is not there, or not what was written.
         """
+        try:
+            return self._table(run_id, repetition).to_pandas()
+        except StoreError as error:
+            self._note(run_id, [_line(repetition, (-1, -1))])
+            raise StoreError(f"{error}; the same command runs it again") from None
+
+    def _table(self, run_id: str, repetition: int) -> pa.Table:
         path = self.path(run_id, repetition)
         try:
             content = path.read_bytes()
@@ -160,7 +195,7 @@ class Store:
             raise StoreError(f"{path}: found a damaged file, expected the result as it was written")
         if place != f"{run_id}/{repetition}":
             raise StoreError(f"{path}: found the result of {place}, expected that of {run_id}/{repetition}")
-        return table.to_pandas()
+        return table
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
@@ -211,12 +246,39 @@ class Store:
         if not path.exists():
             return False
         try:
-            self.read(run_id, repetition)
+            self._table(run_id, repetition)
         except StoreError:
             with _disk(path):
                 path.unlink(missing_ok=True)
             return False
         return True
+
+    def _numbers(self, run_id: str, name: re.Pattern[str]) -> set[int]:
+        """Return the repetitions that have a file of such a name."""
+        folder = self.folder(run_id)
+        try:
+            with os.scandir(folder) as entries:
+                return {int(match[1]) for entry in entries if (match := name.fullmatch(entry.name))}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise StoreError(f"{folder}: found no way to read it ({error.strerror}), expected a folder") from None
+
+    def _known(self, run_id: str) -> dict[int, _Stamp]:
+        """Return size and time of change of the results that were sound when they were last looked at."""
+        known = {}
+        with suppress(OSError):
+            for line in (self.folder(run_id) / _VERIFIED).read_bytes().splitlines():
+                with suppress(ValueError):  # torn
+                    repetition, size, changed = map(int, line.split())
+                    known[repetition] = size, changed
+        return known
+
+    def _note(self, run_id: str, lines: list[str]) -> None:
+        """Add lines to the memory aid, if that can be: a full disk or a read-only folder is no matter here."""
+        if lines:
+            with suppress(OSError), open(self.folder(run_id) / _VERIFIED, "ab", buffering=0) as file:
+                file.write("".join(lines).encode())
 
 
 def _lock(path: Path) -> int | None:
@@ -255,8 +317,20 @@ def _digest(table: pa.Table) -> str:
     return digest.hexdigest()
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a temporary file beside ``path``, then rename it.
+def _name(repetition: int, suffix: str) -> str:
+    return f"rep-{repetition:05d}{suffix}"
+
+
+def _stamp(stat: os.stat_result) -> _Stamp:
+    return stat.st_size, stat.st_mtime_ns
+
+
+def _line(repetition: int, stamp: _Stamp) -> str:
+    return f"{repetition} {stamp[0]} {stamp[1]}\n"
+
+
+def _write(path: Path, content: bytes) -> _Stamp:
+    """Write a temporary file beside ``path``, then rename it; return its size and time of change.
 
     It is not forced to the disk: a result that a power failure tears is found out by its checksum, and run again.
     """
@@ -265,11 +339,13 @@ def _write(path: Path, content: bytes) -> None:
         try:
             with open(temporary, "xb") as file:
                 file.write(content)
+            stamp = _stamp(os.stat(temporary))
             os.replace(temporary, path)
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)
             raise
+    return stamp
 
 
 def _remove(path: Path) -> None:

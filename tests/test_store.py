@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,7 +57,7 @@ def test_a_result_comes_back_as_it_was(store):
     assert store.done("ab" * 10) == set()
     assert json.loads((store.folder(RUN) / "settings.json").read_text())["settings"] == {"horizon": 50}
     names = sorted(path.name for path in store.folder(RUN).iterdir())
-    assert names == ["rep-00007.json", "rep-00007.parquet", "settings.json"]
+    assert names == ["rep-00007.json", "rep-00007.parquet", "settings.json", "verified.txt"]
 
 
 def test_the_bytes_depend_on_the_content_alone(store, tmp_path):
@@ -122,6 +123,92 @@ def test_a_file_under_a_wrong_name_is_noticed(store):
         store.read(RUN, 1)
     with pytest.raises(StoreError, match="found no such file"):
         store.read(RUN, 0)
+
+
+def reads(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the list of repetitions whose files are read from now on."""
+    found, table = [], store._table
+
+    def spy(run_id: str, repetition: int) -> Any:
+        found.append(repetition)
+        return table(run_id, repetition)
+
+    monkeypatch.setattr(store, "_table", spy)
+    return found
+
+
+def test_a_listing_reads_only_what_has_changed_since_it_was_known_to_be_sound(store, monkeypatch):
+    for repetition in range(5):
+        store.write(RUN, repetition, columns(repetition), {})
+    read = reads(store, monkeypatch)
+    assert store.verify(RUN, range(9)) == ({0, 1, 2, 3, 4}, [])
+    assert store.verify(RUN, {1, 3, 7}) == ({1, 3}, [])
+    assert read == []
+    sound = store.path(RUN, 3).read_bytes()
+    os.utime(store.path(RUN, 1), ns=(1, 1))  # as a copy of the folder may have it
+    store.path(RUN, 2).write_bytes(sound[:-1])
+    store.path(RUN, 3).write_bytes(flipped(sound, len(sound) // 2))
+    os.utime(store.path(RUN, 3), ns=(2, 2))
+    done, errors = store.verify(RUN, range(5))
+    assert read == [1, 2, 3]
+    assert done == {0, 1, 4}
+    for number, error in zip((2, 3), errors, strict=True):
+        assert error == f"{store.path(RUN, number)}: found a damaged file, expected the result as it was written"
+    read.clear()
+    assert store.verify(RUN, range(5))[0] == done
+    assert read == [2, 3]  # the first is known again
+
+
+@pytest.mark.parametrize("memory", [None, b"", b"0 1", b"no\n0 x y\n\xff\xfe 1 2\n1 2 3 4\n1\n", b"0 99 99\n"])
+def test_a_folder_without_a_sound_memory_of_it_is_read_once(store, monkeypatch, memory):
+    for repetition in range(3):
+        store.write(RUN, repetition, columns(), {})
+    path = store.folder(RUN) / "verified.txt"
+    path.unlink()
+    if memory is not None:
+        path.write_bytes(memory)
+    read = reads(store, monkeypatch)
+    assert store.verify(RUN, range(3)) == ({0, 1, 2}, [])
+    assert read == [0, 1, 2]
+    read.clear()
+    assert store.verify(RUN, range(3)) == ({0, 1, 2}, [])
+    assert read == ([0] if memory == b"0 1" else [])  # a torn last line spoils the one that comes after it, once
+    path.unlink()
+    path.mkdir()  # nothing can be kept
+    assert store.verify(RUN, range(3)) == ({0, 1, 2}, [])
+
+
+def test_damage_that_no_listing_can_see_is_found_by_reading_and_listed_from_then_on(store):
+    store.write(RUN, 0, columns(), {})
+    path = store.path(RUN, 0)
+    stat = os.stat(path)
+    path.write_bytes(flipped(path.read_bytes(), 200))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert store.verify(RUN, range(1)) == ({0}, [])
+    with pytest.raises(
+        StoreError, match=r"found a damaged file, .* as it was written; the same command runs it again$"
+    ):
+        store.read(RUN, 0)
+    done, (error,) = store.verify(RUN, range(1))
+    assert done == set()
+    assert "found a damaged file" in error
+    store.write(RUN, 0, columns(), {})
+    assert store.verify(RUN, range(1)) == ({0}, [])
+
+
+def test_many_write_the_memory_of_one_folder_at_once(store, monkeypatch):
+    def write(first: int) -> None:
+        for repetition in range(first, 120, 6):
+            store.write(RUN, repetition, columns(), {})
+
+    threads = [threading.Thread(target=write, args=(first,)) for first in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    read = reads(store, monkeypatch)
+    assert store.verify(RUN, range(120)) == (set(range(120)), [])
+    assert read == []
 
 
 @pytest.mark.parametrize("name", ["../../etc", "", "0123", RUN + "/..", RUN.upper(), "/" + RUN, RUN + "\n"])

@@ -20,7 +20,7 @@ from bench.algorithms.base import Algorithm
 from bench.algorithms.dssm import Dssm
 from bench.component import component
 from bench.data.ali_log import AdLog
-from bench.data.files import cache_folder, write_whole
+from bench.data.files import cache_folder, read_arrays, write_whole
 from bench.seeding import Seeds
 
 
@@ -120,8 +120,7 @@ def _read(path: Path, n_places: int) -> np.ndarray | None:
     if not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:  # each array carries a checksum, which reading verifies
-            found: np.ndarray = file["scores"]
+        found = read_arrays(path)["scores"]
         whole = found.shape == (n_places,)
     except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
         whole = False

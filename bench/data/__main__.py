@@ -40,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _heldout(options.output, options.seed)
     except BenchError as error:
-        print(f"error: {error}", file=sys.stderr)
+        shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(error))  # as files may hold anything
+        print(f"error: {shown}", file=sys.stderr)
         return 1
     return 0
 

@@ -23,7 +23,7 @@ from bench.data.ali_log import AdLog
 from bench.data.ali_reader import FILES, read_log
 from bench.data.ali_surrogate import write_surrogate
 from bench.data.catalogue import ALI_DISPLAY_AD
-from bench.data.files import cache_folder, locate, write_whole
+from bench.data.files import cache_folder, locate, read_arrays, write_whole
 from bench.errors import DataError
 
 SURROGATE = "surrogate"
@@ -181,8 +181,7 @@ def _read(path: Path, identity: str) -> AdLog | None:
     if not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:  # each array carries a checksum, which reading verifies
-            content = {name: file[name] for name in file.files}
+        content = read_arrays(path)
         return AdLog(counts=json.loads(content.pop("counts").item()), identity=identity, **content)
     except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
         warnings.warn(f"{path}: found a damaged cache file, which is made anew", stacklevel=5)

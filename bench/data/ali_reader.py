@@ -282,19 +282,19 @@ def _first_bad_line(
                         return DataError(f"{where}: found no {name}, expected one")
                 elif name == "price":
                     if not _is_price(found):
-                        return DataError(f"{where}: found the price '{found[:20]}', expected a number, at least 0")
+                        return DataError(f"{where}: found the price {found[:20]!r}, expected a number, at least 0")
                 elif name == "clk":
                     if found not in ("0", "1"):
-                        return DataError(f"{where}: found the clk '{found[:20]}', expected 0 or 1")
+                        return DataError(f"{where}: found the clk {found[:20]!r}, expected 0 or 1")
                 elif not (found.isascii() and found.isdigit() and len(found) < 11 and int(found) <= _LARGEST):
                     return DataError(
-                        f"{where}: found the {name} '{found[:20]}', expected a whole number from 0 to {_LARGEST}"
+                        f"{where}: found the {name} {found[:20]!r}, expected a whole number from 0 to {_LARGEST}"
                     )
     return DataError(f"{path}: found what cannot be read as a table ({reason.partition(chr(10))[0]}), expected numbers")
 
 
 def _is_price(text: str) -> bool:
     try:
-        return 0.0 <= float(text) <= _LARGEST
+        return text.isascii() and "_" not in text and 0.0 <= float(text) <= _LARGEST  # Python alone takes 1_0
     except ValueError:
         return False

@@ -16,7 +16,7 @@ import bench.seeding
 from bench.data.catalogue import MOVIELENS
 from bench.data.factorisation import SWEEPS, factorise
 from bench.data.factors import Factors
-from bench.data.files import cache_folder, locate, write_whole
+from bench.data.files import cache_folder, locate, read_arrays, write_whole
 from bench.data.ratings import Ratings
 from bench.data.surrogate import surrogate_ratings
 from bench.errors import DataError
@@ -185,8 +185,7 @@ def _read_factors(path: Path, identity: str, rank: int) -> Factors | None:
     if not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:  # each array carries a checksum, which reading verifies
-            factors = Factors(file["users"], file["items"], file["objective"], identity)
+        factors = Factors(**read_arrays(path), fingerprint=identity)
         whole = (factors.users.shape, factors.items.shape) == ((N_USERS, rank), (N_ITEMS, rank))
     except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
         whole = False

@@ -15,7 +15,7 @@ import numpy as np
 import bench.data.open_bandit_log
 import bench.data.open_bandit_parser
 from bench.data.catalogue import OPEN_BANDIT
-from bench.data.files import cache_folder, write_whole
+from bench.data.files import cache_folder, read_arrays, write_whole
 from bench.data.open_bandit_log import OpenBanditLog
 from bench.data.open_bandit_parser import read_items, read_log
 from bench.errors import DataError
@@ -190,8 +190,7 @@ def _read(path: Path) -> dict[str, np.ndarray] | None:
     if not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:  # each array carries a checksum, which reading verifies
-            return {name: file[name] for name in file.files}
+        return read_arrays(path)
     except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
         warnings.warn(f"{path}: found a damaged cache file, which is made anew", stacklevel=4)
         return None

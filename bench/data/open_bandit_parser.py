@@ -169,7 +169,7 @@ def _blocks(path: Path, types: dict[str, Any]) -> Iterator[Any]:
             csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
         )
         yield from (pa.Table.from_batches([batch]).combine_chunks() for batch in reader)
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         raise _explained(path, str(error), columns) from None
     except OSError as error:
         raise _unreadable(path, error) from None
@@ -177,13 +177,13 @@ def _blocks(path: Path, types: dict[str, Any]) -> Iterator[Any]:
 
 def _header(path: Path, wanted: Iterable[str]) -> list[str]:
     try:
-        with path.open("rb") as file:
-            first = file.readline()
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            first = file.readline()  # as for Arrow, a carriage return alone ends a line
     except OSError as error:
         raise _unreadable(path, error) from None
     if not first.strip():
         raise DataError(f"{path}: found an empty file, expected a header and lines of data")
-    columns = [name.strip('"') for name in first.decode(errors="replace").removeprefix("\ufeff").strip().split(",")]
+    columns = [name.strip('"') for name in first.rstrip("\n").split(",")]
     for name in wanted:
         if columns.count(name) != 1:
             found = "no column" if name not in columns else f"{columns.count(name)} columns"
@@ -201,7 +201,7 @@ def _explained(path: Path, message: str, columns: list[str]) -> DataError:
         return DataError(f"{path}, line {match[1]}: found {match[3]} column(s), expected {match[2]}")
     if match := re.search(r"CSV column #(\d+): Row #(\d+): CSV conversion error to (\w+).*?: (.*)", message, re.S):
         value = re.fullmatch(r"invalid value '(.*)'", match[4].strip(), re.S)
-        found = f"'{value[1][:40]}'" if value else match[4].strip().splitlines()[0]
+        found = repr(value[1][:40]) if value else match[4].strip().splitlines()[0]
         expected = _TYPES.get(match[3], "text")
         return DataError(f"{path}, line {match[2]}, {columns[int(match[1])]}: found {found}, expected {expected}")
     return DataError(
@@ -219,7 +219,8 @@ def _codes(column: Any, names: dict[str, int]) -> np.ndarray:
 
 
 def _is_empty(column: str, codes: np.ndarray, names: dict[str, int]) -> Check:
-    return column, np.array(list(names)), codes == names.get("", -1), "some text"
+    empty = [code for name, code in names.items() if not name or "\0" in name]  # arrays of texts drop a NUL at the end
+    return column, np.array(list(names)), np.isin(codes, empty), "some text"
 
 
 def _refuse(checks: list[Check], path: Path, first_line: int) -> None:

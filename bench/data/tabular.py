@@ -21,6 +21,8 @@ SURROGATE = "surrogate"
 MISSING = ("", "NA", "None")
 """What stands for a missing value: what pandas, which the papers' authors use, takes for one."""
 
+_TOO_LARGE = 1e150  # the squares of smaller numbers are finite
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -70,6 +72,9 @@ class Columns:
             line = content.count(b"\n", 0, error.start) + 1
             found = f"found the byte 0x{content[error.start]:02x}, expected text in UTF-8"
             raise DataError(f"{path}, line {line}: {found}") from None
+        if "\0" in text:  # which arrays of texts drop at the end
+            line = content.count(b"\n", 0, content.index(b"\0")) + 1
+            raise DataError(f"{path}, line {line}: found the byte 0x00, expected text in UTF-8")
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         self._lines: list[int] = []
         rows = []
@@ -116,17 +121,17 @@ class Columns:
         if text in MISSING:
             return np.nan
         try:
-            value = float(text)
+            value = float(text) if text.isascii() and "_" not in text else np.nan  # Python takes 1_0 and other digits
         except ValueError:
             value = np.nan
-        if not np.isfinite(value):
-            raise self.error(name, row, "a number")
+        if not abs(value) < _TOO_LARGE:
+            raise self.error(name, row, f"a number below {_TOO_LARGE:g}")
         return value
 
     def error(self, name: str, row: int, expected: str) -> DataError:
         """Return the error that a field is not what was expected."""
         found = self._texts[name][row][:30]
-        return DataError(f"{self.path}, line {self._lines[row]}, column '{name}': found '{found}', expected {expected}")
+        return DataError(f"{self.path}, line {self._lines[row]}, column '{name}': found {found!r}, expected {expected}")
 
 
 def encoded(texts: Sequence[str]) -> np.ndarray:

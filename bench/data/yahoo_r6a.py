@@ -16,7 +16,7 @@ import numpy as np
 import bench.data.yahoo_log
 import bench.data.yahoo_parser
 from bench.data.catalogue import YAHOO_R6A
-from bench.data.files import cache_folder, write_whole
+from bench.data.files import cache_folder, read_arrays, write_whole
 from bench.data.yahoo_log import ClickLog
 from bench.data.yahoo_parser import YahooParser
 from bench.data.yahoo_surrogate import DAYS, surrogate_log
@@ -170,8 +170,7 @@ def _read(path: Path) -> ClickLog | None:
     if not path.is_file():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
-            content = {name: file[name] for name in file.files}
+        content = read_arrays(path)
         counts, identity = json.loads(content.pop("counts").item()), content.pop("fingerprint").item()
         log = ClickLog(**content, counts=counts)
         whole = log.fingerprint() == identity

@@ -176,7 +176,8 @@ def _clean(node: ElementTree.Element, prefix: str) -> None:
         node.text = None
     for key, value in list(node.attrib.items()):
         is_link = key in ("href", _XLINK + "href")
-        if key.lower().startswith("on") or (is_link and not value.startswith(("#", "data:image/"))):
+        loads = re.search(r"url\((?!#)", value) or (is_link and not value.startswith(("#", "data:image/")))
+        if key.lower().startswith("on") or loads:
             del node.attrib[key]
         elif is_link:
             del node.attrib[key]

@@ -1,0 +1,91 @@
+"""What spreading repetitions over processes costs, and what it gains; needs cores without other work.
+
+python tests/fanout_cost.py overhead
+python tests/fanout_cost.py efficiency --jobs 2 --repetitions 40
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from runners.experiment import Experiment  # noqa: E402
+from runners.fanout import run_all  # noqa: E402
+from runners.pool import Runner  # noqa: E402
+from runners.store import Store  # noqa: E402
+
+EMPTY: dict[str, Any] = {
+    "env": {"_target_": "bench.envs.switching_triangle.SwitchingTriangle"},
+    "tuner": {"_target_": "bench.tuners.random.Random"},
+    "task": {"_target_": "bench.tasks.direct.Direct"},
+    "horizon": 1,
+    "seed": 0,
+}
+LINUCB: dict[str, Any] = {
+    "env": {"_target_": "bench.envs.synthetic_linear.SyntheticLinear", "dim": 25, "n_arms": 120},
+    "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
+    "tuner": {"_target_": "bench.tuners.op.OP"},
+    "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
+    "horizon": 14_000,
+    "seed": 0,
+}
+
+
+def seconds(settings: dict[str, Any], repetitions: int, jobs: int, backend: str) -> float:
+    """Return how long the repetitions take in a new folder, workers' start included."""
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(backend, progress=False)
+        summary = run_all([(Experiment(settings), repetitions)], Store(folder), jobs=jobs, runner=runner)
+    assert len(summary.results[0].new) == repetitions
+    return summary.seconds
+
+
+def overhead(repetitions: int) -> dict[str, float]:
+    """Return milliseconds per repetition of one round: of many repetitions, less the seconds of a few."""
+    few = 20
+    found = {}
+    for name, jobs, backend in (("here", 1, "loky"), ("joblib", 2, "loky"), ("dask", 2, "dask")):
+        start = seconds(EMPTY, few, jobs, backend)
+        whole = seconds(EMPTY, few + repetitions, jobs, backend)
+        found[f"{name}, {jobs} worker{'s' if jobs > 1 else ''}: start, s"] = round(start, 2)
+        found[f"{name}, {jobs} worker{'s' if jobs > 1 else ''}: ms per repetition"] = round(
+            1000 * (whole - start) / repetitions, 2
+        )
+    return found
+
+
+def efficiency(repetitions: int, jobs: int) -> dict[str, float]:
+    """Return seconds with one worker and with several, and the share of the ideal speed-up that is reached."""
+    seconds(LINUCB, 2, 1, "loky")  # compiles
+    alone, together = seconds(LINUCB, repetitions, 1, "loky"), seconds(LINUCB, repetitions, jobs, "loky")
+    return {
+        "1 worker, s": round(alone, 2),
+        f"{jobs} workers, s": round(together, 2),
+        "efficiency": round(alone / together / jobs, 3),
+    }
+
+
+def main() -> int:
+    """Read the command line, measure, and print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("overhead", "efficiency"))
+    parser.add_argument("--repetitions", type=int, default=None)
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    start = time.process_time()
+    if given.what == "overhead":
+        found = overhead(given.repetitions or 400)
+    else:
+        found = efficiency(given.repetitions or 40, given.jobs)
+    print(json.dumps({**found, "CPU seconds of this process": round(time.process_time() - start, 1)}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

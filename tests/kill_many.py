@@ -1,0 +1,215 @@
+"""Kill runs at random moments, and see that nothing is lost, nothing altered, and nothing finished run again.
+
+python tests/kill_many.py --kills 100 --repetitions 200 --jobs 2
+python tests/kill_many.py --kills 20 --jobs 4 --backend dask --who worker
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS: dict[str, Any] = {
+    "env": {"_target_": "bench.envs.switching_triangle.SwitchingTriangle"},
+    "tuner": {"_target_": "bench.tuners.random.Random"},
+    "task": {"_target_": "bench.tasks.direct.Direct"},
+    "horizon": 500,
+    "seed": 0,
+}
+"""A repetition of some milliseconds, so that many moments are moments of writing."""
+
+_WAIT_SECONDS = 600.0
+
+
+def work(root: str, repetitions: int, jobs: int, backend: str) -> None:
+    """Run what is missing and print what came of it: what the processes that are killed do."""
+    from runners.experiment import Experiment
+    from runners.fanout import run_all
+    from runners.pool import Runner
+    from runners.store import Store
+
+    result = run_all([(Experiment(SETTINGS), repetitions)], Store(root), jobs=jobs, runner=Runner(backend)).results[0]
+    print(json.dumps({"done": len(result.done), "new": len(result.new), "failed": len(result.failed)}))
+
+
+class Run:
+    """Calls on one folder of results, and what was seen there."""
+
+    def __init__(self, root: Path, repetitions: int, jobs: int, backend: str = "loky") -> None:
+        self.words = ["--work", str(root), "--repetitions", str(repetitions), "--jobs", str(jobs), "--backend", backend]
+        self.root = root
+        self.repetitions = repetitions
+        self.seen: dict[str, tuple[int, int]] = {}
+        """Of each result, when it was first seen: its inode and the nanosecond of its last change."""
+
+    def start(self) -> subprocess.Popen[str]:
+        """Start the command."""
+        return subprocess.Popen(
+            [sys.executable, __file__, *self.words],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def look(self) -> int:
+        """Return how many results there are now."""
+        for path in self.root.glob("raw/*/rep-*.parquet"):
+            if path.name not in self.seen:
+                with suppress(FileNotFoundError):
+                    stat = path.stat()
+                    self.seen[path.name] = stat.st_ino, stat.st_mtime_ns
+        return len(self.seen)
+
+    def again(self) -> list[str]:
+        """Return the results that are no longer the files that were first seen: they were run a second time."""
+        now = {path.name: path.stat() for path in self.root.glob("raw/*/rep-*.parquet")}
+        return [name for name, seen in self.seen.items() if (now[name].st_ino, now[name].st_mtime_ns) != seen]
+
+    def results(self) -> dict[str, bytes]:
+        """Return the bytes of every result, by run and name."""
+        return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in self.root.glob("raw/*/rep-*.parquet")}
+
+    def leftovers(self) -> list[str]:
+        """Return what is neither a result nor beside one."""
+        return [path.name for path in self.root.glob("raw/*/*") if path.suffix not in (".parquet", ".json", ".txt")]
+
+
+def victims(parent: psutil.Process) -> list[psutil.Process]:
+    """Return the workers of a run."""
+    try:
+        children = parent.children(recursive=True)
+        lines = [(child, " ".join(child.cmdline())) for child in children]
+    except psutil.Error:
+        return []
+    return [child for child, line in lines if "tracker" not in line and ("Loky" in line or "spawn_main" in line)]
+
+
+def kill_many(
+    kills: int, folder: Path, *, repetitions: int, jobs: int, backend: str, who: str, seed: int
+) -> Counter[str]:
+    """Kill workers and parents at random moments, each time followed by the same command, on as many folders as needed.
+
+    Returns
+    -------
+    Counter
+        Kills by victim, folders, failures that were recorded and mended by the next command, and what must not be:
+        results ``lost``, ``altered`` and run ``again``, ``errors`` of a command.
+    """
+    rng = random.Random(seed)
+    calm = Run(folder / "calm", repetitions, 1)
+    print(finish(calm.start()), file=sys.stderr)
+    expected = calm.results()
+    assert len(expected) == repetitions
+    counts: Counter[str] = Counter(lost=0, altered=0, again=0, errors=0)
+    while counts["parent"] + counts["worker"] < kills:
+        left = kills - counts["parent"] - counts["worker"]
+        run = Run(folder / f"run{counts['folders']}", repetitions, jobs, backend)
+        _disturb(run, rng, min(left, 10), who, counts)
+        answer = finish(run.start())
+        while answer.get("failed"):  # lost twice to kills: recorded as failed, and run by the next command
+            counts["recorded as failed"] += answer["failed"]
+            answer = finish(run.start())
+        results = run.results()
+        if {name.partition("/")[0] for name in results} != {name.partition("/")[0] for name in expected}:
+            raise SystemExit("found runs of two names, expected one: the source was edited meanwhile")
+        counts["folders"] += 1
+        counts["errors"] += answer.get("done") != repetitions
+        counts["lost"] += len(expected.keys() - results.keys())
+        counts["altered"] += sum(expected[name] != content for name, content in results.items())
+        counts["again"] += len(run.again())
+        counts["leftover files"] += len(run.leftovers())
+        print(dict(counts), file=sys.stderr, flush=True)
+    return counts
+
+
+def _disturb(run: Run, rng: random.Random, kills: int, who: str, counts: Counter[str]) -> None:
+    """Start the command, kill it or a worker at a random moment, and so on until all is there or enough are killed."""
+    child = run.start()
+    for i in range(kills):
+        done = run.look()
+        if rng.random() < 0.2:  # a moment of starting up, or any other
+            ready, end = run.repetitions + 1, time.monotonic() + rng.random() * 3
+        else:
+            step = 2 * (run.repetitions - done) / (kills - i)
+            ready, end = done + 1 + int(rng.random() * step), time.monotonic() + _WAIT_SECONDS
+        while child.poll() is None and run.look() < ready and time.monotonic() < end:
+            time.sleep(0.002)
+        time.sleep(rng.random() * 0.01)
+        if child.poll() is not None:
+            counts["errors"] += bool(child.returncode)
+            if run.look() == run.repetitions:
+                break
+            child = run.start()
+        own = victims(psutil.Process(child.pid)) if child.poll() is None else []
+        kind = rng.choice(["parent", "worker"]) if who == "mixed" else who
+        if kind == "worker" and not own:
+            if who == "worker":
+                continue
+            kind = "parent"
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            if kind == "worker":
+                rng.choice(own).send_signal(signal.SIGKILL)
+            elif child.poll() is None:
+                os.kill(child.pid, signal.SIGKILL)
+            else:
+                continue
+            counts[kind] += 1
+        if kind == "parent":
+            child.wait()
+            child = run.start()  # at once: its workers may still be there
+    if who == "worker":
+        child.wait()
+    elif child.poll() is None:
+        os.kill(child.pid, signal.SIGKILL)
+        counts["parent"] += 1
+    child.communicate()
+    run.look()
+
+
+def finish(child: subprocess.Popen[str]) -> dict[str, int]:
+    """Return what a command says at its end; empty if it failed."""
+    out, err = child.communicate(timeout=_WAIT_SECONDS)
+    if child.returncode:
+        print(err, file=sys.stderr)
+        return {}
+    answer: dict[str, int] = json.loads(out)
+    return answer
+
+
+def main() -> int:
+    """Read the command line; return 0 if nothing went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--repetitions", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--backend", default="loky")
+    parser.add_argument("--who", choices=("mixed", "worker", "parent"), default="mixed")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.work:
+        work(given.work, given.repetitions, given.jobs, given.backend)
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {name: getattr(given, name) for name in ("repetitions", "jobs", "backend", "who", "seed")}
+        counts = kill_many(given.kills, Path(folder), **settings)
+    print(json.dumps(counts))
+    return int(any(counts[name] for name in ("lost", "altered", "again", "errors")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

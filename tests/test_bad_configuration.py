@@ -1,0 +1,591 @@
+"""Nonsense in a configuration: one sentence that names the key, or a part that works; and nothing outside of results.
+
+``BENCH_EXAMPLES=1000 python -m pytest tests/test_bad_configuration.py`` tries as many for every class.
+"""
+
+import ast
+import contextlib
+import html
+import io
+import itertools
+import json
+import math
+import os
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import registry
+from commands import ROOT, Commands, assert_one_sentence
+from hydra import initialize_config_dir
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from bench.data.__main__ import main as data_command
+from bench.errors import BenchError, ConfigError
+from bench.loop import run
+from bench.report.gallery import build as build_pages
+from bench.report.gallery import read as read_results
+from bench.report.gallery.picture import inline
+from bench.report.parts import part_id
+from bench.seeding import Seeds
+from bench.space import HyperParameter, Space
+from runners import cli
+from runners.compose import from_overrides
+from runners.experiment import _check_numbers, build
+
+EXAMPLES = int(os.environ.get("BENCH_EXAMPLES", "10"))
+SECONDS = 20.0
+properties = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+@pytest.fixture(autouse=True)
+def no_real_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
+        yield
+
+
+class TooLong(BaseException):
+    """It hangs."""
+
+
+@contextmanager
+def time_limit() -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        raise TooLong(f"more than {SECONDS:g} s")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+# What may be written where a value is expected
+
+NUMBERS = st.one_of(
+    st.integers(-3, 12),
+    st.sampled_from([10**6, -(10**6), 2**31, 2**63 - 1, 2**63, 10**30]),
+    st.floats(-2, 12).map(lambda value: round(value, 3)),
+    st.sampled_from(
+        [math.nan, math.inf, -math.inf, 0.0, -0.0, 1e-300, 5e-324, 1e300, -1e300, 1e18, 0.5, 1.0, 1e-9, 1.0000001]
+    ),
+)
+TEXTS = st.one_of(
+    st.sampled_from(["", " ", "abc", "1", "-1", "1e5", "nan", "none", "true", "../x", "/etc/passwd", "a.b", "x" * 500]),
+    st.sampled_from(["é", "\n", "\x1b[31m", "\0", "\u2028", "<b>", "'", "a b", "${seed}", "%s", "{}", "ridge"]),
+)
+VALUES = st.recursive(
+    st.one_of(NUMBERS, NUMBERS, TEXTS, st.booleans(), st.none()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.sampled_from(["a", "low", "candidates", "ridge", "exploration_rate"]), inner, max_size=2),
+    ),
+    max_leaves=6,
+)
+FIELDS = st.dictionaries(
+    st.sampled_from(["candidates", "low", "high", "log", "integer", "default", "when"]),
+    st.one_of(NUMBERS, VALUES, st.lists(NUMBERS, max_size=4)),
+    max_size=4,
+)
+
+
+def spelt(value: Any) -> str:
+    """Return a value as an override has it."""
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, list):
+        return f"[{','.join(map(spelt, value))}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key}:{spelt(item)}' for key, item in value.items())}}}"
+    return {"None": "null", "True": "true", "False": "false"}.get(repr(value), repr(value))
+
+
+def numbers_in(value: Any) -> Iterator[float]:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from numbers_in(item)
+        return
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number or (isinstance(value, str) and value.replace("e", "", 1).isdigit()):
+        yield float(value)
+
+
+# The classes, each with others that fit
+
+SMALL = ["env.n_arms=5", "env.dim=3"]
+COMPANIONS: list[list[str]] = [
+    [*SMALL],
+    ["env=synthetic_logistic", "algorithm=ucb_glm", *SMALL],
+    ["env=switching_sine", "algorithm=none", "tuner=zooming_ts"],
+    ["env=gaussian_arms", "algorithm=none", "tuner=ucb1"],
+    ["env=synthetic_logged", "algorithm=softmax_policy", "tuner=random"],
+    ["env=titanic", "algorithm=random_forest", "tuner=random"],
+    ["env=ali_display_ad", "algorithm=candidate_generation", "tuner=random"],
+]
+PLAYED = {"linucb", "lints", "ucb_glm", "glm_tsl", "laplace_ts", "gloc", "sgd_ts", "contextual_bandit", "direct"}
+PLAYED |= {"synthetic_linear", "synthetic_logistic", "switching_sine", "switching_triangle", "piecewise_lipschitz"}
+PLAYED |= {"gaussian_arms", "bernoulli_arms", "adversarial_arms", *registry.names("tuner")}
+"""Those of which some rounds take little time."""
+ROUNDS = 12
+PARTS = [(group, name) for group in ("env", "algorithm", "tuner", "task") for name in registry.names(group)]
+
+
+def companions(group: str, name: str) -> list[str]:
+    """Return overrides that choose the class, and others that it can be built with."""
+    for words in COMPANIONS:
+        own = [word for word in words if not word.startswith(f"{group}=")]
+        if group == "env":
+            own = [word for word in own if not word.startswith("env.")]
+        chosen = [f"{group}={name}", *own]
+        try:
+            made = from_overrides([*chosen, f"horizon={ROUNDS}", "repetitions=1"])
+            task, tuner = build(made.experiment.settings)
+            if name in PLAYED:
+                run(task, tuner, rounds=ROUNDS, seeds=Seeds(0))
+            return chosen
+        except BenchError:
+            continue
+    raise AssertionError(f"nothing fits {group}={name}")
+
+
+def keys_of(group: str, name: str) -> list[str]:
+    """Return the dotted keys of a class's settings, and one that there is not."""
+    values = registry.settings(group, name)
+    keys = [key for key in values if key != "_target_"]
+    keys += [f"space.{parameter}" for parameter in values.get("space", {})]
+    keys += [f"space.{p}.{key}" for p in values.get("space", {}) for key in ("candidates", "low", "high", "default")]
+    return [*keys, "_target_"]
+
+
+def assert_names(error: BenchError, *names: str) -> None:
+    with contextlib.redirect_stderr(io.StringIO()) as stream:
+        cli._say(error)
+    text = stream.getvalue().removesuffix("\n")
+    assert text.isprintable(), f"not one line: {text!r}"
+    assert "found " in text or "the space is empty" in text, text
+    assert "expected " in text, text
+    assert any(name in text for name in names), f"names none of {names}: {text!r}"
+    assert len(text) < 2_000, text
+
+
+LARGE = {"zooming", "cdt", "etc", "ad2me", "sd2me", "exp3", "hedge", "syndicated", "habo", "zooming_ts", "cdt_code"}
+"""Those that whole numbers of any size cost neither memory nor time."""
+
+
+def harmless(name: str, value: Any) -> bool:
+    """Whether the rounds that such a value leads to fit into memory and time."""
+    whole = [number for number in numbers_in(value) if math.isfinite(number) and number.is_integer()]
+    return name in LARGE or all(abs(number) <= 50 or abs(number) > 1e200 for number in whole)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+@pytest.mark.parametrize(("group", "name"), PARTS, ids=lambda value: value)
+def test_any_value_of_any_setting_is_refused_in_one_sentence_or_works(group: str, name: str) -> None:
+    """A setting is refused where it is built, if it can be; if not, then in its rounds, by an error of the project."""
+    chosen = companions(group, name)
+    keys = keys_of(group, name)
+
+    @properties
+    @given(key=st.sampled_from(keys), value=VALUES, fields=FIELDS)
+    def check(key: str, value: Any, fields: dict[str, Any]) -> None:
+        if key.startswith("space.") and key.count(".") == 1:
+            value = fields
+        dotted = f"{group}.{key}"
+        add = "" if key in registry.settings(group, name) else "++"
+        with time_limit():
+            try:
+                made = from_overrides([*chosen, f"horizon={ROUNDS}", "repetitions=1", f"{add}{dotted}={spelt(value)}"])
+                _check_numbers(made.experiment.settings)
+                task, tuner = build(made.experiment.settings)
+            except ConfigError as error:
+                names = [dotted, key.split(".")[-1], ".".join(dotted.split(".")[:3])]
+                assert_names(error, *names)
+                return
+            if name not in PLAYED or not harmless(name, value):
+                return
+            try:
+                trace = run(task, tuner, rounds=ROUNDS, seeds=Seeds(0))
+            except BenchError as error:
+                assert_names(error, "")
+                return
+            except (ArithmeticError, ValueError):  # numbers whose squares are none: a failed repetition, kept as such
+                assert any(number and not 1e-100 < abs(number) < 1e100 for number in numbers_in(value)), value
+                return
+            assert trace.round == ROUNDS
+
+    check()
+
+
+@pytest.mark.parametrize("key", ["horizon", "repetitions", "seed", "jobs", "output"])
+def test_any_value_of_a_run_is_refused_in_one_sentence_or_is_in_range(key: str) -> None:
+    @properties
+    @given(value=VALUES)
+    def check(value: Any) -> None:
+        try:
+            made = from_overrides([f"++{key}={spelt(value)}"])
+        except BenchError as error:
+            assert_names(error, key)
+            return
+        found = made.settings
+        assert 1 <= found.horizon <= 10**9
+        assert 1 <= found.repetitions <= 10**6
+        assert found.seed >= 0
+        assert found.jobs >= 1
+        assert found.output in ("text", "json")
+        assert made.experiment.settings["horizon"] == found.horizon
+
+    check()
+
+
+@pytest.mark.parametrize("key", ["backend", "scheduler", "time_limit", "progress", "nonsense"])
+def test_any_value_of_the_runner_is_refused_in_one_sentence_or_taken(key: str) -> None:
+    @properties
+    @given(value=VALUES)
+    def check(value: Any) -> None:
+        try:
+            made = from_overrides([f"++runner.{key}={spelt(value)}"]).runner
+        except ConfigError as error:
+            assert_names(error, f"runner.{key}", f"'{key}'")
+            return
+        assert key != "nonsense"
+        assert made.time_limit is None or 0 < made.time_limit < math.inf
+
+    check()
+
+
+# Search spaces
+
+
+@settings(properties, max_examples=max(200, EXAMPLES))
+@given(fields=FIELDS)
+def test_a_hyper_parameter_is_refused_in_one_sentence_or_gives_values_within_it(fields: dict[str, Any]) -> None:
+    try:
+        made = HyperParameter("x", **fields)
+    except ConfigError as error:
+        assert_names(error, "'x'", "HyperParameter")
+        return
+    assert made.candidates or made.continuous
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for u in (0.0, 1e-300, 0.25, 0.5, 1.0 - 2**-53, 1.0) if made.continuous else ():
+            value = made.from_unit(u)
+            assert made.low <= value <= made.high, f"{u} becomes {value}"
+            assert not made.integer or value == int(value)
+        drawn = made.sample(np.random.default_rng(0))
+    assert made.continuous or any(drawn is candidate for candidate in made.candidates)
+    if not made.continuous:
+        with pytest.raises(ConfigError, match="no interval"):
+            made.from_unit(0.5)
+
+
+BOUNDS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(properties, max_examples=max(300, EXAMPLES))
+@given(ends=st.tuples(BOUNDS, BOUNDS).map(sorted), log=st.booleans(), us=st.lists(st.floats(0, 1), min_size=2))
+def test_the_unit_interval_is_mapped_in_order_within_the_ends(ends: list[float], log: bool, us: list[float]) -> None:
+    low, high = ends
+    assume(low < high and (low > 0 or not log))
+    try:
+        parameter = HyperParameter("x", low=low, high=high, log=log)
+    except ConfigError as error:
+        assert_names(error, "less wide")
+        assert not math.isfinite(high / low if log else high - low)
+        return
+    values = [parameter.from_unit(u) for u in sorted(us)]
+    assert all(low <= value <= high for value in values), values
+    slack = 1e-12 * max(abs(low), abs(high))
+    assert all(later >= earlier - slack for earlier, later in itertools.pairwise(values))
+    assert parameter.from_unit(1.0) == high
+
+
+@settings(properties, max_examples=max(200, EXAMPLES))
+@given(low=st.integers(-(2**53), 2**53), width=st.integers(1, 2**53), log=st.booleans(), u=st.floats(0, 1))
+def test_whole_numbers_stay_whole_and_within_the_ends(low: int, width: int, log: bool, u: float) -> None:
+    assume(low > 0 or not log)
+    value = HyperParameter("x", low=low, high=low + width, log=log, integer=True).from_unit(u)
+    assert isinstance(value, int)
+    assert float(low) <= value <= float(low + width)
+
+
+@settings(properties, max_examples=max(100, EXAMPLES))
+@given(
+    entries=st.dictionaries(
+        st.sampled_from(["a", "b", "c", "name", "", "1", "é"]),
+        st.one_of(FIELDS, st.lists(NUMBERS, max_size=4), st.lists(VALUES, max_size=3)),
+        max_size=3,
+    )
+)
+def test_a_space_is_refused_in_one_sentence_or_holds_together(entries: dict[str, Any]) -> None:
+    try:
+        space = Space.of(**entries)
+    except ConfigError as error:
+        assert_names(error, *(f"'{name}'" for name in entries), "search space", "HyperParameter")
+        return
+    assert space.names == tuple(entries)
+    assert space.dim == len(entries)
+    assert set(space.sample(np.random.default_rng(0))) == set(entries)
+    try:
+        products = space.product()
+    except ConfigError as error:
+        assert_names(error, *(f"'{name}'" for name in entries))
+        return
+    assert len(products) == math.prod(len(parameter.candidates) for parameter in space.parameters)
+
+
+# The command line says it, and nothing leaves the folder of results
+
+PATHS = ["../x", "../../etc/passwd", "/tmp/x", "a/../../x", "..", ".", "a\\b", "x\0y", "%2e%2e/x", "~", "$HOME", "x y"]
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Commands:
+    return Commands(tmp_path / "home")
+
+
+@pytest.fixture
+def call(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., Any]:
+    """Call a command in this process, which must not write outside of its folder of results."""
+    from hydra.core.global_hydra import GlobalHydra
+
+    def called(command: str, *words: str) -> Any:
+        GlobalHydra.instance().clear()
+        before = {path for path in tmp_path.rglob("*") if "results" not in path.parts}
+        answer = commands.here(monkeypatch, capsys, command, *words)
+        after = {path for path in tmp_path.rglob("*") if "results" not in path.parts}
+        assert {path for path in after - before if ".cache" not in path.parts} == set()
+        return answer
+
+    return called
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(("command", "key"), [("reproduce", "figure"), ("reproduce", "paper"), ("run", "scale")])
+def test_a_name_that_is_a_path_is_refused(call: Callable[..., Any], command: str, key: str, path: str) -> None:
+    assert_one_sentence(call(command, f"{key}={path}"), key)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env.features=../x",
+        "runner.backend=../x",
+        "env=open_bandit env.campaign=../x",
+        "env=synthetic_logged algorithm=softmax_policy tuner=random task.estimator=../x",
+    ],
+)
+def test_a_setting_that_is_a_path_is_refused(call: Callable[..., Any], line: str) -> None:
+    key = line.split(" ")[-1].partition("=")[0]
+    assert_one_sentence(call("run", *line.split(" "), "horizon=5", "repetitions=1"), f"{key}: found '../x'")
+
+
+def test_names_of_ones_own_name_no_files(call: Callable[..., Any], commands: Commands) -> None:
+    """A configuration of a tuner's own may be called anything: results lie in a folder that is named by a hash."""
+    answer = call("run", "tuner=fixed", "++tuner.configuration={exploration_rate: 0.5}", "horizon=5", "repetitions=1")
+    assert answer.code == 0, answer.err
+    (folder,) = (commands.results / "raw").iterdir()
+    assert folder.name.isalnum()
+    assert not [path for path in commands.results.rglob("*") if "exploration" in path.name]
+    answer = call("run", "tuner=fixed", '++tuner.configuration={"../../x": 0.5}', "horizon=5", "repetitions=1")
+    assert answer.code == 1
+    assert answer.err.count("\n") == 1
+    assert list((commands.results / "raw").iterdir()) == [folder]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "env.features='\x1b[31mred'",
+        "env.features='\u202eabc'",
+        "tuner._target_='a\x07.b'",
+        "horizon='\x9b2J'",
+        "algorithm.tune=['\x1b]0;title\x07']",
+    ],
+)
+def test_an_error_cannot_steer_the_terminal(call: Callable[..., Any], word: str) -> None:
+    """What a value holds is shown, not done."""
+    answer = call("run", word, "repetitions=1")
+    assert answer.code == 1
+    assert answer.err.startswith("error: ")
+    assert answer.err.rstrip("\n").isprintable(), repr(answer.err)
+
+
+def test_a_damaged_data_file_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    cli._say(ConfigError("file, line 1: found '\x1b[2J\r\x85\u2028', expected a number"))
+    assert data_command(["fetch", "\x1b[2J\r\x85\u2028"]) == 1
+    lines = capsys.readouterr().err.removesuffix("\n").split("\n")
+    assert len(lines) == 2
+    for line in lines:
+        assert line.startswith("error: ")
+        assert line.isprintable(), repr(line)
+        assert "'\\x1b[2J\\r\\x85\\u2028'" in line
+
+
+# What is read back is data, never code
+
+CODE = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "jsonpickle"}
+LOADERS = {"read_pickle", "unsafe_load", "full_load", "load_module", "exec", "eval", "compile", "literal_eval"}
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func), node
+
+
+@pytest.mark.parametrize("folder", ["bench", "runners"])
+def test_nothing_is_unpickled_or_evaluated(folder: str) -> None:
+    """Results, caches and models are arrays, tables and JSON: a file that somebody gives you cannot run code."""
+    found = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or "", *(alias.name for alias in node.names)]
+            found += [f"{path}:{node.lineno} imports {name}" for name in names if name.partition(".")[0] in CODE]
+        for name, call in calls(tree):
+            given = {keyword.arg: keyword.value for keyword in call.keywords}
+            last = name.rpartition(".")[2]
+            constant = {key: value.value for key, value in given.items() if isinstance(value, ast.Constant)}
+            unsafe = (
+                (name == "np.load" and constant.get("allow_pickle") is not False)
+                or (name == "torch.load" and constant.get("weights_only") is not True)
+                or name in ("joblib.load", "yaml.load", "np.fromfile", "Memory", "joblib.Memory")
+                or (last in LOADERS and name in LOADERS | {f"pd.{last}", f"yaml.{last}"})
+                or (constant.get("allow_pickle") is True)
+            )
+            if unsafe:
+                found.append(f"{path}:{call.lineno} calls {name}")
+    assert found == []
+
+
+def test_a_pickle_in_the_cache_is_not_loaded(tmp_path: Path) -> None:
+    """The readers' own way of reading refuses it."""
+
+    class Evil:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (Path.touch, (tmp_path / "done",))
+
+    np.savez(tmp_path / "a.npz", users=np.array([Evil()], dtype=object))
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as file, pytest.raises(ValueError, match="allow_pickle"):
+        _ = file["users"]
+    assert not (tmp_path / "done").exists()
+
+
+# The gallery shows text as text
+
+HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1">'
+EVIL = "<script>alert('x')</script>\"'><x-evil onclick=alert(1)>&amp;${7*7}{{7*7}}"
+
+
+class Tags(HTMLParser):
+    """All tags and attributes of a page, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.words = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, key, value or "") for key, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def site(folder: Path, word: str) -> dict[str, Any]:
+    """Write results in which every word is ``word``, and return the figures there can be."""
+    made = folder / "syndicated" / "figure2" / "quick"
+    made.mkdir(parents=True)
+    claim = dict.fromkeys(("claim", "text", "case", "unit", "expect", "note"), word)
+    numbers = {"estimate": 1.0, "ci_low": 0.0, "ci_high": 2.0, "n": 5}
+    claims = [{**claim, **numbers, "verdict": verdict} for verdict in ("holds", "fails", word)]
+    pd.DataFrame(claims).to_csv(made / "claims.csv", index=False)
+    row = {"method": word, word: word, "mean": 1.0, "published_note": word}
+    pd.DataFrame([row]).to_csv(made / "table.csv", index=False)
+    manifest = {
+        "command": word,
+        "settings": [{"key": word, "values": [word], "source": word, "where": word}],
+        "runs": [{"repetitions": 5, "horizon": 10, "data": word, "seconds_per_repetition": 1.0}],
+        "published": [word],
+        "environment": {"python": word, "cpu": word, "git": {"commit": word}},
+    }
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    (made / "<b> & 'x'.csv").write_text("a\n1\n")
+    text = html.escape(word)
+    (made / "figure2.svg").write_text(
+        f'{HEAD}<title>{text}</title><g id="{part_id("line", word, word)}"><path d="M 0 0 L 1 1"/></g>'
+        f"<text>{text}</text></svg>"
+    )
+    config = {"title": word, "kind": "curves", "column": word, "x_label": word, "axis": word}
+    return {"syndicated/figure2": config, f"{word.replace('/', '')}/figure": {"title": word}}
+
+
+def test_the_gallery_escapes_every_word(tmp_path: Path) -> None:
+    """Words full of markup make the same elements as plain words, and are shown as they are."""
+    evil, plain = (
+        build_pages(read_results(tmp_path / str(at), site(tmp_path / str(at), word)))
+        for at, word in enumerate((EVIL, "plain"))
+    )
+    assert len(evil) == len(plain) > 2
+    shown = 0
+    for name, page, other in zip(evil, evil.values(), plain.values(), strict=True):
+        tags = Tags(page)
+        assert tags.tags == Tags(other).tags, name
+        assert not [entry for entry in tags.attributes if entry[1].startswith("on")], name
+        for tag, key, value in tags.attributes:
+            if key in ("href", "src", "xlink:href", "action", "data"):
+                scheme = value.partition(":")[0].lower() if ":" in value else ""
+                assert scheme in ("", "data"), f"{name}: {tag} {key}={value!r}"
+        shown += tags.words.count(EVIL)
+    assert shown > 15
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<script>alert(1)</script>",
+        '<g onload="alert(1)"><path d="M 0 0" onclick="alert(1)"/></g>',
+        "<foreignObject><body xmlns='http://www.w3.org/1999/xhtml'><img src='http://x.y/a'/></body></foreignObject>",
+        '<a xlink:href="javascript:alert(1)"><text>x</text></a>',
+        '<use xlink:href="http://x.y/a.svg#b"/>',
+        '<image href="http://x.y/a.png"/>',
+        '<image xlink:href="//x.y/a.png"/>',
+        "<style>@import url(http://x.y/a.css);</style>",
+        '<path style="fill: url(http://x.y/a.svg#b)" d="M 0 0"/>',
+        '<path style="background-image: url(&quot;//x.y/a&quot;)" d="M 0 0"/>',
+        '<path fill="url(https://x.y/a.svg#b)" d="M 0 0"/>',
+        '<g clip-path="url(http://x.y/a.svg#b)"/>',
+        '<g><set attributeName="href" to="javascript:alert(1)"/><animate attributeName="href" values="http://x.y"/></g>',
+    ],
+)
+def test_a_picture_in_a_page_loads_and_does_nothing(body: str) -> None:
+    svg = inline(f"{HEAD}<g id='a'><text>kept</text></g>{body}</svg>", "p-", "title", {}).svg
+    assert "kept" in svg
+    for unwanted in ("alert", "x.y", "script", "onload", "onclick", "@import", "foreignObject"):
+        assert unwanted not in svg, svg

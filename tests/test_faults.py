@@ -1,0 +1,282 @@
+"""Whatever goes wrong around a run ends in one clear sentence, and what is finished is kept."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kill_many
+import pytest
+from commands import Commands
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from bench.errors import StoreError
+from runners import fanout
+from runners.experiment import Experiment
+from runners.fanout import run_all
+from runners.pool import Runner
+from runners.store import Store
+
+TUNER = '''"""A tuner that goes wrong at repetition 2, in the way that a variable says."""
+
+import os
+import shutil
+import signal
+import time
+
+from bench.tuners.base import Tuner
+
+
+class Trouble(Tuner):
+    def _start(self, problem, seeds):
+        self.rng = seeds.generator("x")
+        kind, _, where = os.environ.get("TROUBLE", "").partition(" ")
+        if problem.total_rounds != 300 or seeds.repetition != 2 or not kind:
+            return
+        if kind == "once" and not os.path.exists(where):
+            open(where, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if kind == "vanish":
+            shutil.rmtree(where)
+        if kind == "memory":
+            raise MemoryError
+        while kind == "hang":
+            pass
+        if kind == "sleep":
+            time.sleep(float(where))
+
+    def _ask(self):
+        return {"x": float(self.rng.random())}
+
+    def _tell(self, reward, outcome):
+        pass
+'''
+SETTINGS: dict[str, Any] = {
+    **kill_many.SETTINGS,
+    "tuner": {"_target_": "trouble_tuner.Trouble"},
+    "horizon": 300,
+}
+
+
+@pytest.fixture
+def trouble(tmp_path, monkeypatch):
+    """Make the folder of the test the current one, with the tuner in it."""
+    (tmp_path / "trouble_tuner.py").write_text(TUNER)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "trouble_tuner", raising=False)
+    yield lambda value: monkeypatch.setenv("TROUBLE", value)
+    sys.modules.pop("trouble_tuner", None)
+
+
+@pytest.fixture
+def experiment(trouble):
+    return Experiment(SETTINGS)
+
+
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    """Yield an empty file system with room for a few results."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if not shutil.which("mount") or subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here, which only root may")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def parquet(root: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in root.glob("raw/*/*.parquet")}
+
+
+def test_after_kills_at_random_moments_all_is_there_once_and_as_if_nothing_had_happened(tmp_path):
+    counts = kill_many.kill_many(
+        10, tmp_path, repetitions=200, jobs=2, backend="loky", who="mixed", seed=time.time_ns()
+    )
+    assert counts["parent"] + counts["worker"] >= 10
+    assert {name: counts[name] for name in ("lost", "altered", "again", "errors")} == {
+        "lost": 0,
+        "altered": 0,
+        "again": 0,
+        "errors": 0,
+    }
+
+
+def test_four_processes_on_one_folder_run_each_repetition_once(tmp_path):
+    run = kill_many.Run(tmp_path, 200, 1)
+    children = [run.start() for _ in range(4)]
+    answers = [kill_many.finish(child) for child in children]
+    assert [(answer["done"], answer["failed"]) for answer in answers] == [(200, 0)] * 4
+    assert sum(answer["new"] for answer in answers) == 200
+    assert len(run.results()) == 200
+    assert run.leftovers() == []
+
+
+def test_a_repetition_lost_with_its_worker_is_run_once_more(tmp_path, trouble, experiment):
+    calm = run_all([(experiment, 5)], Store(tmp_path / "calm"), jobs=1).results[0]
+    trouble(f"once {tmp_path / 'killed'}")
+    result = run_all([(experiment, 5)], Store(tmp_path / "results"), jobs=2).results[0]
+    assert (tmp_path / "killed").exists()
+    assert (result.new, result.failed) == (calm.new, {})
+    assert parquet(tmp_path / "results") == parquet(tmp_path / "calm")
+
+
+@pytest.mark.parametrize("deaths", [1, 2, 3])
+def test_workers_that_die_before_anything_began_are_replaced_twice(tmp_path, experiment, monkeypatch, deaths):
+    pool, left = fanout.pool, [deaths]
+
+    def dying(*args: Any) -> Any:
+        if not left[0]:
+            return pool(*args)
+        left[0] -= 1
+
+        def call(calls: Any) -> Any:
+            raise TerminatedWorkerError("killed")
+            yield
+
+        return call
+
+    monkeypatch.setattr(fanout, "pool", dying)
+    store = Store(tmp_path / "results")
+    result = run_all([(experiment, 3)], store, jobs=1).results[0]
+    assert left == [0]
+    if deaths < 3:
+        assert (result.new, result.failed) == ({0, 1, 2}, {})
+    else:
+        assert result.new == set()
+        assert list(result.failed) == [0, 1, 2]
+        assert result.failed[0].startswith("found that its worker process died, and another one, too")
+    assert not list(tmp_path.glob("results/raw/*/*.claim"))
+
+
+def test_a_result_that_was_written_just_before_its_worker_died_counts(tmp_path, experiment, monkeypatch):
+    store, pool = Store(tmp_path / "results"), fanout.pool
+
+    def dying(*args: Any) -> Any:
+        def call(calls: Any) -> Any:
+            yield from pool(*args)(list(calls)[:-1])
+            store.write(experiment.run_id, 2, fanout.play(experiment, 2).columns(), {})
+            store.path(experiment.run_id, 2, ".claim").touch()
+            raise TerminatedWorkerError("killed")
+
+        return call
+
+    monkeypatch.setattr(fanout, "pool", dying)
+    result = run_all([(experiment, 3)], store, jobs=1).results[0]
+    assert (result.done, result.failed) == ({0, 1, 2}, {})
+    assert not store.failures(experiment.run_id)
+    assert not list(tmp_path.glob("results/raw/*/*.claim"))
+
+
+def test_too_little_memory_is_a_failure_of_the_repetition(tmp_path, trouble, experiment):
+    trouble("memory")
+    result = run_all([(experiment, 4)], Store(tmp_path / "results"), jobs=1).results[0]
+    assert (result.new, result.failed) == ({0, 1, 3}, {2: "MemoryError"})
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_full_disk_ends_in_a_sentence_and_with_room_it_goes_on(tmp_path, small_disk, experiment, jobs):
+    store = Store(small_disk)
+    run_all([(experiment, 60)], Store(tmp_path / "calm"), jobs=1)
+    with pytest.raises(
+        StoreError, match=r"could not be written \(No space left on device\), expected a folder"
+    ) as caught:
+        run_all([(experiment, 60)], store, jobs=jobs)
+    assert "\n" not in str(caught.value)
+    kept = store.verify(experiment.run_id, range(60))
+    assert 0 < len(kept[0]) < 60
+    assert kept[1] == []
+    subprocess.run(["mount", "-o", "remount,size=8m", str(small_disk)], check=True)
+    result = run_all([(experiment, 60)], store, jobs=1).results[0]
+    assert result.new == set(range(60)) - kept[0]
+    assert parquet(small_disk) == parquet(tmp_path / "calm")
+
+
+def test_a_read_only_folder_is_named_and_what_is_in_it_can_be_used(small_disk, experiment):
+    store = Store(small_disk)
+    run_all([(experiment, 2)], store, jobs=1)
+    (store.folder(experiment.run_id) / "verified.txt").unlink()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    result = run_all([(experiment, 2)], store, jobs=1).results[0]
+    assert (result.done, result.new) == ({0, 1}, set())
+    with pytest.raises(StoreError, match=r"could not be written \(Read-only file system\), expected a folder"):
+        run_all([(experiment, 3)], store, jobs=1)
+
+
+def test_results_that_vanish_meanwhile_are_named_and_made_again(tmp_path, trouble, experiment):
+    store = Store(tmp_path / "results")
+    trouble(f"vanish {store.root}")
+    with pytest.raises(StoreError, match=r"^/.*could not be written \(No such file or directory\), expected a folder"):
+        run_all([(experiment, 4)], store, jobs=1)
+    trouble("")
+    assert run_all([(experiment, 4)], store, jobs=1).results[0].new == {0, 1, 2, 3}
+
+
+def test_a_tuner_that_hangs_in_a_dask_worker_is_stopped(tmp_path, trouble, experiment):
+    pytest.importorskip("distributed", reason="dask is not installed")
+    trouble("hang")
+    result = run_all(
+        [(experiment, 4)], Store(tmp_path / "results"), jobs=1, runner=Runner("dask", time_limit=3)
+    ).results[0]
+    assert result.new == {0, 1, 3}
+    assert "more than runner.time_limit = 3 s" in result.failed[2]
+
+
+@pytest.mark.parametrize("words", [["jobs=1"], ["jobs=2"], ["jobs=2", "runner=dask"]], ids="-".join)
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_from_outside_it_says_how_to_go_on(tmp_path, trouble, experiment, words, kind):
+    if "runner=dask" in words:
+        pytest.importorskip("distributed", reason="dask is not installed")
+    commands = Commands(tmp_path)
+    (commands.cwd / "trouble_tuner.py").write_text(TUNER)
+    words = ["env=switching_triangle", "algorithm=none", "tuner=custom", "tuner._target_=trouble_tuner.Trouble", *words]
+    child = commands.popen("run", *words, "horizon=300", "repetitions=6", TROUBLE="sleep 100")
+    end = time.monotonic() + 100
+    least = 2 if "jobs=1" in words else 5  # all but the one that sleeps
+    while len(parquet(commands.results)) < least:
+        assert time.monotonic() < end, "it took too long"
+        assert child.poll() is None, child.communicate()
+        time.sleep(0.05)
+    start = time.monotonic()
+    if kind == signal.SIGINT:
+        os.killpg(child.pid, kind)  # as a terminal does
+    else:
+        child.send_signal(kind)  # as a batch system or a service manager does
+    out, err = child.communicate(timeout=60)
+    print(f"{kind.name} {words[-1]}: {time.monotonic() - start:.2f} s")
+    assert time.monotonic() - start < 10  # 3 s on a machine without other work; the repetition would take 100
+    assert (child.returncode, out) == (130, "")
+    assert err == "stopped; what is finished is kept, the same command goes on from there\n"
+    assert len(parquet(commands.results)) == least
+
+
+def test_a_reader_who_has_had_enough_is_no_traceback(tmp_path):
+    commands = Commands(tmp_path)
+    child = commands.popen(
+        "run", "env=switching_triangle", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2"
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()  # as head does at its end
+    with child.stderr:
+        err = child.stderr.read()
+    child.wait(timeout=100)
+    assert child.returncode == 141
+    assert err == "stopped, as nobody reads on; what is finished is kept, the same command goes on from there\n"
+    assert len(parquet(commands.results)) == 2
+
+
+def test_a_second_command_knows_what_the_first_has_verified(tmp_path, experiment, monkeypatch):
+    run_all([(experiment, 3)], Store(tmp_path / "results"), jobs=1)
+    store = Store(tmp_path / "results")
+    monkeypatch.setattr(store, "_table", lambda *_: pytest.fail("a result was read to list it"))
+    assert run_all([(experiment, 3)], store, jobs=1).results[0].done == {0, 1, 2}
+    settings = json.loads((store.folder(experiment.run_id) / "settings.json").read_text())["settings"]
+    assert settings["tuner"] == SETTINGS["tuner"]
