@@ -95,6 +95,7 @@ class Commands:
             patch.chdir(self.cwd)
             patch.setattr(sys, "argv", [command, *words])
             patch.setattr(sys, "path", list(sys.path))
+            patch.delitem(sys.modules, "my_module", raising=False)  # of another folder
             patch.delenv("BENCH_DATA_DIR", raising=False)
             for name in ("HYDRA_FULL_ERROR", "BENCH_SCRATCH"):  # set by the command, and so put back
                 patch.setenv(name, "")

@@ -140,7 +140,7 @@ def start(store: Store, repetitions: int, jobs: int = 1, **environ: str) -> subp
     return child
 
 
-def wait_for(condition: Any, seconds: float = 30.0) -> None:
+def wait_for(condition: Any, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it took too long"

@@ -124,7 +124,7 @@ def test_a_repetition_lost_with_its_worker_is_run_once_more(tmp_path, trouble, e
     trouble(f"once {tmp_path / 'killed'}")
     result = run_all([(experiment, 5)], Store(tmp_path / "results"), jobs=2).results[0]
     assert (tmp_path / "killed").exists()
-    assert (result.new, result.failed) == (calm.new, {})
+    assert (result.done, result.failed) == (calm.done, {})
     assert parquet(tmp_path / "results") == parquet(tmp_path / "calm")
 
 

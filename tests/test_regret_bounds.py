@@ -21,6 +21,7 @@ from bench.tuners.ucb_delta import UCBDelta
 
 GAPS = [0.2, 0.1, 0, 0.05, 0.15]
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "dynamic": {"changes": 10},
     "etc": {"gaps": GAPS, "pulls_per_arm": 200},
     "etc_two_arms": {"gap": 0.2},
     "ucb1": {"gaps": GAPS},
@@ -38,6 +39,8 @@ def at(name: str, rounds: int, **numbers: Any) -> float:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
+        # 10^(1/4) 10^3
+        ("dynamic", 1778.279),
         # 200 * 0.5 + 9000 (0.2 e^-2 + 0.1 e^-0.5 + 0.05 e^-0.125 + 0.15 e^-1.125)
         ("etc", 1724.885),
         # 0.2 + 20 (1 + ln 100)
@@ -96,7 +99,7 @@ def test_regret_is_under_the_bounds_in_every_round() -> None:
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ({"name": "exp4"}, r"formula\.name: found 'exp4', expected one of: etc, etc_two_arms, ucb1"),
+        ({"name": "exp4"}, r"formula\.name: found 'exp4', expected one of: dynamic, etc, etc_two_arms, ucb1"),
         ({"name": "exp3"}, r"formula\.n_arms: found .*'exp3', missing"),
         ({"name": "exp3", "n_arms": 1}, r"formula\.n_arms: found 1 for 'exp3'"),
         ({"name": "exp3", "n_arms": 5, "K": 5}, r"formula\.K: found 5 for 'exp3', unexpected"),
