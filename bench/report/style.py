@@ -21,6 +21,7 @@ BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
     "#CC79A7",
 )
 INDIGO, TEAL, OLIVE, WINE, BROWN = "#332288", "#44AA99", "#999933", "#882255", "#8C564B"
+DARKEST, DARK, MIDDLE, LIGHT, LIGHTEST = "#440154", "#3B528B", "#21918C", "#5EC962", "#D9A400"
 GREY = "#777777"
 RANDOM_ARMS = "Random arms"
 SURROGATE_COLOUR = "#B00020"
@@ -89,6 +90,18 @@ STYLES: dict[str, LineStyle] = {
     "UCB(delta), delta = 0.025": LineStyle(TEAL, "-", "<"),
     "UCB(delta), delta = 1/T^2": LineStyle(WINE, _DASHED, ">"),
     "Hedge (constant rate)": LineStyle(PURPLE, "-", "h"),
+    # Values of a setting that stand in for methods: from dark to light, as they grow
+    "beta0 -3": LineStyle(DARKEST, "-", "v"),
+    "beta0 0": LineStyle(DARK, _DASHED, "s"),
+    "beta0 3": LineStyle(MIDDLE, _DASH_DOT, "D"),
+    "beta0 10": LineStyle(LIGHT, _LONG, "o"),
+    "beta0 20": LineStyle(LIGHTEST, "-", "^"),
+    "delta 0.05": LineStyle(DARK, "-", "v"),
+    "delta 0.1": LineStyle(MIDDLE, _DASHED, "o"),
+    "delta 0.2": LineStyle(LIGHTEST, _DASH_DOT, "^"),
+    "gamma 0.01": LineStyle(DARK, _LONG, "v"),
+    "gamma 0.1": LineStyle(MIDDLE, "-", "o"),
+    "gamma 1": LineStyle(LIGHTEST, _DASHED, "^"),
 }
 """Methods by name: no two look alike, so that any of them can share a figure."""
 
