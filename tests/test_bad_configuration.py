@@ -11,10 +11,8 @@ import itertools
 import json
 import math
 import os
-import signal
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from commands import ROOT, Commands, assert_one_sentence
 from hydra import initialize_config_dir
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from time_limit import time_limit
 
 from bench.data.__main__ import main as data_command
 from bench.errors import BenchError, ConfigError
@@ -57,24 +56,6 @@ def no_real_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     with initialize_config_dir(str(registry.CONF), version_base="1.3"):
         yield
-
-
-class TooLong(BaseException):
-    """It hangs."""
-
-
-@contextmanager
-def time_limit() -> Iterator[None]:
-    def stop(*_: Any) -> None:
-        raise TooLong(f"more than {SECONDS:g} s")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 # What may be written where a value is expected
@@ -209,7 +190,7 @@ def test_any_value_of_any_setting_is_refused_in_one_sentence_or_works(group: str
             value = fields
         dotted = f"{group}.{key}"
         add = "" if key in registry.settings(group, name) else "++"
-        with time_limit():
+        with time_limit(SECONDS):
             try:
                 made = from_overrides([*chosen, f"horizon={ROUNDS}", "repetitions=1", f"{add}{dotted}={spelt(value)}"])
                 _check_numbers(made.experiment.settings)

@@ -8,10 +8,8 @@ import io
 import os
 import random
 import re
-import signal
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import numpy as np
 import pooch
 import pytest
 from mutations import Mutant, mutate, mutate_gzip
+from time_limit import TooLong, time_limit
 
 from bench.algorithms import candidate_generation
 from bench.data import (
@@ -59,24 +58,6 @@ def nothing_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     monkeypatch.setattr(movielens, "SWEEPS", 1)
-
-
-class TooLong(BaseException):
-    """It hangs; no reader's own handling may swallow this."""
-
-
-@contextmanager
-def time_limit() -> Iterator[None]:
-    def stop(*_: Any) -> None:
-        raise TooLong(f"more than {SECONDS:g} s")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -459,7 +440,7 @@ def assert_one_sentence(error: DataError, folder: Path, contents: dict[str, byte
 def tried(attempt: Callable[[], object]) -> str:
     """Return what is wrong with an attempt, nothing if all is well."""
     try:
-        with time_limit(), warnings.catch_warnings():
+        with time_limit(SECONDS), warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)  # of arithmetic: overflow, invalid values
             attempt()
     except (Exception, TooLong) as error:
