@@ -5,7 +5,7 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,20 +47,28 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         except BrokenPipeError:
             sys.exit(_unread())  # which Hydra does not comment on
 
-    sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
-    try:
+    def jobs() -> bool:
         paper = next((word.partition("=")[2] for word in sys.argv if word.startswith("paper=")), "")
         sys.argv[1:] = [_free(word, paper) for word in sys.argv[1:]]
-        _check_choices()
-    except BenchError as error:
-        _say(error)
-        return 1
-    signal.signal(signal.SIGTERM, _interrupt)
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions come to us instead of being printed with Hydra's advice
-    try:
+        check_choices(sys.argv[1:])
+        os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions come to us instead of being printed with Hydra's advice
         with tempfile.TemporaryDirectory() as scratch:
             os.environ["BENCH_SCRATCH"] = scratch  # Hydra insists on writing a sweep's configuration
             hydra.main(config_path=CONF, config_name=name, version_base="1.3")(guarded)()
+        return all(results)
+
+    return command(name, jobs)
+
+
+def command(name: str, job: Callable[[], bool]) -> int:
+    """Run a command and return its exit code; ``name`` is the configuration whose keys an error may have to list.
+
+    An error that a user can mend is one sentence on stderr; Ctrl-C, SIGTERM and a reader that is gone end in one, too.
+    """
+    sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        good = job()
         sys.stdout.flush()
     except (HydraException, OmegaConfBaseException, BenchError) as error:
         _say(_one_sentence(error, name))
@@ -70,7 +78,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         return 130
     except BrokenPipeError:
         return _unread()
-    return 0 if all(results) else 1
+    return 0 if good else 1
 
 
 def _interrupt(*_: Any) -> None:
@@ -114,9 +122,15 @@ def choices(group: str) -> list[str]:
     return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
 
 
-def _check_choices() -> None:
-    """Refuse what Hydra stumbles over: a group that is deleted, or set to something that is no name."""
-    for word in sys.argv[1:]:
+def check_choices(words: Iterable[str]) -> None:
+    """Refuse what Hydra stumbles over: a group that is deleted, or set to something that is no name.
+
+    Raises
+    ------
+    ConfigError
+        Naming the group and its choices.
+    """
+    for word in words:
         group, equals, value = word.lstrip("~+").partition("=")
         if group not in (*GROUPS, "figure") or word.startswith("-"):
             continue

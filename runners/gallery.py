@@ -1,6 +1,7 @@
 """Pages of all results, to be opened in a browser: python -m runners.gallery"""
 
 import sys
+from pathlib import Path
 
 from bench.errors import BenchError
 from bench.report.gallery import build, overview, overview_text, read
@@ -9,20 +10,31 @@ from runners.figures import figure_names, load_figure
 from runners.store import results_folder, write_text
 
 
+def write_gallery(folder: Path) -> tuple[Path, int]:
+    """Write the pages and the overview of claims from a folder of results; return the first page, and how many.
+
+    Raises
+    ------
+    BenchError
+        When results cannot be read, or pages cannot be written.
+    """
+    papers = read(folder, {name: load_figure(name) for name in figure_names()})
+    pages, claims = build(papers), overview(papers)
+    for name, page in pages.items():
+        write_text(folder / name, page)
+    write_text(folder / "claims.csv", to_csv(claims))
+    write_text(folder / "claims.md", overview_text(claims))
+    return folder / "index.html", len(pages)
+
+
 def main() -> int:
     """Write the gallery into the folder of results; return the exit code."""
-    folder = results_folder()
     try:
-        papers = read(folder, {name: load_figure(name) for name in figure_names()})
-        pages, claims = build(papers), overview(papers)
-        for name, page in pages.items():
-            write_text(folder / name, page)
-        write_text(folder / "claims.csv", to_csv(claims))
-        write_text(folder / "claims.md", overview_text(claims))
+        first, count = write_gallery(results_folder())
     except (BenchError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"gallery of {len(papers)} papers, {len(pages)} pages: {folder / 'index.html'}")
+    print(f"gallery of {count} pages: {first}")
     return 0
 
 

@@ -1,37 +1,20 @@
 """The figures of the papers: python -m runners.reproduce paper=syndicated scale=quick jobs=2."""
 
-import json
 import shlex
 import sys
 import time
 from collections import Counter
-from functools import partial
-from pathlib import Path
-from typing import Any
 
-import pandas as pd
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from bench.errors import ConfigError
-from bench.report.blocks import PROBE, block_ends
-from bench.report.claims import check
-from bench.report.computed import compute
-from bench.report.kinds import draw, save
-from bench.report.tables import tables, to_csv, to_markdown
-from runners.aggregate import Keep, aggregate, evenly
-from runners.capture import environment
 from runners.cli import explicit_keys, main
-from runners.compose import PARTS, run_settings, runner_settings
-from runners.experiment import PACKAGED
-from runners.experiment import check as check_experiment
-from runners.fanout import run_all
-from runners.figures import Drawn, expand, figure_names, load_figure, load_paper, unfold
-from runners.store import Store, results_folder, write_text
-from runners.timing import finals as timed_finals
-from runners.timing import measure, measurements
-
-Verdicts = Counter[str]
+from runners.compose import run_settings, runner_settings
+from runners.figures import figure_names, load_figure
+from runners.gallery import write_gallery
+from runners.make_figure import make_figure
+from runners.store import results_folder
 
 
 def reproduce(cfg: DictConfig) -> bool:
@@ -41,192 +24,23 @@ def reproduce(cfg: DictConfig) -> bool:
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
     run_settings({"horizon": 1, "repetitions": 1, "seed": cfg.seed, "jobs": cfg.jobs, "output": "text"})
-    runner_settings(cfg.runner)
+    runner = runner_settings(cfg.runner)
     explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed")]
     extra = [f"{key}={cfg[key]}" for key in explicit]
-    complete, verdicts, start = True, Verdicts(), time.perf_counter()
+    scale = choices["scale"]
+    complete, verdicts, start = True, Counter[str](), time.perf_counter()
     for name in names:
-        good, counted = make_figure(name, choices["scale"], extra, cfg)
-        complete &= good
-        verdicts += counted
-    total = ", ".join(f"{verdicts[word]} {word}" for word in ("holds", "fails", "open"))
-    print(f"{len(names)} figures in {time.perf_counter() - start:.0f} s; claims: {total}; see {results_folder()}")
+        command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
+        where = f"{name}/{scale}{'-custom' if extra else ''}"
+        made = make_figure(load_figure(name), where, scale, extra, command=command, jobs=cfg.jobs, runner=runner)
+        complete &= made.complete
+        verdicts += Counter(made.claims["verdict"])
+    gallery, _ = write_gallery(results_folder())
+    seconds = time.perf_counter() - start
+    total = f"{verdicts['holds']} hold, {verdicts['fails']} fail, {verdicts['open']} stay open"
+    number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
+    print(f"{number} in {seconds:.0f} s; of their claims {total}; gallery: {gallery}")
     return complete
-
-
-def make_figure(name: str, scale: str, extra: list[str], cfg: DictConfig) -> tuple[bool, Verdicts]:
-    """Run what is missing for one figure, then write its tables, claims and pictures."""
-    start = time.perf_counter()
-    figure = load_figure(name)
-    drawn = expand(figure, scale, extra)
-    for one in drawn:
-        check_experiment(one.run.experiment)
-    store = Store(results_folder())
-    work = [(one.run.experiment, one.run.settings.repetitions) for one in drawn]
-    is_timed = figure["kind"] == "timing"  # apart from other work, so in this process and one after the other
-    summary_ = (
-        measure(work, store) if is_timed else run_all(work, store, jobs=cfg.jobs, runner=runner_settings(cfg.runner))
-    )
-    for one, result in zip(drawn, summary_.results, strict=True):
-        for repetition, error in sorted(result.failed.items()):
-            print(f"error: {name}: {one.labels}: repetition {repetition} failed: {error}", file=sys.stderr)
-
-    surrogate = any(one.run.experiment.surrogate for one in drawn)
-    folder = results_folder() / name / f"{scale}{'-custom' if extra else ''}{'-surrogate' if surrogate else ''}"
-    done = [sorted(result.done) for result in summary_.results]
-    if figure["kind"] == "computed":
-        curves, finals = pd.DataFrame(), compute(figure)
-    elif is_timed:
-        curves, finals = pd.DataFrame(), timed_finals(drawn, done, store)
-    else:
-        columns, keep = _curves(figure)
-        both = aggregate(drawn, done, store, columns=columns, keep=keep)
-        curves, finals = (unfold(figure, table) for table in both)
-    claims = check(figure, pd.DataFrame() if figure["kind"] == "computed" else finals, curves)
-    notes = [_note(drawn, scale, surrogate)]
-    if figure.get("note") and not surrogate:
-        notes.append(figure["note"])
-    computed = {figure["compute"]: finals} if figure["kind"] == "computed" else None
-    for file, table in (computed or tables(figure, finals, curves, surrogate=surrogate)).items():
-        write_text(folder / f"{file}.csv", to_csv(table))
-        write_text(folder / f"{file}.md", to_markdown(table, figure["title"], notes))
-    if not computed:
-        write_text(folder / "finals.csv", to_csv(finals))
-    write_text(folder / "claims.csv", to_csv(claims))
-    if len(curves):
-        write_text(folder / "curves.csv", to_csv(curves, digits=8))
-    write_text(
-        folder / "manifest.json", json.dumps(_manifest(name, figure, drawn, scale, extra, store, done), indent=1)
-    )
-    save(draw(figure, curves, finals, note=". ".join(notes)), folder, Path(name).name)
-
-    verdicts = Verdicts(claims["verdict"])
-    new = sum(len(result.new) for result in summary_.results)
-    failed = sum(len(result.failed) for result in summary_.results)
-    print(
-        f"{name} at scale {scale}: {sum(map(len, done))} repetitions ({new} new, {failed} failed), "
-        f"{time.perf_counter() - start:.1f} s; claims: {_spell(verdicts)}; {folder}",
-        flush=True,
-    )
-    return not failed, verdicts
-
-
-def _curves(figure: dict[str, Any]) -> tuple[list[str], Keep]:
-    """Return the columns whose curves the figure's kind needs, and which of their rounds."""
-    if figure["kind"] == "curves":
-        return [*figure.get("unfold", {"labels": {0: figure["column"]}})["labels"].values(), "random_regret"], evenly
-    if figure["kind"] == "lipschitz":
-        return [f"{PROBE}*"], partial(block_ends, figure)
-    return [], evenly
-
-
-def _spell(verdicts: Verdicts) -> str:
-    return ", ".join(f"{count} {word}" for word, count in sorted(verdicts.items())) or "none"
-
-
-def _note(drawn: list[Drawn], scale: str, surrogate: bool) -> str:
-    """Say in a line what the numbers rest on."""
-    if not drawn:
-        return "computed, nothing was run"
-    repetitions = sorted({one.run.settings.repetitions for one in drawn})
-    horizons = sorted({one.run.settings.horizon for one in drawn})
-    spell = lambda values: " or ".join(f"{value:,}" for value in values)  # noqa: E731
-    each = "repetition" if repetitions == [1] else "repetitions"
-    names = sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})
-    data = f"; surrogate data in place of the real ({', '.join(names)})" if surrogate else ""
-    if any(one.run.experiment.packaged for one in drawn):
-        data += f"; {PACKAGED}"
-    return f"scale {scale}: {spell(repetitions)} {each} of {spell(horizons)} rounds{data}"
-
-
-def _manifest(
-    name: str,
-    figure: dict[str, Any],
-    drawn: list[Drawn],
-    scale: str,
-    extra: list[str],
-    store: Store,
-    done: list[list[int]],
-) -> dict[str, Any]:
-    """Return everything that a reader needs to judge the figure or to make it again."""
-    runs = []
-    for one, repetitions in zip(drawn, done, strict=True):
-        experiment = one.run.experiment
-        if figure["kind"] == "timing":
-            sides = [measurements(store, experiment.run_id)[number] for number in repetitions]
-        else:
-            sides = [store.read_side(experiment.run_id, repetition) for repetition in repetitions]
-        known = [side["seconds"] for side in sides if side.get("seconds") is not None]
-        runs.append(
-            {
-                "labels": one.labels,
-                "command": shlex.join(["python", "-m", "runners.run", *one.overrides, *_size(one), *extra]),
-                "run_id": experiment.run_id,
-                "repetitions": len(repetitions),
-                "horizon": one.run.settings.horizon,
-                "data": experiment.fingerprint,
-                "seconds_per_repetition": round(sum(known) / len(known), 4) if known else None,
-            }
-        )
-    command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
-    return {
-        "figure": name,
-        "title": figure["title"],
-        "scale": scale,
-        "command": command,
-        "settings": settings_table(figure, drawn, scale),
-        "published": figure.get("published", []),
-        "runs": runs,
-        "environment": environment(),
-    }
-
-
-def _size(one: Drawn) -> list[str]:
-    """Return what scale and figure say of the run's size, as overrides of a single run."""
-    return [f"horizon={one.run.settings.horizon}", f"repetitions={one.run.settings.repetitions}"]
-
-
-def settings_table(figure: dict[str, Any], drawn: list[Drawn], scale: str = "paper") -> list[dict[str, Any]]:
-    """Return every setting of the figure's experiments with its values, its source and the place.
-
-    The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
-    (``env.dim``), else the paper's (``env.synthetic_linear.dim``), else ``assumed``: the suite's own default.
-    """
-    paper = load_paper(figure["paper"])
-    sources = paper["sources"]
-    rows: dict[str, dict[str, Any]] = {}
-    at_scale = {
-        override.lstrip("+").partition("=")[0]
-        for override in figure.get("scales", {}).get(scale, {}).get("overrides", [])
-    }
-    for one in drawn:
-        flat = {"horizon": one.run.settings.horizon, "repetitions": one.run.settings.repetitions}
-        for part in PARTS:
-            own = _flatten(one.run.experiment.settings.get(part) or {}, f"{part}.{one.run.choices[part]}")
-            flat |= {key: value for key, value in own.items() if part != "task" or value}  # what a task is not given
-        for key, value in flat.items():
-            part, _, rest = key.partition(".")
-            general = f"{part}.{rest.partition('.')[2]}" if rest else key
-            given = figure.get("sources", {}).get(general) or sources.get(key)
-            source, where = given or ["assumed", "the suite's default"]
-            if general in at_scale or (not rest and value != figure.get(key, paper["settings"][key])):
-                source, where = "scale", "less than the paper's, or as the command says"
-            row = rows.setdefault(key, {"key": key, "values": [], "source": source, "where": where})
-            if value not in row["values"]:
-                row["values"].append(value)
-    return list(rows.values())
-
-
-def _flatten(node: dict[str, Any], prefix: str) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in node.items():
-        if key == "_target_":
-            continue
-        if isinstance(value, dict) and value:
-            flat |= _flatten(value, f"{prefix}.{key}")
-        else:
-            flat[f"{prefix}.{key}"] = value
-    return flat
 
 
 if __name__ == "__main__":

@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from hydra import initialize_config_dir
-from omegaconf import OmegaConf
 
 from bench.errors import ConfigError
 from bench.report.blocks import block_ends, block_table
 from bench.report.kinds import draw
 from bench.report.tables import tables
-from runners import reproduce
 from runners.aggregate import MAX_ROUNDS, aggregate, evenly
 from runners.cli import CONF
 from runners.figures import expand
+from runners.make_figure import make_figure
+from runners.pool import Runner
 from runners.store import Store
 
 GRID = (0.1, 0.5, 2.5)
@@ -97,10 +97,10 @@ def test_rewards_are_centred_within_blocks():
 def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr(reproduce, "load_figure", lambda name: FIGURE)
-    cfg = OmegaConf.create({"jobs": 1, "runner": {"backend": "loky", "progress": False}})
     with initialize_config_dir(CONF, version_base="1.3"):
-        assert reproduce.make_figure("cdt/figure3", "smoke", [], cfg)[0]
+        assert make_figure(
+            FIGURE, "cdt/figure3/smoke", "smoke", [], command="", jobs=1, runner=Runner(progress=False)
+        ).complete
         drawn = expand(FIGURE, "smoke", [])
     folder = tmp_path / "cdt" / "figure3" / "smoke"
     curves, finals = pd.read_csv(folder / "curves.csv"), pd.read_csv(folder / "finals.csv")

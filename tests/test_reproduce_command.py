@@ -6,7 +6,6 @@ import os
 import shlex
 import signal
 import time
-from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +17,7 @@ from bench.report.tables import tables
 from runners import reproduce
 from runners.compose import from_overrides
 from runners.figures import figure_names, load_figure
+from runners.make_figure import Made
 from runners.store import Store
 
 FILES = {
@@ -63,10 +63,12 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     first = commands.call("reproduce", *words)
     assert (first.code, first.err) == (0, "")
     assert "60 repetitions (60 new, 0 failed)" in first.out
-    assert first.out.splitlines()[-1].startswith("1 figures in ")
-    assert {path.name for path in commands.results.iterdir()} == {"raw", "syndicated"}
-    (folder,) = (commands.results / "syndicated" / "figure2").iterdir()
-    assert folder.name == "smoke-surrogate"
+    last_line = first.out.splitlines()[-1]
+    assert last_line.startswith("1 figure in ")
+    assert last_line.endswith(f"gallery: {commands.results / 'index.html'}")
+    assert "figure2" in (commands.results / "syndicated" / "index.html").read_text()
+    folder = commands.results / "syndicated" / "figure2" / "smoke-surrogate"
+    assert {path.parent for path in commands.results.rglob("table.csv")} == {folder}
 
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert set(files) == FILES
@@ -106,8 +108,8 @@ def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_publ
     answer = here("figure=cdt/table5", "scale=smoke", "horizon=30", "repetitions=1")
     assert (answer.code, answer.err) == (0, "")
     assert "4 repetitions (4 new, 0 failed)" in answer.out
-    (folder,) = (answer.results / "cdt" / "table5").iterdir()
-    assert folder.name == "smoke-custom-surrogate"
+    folder = answer.results / "cdt" / "table5" / "smoke-custom-surrogate"
+    assert {path.parent for path in answer.results.rglob("table.csv")} == {folder}
     table = pd.read_csv(folder / "table.csv")
     assert set(table["rounds"]) == {30}
     assert not [name for name in table if "published" in name or "ratio" in name]
@@ -121,7 +123,7 @@ def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_publ
 @pytest.fixture
 def manifest(here, small, monkeypatch):
     """The manifest of the small figure at a scale that cuts it short, without its pictures."""
-    monkeypatch.setattr(reproduce, "save", lambda *_: None)
+    monkeypatch.setattr("runners.make_figure.save", lambda *_: None)
     answer = here("figure=cdt/table5", "scale=smoke")
     return json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
 
@@ -147,16 +149,18 @@ def test_the_manifest_does_not_say_that_a_paper_stated_what_the_scale_has_cut(ma
 def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
     made: list[tuple[str, str, list[str]]] = []
 
-    def make_figure(name, scale, extra, cfg):
+    def make_figure(figure, where, scale, extra, **_):
+        name, _, _ = where.rpartition("/")
+        assert figure == load_figure(name)
         made.append((name, scale, extra))
-        return name != "syndicated/figure3", Counter(holds=1)
+        return Made(name != "syndicated/figure3", pd.DataFrame({"verdict": ["holds"]}), ROOT)
 
     monkeypatch.setattr(reproduce, "make_figure", make_figure)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")
     files = sorted((ROOT / "conf" / "figure" / "syndicated").glob("*.yaml"))
     assert made == [(f"syndicated/{path.stem}", "smoke", ["seed=3"]) for path in files]
     assert answer.code == 1  # one of them was not complete, which stops none
-    assert f"{len(made)} holds, 0 fails, 0 open" in answer.out
+    assert f"{len(made)} hold, 0 fail, 0 stay open" in answer.out
 
     made.clear()
     here()

@@ -21,9 +21,10 @@ from bench.report.kinds import draw
 from bench.report.style import applied, line_style
 from bench.report.tables import tables
 from bench.report.timings import timings
-from runners import reproduce, timing
+from runners import make_figure, timing
 from runners.cli import CONF
 from runners.experiment import Experiment
+from runners.pool import Runner
 from runners.store import Store
 
 HORIZON = 30
@@ -180,15 +181,21 @@ def test_a_stop_keeps_what_is_finished(calls, store):
 def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, capsys):
     """End to end: nothing is handed to workers, and a second call measures nothing."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr(reproduce, "load_figure", lambda name: {**FIGURE, "note": "Machines differ"})
-    monkeypatch.setattr(reproduce, "run_all", lambda *_, **__: pytest.fail("handed to workers"))
-    cfg = OmegaConf.create({"jobs": 2, "runner": {"backend": "loky", "progress": False}})
+    monkeypatch.setattr(make_figure, "run_all", lambda *_, **__: pytest.fail("handed to workers"))
+    figure = {**FIGURE, "note": "Machines differ"}
+
+    def make():
+        runner = Runner(progress=False)
+        return make_figure.make_figure(
+            figure, "cdt/table1/smoke", "smoke", [], command="", jobs=2, runner=runner
+        ).complete
+
     with initialize_config_dir(CONF, version_base="1.3"):
-        assert reproduce.make_figure("cdt/table1", "smoke", [], cfg)[0]
+        assert make()
         assert "8 repetitions (8 new, 0 failed)" in capsys.readouterr().out
         folder = tmp_path / "cdt" / "table1" / "smoke"
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
-        assert reproduce.make_figure("cdt/table1", "smoke", [], cfg)[0]
+        assert make()
     assert "8 repetitions (0 new, 0 failed)" in capsys.readouterr().out
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert set(before) == {"table1.png", "table1.svg"} | {

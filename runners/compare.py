@@ -1,0 +1,180 @@
+"""Tuners side by side: python -m runners.compare tuner=my_module.MyTuner,tl,cdt env=synthetic_linear jobs=2.
+
+All words are those of ``runners.run``. Values with commas between them are compared: tuners, also classes of one's own,
+as lines; all else, such as ``env=synthetic_linear,movielens`` or ``env.dim=5,25``, as panels. The first tuner is held
+against every other one. Besides: ``name``, the folder below ``results/compare/`` (default: comparison), and ``column``,
+the column of the trace that is compared (default: regret; any other one but seconds is better when it is larger).
+"""
+
+import re
+import shlex
+import sys
+from typing import Any
+
+import hydra
+import pandas as pd
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import OverrideParseException
+
+from bench.errors import ConfigError
+from runners.cli import CONF, GROUPS, check_choices, command
+from runners.compose import from_overrides
+from runners.figures import load_figure
+from runners.make_figure import make_figure
+
+METHOD = "method"
+_OWN_KEYS = {"name": "comparison", "column": "regret"}
+_SIZES = ("horizon", "repetitions", "seed")
+_MACHINE = ("jobs", "runner")
+_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
+_CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+
+
+def main() -> int:
+    """Compare what the command line names; return the exit code."""
+    words = sys.argv[1:]
+    if "--help" in words or "-h" in words:
+        print(__doc__)
+        return 0
+    return command("config", lambda: compare(words))
+
+
+def compare(words: list[str]) -> bool:
+    """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed.
+
+    Raises
+    ------
+    ConfigError
+        When a word is no override, or names an unknown key, choice or class.
+    """
+    parsed = [_parse(word) for word in words]
+    own = _OWN_KEYS | {one.key_or_group: str(one.value()) for one in parsed if one.key_or_group in _OWN_KEYS}
+    if not _NAME.fullmatch(own["name"]):
+        raise ConfigError(f"name: found '{own['name']}', expected letters, digits, - and _")
+    rest = [one for one in parsed if one.key_or_group not in _OWN_KEYS]
+    axes = {_axis(one): _values(one) for one in rest if one.is_sweep_override() or one.key_or_group == "tuner"}
+    axes.setdefault(METHOD, {_display_names().get("tl", "tl"): ["tuner=tl"]})
+    plain = [one for one in rest if _axis(one) not in axes]
+    check_choices([*(str(one.input_line) for one in plain), *_chosen(axes)])
+    sizes, machine = ([str(o.input_line) for o in plain if _is_one_of(o, keys)] for keys in (_SIZES, _MACHINE))
+    scale = next((str(one.value()) for one in plain if one.key_or_group == "scale"), "paper")
+    paper = next((str(one.value()) for one in plain if one.key_or_group == "paper"), "none")
+    apart = (*_SIZES, *_MACHINE, "scale", "paper")
+    figure = _figure(own, paper, axes, [str(one.input_line) for one in plain if not _is_one_of(one, apart)])
+    with hydra.initialize_config_dir(CONF, version_base="1.3"):
+        run = from_overrides(machine)
+        made = make_figure(
+            figure,
+            f"compare/{own['name']}",
+            scale,
+            sizes,
+            command=shlex.join(["python", "-m", "runners.compare", *words]),
+            jobs=run.settings.jobs,
+            runner=run.runner,
+        )
+    print(_text(pd.read_csv(made.folder / "table.csv"), made.claims, list(axes)))
+    print(f"picture: {made.folder / own['name']}.png")
+    return made.complete
+
+
+def _parse(word: str) -> Override:
+    try:
+        (parsed,) = OverridesParser.create().parse_overrides([word])
+    except OverrideParseException:
+        raise ConfigError(f"{word}: found no valid override, expected key=value") from None
+    if parsed.is_sweep_override() and not parsed.is_choice_sweep():
+        raise ConfigError(f"{parsed.key_or_group}: found '{word}', expected values with commas between them")
+    return parsed
+
+
+def _axis(override: Override) -> str:
+    return METHOD if override.key_or_group == "tuner" else str(override.key_or_group)
+
+
+def _values(override: Override) -> dict[str, list[str]]:
+    """Return the labels of an axis, each with its overrides."""
+    key = override.key_or_group
+    prefix = str(override.input_line).partition("=")[0]
+    texts = list(override.sweep_string_iterator()) if override.is_sweep_override() else [str(override.value())]
+    if key != "tuner":
+        return {text if key in GROUPS else f"{key} = {text}": [f"{prefix}={text}"] for text in texts}
+    names = _display_names()
+    found = {}
+    for text in texts:
+        if _CLASS.fullmatch(text):
+            found[text.rpartition(".")[2]] = ["tuner=custom", f"tuner._target_={text}"]
+        else:
+            found[names.get(text, text)] = [f"tuner={text}"]
+    return found
+
+
+def _display_names() -> dict[str, str]:
+    """Return by which names, and so in which colours, the suite's own figures show tuners."""
+    methods = load_figure("tournament/ranks")["runs"][0][METHOD]
+    return {overrides[0].partition("=")[2]: label for label, overrides in methods.items() if len(overrides) == 1}
+
+
+def _chosen(axes: dict[str, dict[str, list[str]]]) -> list[str]:
+    return [override for values in axes.values() for overrides in values.values() for override in overrides]
+
+
+def _is_one_of(override: Override, keys: tuple[str, ...]) -> bool:
+    return str(override.key_or_group).partition(".")[0] in keys
+
+
+def _figure(
+    own: dict[str, str], paper: str, axes: dict[str, dict[str, list[str]]], common: list[str]
+) -> dict[str, Any]:
+    """Return the figure: curves, and a claim for the first tuner against each of the others."""
+    column = own["column"]
+    is_cost = column == "regret" or column.startswith("seconds")
+    panels = [axis for axis in axes if axis != METHOD]
+    first, *others = axes[METHOD]
+    word = "less" if is_cost else "greater"
+    claims = [
+        {
+            "id": other,
+            "text": f"{first} ends with {'less' if is_cost else 'more'} {column} than {other}",
+            "kind": "paired_difference",
+            "left": {METHOD: first},
+            "right": {METHOD: other},
+            "expect": word,
+            "per": panels,
+        }
+        for other in others
+    ]
+    return {
+        "name": own["name"],
+        "paper": paper,
+        "title": f"Cumulative {column} of {len(axes[METHOD])} tuners" if is_cost else f"{column} of tuners",
+        "kind": "curves",
+        "column": column,
+        "x_label": "round",
+        "y_label": f"cumulative {column}" if column in ("regret", "reward") else column,
+        "panels": panels,
+        "common": common,
+        "runs": [axes],
+        "claims": claims,
+    }
+
+
+def _text(table: pd.DataFrame, claims: pd.DataFrame, axes: list[str]) -> str:
+    """Return means with intervals, then the differences to the first tuner."""
+    panels = [axis for axis in axes if axis != METHOD]
+    lines = []
+    for _, row in table.iterrows():
+        where = ", ".join(str(row[axis]) for axis in (*panels, METHOD))
+        lines.append(f"  {where:<40} {row['mean']:>12.5g}   95 % interval {row['ci_low']:.4g} .. {row['ci_high']:.4g}")
+    for _, claim in claims.iterrows():
+        case = f" ({claim['case']})" if claim["case"] else ""
+        note = f"; {claim['note']}" if claim["note"] else ""
+        lines.append(
+            f"  {claim['text']}{case}: {claim['verdict']}, difference {claim['estimate']:.4g} "
+            f"[{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]{note}"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
