@@ -14,10 +14,11 @@ ARGS   ?=
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
 paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
 
-.PHONY: help setup reproduce-paper run test lint benchmark gallery docs clean
+.PHONY: help setup reproduce-paper run compare test lint benchmark gallery docs clean
 help:
-	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|paper] [JOBS=2]'
+	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
+	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
 	@echo 'make test | lint | benchmark | gallery | docs | setup | clean'
 
 setup: $(STAMP)
@@ -33,6 +34,9 @@ reproduce-paper: setup
 
 run: setup
 	$(PY) -m runners.run $(ARGS)
+
+compare: setup
+	$(PY) -m runners.compare $(ARGS)
 
 test: setup
 	$(PY) -m pytest -n $(JOBS)

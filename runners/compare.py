@@ -9,12 +9,12 @@ the column of the trace that is compared (default: regret; any other one but sec
 import re
 import shlex
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import hydra
 import pandas as pd
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Override, ValueType
 from hydra.errors import OverrideParseException
 
 from bench.errors import ConfigError
@@ -40,6 +40,15 @@ def main() -> int:
     return command("config", lambda: compare(words))
 
 
+class Plan(NamedTuple):
+    """What a command line asks for: a figure, its scale, overrides for all its runs, and for where they are run."""
+
+    figure: dict[str, Any]
+    scale: str
+    sizes: list[str]
+    machine: list[str]
+
+
 def compare(words: list[str]) -> bool:
     """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed.
 
@@ -47,6 +56,31 @@ def compare(words: list[str]) -> bool:
     ------
     ConfigError
         When a word is no override, or names an unknown key, choice or class.
+    """
+    figure, scale, sizes, machine = plan(words)
+    with hydra.initialize_config_dir(CONF, version_base="1.3"):
+        run = from_overrides(machine)
+        made = make_figure(
+            figure,
+            f"compare/{figure['name']}",
+            scale,
+            sizes,
+            command=shlex.join(["python", "-m", "runners.compare", *words]),
+            jobs=run.settings.jobs,
+            runner=run.runner,
+        )
+    print(_text(pd.read_csv(made.folder / "table.csv"), made.claims, figure["panels"]))
+    print(f"picture: {made.folder / figure['name']}.png")
+    return made.complete
+
+
+def plan(words: list[str]) -> Plan:
+    """Read a command line.
+
+    Raises
+    ------
+    ConfigError
+        When a word is no override, or names no choice of its group.
     """
     parsed = [_parse(word) for word in words]
     own = _OWN_KEYS | {one.key_or_group: str(one.value()) for one in parsed if one.key_or_group in _OWN_KEYS}
@@ -56,26 +90,14 @@ def compare(words: list[str]) -> bool:
     axes = {_axis(one): _values(one) for one in rest if one.is_sweep_override() or one.key_or_group == "tuner"}
     axes.setdefault(METHOD, {_display_names().get("tl", "tl"): ["tuner=tl"]})
     plain = [one for one in rest if _axis(one) not in axes]
-    check_choices([*(str(one.input_line) for one in plain), *_chosen(axes)])
+    chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
+    check_choices([*(str(one.input_line) for one in plain), *chosen])
+    groups = {one.key_or_group: str(one.value()) for one in plain}
     sizes, machine = ([str(o.input_line) for o in plain if _is_one_of(o, keys)] for keys in (_SIZES, _MACHINE))
-    scale = next((str(one.value()) for one in plain if one.key_or_group == "scale"), "paper")
-    paper = next((str(one.value()) for one in plain if one.key_or_group == "paper"), "none")
     apart = (*_SIZES, *_MACHINE, "scale", "paper")
-    figure = _figure(own, paper, axes, [str(one.input_line) for one in plain if not _is_one_of(one, apart)])
-    with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        run = from_overrides(machine)
-        made = make_figure(
-            figure,
-            f"compare/{own['name']}",
-            scale,
-            sizes,
-            command=shlex.join(["python", "-m", "runners.compare", *words]),
-            jobs=run.settings.jobs,
-            runner=run.runner,
-        )
-    print(_text(pd.read_csv(made.folder / "table.csv"), made.claims, list(axes)))
-    print(f"picture: {made.folder / own['name']}.png")
-    return made.complete
+    common = [str(one.input_line) for one in plain if not _is_one_of(one, apart)]
+    figure = _figure(own, groups.get("paper", "none"), axes, common)
+    return Plan(figure, groups.get("scale", "paper"), sizes, machine)
 
 
 def _parse(word: str) -> Override:
@@ -83,7 +105,7 @@ def _parse(word: str) -> Override:
         (parsed,) = OverridesParser.create().parse_overrides([word])
     except OverrideParseException:
         raise ConfigError(f"{word}: found no valid override, expected key=value") from None
-    if parsed.is_sweep_override() and not parsed.is_choice_sweep():
+    if parsed.value_type not in (ValueType.ELEMENT, ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):
         raise ConfigError(f"{parsed.key_or_group}: found '{word}', expected values with commas between them")
     return parsed
 
@@ -102,10 +124,11 @@ def _values(override: Override) -> dict[str, list[str]]:
     names = _display_names()
     found = {}
     for text in texts:
-        if _CLASS.fullmatch(text):
-            found[text.rpartition(".")[2]] = ["tuner=custom", f"tuner._target_={text}"]
-        else:
-            found[names.get(text, text)] = [f"tuner={text}"]
+        is_class = _CLASS.fullmatch(text) is not None
+        label = text.rpartition(".")[2] if is_class else names.get(text, text)
+        if label in found:
+            raise ConfigError(f"tuner: found two called '{label}', expected different names")
+        found[label] = ["tuner=custom", f"tuner._target_={text}"] if is_class else [f"tuner={text}"]
     return found
 
 
@@ -113,10 +136,6 @@ def _display_names() -> dict[str, str]:
     """Return by which names, and so in which colours, the suite's own figures show tuners."""
     methods = load_figure("tournament/ranks")["runs"][0][METHOD]
     return {overrides[0].partition("=")[2]: label for label, overrides in methods.items() if len(overrides) == 1}
-
-
-def _chosen(axes: dict[str, dict[str, list[str]]]) -> list[str]:
-    return [override for values in axes.values() for overrides in values.values() for override in overrides]
 
 
 def _is_one_of(override: Override, keys: tuple[str, ...]) -> bool:
@@ -129,9 +148,10 @@ def _figure(
     """Return the figure: curves, and a claim for the first tuner against each of the others."""
     column = own["column"]
     is_cost = column == "regret" or column.startswith("seconds")
+    label = f"cumulative {column}" if column in ("regret", "reward") else column
     panels = [axis for axis in axes if axis != METHOD]
     first, *others = axes[METHOD]
-    word = "less" if is_cost else "greater"
+    where = f" ({', '.join(common)})" if common else ""
     claims = [
         {
             "id": other,
@@ -139,7 +159,7 @@ def _figure(
             "kind": "paired_difference",
             "left": {METHOD: first},
             "right": {METHOD: other},
-            "expect": word,
+            "expect": "less" if is_cost else "greater",
             "per": panels,
         }
         for other in others
@@ -147,11 +167,11 @@ def _figure(
     return {
         "name": own["name"],
         "paper": paper,
-        "title": f"Cumulative {column} of {len(axes[METHOD])} tuners" if is_cost else f"{column} of tuners",
+        "title": f"{label.capitalize()} by tuner{where}",
         "kind": "curves",
         "column": column,
         "x_label": "round",
-        "y_label": f"cumulative {column}" if column in ("regret", "reward") else column,
+        "y_label": label,
         "panels": panels,
         "common": common,
         "runs": [axes],
@@ -159,9 +179,8 @@ def _figure(
     }
 
 
-def _text(table: pd.DataFrame, claims: pd.DataFrame, axes: list[str]) -> str:
+def _text(table: pd.DataFrame, claims: pd.DataFrame, panels: list[str]) -> str:
     """Return means with intervals, then the differences to the first tuner."""
-    panels = [axis for axis in axes if axis != METHOD]
     lines = []
     for _, row in table.iterrows():
         where = ", ".join(str(row[axis]) for axis in (*panels, METHOD))

@@ -1,6 +1,7 @@
 """Pages of all results, to be opened in a browser: python -m runners.gallery"""
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from bench.errors import BenchError
@@ -10,8 +11,15 @@ from runners.figures import figure_names, load_figure
 from runners.store import results_folder, write_text
 
 
-def write_gallery(folder: Path) -> tuple[Path, int]:
+def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple[Path, int]:
     """Write the pages and the overview of claims from a folder of results; return the first page, and how many.
+
+    Parameters
+    ----------
+    folder
+        The folder of results.
+    changed
+        Names ``paper/figure`` of figures whose pages are written although they are there; None: all.
 
     Raises
     ------
@@ -19,7 +27,9 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
         When results cannot be read, or pages cannot be written.
     """
     papers = read(folder, {name: load_figure(name) for name in figure_names()})
-    pages, claims = build(papers), overview(papers)
+    old = {f"{name}/index.html" for name in figure_names() if changed is not None and name not in changed}
+    pages = build(papers, {name for name in old if (folder / name).is_file()})
+    claims = overview(papers)
     for name, page in pages.items():
         write_text(folder / name, page)
     write_text(folder / "claims.csv", to_csv(claims))

@@ -35,7 +35,7 @@ def reproduce(cfg: DictConfig) -> bool:
         made = make_figure(load_figure(name), where, scale, extra, command=command, jobs=cfg.jobs, runner=runner)
         complete &= made.complete
         verdicts += Counter(made.claims["verdict"])
-    gallery, _ = write_gallery(results_folder())
+    gallery, _ = write_gallery(results_folder(), names)
     seconds = time.perf_counter() - start
     total = f"{verdicts['holds']} hold, {verdicts['fails']} fail, {verdicts['open']} stay open"
     number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"

@@ -13,13 +13,17 @@ import matplotlib
 import pooch
 import pytest
 
-from runners import cli
+from runners import cli, compare
 from runners.reproduce import reproduce
 from runners.run import run
 
 ROOT = Path(__file__).resolve().parents[1]
-JOBS: dict[str, tuple[str, Callable[[Any], bool]]] = {"run": ("config", run), "reproduce": ("reproduce", reproduce)}
-"""As at the end of each module: the configuration's name, and what is done with it."""
+MAINS: dict[str, Callable[[], int]] = {
+    "run": lambda: cli.main("config", run),
+    "reproduce": lambda: cli.main("reproduce", reproduce),
+    "compare": compare.main,
+}
+"""What stands at the end of each module."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class Commands:
             for name, value in self.environ.items():
                 patch.setenv(name, value)
             try:
-                code = cli.main(*JOBS[command])
+                code = MAINS[command]()
             except SystemExit as end:
                 code = int(end.code or 0)
         return Answer(code, *capsys.readouterr(), self.results)

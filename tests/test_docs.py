@@ -27,16 +27,20 @@ from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.kinds import KINDS as FIGURE_KINDS
 from runners.cli import CONFIGS, GROUPS, choices
+from runners.compare import plan
 from runners.compose import from_overrides
 from runners.docs import PAGE, configure_page
 from runners.experiment import build
-from runners.figures import figure_names
+from runners.figures import expand, figure_names
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 _BLOCK = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ([\w/]+\.(?:py|yaml))\n")
 _COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:make|pytest|(?:\.venv/bin/)?(?:python|jupyter))(?: |$)")
+
+
+_USERS = ("results/raw", "results/mine", "results/compare")
 
 
 class Command(NamedTuple):
@@ -117,12 +121,14 @@ def test_command_composes(command, monkeypatch, tmp_path):
         assert (ROOT / words[-1]).is_file()
     elif not words or words[0] != "-m":
         assert not words or words[0] == "-c" or (ROOT / words[0]).is_file() or _is_shown(words[0], command.page)
-    elif words[1] == "runners.run":
+    elif words[1] in ("runners.run", "runners.compare"):
         write_files(command.page, tmp_path)
         monkeypatch.syspath_prepend(str(tmp_path))
-        own = {tuple(Path(path).with_suffix("").parts[1:]) for path, _ in files(command.page)}
-        if not {tuple(word.split("=")) for word in words[2:]} & own:  # else it is run below
-            check_run(words[2:], tmp_path)
+        own = {Path(path).stem for path, _ in files(command.page) if path.startswith("conf/")}
+        if (
+            not {value for word in words[2:] for value in word.partition("=")[2].split(",")} & own
+        ):  # else it is run below
+            (check_run if words[1] == "runners.run" else check_compare)(words[2:], tmp_path)
     elif words[1] == "runners.reproduce":
         check_reproduce(words[2:])
     elif words[1] == "bench.data":
@@ -158,6 +164,13 @@ def _swept(overrides: list[str]) -> list[list[str]]:
         [f"{swept.key_or_group}={value}" if one is swept else str(one.input_line) for one in parsed]
         for value in swept.sweep_string_iterator()
     ]
+
+
+def check_compare(words: list[str], _: Path) -> None:
+    """Compose all experiments of the comparison, and build their parts."""
+    asked = plan(words)
+    for one in expand(asked.figure, asked.scale, asked.sizes):
+        build(one.run.experiment.settings)
 
 
 def check_reproduce(words: list[str]) -> None:
@@ -197,6 +210,8 @@ def check_make(words: list[str]) -> None:
         assert re.search(rf"^{name}\s*\?=", makefile, re.MULTILINE), f"there is no variable {name}"
     if "run" in targets:
         check_run(shlex.split(values.get("ARGS", "")), ROOT)
+    if "compare" in targets:
+        check_compare(shlex.split(values.get("ARGS", "")), ROOT)
     if "reproduce-paper" in targets:
         names = {"PAPER": "paper", "FIGURE": "figure", "SCALE": "scale", "JOBS": "jobs"}
         given = {names[name]: value for name, value in values.items() if (name, value) != ("PAPER", "all")}
@@ -248,8 +263,7 @@ def test_quick_commands_run(page, tmp_path):
         name = re.sub(r"rep-\d+", "rep-00007", path.name)
         assert f"`{name}`" in said, f"docs/results.md does not say what {name} is"
     if page.name == "extend.md":
-        (folder,) = commands.results.glob("mine/first/*")
-        assert folder.name == "quick"
+        (folder,) = commands.results.glob("mine/first/qu*")
         for path in folder.iterdir():
             name = path.name.replace("first", "<figure>")
             assert f"`{name}`" in said, f"docs/results.md does not say what {name} is"
@@ -299,7 +313,7 @@ def test_links_lead_somewhere(page):
 def test_named_files_are_there(page):
     own = {path for path, _ in files(page)}
     for path in re.findall(r"`((?:bench|runners|conf|tests|docs|notebooks|results)/[\w/.-]*)`", read(page)):
-        there = (ROOT / path).exists() or path in own or path.startswith(("results/raw", "results/mine"))
+        there = (ROOT / path).exists() or path in own or path.startswith(_USERS)
         assert there or "epsilon_greedy" in path or "my_" in path or path.endswith("index.html"), path
 
 

@@ -341,3 +341,18 @@ def test_the_command_writes_pages(
     assert gallery.main() == 0
     assert capsys.readouterr().out.strip().endswith(str(tmp_path / "index.html"))
     assert (tmp_path / "syndicated/index.html").is_file()
+
+
+def test_pages_of_figures_that_did_not_change_are_kept(tmp_path: Path) -> None:
+    for name in ("figure2", "figure3"):
+        write(tmp_path / "syndicated" / name / "quick", CURVES | {"name": name})
+    gallery.write_gallery(tmp_path)
+    pages = [tmp_path / "syndicated" / name / "index.html" for name in ("figure2", "figure3")]
+    whole = [page.read_text() for page in pages]
+    for page in pages:
+        page.write_text("old")
+    gallery.write_gallery(tmp_path, ["syndicated/figure3"])
+    assert [page.read_text() for page in pages] == ["old", whole[1]]
+    pages[0].unlink()
+    gallery.write_gallery(tmp_path, ["syndicated/figure3"])
+    assert [page.read_text() for page in pages] == whole

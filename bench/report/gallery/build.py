@@ -1,7 +1,7 @@
 """Pages of all results: static, nothing loaded from elsewhere, made from the files that there are."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -104,8 +104,16 @@ def read(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> list[PaperP
     return list(papers.values())
 
 
-def build(papers: list[PaperPage]) -> dict[str, str]:
-    """Return the pages of the gallery by their path in the folder of results."""
+def build(papers: list[PaperPage], skipped: Collection[str] = ()) -> dict[str, str]:
+    """Return the pages of the gallery by their path in the folder of results.
+
+    Parameters
+    ----------
+    papers
+        What there is, as `read` returns it.
+    skipped
+        Pages of figures that are not wanted.
+    """
     templates = {name: _environment().get_template(f"{name}.html.j2") for name in ("index", "paper", "figure")}
     every = [figure for page in papers for figure in page.figures]
     totals = {verdict: sum(page.totals[verdict] for page in papers) for verdict in VERDICTS}
@@ -115,8 +123,9 @@ def build(papers: list[PaperPage]) -> dict[str, str]:
     for page in papers:
         pages[f"{page.name}/index.html"] = templates["paper"].render(paper=page)
         for figure in page.made:
-            text = templates["figure"].render(paper=page, figure=figure)
-            pages[f"{page.name}/{figure.name}/index.html"] = text
+            name = f"{page.name}/{figure.name}/index.html"
+            if name not in skipped:
+                pages[name] = templates["figure"].render(paper=page, figure=figure)
     return pages
 
 

@@ -1,0 +1,152 @@
+"""python -m runners.compare, from end to end."""
+
+import json
+import shlex
+
+import pandas as pd
+import pytest
+from commands import Commands, assert_one_sentence
+from scipy import stats
+
+MODULE = '''"""A tuner of a user's own, in a file of their own."""
+
+from bench.component import component
+from bench.tuners.base import Tuner
+
+
+@component
+class MyTuner(Tuner):
+    threshold: float = 0.5
+
+    def _start(self, problem, seeds):
+        self.space, self.rng = problem.space, seeds.generator("draw")
+        self.current = self.space.sample(self.rng)
+
+    def _ask(self):
+        return self.current
+
+    def _tell(self, reward, outcome):
+        if reward < self.threshold:
+            self.current = self.space.sample(self.rng)
+
+
+class Other:
+    MyTuner = MyTuner
+'''
+SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
+
+
+@pytest.fixture
+def commands(tmp_path):
+    made = Commands(tmp_path)
+    (made.cwd / "my_module.py").write_text(MODULE)
+    return made
+
+
+@pytest.fixture
+def here(commands, monkeypatch, capsys):
+    def call(*words: str):
+        return commands.here(monkeypatch, capsys, "compare", *words)
+
+    return call
+
+
+def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands):
+    """The numbers are those of single runs, differences are paired by repetition, and a second call runs nothing."""
+    words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", *SMALL)
+    answer = commands.call("compare", *words, "jobs=2")
+    assert (answer.code, answer.err) == (0, "")
+    assert "15 repetitions (15 new, 0 failed)" in answer.out
+    folder = commands.results / "compare" / "comparison"
+    assert answer.out.splitlines()[-1] == f"picture: {folder / 'comparison.png'}"
+    assert (folder / "comparison.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("MyTuner", "TL", "CDT"):
+        assert name in (folder / "comparison.svg").read_text()
+
+    finals = pd.read_csv(folder / "finals.csv").pivot(index="repetition", columns="method", values="regret")
+    claims = pd.read_csv(folder / "claims.csv").set_index("claim")
+    assert list(claims.index) == ["TL", "CDT"]
+    for other in ("TL", "CDT"):
+        difference = finals["MyTuner"] - finals[other]
+        assert claims.loc[other, "estimate"] == pytest.approx(difference.mean())
+        assert claims.loc[other, "n"] == 5
+
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert shlex.split(manifest["command"]) == ["python", "-m", "runners.compare", *words, "jobs=2"]
+    for run in manifest["runs"]:
+        single = commands.call("run", *shlex.split(run["command"])[3:], "output=json").report
+        assert (single["run_id"], single["new"]) == (run["run_id"], 0)
+        assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
+    assert "15 repetitions (0 new, 0 failed)" in commands.call("compare", *words).out
+
+
+def test_what_is_better_follows_from_the_column(here):
+    """More of a reward is better, less of regret."""
+    words = ("tuner=random,tl", *SMALL, "name=rewards", "column=reward")
+    answer = here(*words)
+    assert (answer.code, answer.err) == (0, "")
+    (claim,) = pd.read_csv(answer.results / "compare" / "rewards" / "claims.csv").to_dict("records")
+    finals = pd.read_csv(answer.results / "compare" / "rewards" / "finals.csv")
+    rewards = [finals[finals["method"] == name]["reward"].to_numpy() for name in ("Random each round", "TL")]
+    assert claim["text"] == "Random each round ends with more reward than TL"
+    assert claim["expect"] == "greater"
+    assert claim["estimate"] == pytest.approx((rewards[0] - rewards[1]).mean())
+    t_interval = stats.ttest_rel(*rewards).confidence_interval()
+    assert t_interval.low < claim["estimate"] < t_interval.high
+
+
+def test_all_else_makes_panels(here):
+    answer = here("tuner=tl,cdt", "env.dim=2,3", "env.noise_std=0.1,1", *SMALL[1:])
+    assert (answer.code, answer.err) == (0, "")
+    table = pd.read_csv(answer.results / "compare" / "comparison" / "table.csv")
+    assert len(table) == 2 * 2 * 2
+    assert set(table["env.dim"]) == {"env.dim = 2", "env.dim = 3"}
+    assert len(pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv")) == 4
+
+
+def test_one_tuner_alone_is_shown(here):
+    answer = here(*SMALL)
+    assert (answer.code, answer.err) == (0, "")
+    assert "5 repetitions (5 new, 0 failed)" in answer.out
+
+
+def test_surrogate_data_is_named_in_the_folder(here):
+    answer = here("tuner=tl,op", "env=movielens", *SMALL[1:])
+    assert answer.code == 0
+    assert "comparison-surrogate" in answer.out.splitlines()[-1]
+
+
+WRONG: dict[str, tuple[str, ...]] = {
+    "tuner=tl,foo": ("tuner: found 'foo'", "cdt"),
+    "tuner=my_module.Missing": ("tuner._target_", "my_module has no class Missing"),
+    "tuner=no_module.Missing": ("tuner._target_: found 'no_module.Missing'",),
+    "tuner=my_module.MyTuner,my_module.Other.MyTuner": ("tuner: found two called 'MyTuner'",),
+    "env=foo,synthetic_linear": ("env: found 'foo'", "movielens"),
+    "tuner=": ("tuner: found ''",),
+    "tuner=glob(*)": ("tuner: found 'tuner=glob(*)'", "commas"),
+    "env.foo=1,2": ("env.foo: found an unknown key", "dim"),
+    "foo=1": ("foo: found an unknown key", "horizon"),
+    "foo": ("foo: found no valid override",),
+    "horizon=0": ("horizon: found 0",),
+    "jobs=0": ("jobs: found 0",),
+    "scale=foo": ("scale: found 'foo'", "quick"),
+    "name=../elsewhere": ("name: found '../elsewhere'",),
+    "env=switching_sine": ("found SwitchingSine with LinUCB",),
+}
+
+
+@pytest.mark.parametrize("word", WRONG)
+def test_what_is_wrong_is_said_in_one_sentence(here, word):
+    assert_one_sentence(here(word), *WRONG[word])
+
+
+def test_a_column_that_is_not_there_is_named(here):
+    answer = here(*SMALL, "column=foo")
+    assert answer.code == 1
+    assert len(answer.err.splitlines()) == 1
+    assert "no column 'foo'" in answer.err
+    assert not list(answer.results.glob("compare/*/*"))
+
+
+def test_help(here):
+    assert "runners.compare tuner=" in here("--help").out
