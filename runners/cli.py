@@ -5,8 +5,7 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import hydra
@@ -17,14 +16,9 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from bench.errors import BenchError, ConfigError
-
-GROUPS = ("env", "algorithm", "tuner", "task", "paper", "scale", "runner")
-FREE = ("tuner.configuration", "task.probe")
-"""Settings that are mappings with keys of the user's choice."""
-
-CONFIGS = Path(__file__).resolve().parents[1] / "conf"
-CONF = str(CONFIGS)
+from bench.errors import BenchError, ConfigError, one_line
+from runners.compose import unknown_key
+from runners.config_tree import CONF, CONFIGS, FREE, GROUPS, check_choices, choices
 
 
 def main(name: str, job: Callable[[DictConfig], bool]) -> int:
@@ -42,7 +36,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         try:
             results.append(job(cfg))
         except (BenchError, OmegaConfBaseException) as error:
-            _say(_one_sentence(error, name))
+            print("error:", one_line(_one_sentence(error, name)), file=sys.stderr)
             results.append(False)
         except BrokenPipeError:
             sys.exit(_unread())  # which Hydra does not comment on
@@ -71,7 +65,7 @@ def command(name: str, job: Callable[[], bool]) -> int:
         good = job()
         sys.stdout.flush()
     except (HydraException, OmegaConfBaseException, BenchError) as error:
-        _say(_one_sentence(error, name))
+        print("error:", one_line(_one_sentence(error, name)), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped; what is finished is kept, the same command goes on from there", file=sys.stderr)
@@ -99,12 +93,6 @@ def explicit_keys() -> list[str]:
     return [override.key_or_group for override in overrides if override.key_or_group not in GROUPS]
 
 
-def _say(error: BaseException) -> None:
-    """Print a line; what a terminal would act upon, in a value or a data file, is shown escaped."""
-    text = re.sub(r"\s*\n\s*", "; ", str(error).strip())
-    print("error:", "".join(c if c.isprintable() else repr(c)[1:-1] for c in text), file=sys.stderr)
-
-
 def _free(word: str, paper: str) -> str:
     """Let keys be added below settings that are mappings of the user's own; complete the short name of a figure."""
     if (
@@ -114,35 +102,6 @@ def _free(word: str, paper: str) -> str:
     ):
         return f"figure={paper}/{word.partition('=')[2]}"
     return f"++{word}" if re.match(rf"({'|'.join(map(re.escape, FREE))})(\.\w+)?=", word) else word
-
-
-def choices(group: str) -> list[str]:
-    """Return the choices of a configuration group."""
-    folder = CONFIGS / group
-    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
-
-
-def check_choices(words: Iterable[str]) -> None:
-    """Refuse what Hydra stumbles over: a group that is deleted, or set to something that is no name.
-
-    Raises
-    ------
-    ConfigError
-        Naming the group and its choices.
-    """
-    for word in words:
-        group, equals, value = word.lstrip("~+").partition("=")
-        if group not in (*GROUPS, "figure") or word.startswith("-"):
-            continue
-        if (
-            word.startswith("~")
-            or not equals
-            or not re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value)
-            or value == "null"
-        ):
-            raise ConfigError(
-                f"{group}: found '{value if equals else word}', expected one of: {', '.join(choices(group))}"
-            )
 
 
 def _one_sentence(error: BaseException, name: str) -> BaseException:
@@ -162,8 +121,6 @@ def _one_sentence(error: BaseException, name: str) -> BaseException:
 
 
 def _unknown(key: str, name: str) -> BaseException:
-    from runners.compose import unknown_key
-
     GlobalHydra.instance().clear()
     groups = [word.partition(",")[0] for word in sys.argv[1:] if word.split("=")[0] in GROUPS]
     with hydra.initialize_config_dir(CONF, version_base="1.3"):

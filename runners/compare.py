@@ -18,8 +18,9 @@ from hydra.core.override_parser.types import Override, ValueType
 from hydra.errors import OverrideParseException
 
 from bench.errors import ConfigError
-from runners.cli import CONF, GROUPS, check_choices, command
+from runners.cli import command
 from runners.compose import from_overrides
+from runners.config_tree import CONF, GROUPS, check_choices
 from runners.figures import load_figure
 from runners.make_figure import make_figure
 

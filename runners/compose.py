@@ -16,7 +16,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.errors import ConfigError
-from runners.cli import FREE, GROUPS
+from runners.config_tree import FREE, GROUPS
 from runners.experiment import Experiment
 from runners.pool import Runner
 

@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from runners.cli import CONFIGS, GROUPS
+from runners.config_tree import CONFIGS, GROUPS
 from runners.figures import figure_names, load_figure
 from runners.store import write_text
 

@@ -11,8 +11,8 @@ from omegaconf import OmegaConf
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical
-from runners.cli import CONF
 from runners.compose import Run, from_overrides
+from runners.config_tree import CONF
 
 FIGURES = Path(CONF) / "figure"
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from bench.errors import BenchError
+from bench.errors import BenchError, one_line
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.tables import to_csv
 from runners.figures import figure_names, load_figure
@@ -42,7 +42,7 @@ def main() -> int:
     try:
         first, count = write_gallery(results_folder())
     except (BenchError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {one_line(error)}", file=sys.stderr)
         return 1
     print(f"gallery of {count} pages: {first}")
     return 0

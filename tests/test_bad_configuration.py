@@ -4,9 +4,7 @@
 """
 
 import ast
-import contextlib
 import html
-import io
 import itertools
 import json
 import math
@@ -28,7 +26,7 @@ from hypothesis import strategies as st
 from time_limit import time_limit
 
 from bench.data.__main__ import main as data_command
-from bench.errors import BenchError, ConfigError
+from bench.errors import BenchError, ConfigError, one_line
 from bench.loop import run
 from bench.report.gallery import build as build_pages
 from bench.report.gallery import read as read_results
@@ -36,7 +34,6 @@ from bench.report.gallery.picture import inline
 from bench.report.parts import part_id
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
-from runners import cli
 from runners.compose import from_overrides
 from runners.experiment import _check_numbers, build
 
@@ -156,9 +153,7 @@ def keys_of(group: str, name: str) -> list[str]:
 
 
 def assert_names(error: BenchError, *names: str) -> None:
-    with contextlib.redirect_stderr(io.StringIO()) as stream:
-        cli._say(error)
-    text = stream.getvalue().removesuffix("\n")
+    text = one_line(error)
     assert text.isprintable(), f"not one line: {text!r}"
     assert "found " in text or "the space is empty" in text, text
     assert "expected " in text, text
@@ -411,14 +406,12 @@ def test_an_error_cannot_steer_the_terminal(call: Callable[..., Any], word: str)
 
 
 def test_a_damaged_data_file_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    cli._say(ConfigError("file, line 1: found '\x1b[2J\r\x85\u2028', expected a number"))
+    assert one_line(ConfigError("file, line 1: found '\x1b[2J\r\x85\u2028', expected a number")).isprintable()
     assert data_command(["fetch", "\x1b[2J\r\x85\u2028"]) == 1
-    lines = capsys.readouterr().err.removesuffix("\n").split("\n")
-    assert len(lines) == 2
-    for line in lines:
-        assert line.startswith("error: ")
-        assert line.isprintable(), repr(line)
-        assert "'\\x1b[2J\\r\\x85\\u2028'" in line
+    (line,) = capsys.readouterr().err.removesuffix("\n").split("\n")
+    assert line.startswith("error: ")
+    assert line.isprintable(), repr(line)
+    assert "'\\x1b[2J\\r\\x85\\u2028'" in line
 
 
 # What is read back is data, never code

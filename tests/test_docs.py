@@ -26,9 +26,9 @@ from bench.data.catalogue import CATALOGUE
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.kinds import KINDS as FIGURE_KINDS
-from runners.cli import CONFIGS, GROUPS, choices
 from runners.compare import plan
 from runners.compose import from_overrides
+from runners.config_tree import CONFIGS, GROUPS, choices
 from runners.docs import PAGE, configure_page
 from runners.experiment import build
 from runners.figures import expand, figure_names

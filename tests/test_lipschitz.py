@@ -13,7 +13,7 @@ from bench.report.blocks import block_ends, block_table
 from bench.report.kinds import draw
 from bench.report.tables import tables
 from runners.aggregate import MAX_ROUNDS, aggregate, evenly
-from runners.cli import CONF
+from runners.config_tree import CONF
 from runners.figures import expand
 from runners.make_figure import make_figure
 from runners.pool import Runner

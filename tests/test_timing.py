@@ -22,7 +22,7 @@ from bench.report.style import applied, line_style
 from bench.report.tables import tables
 from bench.report.timings import timings
 from runners import make_figure, timing
-from runners.cli import CONF
+from runners.config_tree import CONF
 from runners.experiment import Experiment
 from runners.pool import Runner
 from runners.store import Store

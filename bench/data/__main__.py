@@ -10,7 +10,7 @@ from bench.data.catalogue import ALI_DISPLAY_AD, CATALOGUE, YAHOO_R6A, find_data
 from bench.data.dataset import Dataset
 from bench.data.fetch import fetch
 from bench.data.files import checksum_of, locate
-from bench.errors import BenchError, DataError
+from bench.errors import BenchError, DataError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,8 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _heldout(options.output, options.seed)
     except BenchError as error:
-        shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(error))  # as files may hold anything
-        print(f"error: {shown}", file=sys.stderr)
+        print(f"error: {one_line(error)}", file=sys.stderr)
         return 1
     return 0
 

@@ -23,10 +23,9 @@ from bench.data.ali_log import AdLog
 from bench.data.ali_reader import FILES, read_log
 from bench.data.ali_surrogate import write_surrogate
 from bench.data.catalogue import ALI_DISPLAY_AD
-from bench.data.files import cache_folder, locate, read_arrays, write_whole
+from bench.data.files import SURROGATE, cache_folder, locate, read_arrays, write_whole
 from bench.errors import DataError
 
-SURROGATE = "surrogate"
 """The fingerprint where the real data is not at hand and a generated log stands in for it."""
 
 Stamp = tuple[Path, int, int]

@@ -1,14 +1,20 @@
 """Folders of the data sets, and files that are written whole or not at all."""
 
+import hashlib
 import os
 import uuid
 import zipfile
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pooch
 
 from bench.data.dataset import Dataset
+from bench.errors import DataError
+
+SURROGATE = "surrogate"
+"""What stands in place of a checksum where generated data stands in place of real."""
 
 
 def cache_folder() -> Path:
@@ -30,6 +36,31 @@ def locate(dataset: Dataset) -> Path | None:
             if path.is_file():
                 return path
     return None
+
+
+def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
+    """Return the data set's file and its sha256, or None and ``surrogate`` where it is not at hand.
+
+    Cheap to call often: a file is read again only if its path, size or time of change is a new one.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    """
+    path = locate(dataset)
+    if path is None:
+        return None, SURROGATE
+    try:
+        status = path.stat()
+        return path, _sha256(path, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise DataError(f"{path}: found no way to read it ({error.strerror}), expected {dataset.file}") from None
+
+
+@lru_cache(maxsize=16)
+def _sha256(path: Path, size: int, mtime_ns: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def checksum_of(path: Path, like: str) -> str:

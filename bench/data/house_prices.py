@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.data.catalogue import HOUSE_PRICES
-from bench.data.tabular import Columns, Table, data_in_use, encoded, most_frequent
+from bench.data.files import data_in_use
+from bench.data.tabular import Columns, Table, encoded, most_frequent
 
 # In the order of the file, without Alley, PoolQC, Fence, MiscFeature and FireplaceQu, which are mostly missing; with
 # the running number Id

@@ -16,7 +16,7 @@ import bench.seeding
 from bench.data.catalogue import MOVIELENS
 from bench.data.factorisation import SWEEPS, factorise
 from bench.data.factors import Factors
-from bench.data.files import cache_folder, locate, read_arrays, write_whole
+from bench.data.files import cache_folder, data_in_use, read_arrays, write_whole
 from bench.data.ratings import Ratings
 from bench.data.surrogate import surrogate_ratings
 from bench.errors import DataError
@@ -24,7 +24,6 @@ from bench.seeding import Seeds
 
 N_USERS = 943
 N_ITEMS = 1682
-SURROGATE = "surrogate"
 """The fingerprint where the real data is not at hand and generated ratings stand in for it."""
 
 _COLUMNS = (("user id", N_USERS), ("item id", N_ITEMS), ("rating", 5))
@@ -93,7 +92,7 @@ def fingerprint() -> str:
 
     Cheap to call often: a file is read again only if its path, size or time of change is a new one.
     """
-    return _data_in_use()[1]
+    return data_in_use(MOVIELENS)[1]
 
 
 def load_ratings() -> Ratings:
@@ -104,7 +103,7 @@ def load_ratings() -> Ratings:
     DataError
         If the data file is there but damaged; the surrogate never hides that.
     """
-    return _load(_data_in_use()[0])
+    return _load(data_in_use(MOVIELENS)[0])
 
 
 def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
@@ -128,24 +127,8 @@ def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
     ConfigError
         If a setting is out of range.
     """
-    path, identity = _data_in_use()
+    path, identity = data_in_use(MOVIELENS)
     return _factors(path, identity, rank, float(regularisation))
-
-
-def _data_in_use() -> tuple[Path | None, str]:
-    path = locate(MOVIELENS)
-    if path is None:
-        return None, SURROGATE
-    try:
-        status = path.stat()
-        return path, _sha256(path, status.st_size, status.st_mtime_ns)
-    except OSError as error:
-        raise DataError(f"{path}: found no way to read it ({error.strerror}), expected a file of ratings") from None
-
-
-@lru_cache(maxsize=16)
-def _sha256(path: Path, size: int, mtime_ns: int) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _load(path: Path | None) -> Ratings:

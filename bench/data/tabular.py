@@ -1,21 +1,16 @@
 """Tables for supervised learning: read from CSV files with every cell checked, and made of numbers."""
 
 import csv
-import hashlib
 import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from bench.data.dataset import Dataset
-from bench.data.files import locate
 from bench.errors import DataError
 
-SURROGATE = "surrogate"
 """The fingerprint where the real data is not at hand and another data set stands in for it."""
 
 MISSING = ("", "NA", "None")
@@ -142,28 +137,3 @@ def encoded(texts: Sequence[str]) -> np.ndarray:
 def most_frequent(texts: Sequence[str]) -> str:
     """Return the most frequent text, of several the first in order."""
     return min(Counter(texts).items(), key=lambda item: (-item[1], item[0]))[0]
-
-
-def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
-    """Return the data set's file and its sha256, or None and ``surrogate`` where it is not at hand.
-
-    Cheap to call often: a file is read again only if its path, size or time of change is a new one.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
-    """
-    path = locate(dataset)
-    if path is None:
-        return None, SURROGATE
-    try:
-        status = path.stat()
-        return path, _sha256(path, status.st_size, status.st_mtime_ns)
-    except OSError as error:
-        raise DataError(f"{path}: found no way to read it ({error.strerror}), expected a CSV file") from None
-
-
-@lru_cache(maxsize=16)
-def _sha256(path: Path, size: int, mtime_ns: int) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.data.catalogue import TITANIC
-from bench.data.tabular import Columns, Table, data_in_use, encoded
+from bench.data.files import data_in_use
+from bench.data.tabular import Columns, Table, encoded
 
 FEATURES = ("Pclass", "Sex", "Age", "SibSp", "Parch", "Fare", "Embarked")
 _CATEGORIES = ("Sex", "Embarked")

@@ -16,13 +16,12 @@ import numpy as np
 import bench.data.yahoo_log
 import bench.data.yahoo_parser
 from bench.data.catalogue import YAHOO_R6A
-from bench.data.files import cache_folder, read_arrays, write_whole
+from bench.data.files import SURROGATE, cache_folder, read_arrays, write_whole
 from bench.data.yahoo_log import ClickLog
 from bench.data.yahoo_parser import YahooParser
 from bench.data.yahoo_surrogate import DAYS, surrogate_log
 from bench.errors import DataError
 
-SURROGATE = "surrogate"
 """The fingerprint where the real data is not at hand and a generated log stands in for it."""
 
 _NAME = re.compile(r"ydata-fp-td-clicks-v1_0\.(200905(?:0[1-9]|10))(?:\.gz)?")
