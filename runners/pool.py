@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +21,7 @@ from bench.errors import ConfigError, TaskError
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _CONNECT_SECONDS = 15
+_has_workers = False
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """In a dask worker: Ctrl-C on a terminal, which reaches it, too, is for the process that started it to deal with."""
 
@@ -70,18 +71,23 @@ class Runner:
 def workers(runner: Runner, jobs: int) -> Iterator[None]:
     """Have workers inside, and leave none behind: later ones import the code anew, none goes on after an interruption.
 
+    Within another such block its workers are used, as their start takes seconds.
+
     Raises
     ------
     ConfigError
         When dask is not installed, or no scheduler answers.
     """
-    if runner.backend == "dask":
-        with _dask(runner.scheduler, jobs):
-            yield
-        return
-    try:
+    global _has_workers
+    if _has_workers:
         yield
+        return
+    _has_workers = True
+    try:
+        with _dask(runner.scheduler, jobs) if runner.backend == "dask" else nullcontext():
+            yield
     finally:
+        _has_workers = False
         if runner.backend == "loky" and jobs > 1:
             get_reusable_executor(reuse=True).shutdown(kill_workers=True)  # what they have finished is in files
 
@@ -102,7 +108,7 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
     with dask.config.set(settings):
         if scheduler is None:
             size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
-            with LocalCluster(**size, dashboard_address=None, silence_logs=50) as cluster, Client(cluster):
+            with LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster, Client(cluster):
                 try:
                     yield
                 except BaseException:  # their end is not waited for: what they have finished is in files

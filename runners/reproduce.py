@@ -14,6 +14,7 @@ from runners.compose import run_settings, runner_settings
 from runners.figures import figure_names, load_figure
 from runners.gallery import write_gallery
 from runners.make_figure import make_figure
+from runners.pool import workers
 from runners.store import results_folder
 
 
@@ -29,12 +30,13 @@ def reproduce(cfg: DictConfig) -> bool:
     extra = [f"{key}={cfg[key]}" for key in explicit]
     scale = choices["scale"]
     complete, verdicts, start = True, Counter[str](), time.perf_counter()
-    for name in names:
-        command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
-        where = f"{name}/{scale}{'-custom' if extra else ''}"
-        made = make_figure(load_figure(name), where, scale, extra, command=command, jobs=cfg.jobs, runner=runner)
-        complete &= made.complete
-        verdicts += Counter(made.claims["verdict"])
+    with workers(runner, cfg.jobs):
+        for name in names:
+            command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
+            where = f"{name}/{scale}{'-custom' if extra else ''}"
+            made = make_figure(load_figure(name), where, scale, extra, command=command, jobs=cfg.jobs, runner=runner)
+            complete &= made.complete
+            verdicts += Counter(made.claims["verdict"])
     gallery, _ = write_gallery(results_folder(), names)
     seconds = time.perf_counter() - start
     total = f"{verdicts['holds']} hold, {verdicts['fails']} fail, {verdicts['open']} stay open"

@@ -95,7 +95,9 @@ def victims(parent: psutil.Process) -> list[psutil.Process]:
         lines = [(child, " ".join(child.cmdline())) for child in children]
     except psutil.Error:
         return []
-    return [child for child, line in lines if "tracker" not in line and ("Loky" in line or "spawn_main" in line)]
+    return [
+        child for child, line in lines if "resource_tracker" not in line and ("Loky" in line or "spawn_main" in line)
+    ]
 
 
 def kill_many(

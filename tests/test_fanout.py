@@ -21,7 +21,7 @@ from bench.seeding import Seeds
 from runners import fanout
 from runners.experiment import Experiment, build
 from runners.fanout import run_all
-from runners.pool import Runner
+from runners.pool import Runner, workers
 from runners.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -194,6 +194,23 @@ def test_any_number_of_jobs_gives_the_same_bytes_in_one_thread_each(tmp_path, ex
     pids = [int(line[2]) for line in lines]
     assert set(pids[:10]) == {os.getpid()}
     assert os.getpid() not in pids[10:]
+
+
+def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experiment, monkeypatch):
+    """And only there: a call of its own leaves none behind."""
+    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+
+    def pids_of_call(name):
+        run_all([(experiment, 6)], Store(tmp_path / name), jobs=2)
+        pids = {line.split()[2] for line in (tmp_path / "log").read_text().splitlines()}
+        (tmp_path / "log").unlink()
+        return pids
+
+    with workers(Runner(), 2):
+        held = pids_of_call("first") | pids_of_call("second") | pids_of_call("third")
+    assert len(held) <= 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in held)
+    assert not held & pids_of_call("fourth")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
