@@ -21,7 +21,7 @@ DATA = {
     "real": "real data",
     "synthetic": "synthetic: drawn at random by a rule",
     "packaged": "a small packaged sample of the real data, which allows no conclusion",
-    "surrogate": "a generated table in place of the real data, which allows no conclusion",
+    "surrogate": "data generated in place of the real, which allows no conclusion",
     "computed": "none: computed, nothing was run",
 }
 """Kinds of data in words."""
