@@ -107,13 +107,13 @@ def mean_band(
     mean = origin + deviations.mean(axis=1)
     if n < 2:
         return mean, undefined, undefined.copy()
-    counts = _counts(n, n_resamples, seed)
     low, high = np.empty(rounds), np.empty(rounds)
     step = max(1, _BLOCK // n_resamples)
     for start in range(0, rounds, step):
         part = slice(start, start + step)
         # einsum adds up in a fixed order, whatever the number of BLAS threads.
-        means = np.einsum("rn,mn->rm", deviations[part], counts) / n
+        sums = [np.einsum("rn,mn->rm", deviations[part], counts) for counts in _counts(n, n_resamples, seed)]
+        means = np.concatenate(sums, axis=1) / n
         low[part], high[part] = np.quantile(means, _tails(level), axis=1)
     return mean, origin + low, origin + high
 
@@ -204,8 +204,14 @@ def bootstrap(
         if n < 2:
             return Interval(estimate, float("nan"), float("nan"), n)
         width = sum(array[0].size for array in data)
-        blocks = _blocks(_resamples(n, n_resamples, seed), _BLOCK // (n * width))
-        values = np.concatenate([statistic(*(array[rows] for array in data)) for rows in blocks])
+        step = max(1, _BLOCK // (n * width))
+        values = np.concatenate(
+            [
+                statistic(*(array[rows[start : start + step]] for array in data))
+                for rows in _resamples(n, n_resamples, seed)
+                for start in range(0, len(rows), step)
+            ]
+        )
     defined = values[np.isfinite(values)]
     if len(defined) < (1 - _MAX_UNDEFINED) * n_resamples:
         return Interval(estimate, float("nan"), float("nan"), n)
@@ -213,27 +219,43 @@ def bootstrap(
     return Interval(estimate, float(low), float(high), n)
 
 
-def _blocks(indices: npt.NDArray[np.intp], rows: int) -> Iterator[npt.NDArray[np.intp]]:
-    step = max(1, rows)
-    return (indices[start : start + step] for start in range(0, len(indices), step))
+def _resamples(n: int, n_resamples: int, seed: int) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the repetitions of each resample, a row each, in blocks: the same for all data with n repetitions."""
+    if n * n_resamples <= _BLOCK:
+        yield _few_resamples(n, n_resamples, seed)
+        return
+    rng = np.random.default_rng(seed)
+    step = max(1, _BLOCK // n)
+    for start in range(0, n_resamples, step):
+        yield rng.integers(0, n, size=(min(step, n_resamples - start), n), dtype=np.intp)
+
+
+def _counts(n: int, n_resamples: int, seed: int) -> Iterator[Array]:
+    """Yield how often each repetition stands in each resample, a row each, in the same blocks."""
+    if n * n_resamples <= _BLOCK:
+        yield _few_counts(n, n_resamples, seed)
+        return
+    yield from map(_count, _resamples(n, n_resamples, seed))
 
 
 @lru_cache(maxsize=2)
-def _resamples(n: int, n_resamples: int, seed: int) -> npt.NDArray[np.intp]:
-    """Return the repetitions of each resample, shape (n_resamples, n): the same for all data with n repetitions."""
+def _few_resamples(n: int, n_resamples: int, seed: int) -> npt.NDArray[np.intp]:
     indices = np.random.default_rng(seed).integers(0, n, size=(n_resamples, n), dtype=np.intp)
     indices.flags.writeable = False
     return indices
 
 
 @lru_cache(maxsize=2)
-def _counts(n: int, n_resamples: int, seed: int) -> Array:
-    """Return how often each repetition stands in each resample, shape (n_resamples, n)."""
-    offsets = np.arange(n_resamples)[:, None] * n
-    flat = (_resamples(n, n_resamples, seed) + offsets).ravel()
-    counts = np.bincount(flat, minlength=n_resamples * n).reshape(n_resamples, n).astype(np.float64)
+def _few_counts(n: int, n_resamples: int, seed: int) -> Array:
+    counts = _count(_few_resamples(n, n_resamples, seed))
     counts.flags.writeable = False
     return counts
+
+
+def _count(indices: npt.NDArray[np.intp]) -> Array:
+    n_resamples, n = indices.shape
+    offsets = np.arange(n_resamples)[:, None] * n
+    return np.bincount((indices + offsets).ravel(), minlength=n_resamples * n).reshape(n_resamples, n).astype(float)
 
 
 def _tails(level: float) -> tuple[float, float]:

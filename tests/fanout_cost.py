@@ -1,7 +1,7 @@
 """What spreading repetitions over processes costs, and what it gains; needs cores without other work.
 
 python tests/fanout_cost.py overhead
-python tests/fanout_cost.py efficiency --jobs 2 --repetitions 40
+python tests/fanout_cost.py efficiency --jobs 2 --repetitions 40 --rounds 100000
 """
 
 import argparse
@@ -32,7 +32,7 @@ LINUCB: dict[str, Any] = {
     "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
     "tuner": {"_target_": "bench.tuners.op.OP"},
     "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
-    "horizon": 14_000,
+    "horizon": 100_000,
     "seed": 0,
 }
 
@@ -60,13 +60,15 @@ def overhead(repetitions: int) -> dict[str, float]:
     return found
 
 
-def efficiency(repetitions: int, jobs: int) -> dict[str, float]:
+def efficiency(repetitions: int, jobs: int, rounds: int) -> dict[str, float]:
     """Return seconds with one worker and with several, and the share of the ideal speed-up that is reached."""
-    seconds(LINUCB, 2, 1, "loky")  # compiles
-    alone, together = seconds(LINUCB, repetitions, 1, "loky"), seconds(LINUCB, repetitions, jobs, "loky")
+    settings = LINUCB | {"horizon": rounds}
+    seconds(settings, 2, 1, "loky")  # compiles
+    alone, together = seconds(settings, repetitions, 1, "loky"), seconds(settings, repetitions, jobs, "loky")
     return {
         "1 worker, s": round(alone, 2),
         f"{jobs} workers, s": round(together, 2),
+        "speed-up": round(alone / together, 2),
         "efficiency": round(alone / together / jobs, 3),
     }
 
@@ -77,12 +79,13 @@ def main() -> int:
     parser.add_argument("what", choices=("overhead", "efficiency"))
     parser.add_argument("--repetitions", type=int, default=None)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=LINUCB["horizon"], help="of a repetition, for efficiency")
     given = parser.parse_args()
     start = time.process_time()
     if given.what == "overhead":
-        found = overhead(given.repetitions or 400)
+        found = overhead(given.repetitions or 2000)
     else:
-        found = efficiency(given.repetitions or 40, given.jobs)
+        found = efficiency(given.repetitions or 40, given.jobs, given.rounds)
     print(json.dumps({**found, "CPU seconds of this process": round(time.process_time() - start, 1)}, indent=1))
     return 0
 

@@ -122,11 +122,14 @@ def test_bootstrap_of_the_mean_is_mean_interval() -> None:
     np.testing.assert_allclose(bootstrap(lambda a: a.mean(axis=1), values), mean_interval(values), rtol=1e-10)
 
 
-def test_bootstrap_does_not_depend_on_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", [7, 500, 20_000])
+def test_intervals_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     values = np.random.default_rng(8).normal(size=(9, 4))
-    whole = bootstrap(lambda a: a.mean(axis=1).min(axis=1), values)
-    monkeypatch.setattr("bench.stats._BLOCK", 500)
-    assert bootstrap(lambda a: a.mean(axis=1).min(axis=1), values) == whole
+    whole = bootstrap(lambda a: a.mean(axis=1).min(axis=1), values), *mean_band(values)
+    monkeypatch.setattr("bench.stats._BLOCK", block)
+    parts = bootstrap(lambda a: a.mean(axis=1).min(axis=1), values), *mean_band(values)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_statistic_undefined_in_few_resamples_still_has_an_interval() -> None:
