@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 from scipy.integrate import quad
-from scipy.stats import binom, norm
+from scipy.stats import binom, norm, ttest_rel
 
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.report.computed.worked_examples import worked_examples
@@ -318,6 +318,22 @@ def test_alpha_ends_at_zero_for_one_start_only() -> None:
     for start in (0.0, 0.3, 0.7, 1.0):
         assert last(start, -1.0) == pytest.approx(2 * start - 1)
         assert abs(last(start, -1.0)) > 0.1
+
+
+def test_the_test_of_imitation_does_not_depend_on_alpha():
+    rng = np.random.default_rng(0)
+    logging, trained = rng.dirichlet(np.ones(3), (2, 50))
+    actions = [rng.choice(3, p=row) for row in logging]
+    rewards = rng.random(50)
+
+    def terms(policy):
+        return rewards * np.array([policy[i, a] / logging[i, a] for i, a in enumerate(actions)])
+
+    found = [
+        ttest_rel(terms((1 - alpha) * trained + alpha * logging), terms(logging)).statistic for alpha in (0, 0.3, 0.99)
+    ]
+    assert found == pytest.approx([found[0]] * 3)
+    assert abs(found[0]) > 0.1
 
 
 def test_ips_violates_proposition_d1() -> None:
