@@ -3,7 +3,7 @@
 All words are those of ``runners.run``. Values with commas between them are compared: tuners, also classes of one's own,
 as lines; all else, such as ``env=synthetic_linear,movielens`` or ``env.dim=5,25``, as panels. The first tuner is held
 against every other one. Besides: ``name``, the folder below ``results/compare/`` (default: comparison), and ``column``,
-the column of the trace that is compared (default: regret; any other one but seconds is better when it is larger).
+the column of the trace that is compared (default: regret; of regret and seconds less is better, of others more).
 """
 
 import re
@@ -148,7 +148,7 @@ def _figure(
 ) -> dict[str, Any]:
     """Return the figure: curves, and a claim for the first tuner against each of the others."""
     column = own["column"]
-    is_cost = column == "regret" or column.startswith("seconds")
+    is_cost = "regret" in column or column.startswith("seconds")
     label = f"cumulative {column}" if column in ("regret", "reward") else column
     panels = [axis for axis in axes if axis != METHOD]
     first, *others = axes[METHOD]
