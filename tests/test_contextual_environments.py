@@ -311,9 +311,8 @@ def test_the_catalogue_is_left_as_it_was(small_catalogue):
 @pytest.fixture
 def surrogate(monkeypatch, tmp_path):
     """No data at hand: the generated ratings stand in."""
-    import bench.data.movielens
 
-    monkeypatch.setattr(bench.data.movielens, "locate", lambda *_args, **_kwargs: None)
+    monkeypatch.setattr("bench.data.files.locate", lambda *_: None)
 
 
 def test_on_the_surrogate(surrogate):
