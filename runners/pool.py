@@ -1,5 +1,6 @@
 """Workers: processes on this machine, or on several through dask; each keeps to one thread."""
 
+import logging
 import os
 import signal
 import threading
@@ -101,6 +102,9 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
         raise ConfigError(
             "runner: found dask, which is not installed, expected it: pip install 'bandit-tuning-bench[dask]'"
         ) from None
+    for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):  # also after its end: of workers that were stopped
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
         "distributed.scheduler.allowed-failures": 1,  # a repetition whose worker died is tried once more
         "distributed.worker.preload": [_QUIET],
