@@ -26,8 +26,9 @@ def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple
     BenchError
         When results cannot be read, or pages cannot be written.
     """
-    papers = read(folder, {name: load_figure(name) for name in figure_names()})
-    old = {f"{name}/index.html" for name in figure_names() if changed is not None and name not in changed}
+    names = figure_names()
+    papers = read(folder, {name: load_figure(name) for name in names})
+    old = {f"{name}/index.html" for name in names if changed is not None and name not in changed}
     pages = build(papers, {name for name in old if (folder / name).is_file()})
     claims = overview(papers)
     for name, page in pages.items():

@@ -111,7 +111,7 @@ def make_figure(
     write_text(folder / "claims.csv", to_csv(claims))
     if len(curves):
         write_text(folder / "curves.csv", to_csv(curves, digits=8))
-    manifest = _manifest(figure, drawn, scale, extra, command, store, done)
+    manifest = _manifest(figure, where, drawn, scale, extra, command, store, done)
     write_text(folder / "manifest.json", json.dumps(manifest, indent=1))
     save(draw(figure, curves, finals, note=". ".join(notes)), folder, figure["name"])
 
@@ -156,6 +156,7 @@ def _note(figure: dict[str, Any], drawn: list[Drawn], scale: str, surrogate: boo
 
 def _manifest(
     figure: dict[str, Any],
+    where: str,
     drawn: list[Drawn],
     scale: str,
     extra: Sequence[str],
@@ -184,7 +185,7 @@ def _manifest(
             }
         )
     return {
-        "figure": f"{figure['paper']}/{figure['name']}",
+        "figure": f"{where.partition('/')[0]}/{figure['name']}",
         "title": figure["title"],
         "scale": scale,
         "command": command,

@@ -26,8 +26,6 @@ from bench.data.catalogue import ALI_DISPLAY_AD
 from bench.data.files import SURROGATE, cache_folder, locate, read_arrays, write_whole
 from bench.errors import DataError
 
-"""The fingerprint where the real data is not at hand and a generated log stands in for it."""
-
 Stamp = tuple[Path, int, int]
 
 

@@ -14,7 +14,7 @@ from bench.data.dataset import Dataset
 from bench.errors import DataError
 
 SURROGATE = "surrogate"
-"""What stands in place of a checksum where generated data stands in place of real."""
+"""The fingerprint where the real data is not at hand and something else stands in for it."""
 
 
 def cache_folder() -> Path:

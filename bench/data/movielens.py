@@ -24,7 +24,6 @@ from bench.seeding import Seeds
 
 N_USERS = 943
 N_ITEMS = 1682
-"""The fingerprint where the real data is not at hand and generated ratings stand in for it."""
 
 _COLUMNS = (("user id", N_USERS), ("item id", N_ITEMS), ("rating", 5))
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from bench.errors import DataError
 
-"""The fingerprint where the real data is not at hand and another data set stands in for it."""
-
 MISSING = ("", "NA", "None")
 """What stands for a missing value: what pandas, which the papers' authors use, takes for one."""
 

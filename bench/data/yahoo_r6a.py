@@ -22,8 +22,6 @@ from bench.data.yahoo_parser import YahooParser
 from bench.data.yahoo_surrogate import DAYS, surrogate_log
 from bench.errors import DataError
 
-"""The fingerprint where the real data is not at hand and a generated log stands in for it."""
-
 _NAME = re.compile(r"ydata-fp-td-clicks-v1_0\.(200905(?:0[1-9]|10))(?:\.gz)?")
 
 Stamp = tuple[Path, int, int]

@@ -154,9 +154,8 @@ def _take_words(page: ElementTree.Element, prefix: str, height: float) -> tuple[
                 header = max(header, y + _BELOW)
             else:
                 footer = min(footer, y - _ABOVE)
-            if not re.search(
-                "font-weight: (bold|700)", text.get("style", "")
-            ):  # the title and the mark of surrogate data, which the page has
+            is_bold = re.search("font-weight: (bold|700)", text.get("style", ""))
+            if not is_bold:  # as are the title and the mark of surrogate data, which the page has
                 lines.append((y, " ".join("".join(text.itertext()).split())))
         page.remove(node)
     lines.sort()
