@@ -33,15 +33,15 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     problem = task.start(rounds, seeds)
     trace = Trace(rounds, task.sums, max_rows)
     expected = min(rounds, problem.total_rounds)  # a log may be known to end sooner
-    warm_up = min(expected, max(task.warm_up, tuner.warm_up(problem)))
-    for _ in range(warm_up):
+    at_random = min(expected, max(task.random_rounds, tuner.random_rounds(problem)))
+    for _ in range(at_random):
         values = task.explore()
         if values is None:
             break
         _check(values["reward"], trace.round + 1, None)
         trace.record(values, {})
 
-    asks = math.ceil((expected - warm_up) / problem.rounds_per_ask)
+    asks = math.ceil((expected - at_random) / problem.rounds_per_ask)
     if asks:
         tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
     timed = task.timed

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bench.stats import mean_band
-from runners.figures import Drawn
+from runners.figures import LabelledRun
 from runners.store import Store
 
 MAX_ROUNDS = 60
@@ -25,7 +25,7 @@ def evenly(rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
 
 
 def aggregate(
-    drawn: Sequence[Drawn],
+    drawn: Sequence[LabelledRun],
     done: Sequence[Sequence[int]],
     store: Store,
     *,

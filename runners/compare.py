@@ -22,7 +22,7 @@ from runners.cli import command
 from runners.compose import from_overrides
 from runners.config_tree import CONF, GROUPS, check_choices
 from runners.figures import load_figure
-from runners.make_figure import make_figure
+from runners.reproduce_figure import reproduce_figure
 
 METHOD = "method"
 _OWN_KEYS = {"name": "comparison", "column": "regret"}
@@ -61,7 +61,7 @@ def compare(words: list[str]) -> bool:
     figure, scale, sizes, machine = plan(words)
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
         run = from_overrides(machine)
-        made = make_figure(
+        made = reproduce_figure(
             figure,
             f"compare/{figure['name']}",
             scale,

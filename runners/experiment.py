@@ -138,7 +138,7 @@ def check(experiment: Experiment) -> None:
     seeds = Seeds(settings["seed"])
     try:
         problem = task.start(settings["horizon"], seeds)
-        tuner.warm_up(problem)
+        tuner.random_rounds(problem)
         tuner.start(problem, seeds.child("tuner"))
         tuner.ask()
     except BenchError as error:

@@ -25,8 +25,8 @@ POLL_SECONDS = 0.2
 """How often it is looked whether another process has finished."""
 
 _IDLE_DEATHS = 2
-_WARM_UP_ROUNDS = (2, 2, 20, 200)
-_WARM_UP_SECONDS = 0.5
+_TRIAL_ROUNDS = (2, 2, 20, 200)
+_TRIAL_SECONDS = 0.5
 
 
 @dataclass
@@ -141,7 +141,7 @@ def run_all(
             advance = stack.enter_context(progress_bar(horizons, runner.progress))
             stack.enter_context(workers(runner, jobs))
             if jobs > 1:
-                _warm_up(missing)
+                _compile_and_prepare(missing)
             for answer in _finish(missing, store, jobs, runner):
                 result = state[answer.pair.experiment.run_id]
                 if answer.status == "failed":
@@ -299,7 +299,7 @@ def _check_identity(experiment: Experiment) -> None:
     _checked.add(experiment.run_id)
 
 
-def _warm_up(pairs: list[_Pair]) -> None:
+def _compile_and_prepare(pairs: list[_Pair]) -> None:
     """Compile and prepare here, once, what the workers would else do all at the same time.
 
     For each distinct combination of classes: some rounds, more while they are cheap. For each distinct environment: its
@@ -311,12 +311,12 @@ def _warm_up(pairs: list[_Pair]) -> None:
         classes = tuple(part_classes(settings).values())
         if classes not in seen:
             seen.add(classes)
-            for i, rounds in enumerate(_WARM_UP_ROUNDS):
+            for i, rounds in enumerate(_TRIAL_ROUNDS):
                 start = time.perf_counter()
                 with suppress(Exception):
                     task, tuner = build(settings)
                     run(task, tuner, rounds=min(rounds, settings["horizon"]), seeds=Seeds(settings["seed"]))
-                if i and time.perf_counter() - start > _WARM_UP_SECONDS:  # the first may have compiled
+                if i and time.perf_counter() - start > _TRIAL_SECONDS:  # the first may have compiled
                     break
         environment_settings = repr(settings["env"])
         if environment_settings not in seen:

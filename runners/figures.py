@@ -18,7 +18,7 @@ FIGURES = Path(CONF) / "figure"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class LabelledRun:
     """One experiment of a figure.
 
     Parameters
@@ -67,7 +67,7 @@ def load_paper(name: str) -> dict[str, Any]:
     return paper
 
 
-def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[Drawn]:
+def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
     What the scale leaves out is not run; it counts as a result that is still missing.
@@ -83,7 +83,7 @@ def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[Drawn]:
             continue
         overrides = [f"paper={figure['paper']}", *own, *smaller]
         run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
-        drawn.append(Drawn(labels, overrides, run))
+        drawn.append(LabelledRun(labels, overrides, run))
     return drawn
 
 

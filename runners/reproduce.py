@@ -13,8 +13,8 @@ from runners.cli import explicit_keys, main
 from runners.compose import run_settings, runner_settings
 from runners.figures import figure_names, load_figure
 from runners.gallery import write_gallery
-from runners.make_figure import make_figure
 from runners.pool import workers
+from runners.reproduce_figure import reproduce_figure
 from runners.store import results_folder
 
 
@@ -34,7 +34,9 @@ def reproduce(cfg: DictConfig) -> bool:
         for name in names:
             command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
             where = f"{name}/{scale}{'-custom' if extra else ''}"
-            made = make_figure(load_figure(name), where, scale, extra, command=command, jobs=cfg.jobs, runner=runner)
+            made = reproduce_figure(
+                load_figure(name), where, scale, extra, command=command, jobs=cfg.jobs, runner=runner
+            )
             complete &= made.complete
             verdicts += Counter(made.claims["verdict"])
     gallery, _ = write_gallery(results_folder(), names)

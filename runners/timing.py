@@ -15,7 +15,7 @@ from bench.errors import BenchError, TaskError
 from runners.capture import environment
 from runners.experiment import Experiment, play
 from runners.fanout import Result, Summary
-from runners.figures import Drawn
+from runners.figures import LabelledRun
 from runners.pool import one_thread
 from runners.store import Store, write_text
 
@@ -84,7 +84,7 @@ def measurements(store: Store, run_id: str) -> list[dict[str, float]]:
     return _sound(_read(store, run_id))
 
 
-def finals(drawn: Sequence[Drawn], done: Sequence[Sequence[int]], store: Store) -> pd.DataFrame:
+def finals(drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store) -> pd.DataFrame:
     """Return one row per experiment and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
     axes = list(dict.fromkeys(axis for one in drawn for axis in one.labels))
     rows = []

@@ -85,7 +85,7 @@ def drive_algorithm(algorithm: Any, seed: int, horizon: int) -> list[int]:
     for t in range(horizon):
         contexts = rng.uniform(-0.5, 0.5, (dim, n_arms)).T
         configuration = {p.name: p.sample(rng) for p in space.parameters}
-        arm = int(rng.integers(n_arms)) if t < algorithm.warm_up else algorithm.choose(contexts, configuration)
+        arm = int(rng.integers(n_arms)) if t < algorithm.random_rounds else algorithm.choose(contexts, configuration)
         reward = next(source)
         if binary:
             reward = float(rng.random() < 1 / (1 + math.exp(-contexts[arm] @ theta)))

@@ -120,7 +120,7 @@ def test_repetitions_see_the_same_rounds():
 class Exploring(Random):
     """A tuner that wants to see random pulls first."""
 
-    def warm_up(self, problem):
+    def random_rounds(self, problem):
         return 7
 
 

@@ -13,7 +13,7 @@ from bench.report.tables import tables
 from runners.compose import PARTS, _flatten, from_overrides
 from runners.experiment import build
 from runners.figures import expand, figure_names, load_figure, load_paper
-from runners.make_figure import settings_table
+from runners.reproduce_figure import settings_table
 
 PAPERS = registry.names("paper")
 

@@ -7,7 +7,7 @@ from hydra import initialize_config_dir
 
 from bench.report.experiments import Experiments
 from runners.figures import expand, unfold
-from runners.make_figure import settings_table
+from runners.reproduce_figure import settings_table
 
 FIGURE = {
     "name": "made_up",

@@ -128,7 +128,7 @@ def test_theory() -> None:
 def test_random_pulls_come_first_and_the_same_seed_repeats_the_run() -> None:
     def regret(seed: int) -> np.ndarray:
         task = ContextualBandit(SyntheticLogistic(dim=4, n_arms=10, feature_range="one"), GLMTSL(random_pulls=9))
-        assert task.warm_up == 9
+        assert task.random_rounds == 9
         return run(task, Fixed(), rounds=80, seeds=Seeds(seed)).columns()["regret"]
 
     assert np.array_equal(regret(5), regret(5))

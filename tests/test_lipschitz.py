@@ -15,8 +15,8 @@ from bench.report.tables import tables
 from runners.aggregate import MAX_ROUNDS, aggregate, evenly
 from runners.config_tree import CONF
 from runners.figures import expand
-from runners.make_figure import make_figure
 from runners.pool import Runner
+from runners.reproduce_figure import reproduce_figure
 from runners.store import Store
 
 GRID = (0.1, 0.5, 2.5)
@@ -98,7 +98,7 @@ def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     with initialize_config_dir(CONF, version_base="1.3"):
-        assert make_figure(
+        assert reproduce_figure(
             FIGURE, "cdt/figure3/smoke", "smoke", [], command="", jobs=1, runner=Runner(progress=False)
         ).complete
         drawn = expand(FIGURE, "smoke", [])

@@ -77,7 +77,7 @@ class Double(ContextualAlgorithm):
     random_pulls: int = 0
 
     @property
-    def warm_up(self):
+    def random_rounds(self):
         return self.random_pulls
 
     @property
@@ -107,7 +107,7 @@ class Listener(Tuner):
         self.wants = wants
         self.starts = []
 
-    def warm_up(self, problem):
+    def random_rounds(self, problem):
         self.problem_before = problem
         return self.wants
 

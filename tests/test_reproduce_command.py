@@ -17,7 +17,7 @@ from bench.report.tables import tables
 from runners import reproduce
 from runners.compose import from_overrides
 from runners.figures import figure_names, load_figure
-from runners.make_figure import Made
+from runners.reproduce_figure import Reproduced
 from runners.store import Store
 
 FILES = {
@@ -123,7 +123,7 @@ def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_publ
 @pytest.fixture
 def manifest(here, small, monkeypatch):
     """The manifest of the small figure at a scale that cuts it short, without its pictures."""
-    monkeypatch.setattr("runners.make_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
     answer = here("figure=cdt/table5", "scale=smoke")
     return json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
 
@@ -149,13 +149,13 @@ def test_the_manifest_does_not_say_that_a_paper_stated_what_the_scale_has_cut(ma
 def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
     made: list[tuple[str, str, list[str]]] = []
 
-    def make_figure(figure, where, scale, extra, **_):
+    def reproduce_figure(figure, where, scale, extra, **_):
         name, _, _ = where.rpartition("/")
         assert figure == load_figure(name)
         made.append((name, scale, extra))
-        return Made(name != "syndicated/figure3", pd.DataFrame({"verdict": ["holds"]}), ROOT)
+        return Reproduced(name != "syndicated/figure3", pd.DataFrame({"verdict": ["holds"]}), ROOT)
 
-    monkeypatch.setattr(reproduce, "make_figure", make_figure)
+    monkeypatch.setattr(reproduce, "reproduce_figure", reproduce_figure)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")
     files = sorted((ROOT / "conf" / "figure" / "syndicated").glob("*.yaml"))
     assert made == [(f"syndicated/{path.stem}", "smoke", ["seed=3"]) for path in files]

@@ -147,7 +147,7 @@ def test_theory_counts_epochs_from_the_end_of_a_longer_warm_up():
 def test_both_stated_forms_of_the_epoch_length_agree(rounds, dim, factor):
     algorithm = SGDTS(epoch_factor=factor)
     algorithm.start(BanditInfo(dim, 3, rounds, 0.5, 1.0), SEEDS)
-    assert algorithm.warm_up == algorithm.rounds_per_decision == factor * math.floor(max(math.log(rounds), dim))
+    assert algorithm.random_rounds == algorithm.rounds_per_decision == factor * math.floor(max(math.log(rounds), dim))
 
 
 def test_covariance_decides_which_hyper_parameters_there_are():

@@ -21,7 +21,7 @@ from bench.report.kinds import draw
 from bench.report.style import applied, line_style
 from bench.report.tables import tables
 from bench.report.timings import timings
-from runners import make_figure, timing
+from runners import reproduce_figure, timing
 from runners.config_tree import CONF
 from runners.experiment import Experiment
 from runners.pool import Runner
@@ -181,12 +181,12 @@ def test_a_stop_keeps_what_is_finished(calls, store):
 def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, capsys):
     """End to end: nothing is handed to workers, and a second call measures nothing."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr(make_figure, "run_all", lambda *_, **__: pytest.fail("handed to workers"))
+    monkeypatch.setattr(reproduce_figure, "run_all", lambda *_, **__: pytest.fail("handed to workers"))
     figure = {**FIGURE, "note": "Machines differ"}
 
     def make():
         runner = Runner(progress=False)
-        return make_figure.make_figure(
+        return reproduce_figure.reproduce_figure(
             figure, "cdt/table1/smoke", "smoke", [], command="", jobs=2, runner=runner
         ).complete
 

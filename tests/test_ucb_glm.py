@@ -200,7 +200,7 @@ def test_theory() -> None:
 def test_random_pulls_come_first_and_the_same_seed_repeats_the_run() -> None:
     def columns() -> Any:
         task = ContextualBandit(SyntheticLogistic(dim=4, n_arms=10, feature_range="one"), UCBGLM(random_pulls=7))
-        assert task.warm_up == 7
+        assert task.random_rounds == 7
         return run(task, Fixed(), rounds=60, seeds=Seeds(5)).columns()
 
     first, second = columns(), columns()

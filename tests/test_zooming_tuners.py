@@ -393,17 +393,17 @@ def started(rules, tuner, space, horizon, **problem):
 def test_lengths_by_hand():
     """T = 14,000: sqrt(T) = 118.3, T^(2/5) = 45.6, T^(3/4) = 1287.05, T^(4/5) = 2074.5."""
     for p, space, t1, power in ((1, LINE, 118, 1287), (2, SQUARE, 45, 2074)):
-        assert CDT().warm_up(Problem(space, 14_000)) == t1
-        assert CDT(warm_up_rounds=0).warm_up(Problem(space, 14_000)) == 0
-        assert CDT(warm_up_rounds=7).warm_up(Problem(space, 14_000)) == 7
-        assert CDTCode().warm_up(Problem(space, 14_000)) == 30
+        assert CDT().random_rounds(Problem(space, 14_000)) == t1
+        assert CDT(warm_up_rounds=0).random_rounds(Problem(space, 14_000)) == 0
+        assert CDT(warm_up_rounds=7).random_rounds(Problem(space, 14_000)) == 7
+        assert CDTCode().random_rounds(Problem(space, 14_000)) == 30
         assert cdt.epoch_length(14_000, p, None) == (3 if p == 1 else 2) * power
         for k in (1, 2, 3):
             assert cdt.epoch_length(14_000, p, k) == k * power
     # Whole powers, where rounding could lose one
-    assert cdt.warm_up_length(10_000, 1) == 100
+    assert cdt.cdt_random_rounds(10_000, 1) == 100
     assert cdt.epoch_length(10_000, 1, 1) == 1_000
-    assert cdt.warm_up_length(100_000, 2) == 100
+    assert cdt.cdt_random_rounds(100_000, 2) == 100
     assert cdt.epoch_length(100_000, 2, 1) == 10_000
 
 

@@ -44,7 +44,7 @@ class ContextualAlgorithm(Algorithm, ABC):
     links: ClassVar[tuple[str, ...]] = ("linear", "logistic")
 
     @property
-    def warm_up(self) -> int:
+    def random_rounds(self) -> int:
         """The number of random pulls before its first decision."""
         return 0
 

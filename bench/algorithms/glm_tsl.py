@@ -51,7 +51,7 @@ class GLMTSL(ContextualAlgorithm):
     theory_factor: PositiveFloat = 0.5
 
     @property
-    def warm_up(self) -> int:
+    def random_rounds(self) -> int:
         """The number of random pulls before its first decision."""
         return self.random_pulls
 

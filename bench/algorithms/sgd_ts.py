@@ -82,7 +82,7 @@ class SGDTS(ContextualAlgorithm):
         return own.restrict(self.tune or own.names[:1])
 
     @property
-    def warm_up(self) -> int:
+    def random_rounds(self) -> int:
         return self._tau
 
     @property

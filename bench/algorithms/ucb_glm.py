@@ -54,7 +54,7 @@ class UCBGLM(LinearAlgorithm):
     kappa: PositiveFloat = 0.196
 
     @property
-    def warm_up(self) -> int:
+    def random_rounds(self) -> int:
         """The number of random pulls before its first decision."""
         return self.random_pulls
 

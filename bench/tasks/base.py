@@ -50,7 +50,7 @@ class Task(ABC):
         """Forget everything, prepare for a run of ``rounds`` rounds and return what a tuner may know of it."""
 
     @property
-    def warm_up(self) -> int:
+    def random_rounds(self) -> int:
         """The number of random pulls that the task itself wants before the first decision."""
         return 0
 

@@ -97,8 +97,8 @@ class ContextualBandit(Task):
         )
 
     @property
-    def warm_up(self) -> int:
-        return self.algorithm.warm_up
+    def random_rounds(self) -> int:
+        return self.algorithm.random_rounds
 
     def explore(self) -> dict[str, Any] | None:
         return self._step(None)

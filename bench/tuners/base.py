@@ -126,7 +126,7 @@ class Tuner(ABC):
         self._asked = False
         self._tell(float(reward), outcome)
 
-    def warm_up(self, problem: Problem) -> int:
+    def random_rounds(self, problem: Problem) -> int:
         """Return the number of random pulls it wants before it is first asked; it never hears of them."""
         return 0
 

@@ -12,7 +12,7 @@ from bench.tuners.zooming_ts import zooming_constants
 from bench.tuners.zooming_tuner import ZoomingTuner
 
 
-def warm_up_length(rounds: int, p: int) -> int:
+def cdt_random_rounds(rounds: int, p: int) -> int:
     """Return T1 = floor(T^(2/(p+3))) random pulls for p hyper-parameters and T = ``rounds`` (cdt, theorem 4.2)."""
     return math.floor(rounds ** (2 / (p + 3)) + 1e-9)
 
@@ -50,10 +50,10 @@ class CDT(ZoomingTuner):
     radius_scale: PositiveFloat = 1.0
     ts_scale: NonNegativeFloat = 1.0
 
-    def warm_up(self, problem: Problem) -> int:
+    def random_rounds(self, problem: Problem) -> int:
         if self.warm_up_rounds is not None:
             return self.warm_up_rounds
-        return warm_up_length(problem.total_rounds, problem.space.dim)
+        return cdt_random_rounds(problem.total_rounds, problem.space.dim)
 
     def _rule(self, problem: Problem) -> ZoomingRule:
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std

@@ -34,7 +34,7 @@ class CDTCode(ZoomingTuner):
     radius_scale: PositiveFloat = 1.0
     ts_scale: NonNegativeFloat = 1.0
 
-    def warm_up(self, problem: Problem) -> int:
+    def random_rounds(self, problem: Problem) -> int:
         return self.warm_up_rounds
 
     def _rule(self, problem: Problem) -> ZoomingRule:

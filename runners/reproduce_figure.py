@@ -24,7 +24,7 @@ from runners.compose import PARTS
 from runners.experiment import PACKAGED
 from runners.experiment import check as check_experiment
 from runners.fanout import run_all
-from runners.figures import Drawn, expand, load_paper, unfold
+from runners.figures import LabelledRun, expand, load_paper, unfold
 from runners.pool import Runner
 from runners.store import Store, results_folder, write_text
 from runners.timing import finals as timed_finals
@@ -32,7 +32,7 @@ from runners.timing import measure, measurements
 
 
 @dataclass(frozen=True)
-class Made:
+class Reproduced:
     """What came of a figure.
 
     Parameters
@@ -50,9 +50,9 @@ class Made:
     folder: Path
 
 
-def make_figure(
+def reproduce_figure(
     figure: dict[str, Any], where: str, scale: str, extra: Sequence[str], *, command: str, jobs: int, runner: Runner
-) -> Made:
+) -> Reproduced:
     """Run what is missing for one figure, write all its files, and print a line.
 
     Parameters
@@ -122,7 +122,7 @@ def make_figure(
         f"{time.perf_counter() - start:.1f} s; claims: {_spell(claims)}; {folder}",
         flush=True,
     )
-    return Made(not failed, claims, folder)
+    return Reproduced(not failed, claims, folder)
 
 
 def _curves(figure: dict[str, Any]) -> tuple[list[str], Keep]:
@@ -138,7 +138,7 @@ def _spell(claims: pd.DataFrame) -> str:
     return ", ".join(f"{count} {word}" for word, count in sorted(Counter(claims["verdict"]).items())) or "none"
 
 
-def _note(figure: dict[str, Any], drawn: list[Drawn], scale: str, surrogate: bool) -> str:
+def _note(figure: dict[str, Any], drawn: list[LabelledRun], scale: str, surrogate: bool) -> str:
     """Say in a line what the numbers rest on."""
     if not drawn:
         return "computed, nothing was run"
@@ -157,7 +157,7 @@ def _note(figure: dict[str, Any], drawn: list[Drawn], scale: str, surrogate: boo
 def _manifest(
     figure: dict[str, Any],
     where: str,
-    drawn: list[Drawn],
+    drawn: list[LabelledRun],
     scale: str,
     extra: Sequence[str],
     command: str,
@@ -196,12 +196,12 @@ def _manifest(
     }
 
 
-def _size(one: Drawn) -> list[str]:
+def _size(one: LabelledRun) -> list[str]:
     """Return what scale and figure say of the run's size, as overrides of a single run."""
     return [f"horizon={one.run.settings.horizon}", f"repetitions={one.run.settings.repetitions}"]
 
 
-def settings_table(figure: dict[str, Any], drawn: list[Drawn], scale: str = "paper") -> list[dict[str, Any]]:
+def settings_table(figure: dict[str, Any], drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
     """Return every setting of the figure's experiments with its values, its source and the place.
 
     The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
