@@ -1,36 +1,62 @@
 """The one way in which the project compiles numerical kernels.
 
-Numba's disk cache notices an edit of a compiled function, but not of a function that it calls. The cache folder
-therefore carries a hash of all files that hold kernels: after an edit of one, all are compiled anew, once.
+A kernel is compiled, or read from numba's disk cache, when it is first called: a command that runs nothing does not
+import numba. The disk cache notices an edit of a compiled function, but not of a function that it calls. The cache
+folder therefore carries a hash of all files that hold kernels: after an edit of one, all are compiled again, once.
 """
 
 import hashlib
 import os
 from collections.abc import Callable
+from functools import cache, update_wrapper
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numba
-import pooch
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _code_hash() -> str:
+def kernel(function: F) -> F:
+    """Compile ``function`` with numba at its first call; without reassociation, sums are added in the order written."""
+    return cast(F, _Kernel(function))
+
+
+class _Kernel:
+    """A function that is compiled when it is first called."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._compiled: Callable[..., Any] = self._compile_and_call
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._compiled(*args)
+
+    def _compile_and_call(self, *args: Any) -> Any:
+        return self.compiled()(*args)
+
+    def compiled(self) -> Callable[..., Any]:
+        """Return the compiled function; the kernels that it calls are compiled before it."""
+        if self._compiled == self._compile_and_call:
+            names = self._function.__globals__
+            for name in self._function.__code__.co_names:
+                if isinstance(called := names.get(name), _Kernel):
+                    names[name] = called.compiled()
+            self._compiled = _numba().njit(cache=True, error_model="numpy", fastmath=False)(self._function)
+        return self._compiled
+
+
+@cache
+def _numba() -> Any:
+    """Return numba, with the disk cache in a folder that carries the hash of all kernels."""
+    import numba
+    import pooch
+
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         source = path.read_bytes()
         if b"@kernel" in source:
             digest.update(source)
-    return digest.hexdigest()[:16]
-
-
-_settings: Any = numba.config
-_base = os.environ.get("NUMBA_CACHE_DIR") or str(Path(pooch.os_cache("bandit-tuning-bench")) / "numba")
-_settings.CACHE_DIR = str(Path(_base) / _code_hash())
-
-
-def kernel(function: F) -> F:
-    """Compile ``function`` with numba, without reassociation: a sum is added in the order in which it is written."""
-    compiled: Any = numba.njit(cache=True, error_model="numpy", fastmath=False)(function)
-    return compiled
+    base = os.environ.get("NUMBA_CACHE_DIR") or str(Path(pooch.os_cache("bandit-tuning-bench")) / "numba")
+    settings: Any = numba.config
+    settings.CACHE_DIR = str(Path(base) / digest.hexdigest()[:16])
+    return numba

@@ -9,10 +9,9 @@ the column of the trace that is compared (default: regret; of regret and seconds
 import re
 import shlex
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hydra
-import pandas as pd
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, ValueType
 from hydra.errors import OverrideParseException
@@ -22,7 +21,9 @@ from runners.cli import command
 from runners.compose import from_overrides
 from runners.config_tree import CONF, GROUPS, check_choices
 from runners.figures import load_figure
-from runners.reproduce_figure import reproduce_figure
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
 
 METHOD = "method"
 _OWN_KEYS = {"name": "comparison", "column": "regret"}
@@ -59,6 +60,10 @@ def compare(words: list[str]) -> bool:
         When a word is no override, or names an unknown key, choice or class.
     """
     figure, scale, sizes, machine = plan(words)
+    import pandas as pd
+
+    from runners.reproduce_figure import reproduce_figure
+
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
         run = from_overrides(machine)
         made = reproduce_figure(
@@ -180,7 +185,7 @@ def _figure(
     }
 
 
-def _text(table: pd.DataFrame, claims: pd.DataFrame, panels: list[str]) -> str:
+def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> str:
     """Return means with intervals, then the differences to the first tuner."""
     lines = []
     for _, row in table.iterrows():

@@ -10,7 +10,11 @@ GROUPS = ("env", "algorithm", "tuner", "task", "paper", "scale", "runner")
 FREE = ("tuner.configuration", "task.probe")
 """Settings that are mappings with keys of the user's choice."""
 
-CONFIGS = Path(__file__).resolve().parents[1] / "conf"
+_PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent
+"""The project's own folder; None where it is installed from a wheel, which carries the files in ``runners/conf``."""
+
+CONFIGS = (CHECKOUT or _PACKAGE) / "conf"
 CONF = str(CONFIGS)
 
 

@@ -9,9 +9,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from joblib import delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
-
 from bench.errors import BenchError, ConfigError, StoreError, TaskError
 from bench.loop import run
 from bench.seeding import Seeds
@@ -217,6 +214,9 @@ def _fan_out(pairs: list[_Pair], store: Store, jobs: int, runner: Runner) -> Ite
     When a worker dies (out of memory, a crash in compiled code), joblib gives up the whole pool. Whoever was running is
     then run once more, in a pool of its own, where it does no harm to others; who is lost there, too, has failed.
     """
+    from joblib import delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
     batches = [_Batch(pairs)]
     while batches:
         batch = batches.pop(0)

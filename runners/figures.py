@@ -4,15 +4,17 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from omegaconf import OmegaConf
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical
 from runners.compose import Run, from_overrides
 from runners.config_tree import CONF
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
 
 FIGURES = Path(CONF) / "figure"
 
@@ -110,7 +112,7 @@ def _labels(entry: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return [(canonical(label), [str(override) for override in overrides]) for label, overrides in entry.items()]
 
 
-def unfold(figure: dict[str, Any], table: pd.DataFrame) -> pd.DataFrame:
+def unfold(figure: dict[str, Any], table: "pd.DataFrame") -> "pd.DataFrame":
     """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: a row for each of them.
 
     Parameters
@@ -122,6 +124,8 @@ def unfold(figure: dict[str, Any], table: pd.DataFrame) -> pd.DataFrame:
     """
     if "unfold" not in figure or not len(table):
         return table
+    import pandas as pd
+
     axis, name, labels = (figure["unfold"][key] for key in ("axis", "column", "labels"))
     if "column" in table:
         parts = [

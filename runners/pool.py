@@ -8,17 +8,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numba
-from joblib import Parallel, parallel_config
-from joblib.externals.loky import get_reusable_executor
-from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS
 from pydantic import PositiveFloat
 from threadpoolctl import threadpool_limits
 
 from bench.component import component
 from bench.errors import ConfigError, TaskError
+
+if TYPE_CHECKING:  # slow to import
+    from joblib import Parallel
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _CONNECT_SECONDS = 15
@@ -56,9 +55,12 @@ class Runner:
     progress: bool | None = None
 
     def __post_init__(self) -> None:
-        known = sorted({*BACKENDS, *EXTERNAL_BACKENDS})
-        if self.backend not in known:
-            raise ConfigError(f"runner.backend: found {self.backend!r}, expected one of: {', '.join(known)}")
+        if self.backend not in ("loky", "dask"):
+            from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS
+
+            known = sorted({*BACKENDS, *EXTERNAL_BACKENDS})
+            if self.backend not in known:
+                raise ConfigError(f"runner.backend: found {self.backend!r}, expected one of: {', '.join(known)}")
         if self.scheduler is not None and self.backend != "dask":
             raise ConfigError(f"runner.scheduler: found '{self.scheduler}' with {self.backend}, expected runner=dask")
 
@@ -90,6 +92,8 @@ def workers(runner: Runner, jobs: int) -> Iterator[None]:
     finally:
         _has_workers = False
         if runner.backend == "loky" and jobs > 1:
+            from joblib.externals.loky import get_reusable_executor
+
             get_reusable_executor(reuse=True).shutdown(kill_workers=True)  # what they have finished is in files
 
 
@@ -134,8 +138,10 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
             yield
 
 
-def pool(runner: Runner, jobs: int) -> Parallel:
+def pool(runner: Runner, jobs: int) -> "Parallel":
     """Return what hands calls to the workers and yields answers as they come."""
+    from joblib import Parallel, parallel_config
+
     limits = {"inner_max_num_threads": 1} if runner.backend == "loky" and jobs > 1 else {}
     try:
         with parallel_config(backend=runner.backend, **limits):
@@ -215,6 +221,8 @@ def end_with(parent: int) -> None:
 @lru_cache(maxsize=1)
 def limit_threads() -> None:
     """Keep numerical libraries in this process to one thread."""
+    import numba
+
     numba.set_num_threads(1)  # first: it may load a library that starts with more
     threadpool_limits(1)
 
@@ -222,6 +230,8 @@ def limit_threads() -> None:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Keep numerical libraries to one thread, also those that are loaded, and processes that are started, inside."""
+    import numba
+
     before = {name: os.environ.get(name) for name in _THREADS}
     numba_threads = numba.get_num_threads()
     os.environ.update(dict.fromkeys(_THREADS, "1"))

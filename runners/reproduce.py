@@ -12,14 +12,15 @@ from bench.errors import ConfigError
 from runners.cli import explicit_keys, main
 from runners.compose import run_settings, runner_settings
 from runners.figures import figure_names, load_figure
-from runners.gallery import write_gallery
 from runners.pool import workers
-from runners.reproduce_figure import reproduce_figure
 from runners.store import results_folder
 
 
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed."""
+    from runners.gallery import write_gallery  # slow to import
+    from runners.reproduce_figure import reproduce_figure
+
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
     if not names:

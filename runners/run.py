@@ -19,9 +19,10 @@ from runners.store import Store, results_folder
 def run(cfg: DictConfig) -> bool:
     """Run what is missing of one experiment, report it, and return whether no repetition failed."""
     job = from_config(cfg, dict(HydraConfig.get().runtime.choices), explicit_keys())
-    check(job.experiment)
     store = Store(results_folder())
     n = job.settings.repetitions
+    if not set(range(n)) <= store.done(job.experiment.run_id):
+        check(job.experiment)
     summary = run_all([(job.experiment, n)], store, jobs=job.settings.jobs, runner=job.runner)
     result = summary.results[0]
     report = {
@@ -45,8 +46,7 @@ def metrics(store: Store, run_id: str, repetitions: list[int]) -> dict[str, Any]
     """Return mean, std, 95 % interval and values of every numeric column at the last round."""
     finals: dict[str, list[float]] = {}
     for repetition in repetitions:
-        last = store.read(run_id, repetition).iloc[-1]
-        for name, value in last.items():
+        for name, value in store.last_round(run_id, repetition).items():
             if name != "round" and not isinstance(value, str):
                 finals.setdefault(f"final_{name}", []).append(float(value))
     report = {}

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bench.errors import StoreError
+from runners.config_tree import CHECKOUT
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
+    import pyarrow as pa
 
 _RUN_ID = re.compile(r"[0-9a-f]{8,64}")
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
@@ -32,9 +34,9 @@ _LEFTOVER_SECONDS = 600.0
 
 
 def results_folder() -> Path:
-    """Return the folder of results: ``BENCH_RESULTS_DIR`` where it is set, else ``results`` beside the code."""
+    """Return ``BENCH_RESULTS_DIR`` if it is set, else ``results`` in the checkout, or in the current folder if none."""
     given = os.environ.get("BENCH_RESULTS_DIR")
-    return Path(given).expanduser() if given else Path(__file__).resolve().parents[1] / "results"
+    return Path(given).expanduser() if given else (CHECKOUT or Path.cwd()) / "results"
 
 
 def write_text(path: Path, text: str) -> None:
@@ -144,6 +146,9 @@ class Store:
         StoreError
             When it cannot be written; no half-written file is left under its name.
         """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         table = pa.table({name: pa.array(values, from_pandas=False) for name, values in columns.items()})
         sink = pa.BufferOutputStream()
         # Without statistics and Arrow's copy of the schema, there is little that is not under a checksum
@@ -158,7 +163,7 @@ class Store:
         _remove(self.path(run_id, repetition, ".failed.json"))
         self._note(run_id, [_line(repetition, stamp)])
 
-    def read(self, run_id: str, repetition: int) -> pd.DataFrame:
+    def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
         """Return a repetition's trace, verified.
 
         By page checksums, by the digest of all columns in the file, and, where the side file is there, by the digest of
@@ -169,13 +174,24 @@ class Store:
         StoreError
             When it is not there, or not what was written.
         """
+        return self._verified(run_id, repetition).to_pandas()
+
+    def last_round(self, run_id: str, repetition: int) -> dict[str, Any]:
+        """Return the values of the last row of a repetition's trace, verified as by `read`, without pandas."""
+        table = self._verified(run_id, repetition)
+        return {name: table.column(name)[-1].as_py() for name in table.column_names}
+
+    def _verified(self, run_id: str, repetition: int) -> "pa.Table":
         try:
-            return self._table(run_id, repetition).to_pandas()
+            return self._table(run_id, repetition)
         except StoreError as error:
             self._note(run_id, [_line(repetition, (-1, -1))])
             raise StoreError(f"{error}; the same command runs it again") from None
 
-    def _table(self, run_id: str, repetition: int) -> pa.Table:
+    def _table(self, run_id: str, repetition: int) -> "pa.Table":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         path = self.path(run_id, repetition)
         try:
             content = path.read_bytes()
@@ -304,14 +320,19 @@ def _lock(path: Path) -> int | None:
         os.close(lock)
 
 
-def _digest(table: pa.Table) -> str:
+def _digest(table: "pa.Table") -> str:
     """Return the sha256 of names, types and values of all columns."""
+    import pyarrow as pa
+
     digest = hashlib.sha256()
     for name in table.column_names:
         column = table.column(name)
         digest.update(json.dumps([name, str(column.type), len(column)]).encode())
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            digest.update(column.to_numpy().tobytes())
+            width = column.type.bit_width // 8
+            for chunk in column.chunks:  # without to_numpy, which imports pandas
+                start = chunk.offset * width
+                digest.update(memoryview(chunk.buffers()[1])[start : start + len(chunk) * width])
         else:
             digest.update(json.dumps(column.to_pylist()).encode())
     return digest.hexdigest()
