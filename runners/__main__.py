@@ -1,0 +1,47 @@
+"""One command for all others: ``bandit-bench run env=movielens`` is ``python -m runners.run env=movielens``."""
+
+import runpy
+import sys
+
+PROGRAM = "bandit-bench"
+COMMANDS = {
+    "run": ("runners.run", "run one experiment: any environment, algorithm and tuner"),
+    "compare": ("runners.compare", "compare tuners, your own among them: a picture, tables, verdicts"),
+    "reproduce": ("runners.reproduce", "make the figures of a paper, or of all papers"),
+    "gallery": ("runners.gallery", "write the HTML pages of all results"),
+    "data": ("bench.data", "list, fetch or parse data sets"),
+}
+"""The module behind each command, and what it does."""
+
+
+def main() -> int:
+    """Hand the rest of the command line to the command that its first word names; return the exit code."""
+    name, *words = sys.argv[1:] or ["--help"]
+    if name in ("-h", "--help"):
+        print(_help())
+        return 0
+    if name not in COMMANDS:
+        print(f"error: found the command '{name}', expected one of: {', '.join(COMMANDS)}", file=sys.stderr)
+        return 1
+    sys.argv[1:] = words
+    runpy.run_module(COMMANDS[name][0], run_name="__main__", alter_sys=True)
+    return 0
+
+
+def _help() -> str:
+    lines = [f"  {name:<10} {about}" for name, (_, about) in COMMANDS.items()]
+    return "\n".join(
+        [
+            f"usage: {PROGRAM} COMMAND [key=value ...]",
+            "",
+            *lines,
+            "",
+            f"for example: {PROGRAM} compare tuner=cdt,tl env=synthetic_linear horizon=2000 repetitions=5",
+            "Each command accepts --help. Results go to the folder ./results of the current folder (in a checkout: to",
+            "that of the checkout) or to BENCH_RESULTS_DIR.",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

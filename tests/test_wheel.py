@@ -1,0 +1,86 @@
+"""The wheel works on its own: installed into an empty environment, used from a folder without the checkout."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+from commands import ROOT, Commands
+
+SOURCES = ("bench", "runners", "conf")
+FILES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in")
+TUNER = """
+from bench.component import component
+from bench.tuners.base import Tuner
+
+
+@component
+class First(Tuner):
+    def _start(self, problem, seeds):
+        self.first = problem.space.sample(seeds.generator("draw"))
+
+    def _ask(self):
+        return self.first
+
+    def _tell(self, reward, outcome):
+        pass
+"""
+OFFLINE = ("--no-deps", "--no-index", "--quiet", "--disable-pip-version-check")
+
+
+@pytest.fixture(scope="module")
+def bandit_bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel into an environment of its own, which finds the dependencies where this one has them."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    for name in SOURCES:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, source)
+    pip = [sys.executable, "-m", "pip"]
+    subprocess.run([*pip, "wheel", *OFFLINE, "--no-build-isolation", "-w", str(folder), str(source)], check=True)
+    (wheel,) = folder.glob("*.whl")
+    shutil.rmtree(source)
+    venv.create(folder / "venv")
+    python = folder / "venv" / "bin" / "python"
+    subprocess.run([*pip, "--python", str(python), "install", *OFFLINE, str(wheel)], check=True)
+    (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return python.with_name("bandit-bench")
+
+
+def call(program: Path, commands: Commands, *words: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, **commands.environ}
+    for name in ("BENCH_RESULTS_DIR", "BENCH_DATA_DIR", "PYTHONPATH"):
+        environ.pop(name, None)
+    return subprocess.run(
+        [program, *words], cwd=commands.cwd, env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):
+    commands = Commands(tmp_path)
+    (commands.cwd / "my_tuner.py").write_text(TUNER)
+    words = ("tuner=random,my_tuner.First", "env=gaussian_arms", "algorithm=none", "horizon=30", "repetitions=2")
+    answer = call(bandit_bench, commands, "compare", *words)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert (commands.cwd / "results" / "compare" / "comparison" / "comparison.png").is_file()
+    assert len(list(commands.cwd.glob("results/raw/*/rep-*.parquet"))) == 4
+
+
+def test_help_names_every_command(bandit_bench, tmp_path):
+    answer = call(bandit_bench, Commands(tmp_path), "--help")
+    assert answer.returncode == 0
+    for command in ("run", "compare", "reproduce", "gallery", "data"):
+        assert f"\n  {command} " in answer.stdout
+    assert len(answer.stdout.splitlines()) < 20
+
+
+def test_an_unknown_command_is_one_sentence(bandit_bench, tmp_path):
+    answer = call(bandit_bench, Commands(tmp_path), "fly")
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr.startswith("error: found the command 'fly', expected one of: run, compare,")
