@@ -14,12 +14,12 @@ ARGS   ?=
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
 paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
 
-.PHONY: help setup reproduce-paper run compare test lint benchmark gallery docs clean
+.PHONY: help setup reproduce-paper run compare test test-release lint benchmark gallery docs clean
 help:
 	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
 	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
-	@echo 'make test | lint | benchmark | gallery | docs | setup | clean'
+	@echo 'make test | test-release | lint | benchmark | gallery | docs | setup | clean'
 
 setup: $(STAMP)
 
@@ -41,6 +41,9 @@ compare: setup
 test: setup
 	$(PY) -m pytest -n $(JOBS)
 
+test-release: setup
+	$(PY) -m pytest -n $(JOBS) -m release
+
 lint: setup
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -56,5 +59,5 @@ docs: setup
 	$(PY) -m runners.docs
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -36,7 +36,7 @@ from runners.experiment import build
 from runners.figures import expand, figure_names
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 _BLOCK = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ([\w/]+\.(?:py|yaml))\n")
 _COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:make|pytest|(?:\.venv/bin/)?(?:python|jupyter))(?: |$)")
