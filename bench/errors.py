@@ -1,33 +1,33 @@
-"""The project's own errors: every one is a single sentence meant for the user."""
+"""The project's own errors. Each message is one sentence for the user."""
 
 import re
 
 
 class BenchError(Exception):
-    """Anything a user can mend: what was found, where, and what is expected."""
+    """An error the user can fix. The message says what was found, where, and what is expected."""
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error's text as one line; what a terminal would act upon, in a value or a data file, is escaped."""
+    """Return an error's message as one line, with control characters escaped."""
     text = re.sub(r"\s*\n\s*", "; ", str(error).strip())
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 class ConfigError(BenchError):
-    """A setting is unknown, of the wrong type or out of range."""
+    """A setting is unknown, has the wrong type or is out of range."""
 
 
 class DataError(BenchError):
-    """A data file is missing, damaged or not what it should be."""
+    """A data file is missing, damaged or in the wrong format."""
 
 
 class TaskError(BenchError):
-    """A task broke its contract, for instance by paying a reward that is not finite."""
+    """A task broke its contract, for example by returning a reward that is not finite."""
 
 
 class TunerError(BenchError):
-    """A tuner was used out of order or fed something it cannot learn from."""
+    """A tuner's methods were called out of order, or it was told something it cannot use."""
 
 
 class StoreError(BenchError):
-    """A stored result cannot be read, or is not what was written."""
+    """A stored result cannot be read, or differs from what was written."""

@@ -1,4 +1,4 @@
-"""Random streams by named axes: (base seed, repetition, path of the component)."""
+"""Random streams identified by base seed, repetition and the path of the component."""
 
 import hashlib
 import json
@@ -9,19 +9,19 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Seeds:
-    """The source of all randomness of one repetition.
+    """The source of all randomness in one repetition.
 
-    Two parts with different paths never share a stream, and a stream depends on nothing but its three axes: the
-    contexts of repetition 7 are the same whatever tuner or algorithm is run, so comparisons are paired.
+    Components with different paths never share a stream, and a stream depends only on base seed, repetition and path:
+    repetition 7 has the same contexts for every tuner and algorithm, so comparisons are paired.
 
     Parameters
     ----------
     base_seed
-        The experiment's seed, a non-negative integer.
+        Seed of the experiment, a non-negative integer.
     repetition
-        Number of the repetition, from 0.
+        Index of the repetition, starting at 0.
     path
-        Names from the outermost part inwards, such as ``("env", "contexts")``.
+        Names of the components from the outermost inwards, such as ``("env", "contexts")``.
     """
 
     base_seed: int = 0
@@ -29,11 +29,11 @@ class Seeds:
     path: tuple[str, ...] = ()
 
     def child(self, name: str) -> "Seeds":
-        """Return the seeds of the part called ``name``."""
+        """Return the seeds of the component called ``name``."""
         return Seeds(self.base_seed, self.repetition, (*self.path, name))
 
     def generator(self, name: str) -> np.random.Generator:
-        """Return a fresh generator at the start of the stream called ``name``."""
+        """Return a new generator at the start of the stream called ``name``."""
         label = json.dumps([*self.path, name]).encode()
         words = np.frombuffer(hashlib.sha256(label).digest(), dtype="<u4").tolist()
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.base_seed, self.repetition, *words])))

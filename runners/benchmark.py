@@ -1,7 +1,7 @@
-"""How fast is a round? python -m runners.benchmark [--rounds 14000] [--repeats 5]
+"""Measure rounds per second: python -m runners.benchmark [--rounds 14000] [--repeats 5]
 
-Rounds per second of the whole loop, beside (a) the bare kernels, which draw the contexts and score the arms and nothing
-else, and (b) a plain NumPy loop over the arms, as papers' scripts are usually written. One process, one thread.
+The whole loop is compared with (a) the bare kernels, which only draw the contexts and score the arms, and (b) a plain
+NumPy loop over the arms, as scripts of papers are often written. One process, one thread.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def whole_loop(algorithm: Any, tuner: Tuner, n_arms: int, dim: int, rounds: int)
 
 
 def bare_kernels(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
-    """Draw contexts and score the arms, with an inverse (or a factor) that stays as it is."""
+    """Draw contexts and score the arms, with a constant inverse (or factor)."""
     rng = np.random.default_rng(0)
     memory = np.empty((dim, n_arms))
     contexts = memory.T
@@ -88,7 +88,7 @@ def plain_numpy(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
 
 
 def measure(rounds: int, repeats: int) -> pd.DataFrame:
-    """Time every case ``repeats`` times in turn and return medians, in rounds per second, with their ratios."""
+    """Time all cases in turn, ``repeats`` times; return medians, in rounds per second, and their ratios."""
     rows = []
     for label, algorithm in (("linucb", LinUCB()), ("lints", LinTS())):
         for n_arms, dim in SIZES:
@@ -132,15 +132,15 @@ def main(arguments: list[str]) -> int:
     """Measure, print, and write ``results/benchmark/``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=14_000, help="rounds of a timed run (fewer for 1,000 arms)")
-    parser.add_argument("--repeats", type=int, default=5, help="timed runs of each case; the median counts")
+    parser.add_argument("--repeats", type=int, default=5, help="timed runs of each case; the median is reported")
     options = parser.parse_args(arguments)
     with threadpool_limits(1):
         table = measure(options.rounds, options.repeats)
     folder = results_folder() / "benchmark"
     machine = environment()
     note = (
-        f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms; the plain loop runs a "
-        f"tenth of them), one process, one thread; {machine.get('cpu')}, Python {machine.get('python')}."
+        f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms, a tenth for the plain loop), "
+        f"one process, one thread; {machine.get('cpu')}, Python {machine.get('python')}."
     )
     write_text(folder / "speed.csv", table.to_csv(index=False, lineterminator="\n"))
     write_text(folder / "speed.md", to_markdown(table, title="Rounds per second", notes=[note]))

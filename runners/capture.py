@@ -1,4 +1,4 @@
-"""What a run was run with; nothing that tells whose machine it was."""
+"""The environment of a run: versions and hardware, but nothing that identifies the user or machine."""
 
 import importlib.metadata
 import os
@@ -19,14 +19,14 @@ _LIBRARY_KEYS = ("user_api", "internal_api", "version", "architecture", "threadi
 
 @lru_cache(maxsize=1)
 def environment() -> dict[str, Any]:
-    """Return Python, package versions, processor, numerical libraries and git commit; looked up once per process.
+    """Return Python, package versions, processor, numerical libraries and git commit; collected once per process.
 
     Returns
     -------
     dict
-        ``python``, ``platform``, ``cpu`` (model), ``cores`` (all, and those the process may use), ``packages`` (direct
+        ``python``, ``platform``, ``cpu`` (model), ``cores`` (all, and those this process may use), ``packages`` (direct
         dependencies), ``libraries`` (BLAS and OpenMP), ``git`` (``commit``, ``dirty``; None outside a checkout). No
-        paths, no names of users or machines.
+        paths, and no names of users or machines.
     """
     return {
         "python": platform.python_version(),
@@ -54,7 +54,7 @@ def _usable_cores() -> int | None:
 
 
 def _packages() -> dict[str, str | None]:
-    """Return the versions of the direct dependencies, as the checkout or the installed package names them."""
+    """Return the versions of the direct dependencies declared by the checkout or the installed package."""
     try:
         requirements = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     except (OSError, KeyError):
@@ -74,11 +74,11 @@ def _version(name: str) -> str | None:
 
 
 def _git() -> dict[str, Any] | None:
-    """Return commit and whether tracked files differ from it; None where this file is not in a git checkout."""
+    """Return the commit and whether tracked files differ from it; None if this file is not in a git checkout."""
     if _ask_git("ls-files", "--error-unmatch", str(Path(__file__).resolve())) is None:
         return None
     commit = _ask_git("rev-parse", "HEAD")
-    changes = _ask_git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")  # they are being made
+    changes = _ask_git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")  # being written
     return None if commit is None else {"commit": commit, "dirty": None if changes is None else bool(changes)}
 
 

@@ -1,4 +1,4 @@
-"""Workers: processes on this machine, or on several through dask; each keeps to one thread."""
+"""Workers: processes on this machine, or on several machines through dask; each uses a single thread."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_
 _CONNECT_SECONDS = 15
 _has_workers = False
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""In a dask worker: Ctrl-C on a terminal, which reaches it, too, is for the process that started it to deal with."""
+"""For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""
 
 
 @component
@@ -33,20 +33,20 @@ class Runner:
     Parameters
     ----------
     backend
-        joblib's name of a back end: ``loky`` (processes on this machine), ``dask`` (also on several machines).
+        joblib's name of the back end: ``loky`` (processes on this machine) or ``dask`` (one or more machines).
     scheduler
-        dask only: the address of a scheduler that runs already, such as ``tcp://node1:8786``; without, workers are
-        started on this machine.
+        dask only: the address of a running scheduler, such as ``tcp://node1:8786``. If None, workers are started on
+        this machine.
     time_limit
-        Seconds after which a repetition is stopped and has failed. Code that does not come back to Python, such as a
-        compiled loop without end, cannot be stopped.
+        Seconds after which a repetition is stopped and fails. Code that does not return to Python, such as an endless
+        compiled loop, cannot be stopped.
     progress
-        Whether a progress bar is shown on stderr; None: only on a terminal.
+        Whether to show a progress bar on stderr; None: only on a terminal.
 
     Raises
     ------
     ConfigError
-        When joblib has no such back end, or a scheduler is given to another one than dask.
+        When joblib has no such back end, or a scheduler is set for one other than dask.
     """
 
     backend: str = "loky"
@@ -66,20 +66,20 @@ class Runner:
 
     @property
     def has_own_workers(self) -> bool:
-        """Whether even a single job is run in another process."""
+        """Whether even a single job runs in another process."""
         return self.backend == "dask"
 
 
 @contextmanager
 def workers(runner: Runner, jobs: int) -> Iterator[None]:
-    """Have workers inside, and leave none behind: later ones import the code anew, none goes on after an interruption.
+    """Provide workers inside the block and stop them at its end, also after an interruption.
 
-    Within another such block its workers are used, as their start takes seconds.
+    A nested block uses the workers of the outer one, since starting them takes seconds.
 
     Raises
     ------
     ConfigError
-        When dask is not installed, or no scheduler answers.
+        When dask is not installed, or the scheduler cannot be reached.
     """
     global _has_workers
     if _has_workers:
@@ -94,7 +94,7 @@ def workers(runner: Runner, jobs: int) -> Iterator[None]:
         if runner.backend == "loky" and jobs > 1:
             from joblib.externals.loky import get_reusable_executor
 
-            get_reusable_executor(reuse=True).shutdown(kill_workers=True)  # what they have finished is in files
+            get_reusable_executor(reuse=True).shutdown(kill_workers=True)  # finished results are on disk
 
 
 @contextmanager
@@ -107,10 +107,10 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
             "runner: found dask, which is not installed, expected it: pip install 'bandit-tuning-bench[dask]'"
         ) from None
     for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
-        if name.partition(".")[0] in ("distributed", "tornado"):  # also after its end: of workers that were stopped
+        if name.partition(".")[0] in ("distributed", "tornado"):  # also after the cluster has stopped
             logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
-        "distributed.scheduler.allowed-failures": 1,  # a repetition whose worker died is tried once more
+        "distributed.scheduler.allowed-failures": 1,  # a repetition whose worker died is run once more
         "distributed.worker.preload": [_QUIET],
     }
     with dask.config.set(settings):
@@ -119,7 +119,7 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
             with LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster, Client(cluster):
                 try:
                     yield
-                except BaseException:  # their end is not waited for: what they have finished is in files
+                except BaseException:  # do not wait for the workers: finished results are on disk
                     for nanny in cluster.workers.values():
                         nanny.auto_restart = False
                         with suppress(ProcessLookupError):
@@ -131,15 +131,15 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
             client = Client(scheduler, timeout=_CONNECT_SECONDS)
         except (OSError, ValueError, TimeoutError):
             raise ConfigError(
-                f"runner.scheduler: found '{scheduler}', where nothing answers, expected the address of a dask "
-                "scheduler, such as tcp://node1:8786"
+                f"runner.scheduler: found '{scheduler}', which does not respond, expected the address of a running "
+                "dask scheduler, such as tcp://node1:8786"
             ) from None
         with client:
             yield
 
 
 def pool(runner: Runner, jobs: int) -> "Parallel":
-    """Return what hands calls to the workers and yields answers as they come."""
+    """Return a joblib ``Parallel`` that passes calls to the workers and yields results as they complete."""
     from joblib import Parallel, parallel_config
 
     limits = {"inner_max_num_threads": 1} if runner.backend == "loky" and jobs > 1 else {}
@@ -149,23 +149,23 @@ def pool(runner: Runner, jobs: int) -> "Parallel":
             return Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     except (ValueError, TypeError) as error:
         raise ConfigError(
-            f"runner.backend: found '{runner.backend}' ({error}), expected one that yields results as they come"
+            f"runner.backend: found '{runner.backend}' ({error}), expected one that yields results as they complete"
         ) from None
 
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Stop what runs inside after some seconds.
+    """Stop the code inside the block after ``seconds``.
 
     Raises
     ------
     TaskError
-        Inside, when the time is over.
+        Inside the block, when the time is up.
     """
     if seconds is None:
         yield
         return
-    error = TaskError(f"found that it took more than runner.time_limit = {seconds:g} s, expected it to end")
+    error = TaskError(f"found no end within runner.time_limit = {seconds:g} s, expected the repetition to finish")
 
     def stop(*_: Any) -> None:
         raise error
@@ -185,7 +185,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def _limit_of_thread(seconds: float, error: TaskError) -> Iterator[None]:
-    """Do so where no signal arrives (a dask worker runs tasks beside its main thread): between two lines of Python."""
+    """Do so outside the main thread, where signals do not arrive (as in dask workers): between two bytecodes."""
     import ctypes
 
     class TimeOverError(Exception):
@@ -207,7 +207,7 @@ def _limit_of_thread(seconds: float, error: TaskError) -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def end_with(parent: int) -> None:
-    """In a worker: leave nothing running when the process that started it is killed."""
+    """In a worker: exit when the process that started it is killed."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -220,16 +220,16 @@ def end_with(parent: int) -> None:
 
 @lru_cache(maxsize=1)
 def limit_threads() -> None:
-    """Keep numerical libraries in this process to one thread."""
+    """Limit the numerical libraries of this process to one thread."""
     import numba
 
-    numba.set_num_threads(1)  # first: it may load a library that starts with more
+    numba.set_num_threads(1)  # first, since it may load a library that starts with more threads
     threadpool_limits(1)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep numerical libraries to one thread, also those that are loaded, and processes that are started, inside."""
+    """Limit numerical libraries to one thread, also in libraries loaded and processes started inside the block."""
     import numba
 
     before = {name: os.environ.get(name) for name in _THREADS}

@@ -472,5 +472,5 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path, experiment, monkeyp
     pytest.importorskip("distributed", reason="dask is not installed")
     monkeypatch.setattr("runners.pool._CONNECT_SECONDS", 0.5)
     runner = Runner("dask", scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', where nothing answers"):
+    with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
         run_all([(experiment, 2)], Store(tmp_path / "results"), jobs=2, runner=runner)
