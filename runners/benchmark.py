@@ -139,8 +139,8 @@ def main(arguments: list[str]) -> int:
     folder = results_folder() / "benchmark"
     machine = environment()
     note = (
-        f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms, a tenth for the plain loop), "
-        f"one process, one thread; {machine.get('cpu')}, Python {machine.get('python')}."
+        f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms, a tenth for the plain "
+        f"loop), one process, one thread; {machine.get('cpu')}, Python {machine.get('python')}."
     )
     write_text(folder / "speed.csv", table.to_csv(index=False, lineterminator="\n"))
     write_text(folder / "speed.md", to_markdown(table, title="Rounds per second", notes=[note]))

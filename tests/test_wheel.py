@@ -72,6 +72,13 @@ def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):
     assert len(list(commands.cwd.glob("results/raw/*/rep-*.parquet"))) == 4
 
 
+def test_a_figure_and_its_gallery_come_from_the_wheel(bandit_bench, tmp_path):
+    commands = Commands(tmp_path)
+    answer = call(bandit_bench, commands, "reproduce", "figure=habo/worked_examples")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert (commands.cwd / "results" / "habo" / "worked_examples" / "index.html").is_file()
+
+
 def test_help_names_every_command(bandit_bench, tmp_path):
     answer = call(bandit_bench, Commands(tmp_path), "--help")
     assert answer.returncode == 0
