@@ -43,6 +43,7 @@ test: setup
 
 test-release: setup
 	$(PY) -m pytest -n $(JOBS) -m release
+	BENCH_MUTATIONS=20000 $(PY) -m pytest -n $(JOBS) tests/test_mutated_data.py
 
 lint: setup
 	$(PY) -m ruff check .

@@ -7,6 +7,7 @@ import warnings
 from functools import lru_cache
 from pathlib import Path
 
+import numba
 import numpy as np
 
 import bench.data.factorisation
@@ -154,8 +155,6 @@ def _factors(path: Path | None, identity: str, rank: int, regularisation: float)
 
 def factors_path(identity: str, rank: int, regularisation: float) -> Path:
     """Return where factors are kept: a name that changes with everything they depend on, the code included."""
-    import numba
-
     parts = [identity, rank, float(regularisation), SWEEPS, np.__version__, numba.__version__]
     for source in (__file__, *(m.__file__ for m in (bench.data.factorisation, bench.data.surrogate, bench.seeding))):
         parts.append(hashlib.sha256(Path(str(source)).read_bytes()).hexdigest())
