@@ -15,9 +15,9 @@ from bench.tuners.base import Tuner
 def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, max_rows: int = MAX_ROWS) -> Trace:
     """Let ``tuner`` propose configurations to ``task`` for ``rounds`` rounds.
 
-    The warm-up, as long as the longer of what the task and the tuner want, is played at random before the tuner is
-    asked for the first time. A decision may cover several rounds; a log may end sooner than the horizon. Seconds that
-    the task says it spent, and for a task that is ``timed`` those of the tuner, are summed in the trace's ``costs``.
+    The warm-up, whose length is the larger of what the task and the tuner want, is played at random before the tuner
+    is started. A decision may cover several rounds. A log may end before or after the round that the problem expects.
+    Seconds that the task reports, and for a ``timed`` task those of the tuner, are summed in the trace's ``costs``.
 
     Returns
     -------
@@ -27,13 +27,12 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     Raises
     ------
     TaskError
-        When a reward is not finite; the sentence names the round and the configuration.
+        If a reward is not finite; the message names the round and the configuration.
     """
     seeds = seeds or Seeds()
     problem = task.start(rounds, seeds)
     trace = Trace(rounds, task.sums, max_rows)
-    expected = min(rounds, problem.total_rounds)  # a log may be known to end sooner
-    at_random = min(expected, max(task.random_rounds, tuner.random_rounds(problem)))
+    at_random = min(rounds, max(task.random_rounds, tuner.random_rounds(problem)))
     for _ in range(at_random):
         values = task.explore()
         if values is None:
@@ -41,8 +40,9 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         _check(values["reward"], trace.round + 1, None)
         trace.record(values, {})
 
-    asks = math.ceil((expected - at_random) / problem.rounds_per_ask)
-    if asks:
+    if at_random < rounds:
+        expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
+        asks = max(1, math.ceil((expected - at_random) / problem.rounds_per_ask))
         tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
     timed = task.timed
     start = 0.0

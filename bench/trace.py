@@ -9,10 +9,10 @@ MAX_ROWS = 500
 
 
 class Trace:
-    """Rows at up to ``max_rows`` evenly spaced rounds, the first and the last always among them.
+    """Rows at up to ``max_rows`` evenly spaced rounds, always including the first and the last.
 
-    Columns named in ``sums`` are added up over all rounds; every other value is kept as it stood at its round.
-    Memory does not grow with the number of rounds.
+    Columns named in ``sums`` are cumulative over all rounds; every other value is that of its round. Memory does not
+    grow with the number of rounds.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Trace:
         return self._round
 
     def record(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
-        """Take the values of one round and the configuration that was played (empty in the warm-up)."""
+        """Record the values of one round and the configuration played (empty in the warm-up)."""
         sums = self._sums
         for name in sums:
             sums[name] += values[name]
@@ -50,12 +50,12 @@ class Trace:
             self._keep()
 
     def spend(self, costs: Mapping[str, float]) -> None:
-        """Add seconds to ``costs``, by the name of what they were spent on; they are no part of the rows."""
+        """Add seconds to ``costs``, by what they were spent on; they are not part of the rows."""
         for name, seconds in costs.items():
             self.costs[name] = self.costs.get(name, 0.0) + seconds
 
     def finish(self) -> None:
-        """Close a run, also one that ended before its horizon: keep the round at which it stood."""
+        """Close a run, even one that ended before its horizon: keep its last round."""
         if self._round and (not self._rows or self._rows[-1]["round"] != self._round):
             self._keep()
 
@@ -66,7 +66,7 @@ class Trace:
         self._next = self._checkpoints[kept] if kept < len(self._checkpoints) else 0
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the rows as columns: ``round`` as int64, numbers as float64 (NaN for none), else strings."""
+        """Return the rows as columns: ``round`` as int64, numbers as float64 (NaN if missing), else strings."""
         names = dict.fromkeys(name for row in self._rows for name in row)
         return {name: _column([row.get(name) for row in self._rows], name) for name in names}
 

@@ -60,7 +60,8 @@ ROWS = [
 def empty_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
-    monkeypatch.setattr(loader, "_loaded", {})
+    loader._read.forget()
+    loader._generated.forget()
 
 
 @pytest.fixture
@@ -267,7 +268,8 @@ def test_without_files_a_generated_log_takes_their_place(monkeypatch):
     assert loader.fingerprint() == "surrogate"
     log = loader.load_log(200, 50, 2)
     assert log.counts["users in user_profile.csv"] <= 200
-    monkeypatch.setattr(loader, "_loaded", {})
+    loader._read.forget()
+    loader._generated.forget()
     monkeypatch.setattr(loader, "write_surrogate", None)  # it comes from the cache
     again = loader.load_log(200, 50, 2)
     assert again is not log
@@ -284,7 +286,8 @@ def test_files_are_read_once_and_again_when_they_change(given, monkeypatch):
     with pytest.warns(UserWarning, match="rows dropped: user not in user_profile.csv: 2"):
         log = loader.load_log(1, 1, 1)
     assert log.user_ids.tolist() == [1, 3, 4]
-    monkeypatch.setattr(loader, "_loaded", {})
+    loader._read.forget()
+    loader._generated.forget()
     with monkeypatch.context() as patched:
         patched.setattr(loader, "read_log", None)
         assert loader.load_log(1, 1, 1).identity == log.identity
@@ -302,7 +305,8 @@ def test_a_damaged_cache_file_is_made_anew(given, tmp_path, monkeypatch):
         log = loader.load_log(1, 1, 1)
     [kept] = (tmp_path / "cache").rglob("*.npz")
     kept.write_bytes(kept.read_bytes().replace(log.shown.tobytes(), log.shown[::-1].tobytes()))
-    monkeypatch.setattr(loader, "_loaded", {})
+    loader._read.forget()
+    loader._generated.forget()
     with pytest.warns(UserWarning, match="damaged cache file"):
         again = loader.load_log(1, 1, 1)
     np.testing.assert_array_equal(again.shown, log.shown)

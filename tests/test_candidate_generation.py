@@ -26,8 +26,9 @@ FAST = {"steps": 3, "batch_size": 32, "embedding_dim": 4}
 def empty_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
-    monkeypatch.setattr(loader, "_loaded", {})
-    monkeypatch.setattr(module, "_known", {})
+    loader._read.forget()
+    loader._generated.forget()
+    module._cache.forget()
 
 
 def task(**settings) -> CandidateGenerationTask:
@@ -163,8 +164,8 @@ def test_the_encoder_is_trained_once(tmp_path, monkeypatch, capsys):
     log = loader.load_log(*SMALL.values())
     algorithm = CandidateGeneration(**FAST)
     scores = algorithm.scores(log)
-    assert "DSSM is trained, its loss after 3 steps: " in capsys.readouterr().err
-    monkeypatch.setattr(module, "_known", {})
+    assert "DSSM is trained; its loss over 3 steps: " in capsys.readouterr().err
+    module._cache.forget()
     with monkeypatch.context() as patched:
         patched.setattr(Dssm, "fit", None)
         again = CandidateGeneration(**FAST).scores(log)
@@ -204,7 +205,7 @@ def test_damaged_cosines_are_computed_anew(monkeypatch):
     scores = algorithm.scores(log)
     path = algorithm.scores_path(log)
     path.write_bytes(path.read_bytes().replace(scores.tobytes(), scores[::-1].tobytes()))
-    monkeypatch.setattr(module, "_known", {})
+    module._cache.forget()
     with pytest.warns(UserWarning, match="damaged cache file"):
         again = algorithm.scores(log)
     np.testing.assert_array_equal(again, scores)
@@ -213,5 +214,5 @@ def test_damaged_cosines_are_computed_anew(monkeypatch):
 def test_a_cache_folder_that_cannot_be_written_is_a_warning(tmp_path):
     log = loader.load_log(*SMALL.values())
     (tmp_path / "cache" / "bandit-tuning-bench" / "dssm").write_text("in the way")
-    with pytest.warns(UserWarning, match="could not be written"):
+    with pytest.warns(UserWarning, match="cannot be written"):
         assert len(CandidateGeneration(**FAST).scores(log)) == len(log.shown)

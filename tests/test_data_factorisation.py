@@ -9,8 +9,8 @@ import pytest
 from bench.data.factorisation import factorise
 from bench.data.factors import Factors
 from bench.data.heldout import FACTORS, MEANS, describe, held_out_error, write_tables
+from bench.data.movielens_surrogate import surrogate_ratings
 from bench.data.ratings import Ratings
-from bench.data.surrogate import surrogate_ratings
 from bench.errors import ConfigError, DataError
 
 RANK = 3

@@ -15,7 +15,7 @@ from bench.data.catalogue import MOVIELENS
 from bench.data.factorisation import factorise
 from bench.data.factors import Factors
 from bench.data.files import locate
-from bench.data.movielens import factors_path, fingerprint, load_ratings, movielens_factors, read_ratings
+from bench.data.movielens import fingerprint, load_ratings, movielens_factors, read_ratings
 from bench.data.ratings import Ratings
 from bench.errors import ConfigError, DataError
 
@@ -28,7 +28,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     monkeypatch.setattr(movielens, "SWEEPS", 3)
-    movielens._factors.cache_clear()
+    movielens._cache.forget()
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_ratings(written(tmp_path, b""))
     with pytest.raises(DataError, match="nowhere"):
         read_ratings(tmp_path / "nowhere")
-    with pytest.raises(DataError, match="found no way to read it"):
+    with pytest.raises(DataError, match="found an unreadable file"):
         read_ratings(tmp_path)
 
 
@@ -149,7 +149,7 @@ def test_a_damaged_data_file_is_not_replaced_by_the_surrogate(tmp_path: Path, mo
 def test_kept_factors_equal_fresh_ones(made: list[int]) -> None:
     fresh = movielens_factors(4, 0.05)
     assert movielens_factors(4, 0.05) is fresh, "kept in memory"
-    movielens._factors.cache_clear()
+    movielens._cache.forget()
     kept = movielens_factors(4, 0.05)
     assert len(made) == 1, "kept on disk"
     assert kept is not fresh
@@ -161,6 +161,10 @@ def test_kept_factors_equal_fresh_ones(made: list[int]) -> None:
     movielens_factors(4, 0.06)
     movielens_factors(3, 0.05)
     assert len(made) == 3, "other settings are other factors"
+
+
+def factors_path(identity: str, rank: int, regularisation: float) -> Path:
+    return movielens._cache.path(*movielens._key_parts(identity, rank, regularisation))
 
 
 def test_the_kept_file_is_named_by_what_it_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +189,7 @@ def test_damaged_kept_factors_are_made_anew(made: list[int]) -> None:
     movielens_factors(3, 0.05)
     for damaged in (b"", whole[: len(whole) // 2], flipped, other_rank.read_bytes(), b"no archive at all"):
         path.write_bytes(damaged)
-        movielens._factors.cache_clear()
+        movielens._cache.forget()
         before = len(made)
         with pytest.warns(UserWarning, match="damaged cache file"):
             again = movielens_factors(2, 0.05)
@@ -194,13 +198,13 @@ def test_damaged_kept_factors_are_made_anew(made: list[int]) -> None:
         assert path.read_bytes() == whole
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        movielens._factors.cache_clear()
+        movielens._cache.forget()
         movielens_factors(2, 0.05)
 
 
 def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path, made: list[int]) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.warns(UserWarning, match="could not be written"):
+    with pytest.warns(UserWarning, match="cannot be written"):
         assert movielens_factors(2, 0.05).users.shape == (943, 2)
 
 

@@ -120,13 +120,15 @@ def test_gp_minimize_proposes_what_its_library_does_in_one_call():
     assert [[c["size"], c["scale"]] for c in asked] == [[int(size), float(scale)] for size, scale in whole.x_iters]
 
 
-def test_tpe_proposes_what_its_library_does_in_one_call():
+@pytest.mark.parametrize("multivariate", [False, True])
+def test_tpe_proposes_what_its_library_does_in_one_call(multivariate):
     import optuna
 
     space = Space.of(size={"low": 5, "high": 100, "integer": True}, scale={"low": 1e-3, "high": 1e3, "log": True})
-    asked = drive(TPE(n_startup=7), space, 30, bowl)
+    asked = drive(TPE(n_startup=7, multivariate=multivariate), space, 30, bowl)
     seed = int(Seeds(1).child("tuner").generator("sampler").integers(2**31))
-    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(n_startup_trials=7, seed=seed))
+    sampler = optuna.samplers.TPESampler(n_startup_trials=7, multivariate=multivariate, seed=seed)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
     study.optimize(
         lambda trial: bowl(
             {"size": trial.suggest_int("size", 5, 100), "scale": trial.suggest_float("scale", 1e-3, 1e3, log=True)}

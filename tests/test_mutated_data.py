@@ -20,7 +20,6 @@ import pytest
 from mutations import Mutant, mutate, mutate_gzip
 from time_limit import TooLong, time_limit
 
-from bench.algorithms import candidate_generation
 from bench.data import (
     ali_display_ad,
     ali_reader,
@@ -28,11 +27,13 @@ from bench.data import (
     movielens,
     open_bandit,
     open_bandit_parser,
+    tabular,
     titanic,
     yahoo_parser,
     yahoo_r6a,
 )
 from bench.data.ali_log import AD_FEATURES, USER_FEATURES, AdLog
+from bench.data.cache import Cache
 from bench.data.ratings import Ratings
 from bench.data.tabular import MISSING, Table
 from bench.data.yahoo_log import ClickLog
@@ -204,7 +205,7 @@ def load_ad_log() -> Any:
 
 
 def forget_ads() -> None:
-    ali_display_ad._loaded.clear()
+    ali_display_ad._read.forget()
     ali_display_ad._checksum.cache_clear()
 
 
@@ -350,7 +351,7 @@ READERS = {
         read=lambda folder: movielens.read_ratings(folder / "u.data"),
         check=check_ratings,
         load=load_factors,
-        forget=movielens._factors.cache_clear,
+        forget=movielens._cache.forget,
     ),
     "yahoo_r6a": Reader(
         folder="yahoo-r6a",
@@ -359,7 +360,7 @@ READERS = {
         read=read_day,
         check=check_click_log,
         load=load_click_log,
-        forget=yahoo_r6a._loaded.clear,
+        forget=yahoo_r6a._cache.forget,
         packed=0.3,
     ),
     "ali_display_ad": Reader(
@@ -378,7 +379,7 @@ READERS = {
         read=read_campaign,
         check=check_campaign,
         load=load_campaign,
-        forget=open_bandit._loaded.clear,
+        forget=open_bandit._cache.forget,
     ),
     "titanic": Reader(
         folder="titanic",
@@ -387,7 +388,7 @@ READERS = {
         read=lambda folder: titanic.read_titanic(folder / "train.csv"),
         check=check_passengers,
         load=lambda: load_table(titanic.load_titanic),
-        forget=titanic._load.cache_clear,
+        forget=tabular._load.cache_clear,
     ),
     "house_prices": Reader(
         folder="house-prices",
@@ -396,7 +397,7 @@ READERS = {
         read=lambda folder: house_prices.read_house_prices(folder / "train.csv"),
         check=check_houses,
         load=lambda: load_table(house_prices.load_house_prices),
-        forget=house_prices._load.cache_clear,
+        forget=tabular._load.cache_clear,
     ),
 }
 
@@ -557,7 +558,7 @@ def test_damaged_cosines_are_noticed(tmp_path: Path) -> None:
         path.write_bytes(mutant.content)
 
         def attempt() -> None:
-            found = candidate_generation._read(path, len(expected))
+            found = Cache._read(path, lambda arrays: arrays["scores"])
             assert found is None or same(found, expected), "other numbers"
 
         if wrong := tried(attempt):
@@ -574,5 +575,5 @@ def test_a_damaged_head_of_a_kept_array_is_noticed(tmp_path: Path) -> None:
     for old, new in ((b"'<f8'", b"'<f4'"), (b"(943, 2)", b"(943, 1)"), (b"(2,)", b"(1,)")):
         assert old in whole
         kept.write_bytes(whole.replace(old, new, 1))
-        movielens._factors.cache_clear()
+        movielens._cache.forget()
         assert same(load_factors(), expected)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pooch
 import pytest
 from scipy.stats import binomtest
 
@@ -38,7 +39,8 @@ SIZES = {"men": 34, "women": 46, "all": 80}
 def the_sample_alone(tmp_path, monkeypatch):
     """Whatever the machine has: no full data set, and a cache of our own."""
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
-    monkeypatch.setattr(open_bandit, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache")
+    open_bandit._cache.forget()
 
 
 def row(number=0, **changes):
@@ -274,7 +276,7 @@ def test_other_items_in_the_other_folder_are_an_error(tmp_path, monkeypatch):
 
 def test_what_is_kept_is_what_was_parsed_and_damage_is_noticed(tmp_path):
     first = load_campaign("men")
-    open_bandit._loaded.clear()
+    open_bandit._cache.forget()
     (kept,) = (tmp_path / "cache").rglob("*.npz")
     again = load_campaign("men")
     assert again.fingerprint == first.fingerprint
@@ -282,7 +284,7 @@ def test_what_is_kept_is_what_was_parsed_and_damage_is_noticed(tmp_path):
         np.testing.assert_array_equal(again.random.arrays()[name], array)
     content = kept.read_bytes()
     kept.write_bytes(content[: len(content) // 2])
-    open_bandit._loaded.clear()
+    open_bandit._cache.forget()
     with pytest.warns(UserWarning, match="damaged cache file"):
         assert load_campaign("men").fingerprint == first.fingerprint
 

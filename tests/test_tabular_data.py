@@ -97,9 +97,9 @@ def test_missing_values_of_houses_are_filled(tmp_path):
         (PASSENGERS.replace(",54.5,", ",old,"), r"line 6, column 'Age': found 'old', expected a number"),
         (PASSENGERS.replace(",54.5,", ",inf,"), r"line 6, column 'Age': found 'inf', expected a number"),
         (PASSENGERS.replace("4,0,2", "4,2,2"), r"line 6, column 'Survived': found '2', expected 0 or 1"),
-        (PASSENGERS.replace("B28,\n", 'B28,"\n'), r"line 7: found no CSV"),
+        (PASSENGERS.replace("B28,\n", 'B28,"\n'), r"line 7: found invalid CSV"),
         (PASSENGERS.replace("Fjell", "Fj\xe6ll").encode("latin-1"), r"line 6: found the byte 0xe6, expected text"),
-        (PASSENGERS.partition("\n")[0], r"found no rows below the first line"),
+        (PASSENGERS.partition("\n")[0], r"found no rows below the header"),
         ("", r"line 1: found the column 'Survived' 0 times"),
         ("\n".join([*PASSENGERS.splitlines()[:1], "9,1,1,A,male,,0,0,T,5,,S"]), r"expected at least one passenger"),
     ],
@@ -127,7 +127,7 @@ def test_a_damaged_file_of_houses_is_one_sentence(tmp_path, changes, message):
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
-    with pytest.raises(DataError, match=r"found no way to read it \(No such file or directory\), expected a CSV file"):
+    with pytest.raises(DataError, match=r"found an unreadable file \(No such file or directory\), expected a CSV file"):
         Columns(tmp_path / "train.csv", ["a"])
 
 
@@ -156,10 +156,10 @@ def test_a_damaged_file_is_never_hidden_by_the_substitute(monkeypatch, tmp_path)
 def test_fingerprint_follows_the_content(monkeypatch, tmp_path):
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
     path = write(tmp_path, PASSENGERS, "titanic/train.csv")
-    first = titanic.fingerprint()
+    first = Titanic().fingerprint
     path.write_text(PASSENGERS.replace("54.5", "54"))
     os.utime(path, ns=(1, 1))
-    assert titanic.fingerprint() != first
+    assert Titanic().fingerprint != first
     assert read_titanic(path).features[2, 2] == titanic.load_titanic().features[2, 2] == 54
 
 

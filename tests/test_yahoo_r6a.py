@@ -16,7 +16,7 @@ from bench.data import yahoo_parser, yahoo_r6a
 from bench.data.__main__ import main
 from bench.data.yahoo_log import ClickLog
 from bench.data.yahoo_parser import YahooParser
-from bench.data.yahoo_r6a import daily_files, fingerprint, load_log, log_path
+from bench.data.yahoo_r6a import daily_files, fingerprint, load_log
 from bench.data.yahoo_surrogate import surrogate_log, write_files
 from bench.envs.yahoo_r6a import YahooR6A
 from bench.errors import DataError
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*daily files are parsed")
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
-    monkeypatch.setattr(yahoo_r6a, "_loaded", {})
+    yahoo_r6a._cache.forget()
 
 
 @pytest.fixture
@@ -349,7 +349,7 @@ def test_each_file_is_judged_alone(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="file1: found 10 of 10 lines malformed"):
         read(tmp_path, b"\n".join([GOOD] * 1000), b"word\n" * 10)
     assert read(tmp_path, b"\n".join([GOOD, b"word"]), b"\n".join([b"word", GOOD])).counts["lines skipped"] == 2
-    with pytest.raises(DataError, match="found no way to read it"):
+    with pytest.raises(DataError, match="found an unreadable file"):
         YahooParser().read(tmp_path)
 
 
@@ -376,7 +376,7 @@ def test_a_log_is_parsed_once(folder: Path, parsed: list[str], monkeypatch: pyte
     assert identity == log.fingerprint()
     assert as_dict(log) == as_dict(surrogate_log(300, 30))
 
-    monkeypatch.setattr(yahoo_r6a, "_loaded", {})  # as in another process
+    yahoo_r6a._cache.forget()  # as in another process
     again = load_log()
     assert fingerprint() == identity
     assert as_dict(again) == as_dict(log)
@@ -409,14 +409,12 @@ def test_damaged_cache_file_is_made_anew(folder: Path, parsed: list[str], monkey
     write_files(surrogate_log(5, 50), folder)
     identity = fingerprint()
     [kept] = (folder.parents[1] / "cache").rglob("*.npz")
-    status = (folder / NAME).stat()
-    assert kept == log_path(((folder / NAME, status.st_size, status.st_mtime_ns),))
     kept.write_bytes(damage(kept.read_bytes()))
-    monkeypatch.setattr(yahoo_r6a, "_loaded", {})
+    yahoo_r6a._cache.forget()
     with pytest.warns(UserWarning, match="damaged cache file"):
         assert fingerprint() == identity
     assert len(parsed) == 2
-    monkeypatch.setattr(yahoo_r6a, "_loaded", {})
+    yahoo_r6a._cache.forget()
     assert fingerprint() == identity
     assert len(parsed) == 2
 
@@ -431,7 +429,7 @@ def test_a_wrong_log_in_the_cache_is_noticed(folder: Path, monkeypatch: pytest.M
         content = dict(file)
     content["clicks"] = content["clicks"] + 1
     np.savez(kept, **content)
-    monkeypatch.setattr(yahoo_r6a, "_loaded", {})
+    yahoo_r6a._cache.forget()
     with pytest.warns(UserWarning, match="damaged cache file"):
         assert fingerprint() == identity
 
@@ -439,7 +437,7 @@ def test_a_wrong_log_in_the_cache_is_noticed(folder: Path, monkeypatch: pytest.M
 def test_cache_folder_that_cannot_be_written_is_a_warning(tmp_path: Path, folder: Path) -> None:
     write_files(surrogate_log(5, 50), folder)
     (tmp_path / "cache").write_text("in the way")
-    with pytest.warns(UserWarning, match="could not be written"):
+    with pytest.warns(UserWarning, match="cannot be written"):
         assert len(load_log()) == 5
 
 

@@ -269,7 +269,7 @@ def test_double_restarts():
                 weights[chosen] *= math.exp(beta / 7 * min(max(sum(rewards) / 64, 0.0), 1.0) / chances[chosen])
             chances = beta / 7 + (1 - beta) * weights / weights.sum()
             np.testing.assert_allclose(tuner.probabilities()["epoch_length"], chances, rtol=0, atol=1e-12)
-            length = tuner._bottom.epoch_length
+            length = tuner._points._rule.restart_every
             chosen = lengths.index(length)
             slow = SlowZooming(*theory(0.02, horizon), every(length), SEEDS.child(f"epoch_{epoch}"))
             epoch, rewards = epoch + 1, []
@@ -397,14 +397,14 @@ def test_lengths_by_hand():
         assert CDT(warm_up_rounds=0).random_rounds(Problem(space, 14_000)) == 0
         assert CDT(warm_up_rounds=7).random_rounds(Problem(space, 14_000)) == 7
         assert CDTCode().random_rounds(Problem(space, 14_000)) == 30
-        assert cdt.epoch_length(14_000, p, None) == (3 if p == 1 else 2) * power
+        assert cdt.cdt_restart_every(Problem(space, 14_000), None) == (3 if p == 1 else 2) * power
         for k in (1, 2, 3):
-            assert cdt.epoch_length(14_000, p, k) == k * power
+            assert cdt.cdt_restart_every(Problem(space, 14_000), k) == k * power
     # Whole powers, where rounding could lose one
     assert cdt.cdt_random_rounds(10_000, 1) == 100
-    assert cdt.epoch_length(10_000, 1, 1) == 1_000
+    assert cdt.cdt_restart_every(Problem(LINE, 10_000), 1) == 1_000
     assert cdt.cdt_random_rounds(100_000, 2) == 100
-    assert cdt.epoch_length(100_000, 2, 1) == 10_000
+    assert cdt.cdt_restart_every(Problem(SQUARE, 100_000), 1) == 10_000
 
 
 def test_constants_by_hand(rules):

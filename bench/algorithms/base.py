@@ -15,10 +15,10 @@ class Algorithm:
     Parameters
     ----------
     tune
-        Names of the hyper-parameters that tuners search; a tuner of just one takes the first. The others stand at
-        their theoretical value where there is one, else at their default.
+        Names of the hyper-parameters that tuners search; a tuner of a single one takes the first. The others have
+        their theoretical value if there is one, else their default.
     space
-        Candidates, interval and default of hyper-parameters, in place of the class's own.
+        Candidates, interval and default of hyper-parameters, overriding those of the class.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -33,7 +33,7 @@ class Algorithm:
         Raises
         ------
         ConfigError
-            When ``space`` names a hyper-parameter that the algorithm does not have.
+            If ``space`` names a hyper-parameter that the algorithm does not have.
         """
         for name in self.space:
             if name not in self.spaces:
@@ -50,3 +50,16 @@ class Algorithm:
     def complete(self, configuration: Configuration) -> Configuration:
         """Return a value for every hyper-parameter: the default of those that ``configuration`` does not set."""
         return {parameter.name: parameter.usual for parameter in self.hyper_parameters.parameters} | configuration
+
+
+def positive(name: str, value: Any) -> float:
+    """Return the value of the hyper-parameter ``name``.
+
+    Raises
+    ------
+    ConfigError
+        If it is not positive.
+    """
+    if value is None or not value > 0:
+        raise ConfigError(f"hyper-parameter '{name}': found {value}, expected a positive number")
+    return float(value)

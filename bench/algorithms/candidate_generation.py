@@ -1,12 +1,9 @@
 """Vector-based candidate generation: ads whose cosine with the user reaches a threshold are candidates."""
 
-import hashlib
 import io
-import json
 import sys
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -20,7 +17,8 @@ from bench.algorithms.base import Algorithm
 from bench.algorithms.dssm import Dssm
 from bench.component import component
 from bench.data.ali_log import AdLog
-from bench.data.files import cache_folder, read_arrays, write_whole
+from bench.data.cache import Cache
+from bench.data.files import write_whole
 from bench.seeding import Seeds
 
 
@@ -28,9 +26,8 @@ from bench.seeding import Seeds
 class CandidateGeneration(Algorithm):
     """Vectors of users and ads come from DSSM, which is trained once; the truncation threshold is tuned.
 
-    The cosines of all pairs of a log are kept in the cache folder, below ``dssm``, under a hash of the log, the
-    settings and the code; beside them lie the loss of every step, as CSV, and its curve, as SVG. Two processes that
-    train at the same time write the same file, each whole.
+    The cosines of all pairs of a log are cached, in the folder ``dssm``, under a hash of the log, the settings and the
+    code; beside them are the loss of every step, as CSV, and its curve, as SVG.
 
     Parameters
     ----------
@@ -71,63 +68,42 @@ class CandidateGeneration(Algorithm):
         Raises
         ------
         DataError
-            When there is nothing in the log to train on.
+            If the log has no clicked pair to train on.
         """
-        path = self.scores_path(log)
-        if path.name not in _known:
-            found = _read(path, len(log.shown))
-            if found is None:
-                found = self._train(log, path)
+
+        def build(arrays: dict[str, np.ndarray]) -> np.ndarray:
+            found = arrays["scores"]
+            if found.shape != log.shown.shape:
+                raise ValueError("scores of another log")
             found.flags.writeable = False
-            _known.clear()
-            _known[path.name] = found
-        return _known[path.name]
+            return found
+
+        return _cache.get(*self._key_parts(log), compute=lambda: self._train(log), build=build)
 
     def scores_path(self, log: AdLog) -> Path:
-        """Return where the cosines are kept: a name that changes with all they depend on, the code included."""
-        settings = [self.embedding_dim, self.steps, self.batch_size, self.learning_rate, self.smoothing]
-        parts = [log.identity, *settings, self.model_seed, version("torch"), np.__version__]
-        for module in (bench.algorithms.dssm, bench.seeding):
-            parts.append(hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest())
-        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-        return cache_folder() / "dssm" / f"{key[:32]}.npz"
+        """Return where the cosines are cached: a name that changes with all they depend on, the code included."""
+        return _cache.path(*self._key_parts(log))
 
-    def _train(self, log: AdLog, path: Path) -> np.ndarray:
+    def _key_parts(self, log: AdLog) -> tuple[Any, ...]:
+        settings = (self.embedding_dim, self.steps, self.batch_size, self.learning_rate, self.smoothing)
+        return log.identity, *settings, self.model_seed, version("torch")
+
+    def _train(self, log: AdLog) -> dict[str, np.ndarray]:
+        """Return the cosines and the loss of every step; write the losses beside the cosines' file."""
         model = Dssm(log, self.embedding_dim, Seeds(self.model_seed).child("dssm"))
         with _bar(self.steps) as advance:
             losses = model.fit(self.steps, self.batch_size, self.learning_rate, self.smoothing, advance)
-        found = model.scores(log)
-        content = io.BytesIO()
-        np.savez(content, scores=found, losses=losses)
+        path = self.scores_path(log)
         curve = path.with_name(f"{path.stem}-loss.svg")
         lines = ["step,loss", *(f"{step},{loss:.6f}" for step, loss in enumerate(losses.tolist(), start=1))]
-        try:
+        with suppress(OSError):  # the cache warns about a folder that cannot be written to
             write_whole(curve.with_suffix(".csv"), "\n".join([*lines, ""]).encode())
             write_whole(curve, _draw(losses))
-            write_whole(path, content.getvalue())
-        except OSError as error:
-            warnings.warn(f"{path}: could not be written ({error.strerror}); next time it is made anew", stacklevel=4)
-        else:
-            print(f"DSSM is trained, its loss after {self.steps:,} steps: {curve}", file=sys.stderr)
-        return found
+            print(f"DSSM is trained; its loss over {self.steps:,} steps: {curve}", file=sys.stderr)
+        return {"scores": model.scores(log), "losses": losses}
 
 
-_known: dict[str, np.ndarray] = {}
-
-
-def _read(path: Path, n_places: int) -> np.ndarray | None:
-    """Return kept cosines, or None where there are none or the file is not what was written."""
-    if not path.is_file():
-        return None
-    try:
-        found = read_arrays(path)["scores"]
-        whole = found.shape == (n_places,)
-    except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
-        whole = False
-    if not whole:
-        warnings.warn(f"{path}: found a damaged cache file, which is made anew", stacklevel=4)
-        return None
-    return found
+_cache: Cache[np.ndarray] = Cache("dssm", "", bench.algorithms.dssm, bench.seeding)
 
 
 def _draw(losses: np.ndarray) -> bytes:

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat
 
+from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.algorithms.linear import LinearAlgorithm
+from bench.algorithms.lints import best_sampled
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.component import component
-from bench.errors import ConfigError
-from bench.kernel import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
@@ -71,42 +71,11 @@ class GLMTSL(ContextualAlgorithm):
         self._scores = np.empty(info.n_arms)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        ridge = configuration["ridge"]
-        if not ridge > 0:
-            raise ConfigError(f"hyper-parameter 'ridge': found {ridge}, expected a positive number")
         regression = self._regression
-        regression.fit(float(ridge))
+        regression.fit(positive("ridge", configuration["ridge"]))
         self._rng.standard_normal(out=self.theta)
         rate = configuration["exploration_rate"]
-        return int(_best_sampled(contexts, regression.upper, regression.theta, rate, self.theta, self._scores))
+        return int(best_sampled(contexts, regression.upper, regression.theta, rate, self.theta, self._scores))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         self._regression.add(contexts[arm], reward)
-
-
-@kernel
-def _best_sampled(
-    contexts: np.ndarray, upper: np.ndarray, mean: np.ndarray, rate: float, theta: np.ndarray, scores: np.ndarray
-) -> int:
-    """Return argmax x'theta, the first of equals, theta = mean + rate upper^-1 normal, which replaces ``theta``.
-
-    ``theta`` comes as normal ~ N(0, I) and becomes N(mean, rate^2 H^-1) with H = upper' upper.
-    """
-    n_arms, dim = contexts.shape
-    x = contexts.T
-    for i in range(dim - 1, -1, -1):
-        total = theta[i]
-        for j in range(i + 1, dim):
-            total -= upper[i, j] * theta[j]
-        theta[i] = total / upper[i, i]
-    for k in range(n_arms):
-        scores[k] = 0.0
-    for i in range(dim):
-        theta[i] = mean[i] + rate * theta[i]
-        for k in range(n_arms):
-            scores[k] += theta[i] * x[i, k]
-    best = 0
-    for k in range(n_arms):
-        if scores[k] > scores[best]:
-            best = k
-    return best

@@ -6,18 +6,15 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, PositiveFloat
 
+from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
-from bench.algorithms.linear import add_to_inverse, ridge_inverse
+from bench.algorithms.linear import REFRESH_EVERY, add_to_inverse, ridge_inverse
 from bench.algorithms.scoring import best_upper_bound
 from bench.algorithms.triangular import solve_upper, solve_upper_transposed
 from bench.component import component
-from bench.errors import ConfigError
 from bench.kernel import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
-
-_REFRESH = 4096
-"""Rounds after which the inverse is computed afresh, so that rounding errors of its updates cannot add up."""
 
 
 @component
@@ -98,9 +95,7 @@ class GLOC(ContextualAlgorithm):
         self._scores = np.empty(info.n_arms)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        self._kappa = float(configuration["kappa"])
-        if not self._kappa > 0:
-            raise ConfigError(f"hyper-parameter 'kappa': found {self._kappa}, expected a positive number")
+        self._kappa = positive("kappa", configuration["kappa"])
         rate = configuration["exploration_rate"]
         return int(best_upper_bound(contexts, self._inverse, self.theta_hat, rate, self._work, self._scores))
 
@@ -120,7 +115,7 @@ class GLOC(ContextualAlgorithm):
             self.theta_hat,
         )
         self._updates += 1
-        if self._updates % _REFRESH == 0:
+        if self._updates % REFRESH_EVERY == 0:
             ridge_inverse(self._gram, self._moment, self.ridge, self._inverse, self.theta_hat)
 
 

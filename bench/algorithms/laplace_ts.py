@@ -5,10 +5,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import PositiveFloat
 
+from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.algorithms.scoring import best_linear
 from bench.component import component
-from bench.errors import ConfigError
 from bench.kernel import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -69,9 +69,7 @@ class LaplaceTS(ContextualAlgorithm):
         self._scores = np.empty(info.n_arms)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        self._step_size = float(configuration["step_size"])
-        if not self._step_size > 0:
-            raise ConfigError(f"hyper-parameter 'step_size': found {self._step_size}, expected a positive number")
+        self._step_size = positive("step_size", configuration["step_size"])
         self._posterior_rng.standard_normal(out=self._draw)
         self._draw /= np.sqrt(self.precision)
         self._draw += self.mean

@@ -6,13 +6,16 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, PositiveFloat
 
+from bench.algorithms.base import positive
 from bench.algorithms.confidence import confidence_radius
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.component import component
-from bench.errors import ConfigError
 from bench.kernel import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
+
+REFRESH_EVERY = 4096
+"""Rounds after which an inverse is recomputed, so that rounding errors of its updates cannot accumulate."""
 
 
 @component
@@ -66,9 +69,7 @@ class LinearAlgorithm(ContextualAlgorithm):
 
     def _set_ridge(self, ridge: float) -> None:
         """Make the state that of the current ``ridge`` parameter, exactly: nothing is approximated when it changes."""
-        if not ridge > 0:
-            raise ConfigError(f"hyper-parameter 'ridge': found {ridge}, expected a positive number")
-        self._ridge = float(ridge)
+        self._ridge = positive("ridge", ridge)
         self._refresh()
 
     def _refresh(self) -> None:

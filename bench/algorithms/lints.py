@@ -46,7 +46,10 @@ class LinTS(LinearAlgorithm):
 def best_sampled(
     contexts: np.ndarray, upper: np.ndarray, theta: np.ndarray, rate: float, normal: np.ndarray, scores: np.ndarray
 ) -> int:
-    """Return argmax x'(theta + rate upper^-1 normal), the first of equals; ``upper`` = L', ``normal`` is used up."""
+    """Return argmax x'sample, the first on a tie, with sample = theta + rate upper^-1 normal.
+
+    The sample replaces ``normal``; it is N(theta, rate^2 (upper' upper)^-1) if ``normal`` is N(0, I).
+    """
     solve_upper(upper, normal)
     for i in range(theta.size):
         normal[i] = theta[i] + rate * normal[i]

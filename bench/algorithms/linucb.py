@@ -3,15 +3,12 @@
 import numpy as np
 
 from bench.algorithms.contextual import BanditInfo
-from bench.algorithms.linear import LinearAlgorithm, add_to_inverse, ridge_inverse
+from bench.algorithms.linear import REFRESH_EVERY, LinearAlgorithm, add_to_inverse, ridge_inverse
 from bench.algorithms.scoring import best_upper_bound
 from bench.component import component
 from bench.kernel import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
-
-_REFRESH = 4096
-"""Rounds after which the inverse is computed afresh, so that rounding errors of its updates cannot add up."""
 
 
 @component
@@ -36,7 +33,7 @@ class LinUCB(LinearAlgorithm):
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         _learn(contexts, arm, reward, self._gram, self._moment, self._inverse, self.theta_hat)
         self._updates += 1
-        if self._updates % _REFRESH == 0 and self._ridge > 0:
+        if self._updates % REFRESH_EVERY == 0 and self._ridge > 0:
             self._refresh()
 
     def _refresh(self) -> None:

@@ -43,7 +43,7 @@ class RandomForest(SupervisedAlgorithm):
         "max_features": {"candidates": ("sqrt", "log2", None), "default": "sqrt"},
     }
 
-    tune: list[str] = field(default_factory=lambda: ["n_estimators", "max_depth", "min_samples_split", "max_features"])
+    tune: list[str] = field(default_factory=lambda: list(RandomForest.spaces))
     random_state: NonNegativeInt = 42
 
     def predict(

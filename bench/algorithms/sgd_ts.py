@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
+from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.algorithms.scoring import best_linear
 from bench.component import component
-from bench.errors import ConfigError
 from bench.kernel import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
@@ -95,7 +95,7 @@ class SGDTS(ContextualAlgorithm):
         The second exploration rate depends on the learning rate: that of ``configuration`` if it holds one, else the
         theoretical one.
         """
-        learning_rate = _LEARNING_RATE if configuration is None else _learning_rate(configuration, _LEARNING_RATE)
+        learning_rate = positive("learning_rate", (configuration or {}).get("learning_rate", _LEARNING_RATE))
         info, tau = self._info, self._tau
         epoch = max(1, 1 + (round_ - 1 - max(self._random_pulls, tau)) // tau)
         first = info.sub_gaussian * math.sqrt(
@@ -135,7 +135,7 @@ class SGDTS(ContextualAlgorithm):
         self._left -= 1
 
     def _begin_epoch(self, configuration: Configuration) -> None:
-        learning_rate = _learning_rate(configuration)
+        learning_rate = positive("learning_rate", configuration.get("learning_rate"))
         if self._likelihood is not None:
             self._likelihood.fit(self.penalty)
             self.theta_hat[:] = self._likelihood.theta
@@ -154,13 +154,6 @@ class SGDTS(ContextualAlgorithm):
             square = configuration["exploration_rate_1"] ** 2 + configuration["exploration_rate_2"] ** 2
         deviation = math.sqrt(2.0 * square / self._epoch)
         self.theta[:] = self.theta_bar + deviation * self._rng.standard_normal(self.theta.size)
-
-
-def _learning_rate(configuration: Configuration, default: float | None = None) -> float:
-    value = configuration.get("learning_rate", default)
-    if value is None or not value > 0:
-        raise ConfigError(f"hyper-parameter 'learning_rate': found {value}, expected a positive number")
-    return float(value)
 
 
 @kernel

@@ -71,17 +71,7 @@ class SoftmaxPolicy(Algorithm):
         "beta": {"candidates": (0.1, 1.0, 10.0, 100.0), "low": 0.01, "high": 100.0, "default": 10.0},
     }
 
-    tune: list[str] = field(
-        default_factory=lambda: [
-            "model",
-            "C",
-            "l1_ratio",
-            "max_depth",
-            "min_samples_split",
-            "max_samples",
-            "beta",
-        ]
-    )
+    tune: list[str] = field(default_factory=lambda: list(SoftmaxPolicy.spaces))
     n_trees: PositiveInt = 10
     max_iter: PositiveInt = 1000
 

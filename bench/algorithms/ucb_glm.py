@@ -7,16 +7,13 @@ import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat
 
 from bench.algorithms.contextual import BanditInfo
-from bench.algorithms.linear import LinearAlgorithm, ridge_inverse
+from bench.algorithms.linear import REFRESH_EVERY, LinearAlgorithm, ridge_inverse
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.algorithms.scoring import best_upper_bound
 from bench.component import component
 from bench.kernel import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
-
-_REFRESH = 4096
-"""Rounds after which the inverse is computed afresh, so that rounding errors of its updates cannot add up."""
 
 
 @component
@@ -92,7 +89,7 @@ class UCBGLM(LinearAlgorithm):
         features = contexts[arm]
         self._regression.add(features, reward)
         _learn(features, self._gram, self._inverse)
-        if (count + 1) % _REFRESH == 0 and self._ridge:
+        if (count + 1) % REFRESH_EVERY == 0 and self._ridge:
             self._refresh()
 
     def _refresh(self) -> None:

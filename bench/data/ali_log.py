@@ -1,8 +1,10 @@
-"""What Ali-Display-Ad says: who was shown which ads, and which of them were clicked."""
+"""The log of Ali-Display-Ad: who was shown which ads, and which of them were clicked."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
+
+from bench.data.log import Log
 
 USER_FEATURES = (
     "cms_segid",
@@ -18,11 +20,11 @@ AD_FEATURES = ("cate_id", "campaign_id", "customer", "brand", "price")
 
 
 @dataclass(frozen=True, eq=False)
-class AdLog:
+class AdLog(Log):
     """The users and ads of a log with their features, and for every user the ads that were shown.
 
     The ads of user u are at the places ``starts[u]`` to ``starts[u + 1] - 1`` of ``shown`` and ``clicked``, each ad
-    once, however often it was shown. All arrays are read-only.
+    once, however often it was shown.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ class AdLog:
     identity
         A hash that changes with the files it was read from and with the code that read them.
     counts
-        What was read and what was dropped, by kind: words and numbers for people.
+        What was read and what was dropped, by kind, for display.
     """
 
     user_ids: np.ndarray
@@ -55,14 +57,6 @@ class AdLog:
     clicked: np.ndarray
     identity: str = ""
     counts: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for array in self.arrays().values():
-            array.flags.writeable = False
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self)[:-2]}
 
     def clicks(self) -> np.ndarray:
         """Return the number of clicked ads of every user, shape (users,)."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bench.data.ali_log import AD_FEATURES, USER_FEATURES, AdLog
+from bench.data.files import unreadable
 from bench.errors import DataError
 
 FILES = ("raw_sample.csv", "ad_feature.csv", "user_profile.csv")
@@ -225,7 +226,7 @@ def _batches(path: Path, names: tuple[str, ...], required: tuple[str, ...] = ())
                 yield columns
     except (pa.ArrowInvalid, OSError) as error:
         if isinstance(error, OSError) and not isinstance(error, pa.ArrowException):
-            raise _unreadable(path, error) from None
+            raise unreadable(path, error, path.name) from None
         raise _first_bad_line(path, header, names, required, str(error)) from None
 
 
@@ -243,7 +244,7 @@ def _header(path: Path, names: tuple[str, ...]) -> list[str]:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             line = file.readline(10_000)
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error, path.name) from None
     header = [name.strip() for name in line.split(",")]
     if not line.strip():
         raise DataError(f"{path}: found an empty file, expected a header with the columns {', '.join(names)}")
@@ -252,10 +253,6 @@ def _header(path: Path, names: tuple[str, ...]) -> list[str]:
             found = "no" if name not in header else "more than one"
             raise DataError(f"{path}, line 1: found {found} column '{name}', expected one")
     return header
-
-
-def _unreadable(path: Path, error: OSError) -> DataError:
-    return DataError(f"{path}: found no way to read it ({error.strerror or error}), expected {path.name}")
 
 
 def _first_bad_line(

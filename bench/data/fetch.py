@@ -48,7 +48,7 @@ def fetch(dataset: Dataset, url: str | None = None) -> Path:
             write_whole(target, unpacked.read_bytes())
     except OSError as error:
         raise DataError(
-            f"{target}: found no way to write it ({error.strerror or error}), expected a folder with room"
+            f"{target}: cannot be written ({error.strerror or error}), expected a writable folder with free space"
         ) from None
     return target
 
@@ -66,7 +66,7 @@ def _transfer(url: str, path: Path) -> None:
     except (requests.ConnectionError, requests.Timeout):
         raise DataError(f"{url}: found no server that answers; is there a network?") from None
     except (OSError, ValueError) as error:  # an address that is none, too many redirects, a full disk
-        raise DataError(f"{url}: found no way to download it ({error})") from None
+        raise DataError(f"{url}: cannot be downloaded ({error})") from None
 
 
 def _check(path: Path, checksum: str, what: str) -> None:

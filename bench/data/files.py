@@ -1,4 +1,4 @@
-"""Folders of the data sets, and files that are written whole or not at all."""
+"""Folders of the data sets, and atomic writing of files."""
 
 import hashlib
 import os
@@ -14,12 +14,21 @@ from bench.data.dataset import Dataset
 from bench.errors import DataError
 
 SURROGATE = "surrogate"
-"""The fingerprint where the real data is not at hand and something else stands in for it."""
+"""The fingerprint of generated or substituted data, used where the real data is missing."""
+
+Stamp = tuple[Path, int, int]
+"""A file's path, size and modification time: when these are unchanged, so is the file."""
 
 
 def cache_folder() -> Path:
-    """Return the folder for everything that can be fetched or computed again (it need not exist)."""
+    """Return the folder for everything that can be fetched or computed again; it may not exist yet."""
     return Path(pooch.os_cache("bandit-tuning-bench"))
+
+
+def data_roots() -> list[Path]:
+    """Return the folders that hold data sets: ``BENCH_DATA_DIR`` if it is set, then the cache's ``data`` folder."""
+    given = os.environ.get("BENCH_DATA_DIR")
+    return [*([Path(given).expanduser()] if given else []), cache_folder() / "data"]
 
 
 def cached_path(dataset: Dataset) -> Path:
@@ -29,9 +38,7 @@ def cached_path(dataset: Dataset) -> Path:
 
 def locate(dataset: Dataset) -> Path | None:
     """Return the data set's file: the one below ``BENCH_DATA_DIR``, else the fetched one, else None."""
-    given = os.environ.get("BENCH_DATA_DIR")
-    roots = [Path(given).expanduser()] if given else []
-    for root in (*roots, cache_folder() / "data"):
+    for root in data_roots():
         for path in sorted((root / dataset.folder).glob(dataset.file)):
             if path.is_file():
                 return path
@@ -41,7 +48,7 @@ def locate(dataset: Dataset) -> Path | None:
 def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
     """Return the data set's file and its sha256, or None and ``surrogate`` where it is not at hand.
 
-    Cheap to call often: a file is read again only if its path, size or time of change is a new one.
+    Cheap to call often: a file is read again only if its path, size or modification time has changed.
 
     Raises
     ------
@@ -51,16 +58,36 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
     path = locate(dataset)
     if path is None:
         return None, SURROGATE
+    stamp = stamp_of(path, dataset.file)
     try:
-        status = path.stat()
-        return path, _sha256(path, status.st_size, status.st_mtime_ns)
+        return path, _sha256(*stamp)
     except OSError as error:
-        raise DataError(f"{path}: found no way to read it ({error.strerror}), expected {dataset.file}") from None
+        raise unreadable(path, error, dataset.file) from None
 
 
 @lru_cache(maxsize=16)
 def _sha256(path: Path, size: int, mtime_ns: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def stamp_of(path: Path, expected: str) -> Stamp:
+    """Return a file's stamp.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read; ``expected`` says what it should be.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise unreadable(path, error, expected) from None
+    return path, status.st_size, status.st_mtime_ns
+
+
+def unreadable(path: Path, error: OSError, expected: str) -> DataError:
+    """Return the error for a file that the operating system cannot read."""
+    return DataError(f"{path}: found an unreadable file ({error.strerror or error}), expected {expected}")
 
 
 def checksum_of(path: Path, like: str) -> str:
@@ -70,14 +97,14 @@ def checksum_of(path: Path, like: str) -> str:
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of an ``.npz`` file of which every byte was verified.
+    """Return the arrays of an ``.npz`` file after verifying the checksums of all of it.
 
-    Reading an array alone verifies its checksum only if it is read to the end, which a damaged head may prevent.
+    Loading an array verifies its checksum only if it is read to the end, which a damaged header may prevent.
 
     Raises
     ------
     Exception
-        Of many kinds, if the file is not what was written.
+        Of any type, if the file is damaged.
     """
     with zipfile.ZipFile(path) as archive:
         damaged = archive.testzip()
@@ -88,12 +115,12 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name beside ``path``, then rename it: no reader ever sees half of it.
+    """Write a file atomically: under a temporary name beside ``path``, then renamed.
 
     Raises
     ------
     OSError
-        If it cannot be written; nothing is left behind then.
+        If it cannot be written; the temporary file is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")

@@ -122,4 +122,4 @@ def write_tables(table: pd.DataFrame, fingerprint: str, folder: Path) -> None:
         write_whole(folder / "heldout.csv", content.encode())
         write_whole(folder / "heldout.md", describe(table, fingerprint).encode())
     except OSError as error:
-        raise DataError(f"{folder}: found no way to write into it ({error.strerror}), expected a folder") from None
+        raise DataError(f"{folder}: cannot be written to ({error.strerror}), expected a folder") from None

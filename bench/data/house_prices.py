@@ -1,13 +1,11 @@
-"""House Prices: what houses in Ames, Iowa, were sold for."""
+"""House Prices: sale prices of houses in Ames, Iowa."""
 
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from bench.data.catalogue import HOUSE_PRICES
-from bench.data.files import data_in_use
-from bench.data.tabular import Columns, Table, encoded, most_frequent
+from bench.data.tabular import Columns, Table, encoded, load_table, most_frequent
 
 # In the order of the file, without Alley, PoolQC, Fence, MiscFeature and FireplaceQu, which are mostly missing; with
 # the running number Id
@@ -35,20 +33,15 @@ _CATEGORIES = frozenset({
 _TARGET = "SalePrice"
 
 
-def fingerprint() -> str:
-    """Return which data is in use: the sha256 of the data file, or ``surrogate`` where there is none."""
-    return data_in_use(HOUSE_PRICES)[1]
-
-
 def load_house_prices() -> Table:
-    """Return the houses if the file is at hand, else scikit-learn's diabetes data in their place.
+    """Return the houses if the file is available, else scikit-learn's diabetes data instead.
 
     Raises
     ------
     DataError
-        If the file is there but damaged; the substitute never hides that.
+        If the file is damaged; the substitute does not replace it then.
     """
-    return _load(*data_in_use(HOUSE_PRICES))
+    return load_table(HOUSE_PRICES, read_house_prices, "load_diabetes")
 
 
 def read_house_prices(path: Path) -> Table:
@@ -62,7 +55,7 @@ def read_house_prices(path: Path) -> Table:
     DataError
         If the file is not such a table; the message names file and line or column.
 
-    Source: habo; what is left out, filled and coded from the authors' code.
+    Source: habo; selection, filling and coding from the authors' code.
     """
     columns = Columns(path, (*FEATURES, _TARGET))
     target = columns.numbers(_TARGET)
@@ -81,13 +74,3 @@ def read_house_prices(path: Path) -> Table:
             numbers = columns.numbers(name)
             features.append(np.where(missing, np.median(numbers[~missing]), numbers))
     return Table(np.column_stack(features), target, FEATURES)
-
-
-@lru_cache(maxsize=4)
-def _load(path: Path | None, identity: str) -> Table:
-    if path is not None:
-        return read_house_prices(path)
-    from sklearn.datasets import load_diabetes
-
-    patients = load_diabetes()
-    return Table(patients.data, patients.target.astype(np.float64), tuple(map(str, patients.feature_names)))

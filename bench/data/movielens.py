@@ -1,24 +1,21 @@
 """MovieLens 100K: its ratings, and their factors as the bandit environments use them."""
 
-import hashlib
-import io
-import json
-import warnings
-from functools import lru_cache
+import sys
+from importlib.metadata import version
 from pathlib import Path
 
-import numba
 import numpy as np
 
 import bench.data.factorisation
-import bench.data.surrogate
+import bench.data.movielens_surrogate
 import bench.seeding
+from bench.data.cache import Cache
 from bench.data.catalogue import MOVIELENS
 from bench.data.factorisation import SWEEPS, factorise
 from bench.data.factors import Factors
-from bench.data.files import cache_folder, data_in_use, read_arrays, write_whole
+from bench.data.files import data_in_use, unreadable
+from bench.data.movielens_surrogate import surrogate_ratings
 from bench.data.ratings import Ratings
-from bench.data.surrogate import surrogate_ratings
 from bench.errors import DataError
 from bench.seeding import Seeds
 
@@ -34,13 +31,13 @@ def read_ratings(path: Path) -> Ratings:
     Raises
     ------
     DataError
-        If the file cannot be read, is empty or is not text, or a line has not four columns, a field that is no whole
-        number or out of range, or a user and item that were there before. The message names file and line.
+        If the file cannot be read, is empty or is not text, or a line does not have four columns, has a field that is
+        not a whole number in range, or repeats a user and item. The message names file and line.
     """
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise DataError(f"{path}: found no way to read it ({error.strerror}), expected a file of ratings") from None
+        raise unreadable(path, error, "a file of ratings") from None
     try:
         content.decode()
     except UnicodeDecodeError as error:
@@ -59,7 +56,7 @@ def _parse(line: bytes, where: str) -> tuple[int, ...]:
     if len(fields) != 4:
         raise DataError(f"{where}: found {len(fields)} column(s), expected 4: user, item, rating, timestamp")
     user, item, rating, timestamp = fields
-    # One test for the good case, since it is the case of nearly every line; what is wrong is looked for afterwards
+    # One test for a valid line, the usual case; the details of an invalid one are worked out below
     if user.isdigit() and item.isdigit() and rating.isdigit() and timestamp.isdigit() and len(line) < 40:
         row = int(user), int(item), int(rating)
         if 1 <= row[0] <= N_USERS and 1 <= row[1] <= N_ITEMS and 1 <= row[2] <= 5:
@@ -87,30 +84,28 @@ def _refuse_duplicates(user: np.ndarray, item: np.ndarray, path: Path) -> None:
 
 
 def fingerprint() -> str:
-    """Return which data is in use: the sha256 of the data file, or ``surrogate`` where there is none.
-
-    Cheap to call often: a file is read again only if its path, size or time of change is a new one.
-    """
+    """Return which data is in use: the sha256 of the data file, or ``surrogate`` if there is none."""
     return data_in_use(MOVIELENS)[1]
 
 
 def load_ratings() -> Ratings:
-    """Return the real ratings if they are at hand (below ``BENCH_DATA_DIR``, or fetched), else the surrogate's.
+    """Return the real ratings if available (below ``BENCH_DATA_DIR``, or fetched), else the surrogate's.
 
     Raises
     ------
     DataError
-        If the data file is there but damaged; the surrogate never hides that.
+        If the data file is damaged; the surrogate does not replace it then.
     """
-    return _load(data_in_use(MOVIELENS)[0])
+    path = data_in_use(MOVIELENS)[0]
+    return surrogate_ratings() if path is None else read_ratings(path)
 
 
 def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
-    """Return the factors of the MovieLens ratings, or of the surrogate's where the data is not at hand.
+    """Return the factors of the MovieLens ratings, or of the surrogate's if the data is not available.
 
     The defaults are those of Syndicated's MovieLens experiments (0.05 from the authors' code; that the penalty is
-    weighted by the numbers of ratings is assumed). The result is kept in the cache folder under a hash of all it
-    depends on, and in memory; its arrays are read-only. Factors are unique only up to a rotation.
+    weighted by the numbers of ratings is assumed). The result is cached; its arrays are read-only. Factors are unique
+    only up to a rotation.
 
     Parameters
     ----------
@@ -126,52 +121,34 @@ def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
     ConfigError
         If a setting is out of range.
     """
-    path, identity = data_in_use(MOVIELENS)
-    return _factors(path, identity, rank, float(regularisation))
+    identity = data_in_use(MOVIELENS)[1]
 
-
-def _load(path: Path | None) -> Ratings:
-    return surrogate_ratings() if path is None else read_ratings(path)
-
-
-@lru_cache(maxsize=16)
-def _factors(path: Path | None, identity: str, rank: int, regularisation: float) -> Factors:
-    kept = factors_path(identity, rank, regularisation)
-    factors = _read_factors(kept, identity, rank)
-    if factors is None:
+    def compute() -> dict[str, np.ndarray]:
         rng = Seeds(0, 0, ("data", "movielens")).generator("factors")
-        made = factorise(_load(path), rank, regularisation, SWEEPS, rng=rng)
-        factors = Factors(made.users, made.items, made.objective, identity)
-        content = io.BytesIO()
-        np.savez(content, users=factors.users, items=factors.items, objective=factors.objective)
-        try:
-            write_whole(kept, content.getvalue())
-        except OSError as error:
-            warnings.warn(f"{kept}: could not be written ({error.strerror}); next time it is made anew", stacklevel=3)
-    for array in (factors.users, factors.items, factors.objective):
-        array.flags.writeable = False
-    return factors
+        factors = factorise(load_ratings(), rank, float(regularisation), SWEEPS, rng=rng)
+        return {"users": factors.users, "items": factors.items, "objective": factors.objective}
+
+    def build(arrays: dict[str, np.ndarray]) -> Factors:
+        factors = Factors(**arrays, fingerprint=identity)
+        if (factors.users.shape, factors.items.shape) != ((N_USERS, rank), (N_ITEMS, rank)):
+            raise ValueError("factors of another rank")
+        for array in arrays.values():
+            array.flags.writeable = False
+        return factors
+
+    return _cache.get(*_key_parts(identity, rank, regularisation), compute=compute, build=build)
 
 
-def factors_path(identity: str, rank: int, regularisation: float) -> Path:
-    """Return where factors are kept: a name that changes with everything they depend on, the code included."""
-    parts = [identity, rank, float(regularisation), SWEEPS, np.__version__, numba.__version__]
-    for source in (__file__, *(m.__file__ for m in (bench.data.factorisation, bench.data.surrogate, bench.seeding))):
-        parts.append(hashlib.sha256(Path(str(source)).read_bytes()).hexdigest())
-    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-    return cache_folder() / "factors" / f"movielens-{key[:32]}.npz"
+_cache: Cache[Factors] = Cache(
+    "factors",
+    "movielens-",
+    sys.modules[__name__],
+    bench.data.factorisation,
+    bench.data.movielens_surrogate,
+    bench.seeding,
+    n_in_memory=16,
+)
 
 
-def _read_factors(path: Path, identity: str, rank: int) -> Factors | None:
-    """Return kept factors, or None where there are none or the file is not what was written."""
-    if not path.is_file():
-        return None
-    try:
-        factors = Factors(**read_arrays(path), fingerprint=identity)
-        whole = (factors.users.shape, factors.items.shape) == ((N_USERS, rank), (N_ITEMS, rank))
-    except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
-        whole = False
-    if not whole:
-        warnings.warn(f"{path}: found a damaged cache file, which is made anew", stacklevel=4)
-        return None
-    return factors
+def _key_parts(identity: str, rank: int, regularisation: float) -> tuple[object, ...]:
+    return identity, rank, float(regularisation), SWEEPS, version("numba")

@@ -2,20 +2,20 @@
 
 import hashlib
 import importlib.util
-import io
-import json
-import os
+import sys
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
+import bench.data.log
 import bench.data.open_bandit_log
 import bench.data.open_bandit_parser
+from bench.data.cache import Cache
 from bench.data.catalogue import OPEN_BANDIT
-from bench.data.files import cache_folder, read_arrays, write_whole
+from bench.data.files import data_roots, stamp_of
 from bench.data.open_bandit_log import OpenBanditLog
 from bench.data.open_bandit_parser import read_items, read_log
 from bench.errors import DataError
@@ -25,7 +25,6 @@ Policy = Literal["bts", "random"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
 _LARGE = 200_000_000
-_Stamp = tuple[Path, int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,39 +56,38 @@ class Campaign:
 
 
 def load_campaign(name: CampaignName) -> Campaign:
-    """Return a campaign from the full data set where that is at hand, else from obp's packaged sample.
+    """Return a campaign from the full data set if that is available, else from obp's packaged sample.
 
     The full data set is the folder ``open_bandit_dataset`` of the published zip file, in the data set's folder below
-    ``BENCH_DATA_DIR`` or the cache. The sample, 10,000 rows of each log, is real data and always there. What parsing
-    gave is kept in the cache folder, under a hash of the files' names, sizes and times of change and of the parser's
-    source, and in memory.
+    ``BENCH_DATA_DIR`` or the cache. The sample, 10,000 rows of each log, is real data and always there. The parsed
+    campaign is cached under a hash of the files' paths, sizes and modification times and of the parser's source.
 
     Raises
     ------
     DataError
-        If a file is missing beside others of the campaign, or damaged; the sample never hides that.
+        If some of the campaign's files are missing, or one is damaged; the sample does not replace it then.
     """
     paths, packaged = _files(name)
-    stamps = tuple(_stamp(path) for path in paths)
-    if stamps not in _loaded:
-        kept = _kept_path(stamps)
-        arrays = _read(kept)
-        if arrays is None:
-            arrays = _parse(paths)
-            _keep(kept, arrays)
-        _loaded.clear()
-        _loaded[stamps] = _campaign(arrays, packaged)
-    return _loaded[stamps]
+    return _cache.get(
+        *(stamp_of(path, "a file of the data set") for path in paths),
+        compute=lambda: _parse(paths),
+        build=lambda arrays: _campaign(arrays, packaged),
+    )
 
 
-_loaded: dict[tuple[_Stamp, ...], Campaign] = {}
+_cache: Cache[Campaign] = Cache(
+    "logs",
+    "open_bandit-",
+    sys.modules[__name__],
+    bench.data.open_bandit_parser,
+    bench.data.open_bandit_log,
+    bench.data.log,
+)
 
 
 def _files(name: CampaignName) -> tuple[list[Path], bool]:
     """Return log and items of each policy, and whether they are those of the packaged sample."""
-    given = os.environ.get("BENCH_DATA_DIR")
-    roots = [Path(given).expanduser()] if given else []
-    for root in (*roots, cache_folder() / "data"):
+    for root in data_roots():
         paths = _below(root / OPEN_BANDIT.folder / OPEN_BANDIT.file.partition("/")[0], name)
         here = [path.is_file() for path in paths]
         if all(here):
@@ -107,21 +105,11 @@ def _below(folder: Path, name: CampaignName) -> list[Path]:
     return [folder / policy / name / file for policy in POLICIES for file in (f"{name}.csv", "item_context.csv")]
 
 
-def _stamp(path: Path) -> _Stamp:
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise DataError(
-            f"{path}: found no way to read it ({error.strerror}), expected a file of the data set"
-        ) from None
-    return path, status.st_size, status.st_mtime_ns
-
-
 def _parse(paths: list[Path]) -> dict[str, np.ndarray]:
     """Return everything as arrays by name."""
     size = sum(path.stat().st_size for path in paths)
     if size > _LARGE:
-        warnings.warn(f"{paths[0].parent}: {size / 1e9:.1f} GB are parsed, once, which takes minutes", stacklevel=4)
+        warnings.warn(f"{paths[0].parent}: {size / 1e9:.1f} GB are parsed, once; this takes minutes", stacklevel=5)
     bts, bts_items, random, random_items = paths
     (scores, categories), (own_scores, own_categories) = read_items(random_items), read_items(bts_items)
     if not np.array_equal(scores, own_scores) or not np.array_equal(categories, own_categories):
@@ -134,7 +122,7 @@ def _parse(paths: list[Path]) -> dict[str, np.ndarray]:
 
 
 def _aligned(*logs: OpenBanditLog) -> list[OpenBanditLog]:
-    """Give the logs common codes: each has values of the users' features that the other lacks."""
+    """Give the logs common codes: each has user features that do not occur in the other."""
     names = tuple(np.unique(np.concatenate(each)) for each in zip(*(log.names for log in logs), strict=True))
     return [
         replace(
@@ -165,32 +153,3 @@ def _campaign(arrays: dict[str, np.ndarray], packaged: bool) -> Campaign:
         array.flags.writeable = False
     mark = "packaged-" if packaged else ""
     return Campaign(logs["bts"], logs["random"], scores, categories, mark + digest.hexdigest())
-
-
-def _kept_path(stamps: tuple[_Stamp, ...]) -> Path:
-    """Return where the campaign is kept: a name that changes with its files and with the parser."""
-    parts: list[Any] = [[str(path), size, mtime_ns] for path, size, mtime_ns in stamps]
-    for source in (__file__, bench.data.open_bandit_parser.__file__, bench.data.open_bandit_log.__file__):
-        parts.append(hashlib.sha256(Path(str(source)).read_bytes()).hexdigest())
-    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-    return cache_folder() / "logs" / f"open_bandit-{key[:32]}.npz"
-
-
-def _keep(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    content = io.BytesIO()
-    np.savez(content, **arrays)  # type: ignore[arg-type]
-    try:
-        write_whole(path, content.getvalue())
-    except OSError as error:
-        warnings.warn(f"{path}: could not be written ({error.strerror}); next time it is made anew", stacklevel=4)
-
-
-def _read(path: Path) -> dict[str, np.ndarray] | None:
-    """Return what was kept, or None where there is nothing or the file is not what was written."""
-    if not path.is_file():
-        return None
-    try:
-        return read_arrays(path)
-    except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
-        warnings.warn(f"{path}: found a damaged cache file, which is made anew", stacklevel=4)
-        return None

@@ -1,24 +1,23 @@
-"""A log of the Open Bandit Dataset, in the order of time."""
+"""A log of the Open Bandit Dataset, in chronological order."""
 
-import hashlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
+
+from bench.data.log import Log
 
 N_POSITIONS = 3
 """Places of an item on the page, side by side."""
 
 
 @dataclass(frozen=True, eq=False)
-class OpenBanditLog:
-    """What one behaviour policy showed to whom, and whether it was clicked: one row for each item shown.
-
-    All arrays are read-only.
+class OpenBanditLog(Log):
+    """What one logging policy showed to whom, and whether it was clicked: one row for each item shown.
 
     Parameters
     ----------
     timestamps
-        Microseconds since 1970, never falling, int64, shape (n,).
+        Microseconds since 1970, non-decreasing, int64, shape (n,).
     items
         Item shown, from 0, int64, shape (n,).
     positions
@@ -30,7 +29,7 @@ class OpenBanditLog:
     users
         The user's four categorical features as codes, int64, shape (n, 4).
     affinity_rows, affinity_items, affinities
-        The user-item affinities that are not 0, in the order of rows and items: int64, int64, float64.
+        The non-zero user-item affinities, sorted by row and item: int64, int64, float64.
     names
         What the codes of the four features stand for: four arrays of str.
     """
@@ -46,31 +45,15 @@ class OpenBanditLog:
     affinities: np.ndarray
     names: tuple[np.ndarray, ...]
 
-    def __post_init__(self) -> None:
-        for array in self.arrays().values():
-            array.flags.writeable = False
-
     def __len__(self) -> int:
         return len(self.items)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all arrays by name."""
-        arrays = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "names"}
-        return arrays | {f"names_{number}": names for number, names in enumerate(self.names)}
+        return super().arrays() | {f"names_{number}": names for number, names in enumerate(self.names)}
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> "OpenBanditLog":
         """Return the log whose ``arrays`` these are."""
         names = tuple(array for name, array in sorted(arrays.items()) if name.startswith("names_"))
         return cls(**{name: array for name, array in arrays.items() if not name.startswith("names_")}, names=names)
-
-    def fingerprint(self) -> str:
-        """Return the sha256 of the content, whatever file it came from."""
-        digest = hashlib.sha256()
-        for name, array in self.arrays().items():
-            digest.update(f"{name} {array.shape} ".encode())
-            if array.dtype.kind == "U":
-                digest.update("\n".join(array.tolist()).encode())
-            else:
-                digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
-        return digest.hexdigest()

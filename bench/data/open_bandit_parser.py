@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.data.files import unreadable
 from bench.data.open_bandit_log import N_POSITIONS, OpenBanditLog
 from bench.errors import DataError
 
@@ -172,7 +173,7 @@ def _blocks(path: Path, types: dict[str, Any]) -> Iterator[Any]:
     except pa.ArrowException as error:
         raise _explained(path, str(error), columns) from None
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error, "a file of the Open Bandit Dataset") from None
 
 
 def _header(path: Path, wanted: Iterable[str]) -> list[str]:
@@ -180,7 +181,7 @@ def _header(path: Path, wanted: Iterable[str]) -> list[str]:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             first = file.readline()  # as for Arrow, a carriage return alone ends a line
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error, "a file of the Open Bandit Dataset") from None
     if not first.strip():
         raise DataError(f"{path}: found an empty file, expected a header and lines of data")
     columns = [name.strip('"') for name in first.rstrip("\n").split(",")]
@@ -189,11 +190,6 @@ def _header(path: Path, wanted: Iterable[str]) -> list[str]:
             found = "no column" if name not in columns else f"{columns.count(name)} columns"
             raise DataError(f"{path}, line 1: found {found} '{name}', expected one")
     return columns
-
-
-def _unreadable(path: Path, error: OSError) -> DataError:
-    why = error.strerror or "it cannot be read"
-    return DataError(f"{path}: found no way to read it ({why}), expected a file of the Open Bandit Dataset")
 
 
 def _explained(path: Path, message: str, columns: list[str]) -> DataError:

@@ -1,32 +1,35 @@
-"""Tables for supervised learning: read from CSV files with every cell checked, and made of numbers."""
+"""Tables for supervised learning, read from CSV files with every cell checked."""
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from bench.data.dataset import Dataset
+from bench.data.files import data_in_use, unreadable
 from bench.errors import DataError
 
 MISSING = ("", "NA", "None")
-"""What stands for a missing value: what pandas, which the papers' authors use, takes for one."""
+"""Fields that mean a missing value, as in pandas, which the papers' authors use."""
 
 _TOO_LARGE = 1e150  # the squares of smaller numbers are finite
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Features and what is to be predicted from them.
+    """Features and the target to predict from them.
 
     Parameters
     ----------
     features
-        float64, shape (rows, features); categories are coded.
+        float64, shape (rows, features); categories as codes.
     target
-        Classes as int64, or numbers as float64; shape (rows,).
+        int64 for classes, float64 for numbers; shape (rows,).
     names
         Names of the features.
     """
@@ -37,20 +40,20 @@ class Table:
 
 
 class Columns:
-    """The columns of a CSV file whose first line names them; quoted fields may hold commas and line ends.
+    """The columns of a CSV file with a header; quoted fields may contain commas and line breaks.
 
     Parameters
     ----------
     path
         The file, in UTF-8.
     names
-        The columns that are wanted; others are left out.
+        The columns to read; others are ignored.
 
     Raises
     ------
     DataError
-        If the file cannot be read, is not text, holds no rows or lacks a column, or a row has another number of fields
-        than the first line. The message names file and line or column.
+        If the file cannot be read, is not text, has no rows or lacks a column, or a row does not have as many fields
+        as the header. The message names file and line or column.
     """
 
     def __init__(self, path: Path, names: Sequence[str]) -> None:
@@ -58,14 +61,14 @@ class Columns:
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise DataError(f"{path}: found no way to read it ({error.strerror}), expected a CSV file") from None
+            raise unreadable(path, error, "a CSV file") from None
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
             found = f"found the byte 0x{content[error.start]:02x}, expected text in UTF-8"
             raise DataError(f"{path}, line {line}: {found}") from None
-        if "\0" in text:  # which arrays of texts drop at the end
+        if "\0" in text:  # string arrays drop it at the end
             line = content.count(b"\n", 0, content.index(b"\0")) + 1
             raise DataError(f"{path}, line {line}: found the byte 0x00, expected text in UTF-8")
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -82,22 +85,22 @@ class Columns:
             for row in reader:
                 if row and len(row) != len(header):
                     raise DataError(f"{path}, line {line}: found {len(row)} field(s), expected {len(header)}")
-                if row:  # blank lines don't count
+                if row:  # blank lines are skipped
                     rows.append(row)
                     self._lines.append(line)
                 line = reader.line_num + 1
         except csv.Error as error:
-            raise DataError(f"{path}, line {reader.line_num}: found no CSV ({error}), expected fields") from None
+            raise DataError(f"{path}, line {reader.line_num}: found invalid CSV ({error}), expected fields") from None
         if not rows:
-            raise DataError(f"{path}: found no rows below the first line, expected some")
+            raise DataError(f"{path}: found no rows below the header, expected at least one")
         self._texts = {name: [row[header.index(name)].strip() for row in rows] for name in names}
 
     def missing(self, name: str) -> np.ndarray:
-        """Return where the column has no value, bool, shape (rows,)."""
+        """Return in which rows the column has no value, bool, shape (rows,)."""
         return np.array([text in MISSING for text in self._texts[name]])
 
     def texts(self, name: str) -> list[str]:
-        """Return the column as it stands in the file."""
+        """Return the column's fields."""
         return self._texts[name]
 
     def numbers(self, name: str) -> np.ndarray:
@@ -106,7 +109,7 @@ class Columns:
         Raises
         ------
         DataError
-            Naming file, line and column of a field that is no finite number.
+            If a field is not a finite number; the message names file, line and column.
         """
         return np.array([self._number(name, row, text) for row, text in enumerate(self._texts[name])])
 
@@ -114,7 +117,7 @@ class Columns:
         if text in MISSING:
             return np.nan
         try:
-            value = float(text) if text.isascii() and "_" not in text else np.nan  # Python takes 1_0 and other digits
+            value = float(text) if text.isascii() and "_" not in text else np.nan  # float() accepts 1_0, other scripts
         except ValueError:
             value = np.nan
         if not abs(value) < _TOO_LARGE:
@@ -122,16 +125,46 @@ class Columns:
         return value
 
     def error(self, name: str, row: int, expected: str) -> DataError:
-        """Return the error that a field is not what was expected."""
+        """Return the error for an unexpected field."""
         found = self._texts[name][row][:30]
         return DataError(f"{self.path}, line {self._lines[row]}, column '{name}': found {found!r}, expected {expected}")
 
 
 def encoded(texts: Sequence[str]) -> np.ndarray:
-    """Return texts as the numbers 0, 1, ... of their sorted different values, float64."""
+    """Return texts as codes 0, 1, ... in alphabetical order, float64."""
     return np.unique(np.asarray(texts, dtype=np.str_), return_inverse=True)[1].astype(np.float64)
 
 
 def most_frequent(texts: Sequence[str]) -> str:
-    """Return the most frequent text, of several the first in order."""
+    """Return the most frequent text, the alphabetically first on a tie."""
     return min(Counter(texts).items(), key=lambda item: (-item[1], item[0]))[0]
+
+
+def load_table(dataset: Dataset, read: Callable[[Path], Table], substitute: str) -> Table:
+    """Return the table that ``read`` makes of the data set's file, or one of scikit-learn's if there is no file.
+
+    Parameters
+    ----------
+    dataset
+        The data set.
+    read
+        Reads its file.
+    substitute
+        Name of the function of ``sklearn.datasets`` that loads the table to use without the file.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged; the substitute does not replace it then.
+    """
+    return _load(*data_in_use(dataset), read, substitute)
+
+
+@lru_cache(maxsize=4)
+def _load(path: Path | None, identity: str, read: Callable[[Path], Table], substitute: str) -> Table:
+    if path is not None:
+        return read(path)
+    import sklearn.datasets
+
+    found = getattr(sklearn.datasets, substitute)()
+    return Table(found.data, found.target, tuple(map(str, found.feature_names)))

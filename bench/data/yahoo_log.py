@@ -1,20 +1,21 @@
 """A click log, aggregated by time stamp."""
 
-import hashlib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
+
+from bench.data.log import Log
 
 DIM = 6
 """Features of an article; their ids in the files are 1 to 6, and feature 1 is the constant."""
 
 
 @dataclass(frozen=True, eq=False)
-class ClickLog:
-    """Rounds in the order of time, each with the articles that were shown in it, by id.
+class ClickLog(Log):
+    """Rounds in chronological order, each with the articles that were shown in it, ordered by id.
 
     The articles of round r are at the places ``starts[r]`` to ``starts[r + 1] - 1`` of ``article``, ``shows`` and
-    ``clicks``. All arrays are read-only.
+    ``clicks``.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class ClickLog:
     features
         Their features 1 to 6, float64, shape (rows, 6).
     counts
-        What was read and what was skipped, by kind: words and numbers for people. They are no part of the content.
+        What was read and what was skipped, by kind, for display; not part of the fingerprint.
     """
 
     stamps: np.ndarray
@@ -43,21 +44,5 @@ class ClickLog:
     features: np.ndarray
     counts: dict[str, int] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for array in self.arrays().values():
-            array.flags.writeable = False
-
     def __len__(self) -> int:
         return len(self.stamps)
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "counts"}
-
-    def fingerprint(self) -> str:
-        """Return the sha256 of the content, whatever files it came from."""
-        digest = hashlib.sha256()
-        for name, array in self.arrays().items():
-            digest.update(f"{name} {array.shape} ".encode())
-            digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
-        return digest.hexdigest()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.data.files import unreadable
 from bench.data.yahoo_log import DIM, ClickLog
 from bench.errors import DataError
 
@@ -214,4 +215,4 @@ def _chunks(path: Path) -> Iterator[bytes]:
             f"{path}: found a gzip file that is cut short or damaged ({error}), expected a whole one"
         ) from None
     except OSError as error:
-        raise DataError(f"{path}: found no way to read it ({error.strerror}), expected a daily file of R6A") from None
+        raise unreadable(path, error, "a daily file of R6A") from None

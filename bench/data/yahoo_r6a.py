@@ -1,9 +1,6 @@
 """Yahoo! R6A: the click log of the Front Page Today Module, as the bandit environment uses it."""
 
-import hashlib
-import io
 import json
-import os
 import re
 import warnings
 from collections.abc import Callable
@@ -13,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+import bench.data.log
 import bench.data.yahoo_log
 import bench.data.yahoo_parser
+from bench.data.cache import Cache
 from bench.data.catalogue import YAHOO_R6A
-from bench.data.files import SURROGATE, cache_folder, read_arrays, write_whole
+from bench.data.files import SURROGATE, Stamp, data_roots, stamp_of
 from bench.data.yahoo_log import ClickLog
 from bench.data.yahoo_parser import YahooParser
 from bench.data.yahoo_surrogate import DAYS, surrogate_log
@@ -24,22 +23,18 @@ from bench.errors import DataError
 
 _NAME = re.compile(r"ydata-fp-td-clicks-v1_0\.(200905(?:0[1-9]|10))(?:\.gz)?")
 
-Stamp = tuple[Path, int, int]
-
 
 def daily_files() -> list[Path]:
-    """Return the daily files, plain or gzip, in order; those below ``BENCH_DATA_DIR``, else those in the cache.
+    """Return the daily files, plain or gzip, in order: those below ``BENCH_DATA_DIR``, else those in the cache.
 
-    Some of the ten days may be missing; without any, the list is empty.
+    Some or all of the ten days may be missing.
 
     Raises
     ------
     DataError
         If a day is there twice, plain and as gzip.
     """
-    given = os.environ.get("BENCH_DATA_DIR")
-    roots = [Path(given).expanduser()] if given else []
-    for root in (*roots, cache_folder() / "data"):
+    for root in data_roots():
         days: dict[str, Path] = {}
         for path in sorted((root / YAHOO_R6A.folder).glob(YAHOO_R6A.file)):
             match = _NAME.fullmatch(path.name)
@@ -54,9 +49,9 @@ def daily_files() -> list[Path]:
 
 
 def fingerprint() -> str:
-    """Return which data is in use: the sha256 of what the files say, or ``surrogate`` where there are none.
+    """Return which data is in use: the sha256 of the parsed log, or ``surrogate`` if there are no files.
 
-    It is the same for plain and for gzip files, wherever they lie. The first call parses them.
+    It is the same for plain and gzip files, wherever they are. The first call parses them.
     """
     stamps = _files_in_use()
     return _load(stamps)[1] if stamps else SURROGATE
@@ -65,41 +60,31 @@ def fingerprint() -> str:
 def load_log(say: Callable[[str], None] | None = None) -> ClickLog:
     """Return the aggregated log of the daily files if there are any, else the surrogate's.
 
-    What parsing the files gave is kept in the cache folder, under a hash of their names, sizes and times of change and
-    of the parser's source, and in memory.
+    The parsed log is cached under a hash of the files' names, sizes and modification times and of the parser's source.
 
     Parameters
     ----------
     say
-        Told how far the parsing is, file after file. Without it, there is a warning that parsing takes a while, and
-        one with what was skipped, if anything was.
+        Receives a line of progress for each file. Without it, one warning says that parsing takes a while and another
+        one what was skipped, if anything.
 
     Raises
     ------
     DataError
-        If a file is damaged or not R6A; the surrogate never hides that.
+        If a file is damaged or not R6A; the surrogate does not replace it then.
     """
     stamps = _files_in_use()
     return _load(stamps, say)[0] if stamps else _surrogate()
 
 
 def describe(log: ClickLog) -> str:
-    """Return what a log holds and what was skipped when it was read, one line each."""
+    """Return what a log contains and what was skipped when it was read, one line each."""
     held = {"rounds (distinct time stamps)": len(log), "articles": len(np.unique(log.ids))}
     return "\n".join(f"{kind}: {count:,}" for kind, count in (log.counts | held).items())
 
 
 def _files_in_use() -> tuple[Stamp, ...]:
-    stamps = []
-    for path in daily_files():
-        try:
-            status = path.stat()
-        except OSError as error:
-            raise DataError(
-                f"{path}: found no way to read it ({error.strerror}), expected a daily file of R6A"
-            ) from None
-        stamps.append((path, status.st_size, status.st_mtime_ns))
-    return tuple(stamps)
+    return tuple(stamp_of(path, "a daily file of R6A") for path in daily_files())
 
 
 @lru_cache(maxsize=1)
@@ -107,27 +92,37 @@ def _surrogate() -> ClickLog:
     return surrogate_log()
 
 
-_loaded: dict[tuple[Stamp, ...], tuple[ClickLog, str]] = {}
+_cache: Cache[tuple[ClickLog, str]] = Cache(
+    "logs", "yahoo_r6a-", bench.data.yahoo_parser, bench.data.yahoo_log, bench.data.log
+)
 
 
 def _load(stamps: tuple[Stamp, ...], say: Callable[[str], None] | None = None) -> tuple[ClickLog, str]:
-    """Return log and fingerprint, from memory, the cache folder or the files."""
-    if stamps not in _loaded:
-        kept = log_path(stamps)
-        log = _read(kept)
-        if log is None:
-            log = _parse([path for path, _, _ in stamps], say)
-            _keep(kept, log)
-        _loaded.clear()
-        _loaded[stamps] = log, log.fingerprint()
-    return _loaded[stamps]
+    """Return log and fingerprint."""
+
+    def compute() -> dict[str, Any]:
+        log = _parse([path for path, _, _ in stamps], say)
+        return {"counts": json.dumps(log.counts), "fingerprint": log.fingerprint(), **log.arrays()}
+
+    def build(arrays: dict[str, np.ndarray]) -> tuple[ClickLog, str]:
+        counts, fingerprint = json.loads(arrays.pop("counts").item()), arrays.pop("fingerprint").item()
+        log = ClickLog(**arrays, counts=counts)
+        if log.fingerprint() != fingerprint:
+            raise ValueError("another log")
+        return log, fingerprint
+
+    return _cache.get(*_key_parts(stamps), compute=compute, build=build)
+
+
+def _key_parts(stamps: tuple[Stamp, ...]) -> list[tuple[str, int, int]]:
+    return [(path.name, size, mtime_ns) for path, size, mtime_ns in stamps]
 
 
 def _parse(paths: list[Path], say: Callable[[str], None] | None) -> ClickLog:
     if say is None:
         warnings.warn(
-            f"{paths[0].parent}: {len(paths)} of {DAYS} daily files are parsed, once, which takes up to ten minutes",
-            stacklevel=4,
+            f"{paths[0].parent}: {len(paths)} of {DAYS} daily files are parsed, once; this takes up to ten minutes",
+            stacklevel=6,
         )
     parser = YahooParser()
     for path in paths:
@@ -139,41 +134,5 @@ def _parse(paths: list[Path], say: Callable[[str], None] | None) -> ClickLog:
     skipped = {kind: count for kind, count in log.counts.items() if "skipped:" in kind}
     if say is None and skipped:
         what = ", ".join(f"{kind}: {count:,}" for kind, count in skipped.items())
-        warnings.warn(f"{paths[0].parent}: {what} (of {log.counts['lines']:,} lines)", stacklevel=4)
-    return log
-
-
-def log_path(stamps: tuple[Stamp, ...]) -> Path:
-    """Return where the log of these files is kept: a name that changes with them and with the parser."""
-    parts: list[object] = [[path.name, size, mtime_ns] for path, size, mtime_ns in stamps]
-    for module in (bench.data.yahoo_parser, bench.data.yahoo_log):
-        parts.append(hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest())
-    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-    return cache_folder() / "logs" / f"yahoo_r6a-{key[:32]}.npz"
-
-
-def _keep(path: Path, log: ClickLog) -> None:
-    content = io.BytesIO()
-    entries: dict[str, Any] = {"counts": json.dumps(log.counts), "fingerprint": log.fingerprint(), **log.arrays()}
-    np.savez_compressed(content, **entries)
-    try:
-        write_whole(path, content.getvalue())
-    except OSError as error:
-        warnings.warn(f"{path}: could not be written ({error.strerror}); next time it is made anew", stacklevel=5)
-
-
-def _read(path: Path) -> ClickLog | None:
-    """Return a kept log, or None where there is none or the file is not what was written."""
-    if not path.is_file():
-        return None
-    try:
-        content = read_arrays(path)
-        counts, identity = json.loads(content.pop("counts").item()), content.pop("fingerprint").item()
-        log = ClickLog(**content, counts=counts)
-        whole = log.fingerprint() == identity
-    except Exception:  # whatever a damaged file leads to, the answer is the same: make it anew
-        whole = False
-    if not whole:
-        warnings.warn(f"{path}: found a damaged cache file, which is made anew", stacklevel=5)
-        return None
+        warnings.warn(f"{paths[0].parent}: {what} (of {log.counts['lines']:,} lines)", stacklevel=6)
     return log

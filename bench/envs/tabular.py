@@ -1,4 +1,4 @@
-"""The contract of environments that are a table to learn from."""
+"""The contract of environments that consist of a table to learn from."""
 
 from abc import abstractmethod
 from dataclasses import field
@@ -8,6 +8,8 @@ import numpy as np
 from pydantic import Field, NonNegativeInt
 
 from bench.component import component
+from bench.data.dataset import Dataset
+from bench.data.files import data_in_use
 from bench.data.tabular import Table
 from bench.envs.base import Environment
 from bench.errors import ConfigError
@@ -24,13 +26,15 @@ class TabularEnvironment(Environment):
     Parameters
     ----------
     test_share
-        Share of the rows that are for testing.
+        Share of the rows used for testing.
     split_seed
         Seed of the split.
     """
 
     metric: ClassVar[Literal["accuracy", "r2"]]
-    """Score of predictions: the share of right ones for classes, R2 for numbers."""
+    """Score of predictions: accuracy for classes, R2 for numbers."""
+    dataset: ClassVar[Dataset]
+    """Where the table comes from."""
 
     test_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.2
     split_seed: NonNegativeInt = 42
@@ -38,6 +42,10 @@ class TabularEnvironment(Environment):
     train_target: np.ndarray = field(init=False, repr=False)
     test_features: np.ndarray = field(init=False, repr=False)
     test_target: np.ndarray = field(init=False, repr=False)
+
+    @property
+    def fingerprint(self) -> str:
+        return data_in_use(self.dataset)[1]
 
     @abstractmethod
     def load(self) -> Table:
@@ -51,7 +59,7 @@ class TabularEnvironment(Environment):
         DataError
             If the data file is damaged.
         ConfigError
-            If one of the two parts would have less than two rows.
+            If one of the two parts would have fewer than two rows.
         """
         from sklearn.model_selection import train_test_split
 
@@ -59,8 +67,8 @@ class TabularEnvironment(Environment):
         n_test = int(np.ceil(self.test_share * len(table.target)))
         if min(n_test, len(table.target) - n_test) < 2:
             raise ConfigError(
-                f"env.test_share: found {self.test_share} of {len(table.target)} rows, expected two rows at least for "
-                "training and for testing"
+                f"env.test_share: found {self.test_share} of {len(table.target)} rows, expected at least two rows each "
+                "for training and testing"
             )
         self.train_features, self.test_features, self.train_target, self.test_target = train_test_split(
             table.features, table.target, test_size=self.test_share, random_state=self.split_seed

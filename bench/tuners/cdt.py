@@ -1,15 +1,12 @@
 """CDT: continuous dynamic tuning."""
 
 import math
-from typing import Literal
 
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from bench.component import component
-from bench.tuners.active_points import ZoomingRule
 from bench.tuners.base import Problem
-from bench.tuners.zooming_ts import zooming_constants
-from bench.tuners.zooming_tuner import ZoomingTuner
+from bench.tuners.thompson_zooming import ThompsonZooming, log_horizon
 
 
 def cdt_random_rounds(rounds: int, p: int) -> int:
@@ -17,13 +14,20 @@ def cdt_random_rounds(rounds: int, p: int) -> int:
     return math.floor(rounds ** (2 / (p + 3)) + 1e-9)
 
 
-def epoch_length(rounds: int, p: int, factor: int | None) -> int:
-    """Return T2 = k floor(T^((p+2)/(p+3))) rounds between restarts; k by default 3 for p = 1 and 2 otherwise."""
-    return (factor or (3 if p == 1 else 2)) * math.floor(rounds ** ((p + 2) / (p + 3)) + 1e-9)
+def cdt_restart_every(problem: Problem, factor: int | None) -> int:
+    """Return T2 = k floor(T^((p+2)/(p+3))) rounds in asks; k = ``factor``, by default 3 for p = 1 and 2 otherwise."""
+    p = problem.space.dim
+    k = factor or (3 if p == 1 else 2)
+    return problem.asks(k * math.floor(problem.total_rounds ** ((p + 2) / (p + 3)) + 1e-9))
+
+
+def code_constants(problem: Problem) -> tuple[float, float]:
+    """Return confidence radius and deviation of a point pulled once in the authors' code, whatever the noise."""
+    return math.sqrt(13 / 2 * log_horizon(problem)), math.sqrt(13)
 
 
 @component
-class CDT(ZoomingTuner):
+class CDT(ThompsonZooming):
     """T1 random pulls, then Zooming TS on the hyper-parameters, restarted every T2 rounds.
 
     Parameters
@@ -35,36 +39,22 @@ class CDT(ZoomingTuner):
     constants
         ``theory``: those of Zooming TS; ``code``: radius sqrt(13/2 ln T / n) and deviation sqrt(13 / n), whatever the
         noise.
-    noise_std
-        Sub-Gaussian constant of the reward; by default that of the task.
-    radius_scale, ts_scale
-        Factors on the confidence radius and on the sampling deviation.
+    noise_std, radius_scale, ts_scale
+        As for Zooming TS.
 
     Source: cdt, algorithm 2.
     """
 
     warm_up_rounds: NonNegativeInt | None = None
     epoch_factor: PositiveInt | None = None
-    constants: Literal["theory", "code"] = "theory"
-    noise_std: NonNegativeFloat | None = None
-    radius_scale: PositiveFloat = 1.0
-    ts_scale: NonNegativeFloat = 1.0
 
     def random_rounds(self, problem: Problem) -> int:
         if self.warm_up_rounds is not None:
             return self.warm_up_rounds
         return cdt_random_rounds(problem.total_rounds, problem.space.dim)
 
-    def _rule(self, problem: Problem) -> ZoomingRule:
-        tau0 = problem.noise_std if self.noise_std is None else self.noise_std
-        if self.constants == "theory":
-            radius, spread = zooming_constants("theory", tau0, problem.horizon)
-        else:
-            radius, spread = math.sqrt(13 / 2 * math.log(max(problem.horizon, 2))), math.sqrt(13)
-        return ZoomingRule(
-            radius=self.radius_scale * radius,
-            spread=self.ts_scale * spread,
-            randomised=True,
-            removal=True,
-            restart_every=problem.asks(epoch_length(problem.total_rounds, problem.space.dim, self.epoch_factor)),
-        )
+    def _radius_and_spread(self, problem: Problem) -> tuple[float, float]:
+        return code_constants(problem) if self.constants == "code" else super()._radius_and_spread(problem)
+
+    def _restart_every(self, problem: Problem) -> int:
+        return cdt_restart_every(problem, self.epoch_factor)

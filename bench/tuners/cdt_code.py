@@ -1,13 +1,11 @@
-"""CDT as the authors' public code has it."""
-
-import math
+"""CDT as in the authors' public code."""
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from bench.component import component
 from bench.tuners.active_points import ZoomingRule
 from bench.tuners.base import Problem
-from bench.tuners.cdt import epoch_length
+from bench.tuners.cdt import cdt_restart_every, code_constants
 from bench.tuners.zooming_tuner import ZoomingTuner
 
 
@@ -15,7 +13,7 @@ from bench.tuners.zooming_tuner import ZoomingTuner
 class CDTCode(ZoomingTuner):
     """Zooming with the fixed index mean + sqrt(13 / n), without a random draw and without removal.
 
-    The coverage is checked exactly, in any dimension, where the authors' code looks at a few points only.
+    The coverage is checked exactly, in any dimension, whereas the authors' code looks at a few points only.
 
     Parameters
     ----------
@@ -26,7 +24,7 @@ class CDTCode(ZoomingTuner):
     radius_scale, ts_scale
         Factors on the confidence radius sqrt(13/2 ln T / n) and on what the index adds to the mean.
 
-    Source: the public code of cdt, beside algorithm 2.
+    Source: the public code of cdt; compare algorithm 2.
     """
 
     warm_up_rounds: NonNegativeInt = 30
@@ -38,10 +36,11 @@ class CDTCode(ZoomingTuner):
         return self.warm_up_rounds
 
     def _rule(self, problem: Problem) -> ZoomingRule:
+        radius, spread = code_constants(problem)
         return ZoomingRule(
-            radius=self.radius_scale * math.sqrt(13 / 2 * math.log(max(problem.horizon, 2))),
-            spread=self.ts_scale * math.sqrt(13),
+            self.radius_scale * radius,
+            self.ts_scale * spread,
             randomised=False,
             removal=False,
-            restart_every=problem.asks(epoch_length(problem.total_rounds, problem.space.dim, self.epoch_factor)),
+            restart_every=cdt_restart_every(problem, self.epoch_factor),
         )

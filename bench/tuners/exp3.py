@@ -10,34 +10,33 @@ from bench.component import component
 from bench.errors import ConfigError
 from bench.kernel import kernel
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.base import Problem
+from bench.tuners.candidate_tuner import CandidateTuner
 from bench.tuners.exponential_weights import ExponentialWeights
 from bench.tuners.softmax import LARGEST_REWARD, Softmax
 
 
 @component
-class EXP3(Tuner):
+class EXP3(CandidateTuner):
     """Draw in proportion to the exponentials of estimated rewards, in one of two forms.
 
-    *reward*: P_i proportional to exp(eta S_i), and after a reward X of A, S_i += 1 - 1[A = i] (1 - X) / P_i. Nothing
-    is mixed in, so chances may become as small as numbers can be. *weight*: P_i = (1 - gamma) w_i / sum w + gamma / K
-    and w_A *= exp(gamma X / (K P_A)). Estimates are unbiased for any reward; the bounds suppose rewards in [0, 1].
+    *reward*: P_i proportional to exp(eta S_i), and after a reward X of A, S_i += 1 - 1[A = i] (1 - X) / P_i, without
+    uniform exploration. *weight*: P_i = (1 - gamma) w_i / sum w + gamma / K and w_A *= exp(gamma X / (K P_A)).
+    Estimates are unbiased for any reward; the bounds assume rewards in [0, 1].
 
     Parameters
     ----------
     form
         ``reward`` or ``weight``.
     eta
-        Learning rate of the reward form; None: sqrt(ln K / (t K)) in round t, for which the regret is at most
-        2 sqrt(K T ln K).
+        Learning rate of the reward form; None: sqrt(ln K / (t K)) in round t, with regret at most 2 sqrt(K T ln K).
     gamma
         Share of uniform draws of the weight form; None: min{1, sqrt(K ln K / ((e - 1) T))}.
 
     Raises
     ------
     ConfigError
-        When the setting of the other form is given.
+        If a setting of the other form is given.
 
     Source: habo, section 18; the reward form: Lattimore and Szepesvari 2020, algorithm 9; the weight form: Auer et al.
     2002.
@@ -51,27 +50,22 @@ class EXP3(Tuner):
         name, value = ("gamma", self.gamma) if self.form == "reward" else ("eta", self.eta)
         if value is not None:
             raise ConfigError(
-                f"EXP3.{name}: found {value} with form: {self.form}, expected null, for it belongs to the other form"
+                f"EXP3.{name}: found {value} with form: {self.form}, expected null, as it belongs to the other form"
             )
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
-        self._candidates = problem.space.product()
-        n, rng = len(self._candidates), seeds.generator("exp3")
-        self._weights = ExponentialWeights(n, problem.horizon, rng)
-        if self.gamma is not None:
-            self._weights.beta = self.gamma
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        rng = seeds.generator("exp3")
+        self._weights = ExponentialWeights(n, problem.horizon, rng, beta=self.gamma)
         self._estimates = Softmax(n, rng)
         self._log_ratio = math.log(n) / n
         self._round = 1
-        self._chosen = 0
 
     @property
     def _rate(self) -> float:
         return math.sqrt(self._log_ratio / self._round) if self.eta is None else self.eta
 
-    def _ask(self) -> Configuration:
-        self._chosen = self._weights.draw() if self.form == "weight" else self._estimates.draw(self._rate)
-        return self._candidates[self._chosen]
+    def _choose(self) -> int:
+        return self._weights.draw() if self.form == "weight" else self._estimates.draw(self._rate)
 
     def _tell(self, reward: float, outcome: Any) -> None:
         reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)

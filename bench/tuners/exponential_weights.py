@@ -1,17 +1,20 @@
-"""EXP3 over the numbers 0 .. n-1: the layer that TL, TL-Combined and Syndicated are made of."""
+"""EXP3 over the numbers 0 .. n-1: the layer of TL, TL-Combined, Syndicated, HABO and others."""
 
 import math
+import sys
 
 import numpy as np
 
 from bench.kernel import kernel
 
+_LARGEST_STEP = 1e300
+"""Limit of a change of a log weight, which is divided by a possibly tiny probability."""
+
 
 class ExponentialWeights:
-    """EXP3 with the exploration of the syndicated paper.
+    """EXP3: p_j = beta/n + (1-beta) w_j / sum w, and after the reward Y of the chosen i, w_i *= exp(rate Y/p_i).
 
-    beta = min{1, sqrt(n ln n / ((e-1) T))}, p_j = beta/n + (1-beta) w_j / sum w, and after the reward Y of the chosen
-    i: w_i *= exp(beta/n Y/p_i). Weights are kept as logarithms, their maximum at 0, so they cannot overflow.
+    Weights are kept as logarithms with their maximum at 0, so they cannot overflow.
 
     Parameters
     ----------
@@ -21,31 +24,49 @@ class ExponentialWeights:
         Number of decisions, T.
     rng
         Source of the draws.
+    beta
+        Share of uniform draws; by default min{1, sqrt(n ln n / ((e-1) T))}.
+    rate
+        Learning rate; by default beta/n.
+    lowest
+        Lower limit of the log weights, which keeps all probabilities positive even if beta is 0.
 
     Source: Auer et al. 2002; syndicated, algorithm 1.
     """
 
-    def __init__(self, n: int, horizon: int, rng: np.random.Generator) -> None:
-        self.beta = min(1.0, math.sqrt(n * math.log(n) / ((math.e - 1.0) * horizon)))
+    def __init__(
+        self,
+        n: int,
+        horizon: int,
+        rng: np.random.Generator,
+        *,
+        beta: float | None = None,
+        rate: float | None = None,
+        lowest: float = -sys.float_info.max,
+    ) -> None:
+        self.beta = min(1.0, math.sqrt(n * math.log(n) / ((math.e - 1.0) * horizon))) if beta is None else beta
+        self._rate = self.beta / n if rate is None else rate
+        self._lowest = lowest
         self.log_weights = np.zeros(n)
         self._drawn_from = np.full(n, 1.0 / n)
         self._rng = rng
         self._chosen = 0
 
     def draw(self) -> int:
-        """Choose a candidate."""
+        """Draw a candidate."""
         self._chosen = int(_draw(self.log_weights, self.beta, self._rng.random(), self._drawn_from))
         return self._chosen
 
     @property
     def probabilities(self) -> np.ndarray:
-        """The chances of the candidates in the next draw, shape (n,)."""
+        """The probabilities of the candidates in the next draw, shape (n,)."""
         weights = np.exp(self.log_weights)
         return self.beta / len(weights) + (1.0 - self.beta) * weights / weights.sum()
 
     def learn(self, reward: float) -> None:
         """Reward the candidate that was drawn last."""
-        _learn(self.log_weights, self.beta, self._drawn_from, self._chosen, reward)
+        step = self._rate * reward / float(self._drawn_from[self._chosen])
+        _learn(self.log_weights, self._chosen, min(max(step, -_LARGEST_STEP), _LARGEST_STEP), self._lowest)
 
 
 @kernel
@@ -67,11 +88,9 @@ def _draw(log_weights: np.ndarray, beta: float, uniform: float, probabilities: n
 
 
 @kernel
-def _learn(log_weights: np.ndarray, beta: float, probabilities: np.ndarray, chosen: int, reward: float) -> None:
-    n = log_weights.size
-    log_weights[chosen] += beta / n * reward / probabilities[chosen]
-    largest = log_weights[0]
-    for j in range(n):
-        largest = max(largest, log_weights[j])
-    for j in range(n):
-        log_weights[j] -= largest
+def _learn(log_weights: np.ndarray, chosen: int, step: float, lowest: float) -> None:
+    """Add ``step`` to one log weight and shift all so that the largest is 0."""
+    log_weights[chosen] += step
+    largest = log_weights.max()
+    for j in range(log_weights.size):
+        log_weights[j] = max(log_weights[j] - largest, lowest)

@@ -7,16 +7,13 @@ import numpy as np
 from pydantic import Field
 
 from bench.component import component
-from bench.kernel import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem, Tuner
+from bench.tuners.exponential_weights import ExponentialWeights
 
 _LOWEST = -700.0
-"""Log weights sink no deeper below the largest: every probability stays positive, however bad the rewards."""
-
-_LARGEST = 1e300
-"""A step of a log weight is no longer than this: a chance near 0 may be what it is divided by."""
+"""Lower limit of the log weights: every probability stays positive, however low the rewards."""
 
 
 @component
@@ -26,10 +23,10 @@ class HABO(Tuner):
     The run begins with the task's incumbent where it has one, else with every hyper-parameter at its usual value. The
     super-arm I (a hyper-parameter) is drawn from P = (1 - gamma) w / sum w + gamma / k, the sub-arm J (one of its n
     values) from Q = w_I / sum w_I. With the reward R, w_IJ *= exp(gamma R / Q) and w_I *= exp(gamma R / P). A negative
-    reward, such as an R2 below 0, is taken as it stands: it lowers the two weights. Weights are kept as logarithms.
+    reward, such as an R2 below 0, is used unchanged: it lowers the two weights.
 
-    The defaults are the algorithm as stated. Its authors' code has the first three flags set, and in the comparison
-    with Bayesian optimisation the fourth, too.
+    The defaults are the algorithm as stated. The authors' code has the first three flags set and, in the comparison
+    with Bayesian optimisation, also the fourth.
 
     Parameters
     ----------
@@ -38,12 +35,12 @@ class HABO(Tuner):
     divide_exponents
         Whether the exponents are divided by the number of arms, k for super-arms and n for sub-arms.
     mix_values
-        Whether Q, too, is mixed with the uniform distribution: (1 - gamma) w_I / sum w_I + gamma / n.
+        Whether Q is also mixed with the uniform distribution: (1 - gamma) w_I / sum w_I + gamma / n.
     keep_if_better
-        Whether a changed value is only kept if its reward beats the best so far, the incumbent's at the start; if not,
-        every change is kept.
+        Whether a changed value is kept only if its reward exceeds the best so far, initially the incumbent's;
+        otherwise every change is kept.
     uniform_hyper_parameter
-        Whether the super-arm is drawn uniformly; its weights then play no part.
+        Whether the super-arm is drawn uniformly; its weights are then ignored.
 
     Source: habo, algorithm 2; the flags from the authors' code.
     """
@@ -60,15 +57,18 @@ class HABO(Tuner):
         usual = {parameter.name: parameter.usual for parameter in problem.space.parameters}
         incumbent, self._best = problem.incumbent or ({}, -math.inf)
         self._current = {name: incumbent.get(name, usual[name]) for name in self._names}
-        self._super_weights = np.zeros(len(self._names))
-        self._sub_weights = [np.zeros(len(values)) for values in self._values]
-        self._rng = seeds.generator("draw")
+        rng = seeds.generator("draw")
+        self._super_layer = self._layer(len(self._names), rng, 1.0 if self.uniform_hyper_parameter else self.gamma)
+        beta = self.gamma if self.mix_values else 0.0
+        self._sub_layers = [self._layer(len(values), rng, beta) for values in self._values]
+
+    def _layer(self, n: int, rng: np.random.Generator, beta: float) -> ExponentialWeights:
+        rate = self.gamma / n if self.divide_exponents else self.gamma
+        return ExponentialWeights(n, 1, rng, beta=beta, rate=rate, lowest=_LOWEST)
 
     def _ask(self) -> Configuration:
-        self._p = self._super_probabilities()
-        self._super = _draw(self._p, self._rng.random())
-        self._q = self._sub_probabilities(self._super)
-        self._sub = _draw(self._q, self._rng.random())
+        self._super = self._super_layer.draw()
+        self._sub = self._sub_layers[self._super].draw()
         return self._current | {self._names[self._super]: self._values[self._super][self._sub]}
 
     def _tell(self, reward: float, outcome: Any) -> None:
@@ -76,47 +76,10 @@ class HABO(Tuner):
         if not self.keep_if_better or reward > self._best:
             self._best = max(reward, self._best)
             self._current = self._current | {self._names[i]: self._values[i][j]}
-        self._learn(self._super_weights, i, self._p, reward)
-        self._learn(self._sub_weights[i], j, self._q, reward)
+        self._super_layer.learn(reward)
+        self._sub_layers[i].learn(reward)
 
     def probabilities(self) -> dict[str, np.ndarray]:
         """Return P as ``hyper_parameter``, and Q of every hyper-parameter by its name."""
-        values = {name: self._sub_probabilities(i) for i, name in enumerate(self._names)}
-        return {"hyper_parameter": self._super_probabilities(), **values}
-
-    def _super_probabilities(self) -> np.ndarray:
-        return _mixed(self._super_weights, 1.0 if self.uniform_hyper_parameter else self.gamma)
-
-    def _sub_probabilities(self, i: int) -> np.ndarray:
-        return _mixed(self._sub_weights[i], self.gamma if self.mix_values else 0.0)
-
-    def _learn(self, log_weights: np.ndarray, chosen: int, probabilities: np.ndarray, reward: float) -> None:
-        gamma = self.gamma / len(log_weights) if self.divide_exponents else self.gamma
-        _learn(log_weights, chosen, gamma * reward / float(probabilities[chosen]))
-
-
-@kernel
-def _mixed(log_weights: np.ndarray, gamma: float) -> np.ndarray:
-    """Return (1 - gamma) w / sum w + gamma / n; the largest log weight is 0."""
-    weights = np.exp(log_weights)
-    return (1.0 - gamma) * (weights / weights.sum()) + gamma / log_weights.size
-
-
-@kernel
-def _draw(probabilities: np.ndarray, uniform: float) -> int:
-    """Invert the distribution function at ``uniform``."""
-    cumulated = 0.0
-    for j in range(probabilities.size):
-        cumulated += probabilities[j]
-        if uniform < cumulated:
-            return j
-    return int(probabilities.argmax())
-
-
-@kernel
-def _learn(log_weights: np.ndarray, chosen: int, step: float) -> None:
-    """Add ``step`` to one log weight and move all so that the largest is 0."""
-    log_weights[chosen] += min(max(step, -_LARGEST), _LARGEST)
-    largest = log_weights.max()
-    for j in range(log_weights.size):
-        log_weights[j] = max(log_weights[j] - largest, _LOWEST)
+        values = {name: layer.probabilities for name, layer in zip(self._names, self._sub_layers, strict=True)}
+        return {"hyper_parameter": self._super_layer.probabilities, **values}

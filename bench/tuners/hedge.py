@@ -10,23 +10,23 @@ from bench.component import component
 from bench.errors import TunerError
 from bench.kernel import kernel
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.base import Problem
+from bench.tuners.candidate_tuner import CandidateTuner
 from bench.tuners.softmax import LARGEST_REWARD, Softmax
 
 
 @component
-class Hedge(Tuner):
+class Hedge(CandidateTuner):
     """Draw in proportion to weights; then multiply each by exp(-eta loss), the loss being 1 - reward.
 
-    It needs the rewards of all candidates. The gain form, exp(eta reward), is the same: its weights are all larger by
-    the same factor. Weights are kept as logarithms. Bounds suppose rewards in [0, 1]; others are taken as they are.
+    It needs the rewards of all candidates. The gain form, exp(eta reward), is equivalent: all its weights are larger by
+    the same factor. Weights are kept as logarithms. The bounds assume rewards in [0, 1]; others are used unchanged.
 
     Parameters
     ----------
     eta
-        Learning rate; None: sqrt(ln K / (t K)) in round t, as the paper has it. Falling rates in a product let early
-        rounds count more than late ones, so that then regret can be linear; at a constant rate it is at most
+        Learning rate; None: sqrt(ln K / (t K)) in round t, as in the paper. With decreasing rates in the product, early
+        rounds count more than late ones, so regret can be linear; with a constant rate it is at most
         ln K / eta + eta T / 8.
 
     Source: habo, section 15 (Freund and Schapire 1997).
@@ -34,13 +34,12 @@ class Hedge(Tuner):
 
     eta: PositiveFloat | None = None
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
-        self._candidates = problem.space.product()
-        self._softmax = Softmax(len(self._candidates), seeds.generator("hedge"))
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        self._softmax = Softmax(n, seeds.generator("hedge"))
         self._round = 1
 
-    def _ask(self) -> Configuration:
-        return self._candidates[self._softmax.draw(1.0)]
+    def _choose(self) -> int:
+        return self._softmax.draw(1.0)
 
     def _tell(self, reward: float, outcome: Any) -> None:
         n = len(self._candidates)
@@ -66,7 +65,7 @@ class Hedge(Tuner):
 
 @kernel
 def _learn(log_weights: np.ndarray, eta: float, rewards: np.ndarray) -> bool:
-    """Multiply the weights; return False, and leave them as they are, if the rewards are not finite numbers of all."""
+    """Multiply the weights; return False, without changing them, unless there is a finite reward for each."""
     if rewards.size != log_weights.size or not np.isfinite(rewards).all():
         return False
     for i in range(rewards.size):

@@ -6,12 +6,12 @@ import numpy as np
 
 from bench.component import component
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.base import Problem
+from bench.tuners.candidate_tuner import CandidateTuner
 
 
 @component
-class OP(Tuner):
+class OP(CandidateTuner):
     """Beta-Bernoulli Thompson sampling, with Beta(1, 1) priors.
 
     A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure.
@@ -22,16 +22,13 @@ class OP(Tuner):
 
     multiple: ClassVar[bool] = False
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
-        self._candidates = problem.space.product()
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         self._rng = seeds.generator("posterior")
-        self._success = np.ones(len(self._candidates))
-        self._failure = np.ones(len(self._candidates))
-        self._chosen = 0
+        self._success = np.ones(n)
+        self._failure = np.ones(n)
 
-    def _ask(self) -> Configuration:
-        self._chosen = int(self._rng.beta(self._success, self._failure).argmax())
-        return self._candidates[self._chosen]
+    def _choose(self) -> int:
+        return int(self._rng.beta(self._success, self._failure).argmax())
 
     def _tell(self, reward: float, outcome: Any) -> None:
         success = self._rng.random() < min(max(reward, 0.0), 1.0)

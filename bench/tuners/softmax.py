@@ -1,18 +1,18 @@
-"""Draws with chances proportional to the exponentials of scores: what Hedge and EXP3 in its reward form share."""
+"""Draws with probabilities proportional to the exponentials of scores: for Hedge and the reward form of EXP3."""
 
 import numpy as np
 
 from bench.kernel import kernel
 
 LARGEST_REWARD = 1e250
-"""Rewards beyond it, of either sign, count as this one, lest sums of scores overflow."""
+"""Rewards of a larger magnitude are clipped to this one, so that sums of scores cannot overflow."""
 
 
 class Softmax:
     """Draws i with probability proportional to exp(scale score_i).
 
-    Only differences of scores count. A candidate whose exponential would underflow (below exp(-700) of the largest)
-    has the chance of one at that limit, about 1e-304: so no probability is zero, and no draw ever differs, since
+    Only differences of scores matter. A candidate whose exponential would underflow (below exp(-700) of the largest)
+    has the probability of one at that limit, about 1e-304. So no probability is zero, and draws are unaffected, since
     random numbers are multiples of 2^-53.
 
     Parameters
@@ -25,7 +25,7 @@ class Softmax:
     Attributes
     ----------
     scores
-        To be changed by the owner, shape (n,).
+        Set by the user of the class, shape (n,).
     drawn_from
         Probabilities of the latest draw, shape (n,).
     """
@@ -36,11 +36,11 @@ class Softmax:
         self._rng = rng
 
     def draw(self, scale: float) -> int:
-        """Choose a candidate."""
+        """Draw a candidate."""
         return int(_draw(self.scores, scale, 1.0 - self._rng.random(), self.drawn_from))
 
     def probabilities(self, scale: float) -> np.ndarray:
-        """Return the chances of the candidates, shape (n,)."""
+        """Return the probabilities of the candidates, shape (n,)."""
         chances = np.empty(len(self.scores))
         _draw(self.scores, scale, 1.0, chances)
         return chances
@@ -57,7 +57,7 @@ def _draw(scores: np.ndarray, scale: float, uniform: float, probabilities: np.nd
     for i in range(n):
         probabilities[i] = np.exp(max(scale * (scores[i] - largest), -700.0))
         total += probabilities[i]
-    # The sums below end at total itself, so there is always one that reaches the threshold.
+    # The sums below end at exactly total, so one of them always reaches the threshold.
     threshold = uniform * total
     cumulated = 0.0
     chosen = -1

@@ -6,13 +6,13 @@ import numpy as np
 
 from bench.component import component
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.base import Problem
+from bench.tuners.candidate_tuner import CandidateTuner
 from bench.tuners.exponential_weights import ExponentialWeights
 
 
 @component
-class TLCombined(Tuner):
+class TLCombined(CandidateTuner):
     """One EXP3 layer over the product of the candidate sets.
 
     Parameters
@@ -26,13 +26,12 @@ class TLCombined(Tuner):
 
     horizon_unit: Literal["asks", "rounds"] = "asks"
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
-        self._candidates = problem.space.product()
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         horizon = problem.horizon if self.horizon_unit == "asks" else problem.total_rounds
-        self._layer = ExponentialWeights(len(self._candidates), horizon, seeds.generator("exp3"))
+        self._layer = ExponentialWeights(n, horizon, seeds.generator("exp3"))
 
-    def _ask(self) -> Configuration:
-        return self._candidates[self._layer.draw()]
+    def _choose(self) -> int:
+        return self._layer.draw()
 
     def _tell(self, reward: float, outcome: Any) -> None:
         self._layer.learn(reward)

@@ -7,7 +7,7 @@ from pydantic import NonNegativeFloat, PositiveFloat
 from bench.component import component
 from bench.tuners.active_points import ZoomingRule
 from bench.tuners.base import Problem
-from bench.tuners.zooming_ts import zooming_constants
+from bench.tuners.thompson_zooming import zooming_constants
 from bench.tuners.zooming_tuner import ZoomingTuner
 
 
@@ -32,6 +32,5 @@ class Zooming(ZoomingTuner):
     radius_scale: PositiveFloat = 1.0
 
     def _rule(self, problem: Problem) -> ZoomingRule:
-        tau0 = problem.noise_std if self.noise_std is None else self.noise_std
-        radius = self.radius_scale * zooming_constants(self.constants, tau0, problem.horizon)[0]
+        radius = self.radius_scale * zooming_constants(self.constants, self.noise_std, problem)[0]
         return ZoomingRule(radius, 2.0 * radius, randomised=False, removal=False, restart_every=problem.horizon + 1)

@@ -2,43 +2,34 @@
 
 import math
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import NonNegativeFloat, PositiveFloat
 
 from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.active_points import ActivePoints
+from bench.tuners.base import Problem
 from bench.tuners.exponential_weights import ExponentialWeights
-from bench.tuners.zooming_ts import ZoomingTS
+from bench.tuners.thompson_zooming import ThompsonZooming
 
 
 @component
-class ZoomingDoubleRestarts(Tuner):
+class ZoomingDoubleRestarts(ThompsonZooming):
     """EXP3 over epoch lengths above Zooming TS.
 
-    The horizon is split in top epochs of ceil(T^((p+2)/(p+4))) rounds. In each, Zooming TS runs afresh with a length
-    between restarts drawn from 1, 2, 4, ... up to that of the top epoch; EXP3 is paid the epoch's mean reward, clipped
-    to [0, 1] (the paper scales the sum; how, is assumed).
+    The horizon is split into top-level epochs of ceil(T^((p+2)/(p+4))) rounds. In each, Zooming TS starts afresh, with
+    a length between restarts drawn from 1, 2, 4, ... up to that of the epoch; EXP3 receives the epoch's mean reward,
+    clipped to [0, 1] (the paper scales the sum; how is assumed).
 
     Parameters
     ----------
-    constants
+    constants, noise_std, radius_scale, ts_scale
         As for Zooming TS.
-    noise_std
-        Sub-Gaussian constant of the rewards; by default that of the task.
-    radius_scale, ts_scale
-        Factors on the confidence radius and on the sampling deviation.
 
     Source: cdt, algorithm 3.
     """
-
-    constants: Literal["theory", "code"] = "theory"
-    noise_std: NonNegativeFloat | None = None
-    radius_scale: PositiveFloat = 1.0
-    ts_scale: NonNegativeFloat = 1.0
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         p = problem.space.dim
@@ -57,18 +48,11 @@ class ZoomingDoubleRestarts(Tuner):
             if self._epoch:
                 self._layer.learn(min(max(self._sum / self._length, 0.0), 1.0))
             self._begin_epoch()
-        return self._bottom.ask()
+        return super()._ask()
 
     def _begin_epoch(self) -> None:
-        length = self._lengths[self._layer.draw()] * self._problem.rounds_per_ask
-        self._bottom = ZoomingTS(
-            epoch_length=length,
-            constants=self.constants,
-            noise_std=self.noise_std,
-            radius_scale=self.radius_scale,
-            ts_scale=self.ts_scale,
-        )
-        self._bottom.start(replace(self._problem), self._seeds.child(f"epoch_{self._epoch}"))
+        rule = replace(self._rule(self._problem), restart_every=self._lengths[self._layer.draw()])
+        self._points = ActivePoints(self._problem.space, rule, self._seeds.child(f"epoch_{self._epoch}"))
         self._epoch += 1
         self._n_told = 0
         self._sum = 0.0
@@ -76,7 +60,7 @@ class ZoomingDoubleRestarts(Tuner):
     def _tell(self, reward: float, outcome: Any) -> None:
         self._n_told += 1
         self._sum += reward
-        self._bottom.tell(reward)
+        super()._tell(reward, outcome)
 
     def probabilities(self) -> dict[str, np.ndarray]:
         return {"epoch_length": self._layer.probabilities}

@@ -1,0 +1,101 @@
+"""Prepared data, kept in memory and in the cache folder."""
+
+import hashlib
+import io
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from bench.data.files import cache_folder, read_arrays, write_whole
+
+T = TypeVar("T")
+
+
+class Cache(Generic[T]):
+    """Results that take long to compute, each kept as an ``.npz`` file and the latest ones in memory.
+
+    Everything a result depends on goes into its key, and so into its file's name: the parts that are passed, NumPy's
+    version and the source of some modules. A damaged file is computed again, with a warning. A file that cannot be
+    written is a warning, too. Files are written whole or not at all, so processes may share the folder.
+
+    Parameters
+    ----------
+    folder
+        Folder below the cache folder.
+    prefix
+        Start of the files' names.
+    modules
+        Modules whose source changes the key.
+    n_in_memory
+        Number of results kept in memory.
+    """
+
+    def __init__(self, folder: str, prefix: str, *modules: ModuleType, n_in_memory: int = 1) -> None:
+        self._folder = folder
+        self._prefix = prefix
+        self._modules = modules
+        self._n_in_memory = n_in_memory
+        self._memory: dict[tuple[Any, ...], T] = {}
+
+    def key(self, *parts: Any) -> str:
+        """Return the hash of all that the result for ``parts`` depends on; parts are hashable and fit into JSON."""
+        sources = [hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest() for module in self._modules]
+        return hashlib.sha256(json.dumps([*parts, np.__version__, *sources], default=str).encode()).hexdigest()
+
+    def path(self, *parts: Any) -> Path:
+        """Return where the result for ``parts`` is kept."""
+        return cache_folder() / self._folder / f"{self._prefix}{self.key(*parts)[:32]}.npz"
+
+    def get(
+        self, *parts: Any, compute: Callable[[], Mapping[str, Any]], build: Callable[[dict[str, np.ndarray]], T]
+    ) -> T:
+        """Return the result for ``parts``: from memory, from the cache folder, or computed.
+
+        Parameters
+        ----------
+        parts
+            What the result depends on beside the modules' source.
+        compute
+            Returns the arrays (or strings) to keep, by name.
+        build
+            Turns them into the result. Any exception it raises on arrays that were read marks the file as damaged.
+        """
+        if parts not in self._memory:
+            path = self.path(*parts)
+            result = self._read(path, build)
+            if result is None:
+                arrays = {name: np.asarray(array) for name, array in compute().items()}
+                result = build(arrays.copy())
+                _write(path, arrays)
+            while len(self._memory) >= self._n_in_memory:
+                del self._memory[next(iter(self._memory))]
+            self._memory[parts] = result
+        return self._memory[parts]
+
+    def forget(self) -> None:
+        """Drop what is in memory."""
+        self._memory.clear()
+
+    @staticmethod
+    def _read(path: Path, build: Callable[[dict[str, np.ndarray]], T]) -> T | None:
+        if not path.is_file():
+            return None
+        try:
+            return build(read_arrays(path))
+        except Exception:  # a damaged file may raise anything; it is computed again
+            warnings.warn(f"{path}: found a damaged cache file; it is computed again", stacklevel=4)
+            return None
+
+
+def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    content = io.BytesIO()
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    try:
+        write_whole(path, content.getvalue())
+    except OSError as error:
+        warnings.warn(f"{path}: cannot be written ({error.strerror}); it will be computed again", stacklevel=4)

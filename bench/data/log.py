@@ -1,0 +1,31 @@
+"""What the logs of the data sets share."""
+
+import hashlib
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A record of read-only arrays."""
+
+    def __post_init__(self) -> None:
+        for array in self.arrays().values():
+            array.flags.writeable = False
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays by name."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+    def fingerprint(self) -> str:
+        """Return the sha256 of the arrays, whatever files they came from."""
+        digest = hashlib.sha256()
+        for name, array in self.arrays().items():
+            digest.update(f"{name} {array.shape} ".encode())
+            if array.dtype.kind == "U":
+                digest.update("\n".join(array.tolist()).encode())
+            else:
+                digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
+        return digest.hexdigest()

@@ -1,0 +1,67 @@
+"""What Zooming TS and its variants share."""
+
+import math
+from typing import Literal
+
+from pydantic import NonNegativeFloat, PositiveFloat
+
+from bench.component import component
+from bench.tuners.active_points import ZoomingRule
+from bench.tuners.base import Problem
+from bench.tuners.zooming_tuner import ZoomingTuner
+
+
+@component
+class ThompsonZooming(ZoomingTuner):
+    """Thompson sampling on active points, with removal.
+
+    Parameters
+    ----------
+    constants
+        Those of the confidence radius and the sampling deviation, see :func:`zooming_constants`.
+    noise_std
+        tau0, the sub-Gaussian constant of the rewards; by default that of the task.
+    radius_scale, ts_scale
+        Factors on the confidence radius and on the sampling deviation.
+    """
+
+    constants: Literal["theory", "code"] = "theory"
+    noise_std: NonNegativeFloat | None = None
+    radius_scale: PositiveFloat = 1.0
+    ts_scale: NonNegativeFloat = 1.0
+
+    def _radius_and_spread(self, problem: Problem) -> tuple[float, float]:
+        return zooming_constants(self.constants, self.noise_std, problem)
+
+    def _restart_every(self, problem: Problem) -> int:
+        """Return the number of asks between restarts; by default there are none."""
+        return problem.horizon + 1
+
+    def _rule(self, problem: Problem) -> ZoomingRule:
+        radius, spread = self._radius_and_spread(problem)
+        return ZoomingRule(
+            self.radius_scale * radius,
+            self.ts_scale * spread,
+            randomised=True,
+            removal=True,
+            restart_every=self._restart_every(problem),
+        )
+
+
+def zooming_constants(constants: str, noise_std: float | None, problem: Problem) -> tuple[float, float]:
+    """Return confidence radius and sampling deviation of a point that was pulled once.
+
+    ``theory``: sqrt(13 tau0^2 ln T / 2) and sqrt(52 pi tau0^2 ln T), recovered from the proofs of cdt; ``code``:
+    sqrt(13/2 tau0^1.5 ln T) and sqrt(pi/2 tau0^2 ln T), as in the authors' simulations of switching functions. tau0 is
+    ``noise_std``, or the problem's if that is None; T counts asks.
+    """
+    tau0 = problem.noise_std if noise_std is None else noise_std
+    log_t = log_horizon(problem)
+    if constants == "theory":
+        return math.sqrt(13 / 2 * tau0**2 * log_t), math.sqrt(52 * math.pi * tau0**2 * log_t)
+    return math.sqrt(13 / 2 * tau0**1.5 * log_t), math.sqrt(math.pi / 2 * tau0**2 * log_t)
+
+
+def log_horizon(problem: Problem) -> float:
+    """Return ln T, T the number of asks, at least 2."""
+    return math.log(max(problem.horizon, 2))
