@@ -8,7 +8,7 @@ from bench.kernel import kernel
 
 
 class ArmMeans:
-    """What the rewards of ``n_arms`` arms have been so far.
+    """Counts and mean rewards of ``n_arms`` arms.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ArmMeans:
         self.pulls = 0
 
     def learn(self, arm: int, reward: float) -> None:
-        """Take a reward of ``arm``."""
+        """Add a reward of ``arm``."""
         self.pulls += 1
         _learn(self.means, self.counts, arm, reward)
 
@@ -43,7 +43,7 @@ class ArmMeans:
         return int(_optimistic(self.means, self.counts, width))
 
     def upper_bounds(self, width: float) -> np.ndarray:
-        """Return those upper bounds, shape (K,)."""
+        """Return the upper bounds of all arms, shape (K,)."""
         bounds = np.full(len(self.means), np.inf)
         known = self.counts > 0
         bounds[known] = self.means[known] + np.sqrt(width / self.counts[known])
@@ -53,7 +53,7 @@ class ArmMeans:
 @kernel
 def _learn(means: np.ndarray, counts: np.ndarray, arm: int, reward: float) -> None:
     counts[arm] += 1.0
-    # A mean of old mean and reward, not a sum that is divided: it cannot overflow.
+    # A weighted mean instead of a sum that is divided: it cannot overflow.
     means[arm] += reward / counts[arm] - means[arm] / counts[arm]
 
 

@@ -164,7 +164,7 @@ def test_the_encoder_is_trained_once(tmp_path, monkeypatch, capsys):
     log = loader.load_log(*SMALL.values())
     algorithm = CandidateGeneration(**FAST)
     scores = algorithm.scores(log)
-    assert "DSSM is trained; its loss over 3 steps: " in capsys.readouterr().err
+    assert "DSSM trained; its loss over 3 steps: " in capsys.readouterr().err
     module._cache.forget()
     with monkeypatch.context() as patched:
         patched.setattr(Dssm, "fit", None)

@@ -124,8 +124,8 @@ def test_a_mirror_replaces_the_address(server: str) -> None:
     ("path", "expected"),
     [
         ("/other.zip", "md5"),
-        ("/early.zip", "cut short"),
-        ("/late.zip", "cut short"),
+        ("/early.zip", "incomplete transfer"),
+        ("/late.zip", "incomplete transfer"),
         ("/missing.zip", "404"),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_failed_transfer_keeps_what_was_there(server: str) -> None:
     path = cached_path(dataset)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"older")
-    with pytest.raises(DataError, match="cut short"):
+    with pytest.raises(DataError, match="incomplete transfer"):
         fetch(dataset)
     assert path.read_bytes() == b"older"
 
@@ -164,7 +164,7 @@ def test_no_server(tmp_path: Path, url: str) -> None:
     [
         (ARCHIVE, b"something else", "sha256"),
         (zipped(CONTENT, "elsewhere/u.data"), CONTENT, "toy/u.data"),
-        (b"no zip archive", CONTENT, "no whole zip"),
+        (b"no zip archive", CONTENT, "invalid zip archive"),
     ],
 )
 def test_an_archive_without_the_expected_member(
@@ -253,7 +253,7 @@ def test_command_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     assert main(["status"]) == 0
     text = capsys.readouterr().out
     assert str(path) in text
-    assert "NOT the published one" in text
+    assert "does NOT match the published one" in text
 
 
 def test_the_command_exits_with_1_and_one_sentence() -> None:

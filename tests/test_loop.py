@@ -617,3 +617,14 @@ def test_a_wrong_hyper_parameter_is_one_sentence(settings, message):
         HyperParameter("x", **settings)
     assert "'x'" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("ends_after", "played"), [(10**9, 20), (12, 12), (7, 7)])
+def test_a_log_may_yield_more_rounds_than_expected(ends_after, played):
+    """Even if the warm-up alone is longer than what was expected, it is played in full and the tuner is started."""
+    environment = Script(ends_after=ends_after)
+    environment.expected_rounds = 5
+    trace = run(ContextualBandit(environment, LinUCB()), CDT(warm_up_rounds=10), rounds=20)
+    assert trace.round == played
+    rates = trace.columns().get("exploration_rate", np.full(played, np.nan))
+    assert np.isnan(rates).sum() == min(played, 10)

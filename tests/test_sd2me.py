@@ -12,7 +12,7 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.direct import Direct
 from bench.tuners.base import Problem
-from bench.tuners.dynamic_means import DiscountedMeans, WindowedMeans, whole
+from bench.tuners.dynamic_means import DiscountedMeans, WindowedMeans, floor_at_least_one
 from bench.tuners.sd2me import SD2ME
 
 LINE = Space.of(x={"low": 0.0, "high": 1.0})
@@ -82,9 +82,9 @@ def test_constants_are_those_of_theorem_4_1(kind, rounds, changes):
 def test_a_spacing_that_divides_the_interval_has_an_arm_at_its_end():
     """At lambda = 6 k^3 the spacing is 1 / k, which rounding may put on either side."""
     for k in range(1, 60):
-        assert whole(1.0 / (6.0 / (6 * k**3)) ** (1.0 / 3.0)) == k
-    assert whole(2.999) == 2
-    assert whole(0.3) == 1
+        assert floor_at_least_one(1.0 / (6.0 / (6 * k**3)) ** (1.0 / 3.0)) == k
+    assert floor_at_least_one(2.999) == 2
+    assert floor_at_least_one(0.3) == 1
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)

@@ -214,7 +214,7 @@ def test_a_value_that_the_forest_refuses_is_one_sentence(monkeypatch):
     task = Training(Titanic(), RandomForest(space={"max_features": {"candidates": ["sqrt", "cubic"]}}))
     task.start(5, Seeds(0))
     with pytest.raises(
-        ConfigError, match=r"^algorithm: found .*'cubic'.*, expected values that fit \(The 'max_features"
+        ConfigError, match=r"^algorithm: found .*'cubic'.*, expected valid values \(The 'max_features"
     ):
         task.play({"max_features": "cubic"})
 

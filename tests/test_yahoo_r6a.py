@@ -322,11 +322,11 @@ PACKED = gzip.compress(b"\n".join([GOOD] * 5000), mtime=0)
         (b"word\n" * 2_000_000, "838,860 of 838,860 lines malformed"),  # it is not read to its end
         (b"1241160900 |user 1 9 11 |id-552077 |id-555224\n" * 10, "not three fields before the user block"),
         (b"\n".join([b"x", GOOD, b"x"]), "2 of 3 lines malformed"),
-        (PACKED[:-20], "cut short or damaged"),
-        (PACKED[:5], "cut short or damaged"),
-        (PACKED[:-8] + bytes(8), "cut short or damaged"),
-        (PACKED[:300] + b"\xff\x00\xff" + PACKED[303:], "cut short or damaged"),
-        (PACKED + b"rubbish", "cut short or damaged"),
+        (PACKED[:-20], "truncated or damaged gzip"),
+        (PACKED[:5], "truncated or damaged gzip"),
+        (PACKED[:-8] + bytes(8), "truncated or damaged gzip"),
+        (PACKED[:300] + b"\xff\x00\xff" + PACKED[303:], "truncated or damaged gzip"),
+        (PACKED + b"rubbish", "truncated or damaged gzip"),
     ],
 )
 def test_what_is_not_r6a_is_one_sentence(tmp_path: Path, content: bytes, expected: str) -> None:

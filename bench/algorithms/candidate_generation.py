@@ -1,4 +1,4 @@
-"""Vector-based candidate generation: ads whose cosine with the user reaches a threshold are candidates."""
+"""Vector-based candidate generation: ads whose cosine with the user is at least a threshold are candidates."""
 
 import io
 import sys
@@ -32,23 +32,23 @@ class CandidateGeneration(Algorithm):
     Parameters
     ----------
     tune, space
-        As for every algorithm. The one hyper-parameter is ``threshold``, the least cosine of a candidate.
+        As for every algorithm. The only hyper-parameter is ``threshold``, the smallest cosine of a candidate.
     embedding_dim
-        Numbers by which each categorical feature is represented.
+        Dimension of the embedding of each categorical feature.
     steps
         Steps of Adam.
     batch_size
-        Clicked pairs in the random batch of a step.
+        Number of clicked pairs in a batch.
     learning_rate
         Of Adam.
     smoothing
         Factor of the cosines in the softmax of the loss.
     model_seed
-        Seed of weights and batches. It is not the experiment's: the model is the same in all repetitions.
+        Seed of weights and batches; independent of the experiment's seed, so all repetitions share the model.
 
     Source: online_hpo, sections 6 and 7.1, with its 10,000 epochs read as steps. Assumed: the width of the embeddings,
-    Adam's usual learning rate, and a smoothing of 1, since the paper names no factor. With 5 the cosines of clicked and
-    unclicked ads of the generated log lie further apart, and F-scores depend more on the threshold.
+    Adam's usual learning rate, and a smoothing of 1, since the paper gives no factor. With 5 the cosines of clicked and
+    unclicked ads of the generated log are further apart, and F-scores depend more on the threshold.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -99,7 +99,7 @@ class CandidateGeneration(Algorithm):
         with suppress(OSError):  # the cache warns about a folder that cannot be written to
             write_whole(curve.with_suffix(".csv"), "\n".join([*lines, ""]).encode())
             write_whole(curve, _draw(losses))
-            print(f"DSSM is trained; its loss over {self.steps:,} steps: {curve}", file=sys.stderr)
+            print(f"DSSM trained; its loss over {self.steps:,} steps: {curve}", file=sys.stderr)
         return {"scores": model.scores(log), "losses": losses}
 
 
@@ -107,7 +107,7 @@ _cache: Cache[np.ndarray] = Cache("dssm", "", bench.algorithms.dssm, bench.seedi
 
 
 def _draw(losses: np.ndarray) -> bytes:
-    """Return the curve of the losses, each point the mean of a hundredth of the steps, as SVG."""
+    """Return the loss curve as SVG, each point the mean over a hundredth of the steps."""
     from matplotlib.figure import Figure
 
     parts = np.array_split(losses, min(100, len(losses)))
@@ -123,9 +123,9 @@ def _draw(losses: np.ndarray) -> bytes:
 
 @contextmanager
 def _bar(steps: int) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar on a terminal, else a line; yield what moves it on by a step."""
+    """Show a progress bar on a terminal, else one line; yield a function that advances it by a step."""
     if not sys.stderr.isatty():
-        print(f"DSSM is trained, once, with {steps:,} steps; 10,000 take 15 to 30 minutes", file=sys.stderr)
+        print(f"Training DSSM, once, with {steps:,} steps; 10,000 take 15 to 30 minutes", file=sys.stderr)
         yield lambda loss: None
         return
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""DSSM: a tower for users and one for ads, whose outputs have a high cosine where a user clicks on an ad."""
+"""DSSM: a tower for users and one for ads, whose outputs have a high cosine if the user clicks on the ad."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,28 +25,28 @@ class Dssm:
     """Two towers, each of embeddings of categorical features and four layers with tanh.
 
     Trained on clicked pairs of user and ad, drawn uniformly, each beside four ads drawn uniformly, with replacement,
-    from those that the same user was shown and did not click. The loss is
+    from those that the same user saw and did not click. The loss is
     ``-log(m(u, a+) / (m(u, a+) + sum_i m(u, a-_i)))`` with ``m = exp(smoothing * cosine)``, as in Huang et al. 2013,
-    which the paper follows. It writes the cosine itself in place of m, of which there is no logarithm where it is
-    negative. With ``m = (1 + cosine) / 2`` the loss would not change when all m shrink by one factor: the cosines then
-    drift towards -1, where no threshold in [0, 1] lets an ad pass.
+    which the paper follows. The paper prints the cosine itself in place of m, whose logarithm is undefined where it is
+    negative. With ``m = (1 + cosine) / 2`` the loss is invariant to scaling all m: the cosines then drift towards -1,
+    where no threshold in [0, 1] lets an ad pass.
 
-    Everything random comes from ``seeds``, and all arithmetic is done by one thread: the same seed gives the same
-    numbers in any process on the same machine.
+    All randomness comes from ``seeds``, and all arithmetic uses one thread: the same seed gives the same numbers in any
+    process on the same machine.
 
     Parameters
     ----------
     log
         Users, ads and clicks.
     embedding_dim
-        Numbers by which a category is represented.
+        Dimension of the embedding of a category.
     seeds
         Source of the weights and of the batches.
 
     Raises
     ------
     DataError
-        When no user of the log has both a clicked and an unclicked ad.
+        If no user of the log has both a clicked and an unclicked ad.
 
     Source: online_hpo, section 7.1. Assumed: the width of the embeddings; weights are drawn uniformly within
     sqrt(6 / (inputs + outputs)), as in Huang et al. 2013, embeddings from N(0, 0.1^2).
@@ -98,7 +98,7 @@ class Dssm:
             adam = torch.optim.Adam(parameters, lr=learning_rate, fused=True)
             for step in range(steps):
                 user, ads = self._batch(batch_size)
-                # An ad that occurs several times in a batch goes through its tower once
+                # An ad that occurs several times in a batch is embedded once
                 distinct, place = np.unique(ads, return_inverse=True)
                 u = self.users.embed(user_codes[user])
                 a = self.ads.embed(ad_codes[distinct])[torch.from_numpy(place.reshape(ads.shape))]
@@ -138,7 +138,7 @@ class Dssm:
 
     @staticmethod
     def _embeddings(tower: "Tower", features: np.ndarray) -> np.ndarray:
-        """Return the outputs for rows of features; rows that are equal are computed once."""
+        """Return the outputs for rows of features; equal rows are computed once."""
         distinct, place = np.unique(tower.encode(features), axis=0, return_inverse=True)
         parts = [tower.embed(distinct[i : i + _CHUNK]).numpy() for i in range(0, len(distinct), _CHUNK)]
         return np.concatenate(parts)[place]
@@ -150,10 +150,10 @@ class Tower:
     Parameters
     ----------
     features
-        Rows of categories, shape (n, features): each value of a column that occurs gets an embedding, and all others
-        together get one more, of zeros.
+        Rows of categories, shape (n, features): each value that occurs in a column has an embedding; all others share
+        one of zeros.
     embedding_dim
-        Numbers of an embedding.
+        Dimension of an embedding.
     rng
         Draws the initial weights.
     """
@@ -196,9 +196,9 @@ class Tower:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let torch use one thread, so that sums are added in the same order everywhere, and no denormal numbers.
+    """Let torch use one thread, so that the order of summation is fixed, and no denormal numbers.
 
-    Those are what Adam's means of rarely seen categories decay to, and they are slow.
+    Adam's moments of rare categories decay to denormal numbers, which are slow.
     """
     import torch
 

@@ -34,7 +34,7 @@ class GLOC(ContextualAlgorithm):
     delta^2)), where B = 1 / (2 kappa) sum_s (mu(x_s'theta_s) - y_s)^2 |x_s|^2_{V_s^-1} + 2 kappa S^2 lambda bounds the
     learner's regret over the rounds so far; S = theta_norm, R the noise constant. Assumed: cdt's text does not say
     which values it uses; these are Jun et al.'s with the constants of the logistic function, and the residual sum of
-    squares that their beta subtracts is left out, so the set is a little too large. Rewards of a warm-up, before the
+    squares that their beta subtracts is omitted, so the set is slightly too large. Rewards of a warm-up, before the
     first decision, are learnt with the theoretical kappa.
 
     Parameters
@@ -208,6 +208,6 @@ def project(gram: np.ndarray, ridge: float, radius: float, theta: np.ndarray) ->
         if following <= nu:
             break
         nu = following
-    # what is left is rounding
+    # the rest is rounding
     for i in range(dim):
         theta[i] *= min(1.0, radius / length)

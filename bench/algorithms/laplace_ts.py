@@ -27,15 +27,15 @@ class LaplaceTS(ContextualAlgorithm):
     then m = w and q_i += p (1 - p) x_i^2 with p = 1 / (1 + exp(-x'w)).
 
     The stated way to w is plain gradient descent from m + U(-1, 1)^dim: at most 1000 iterations with a step of
-    ``step_size``, halved after every 100 of them, until the gradient's norm is at most 1e-4. It is followed to the
-    letter. Where it leads depends on step_size * q_i, which grows with the data. Below 2 all is well; above, the first
-    iterations lead away from w, by a factor of step_size * q_i - 1 each, and from about 9 on the later, shorter steps
-    no longer make up for that. The mean then jumps about far away from w, where p (1 - p) is zero, so that the
-    precision no longer grows, and arms are pulled nearly at random for the rest of the run. That is a property of the
-    stated method and not mended here; ``solver: exact`` shows the difference.
+    ``step_size``, halved after every 100 of them, until the gradient's norm is at most 1e-4; it is implemented exactly
+    so. The result depends on step_size * q_i, which grows with the data. Below 2 it converges; above, the first
+    iterations diverge from w, by a factor of step_size * q_i - 1 each, and from about 9 on the later, shorter steps
+    cannot compensate. The mean then jumps around far from w, where p (1 - p) is zero, so the precision stops growing
+    and arms are pulled nearly at random for the rest of the run. This is a property of the stated method;
+    ``solver: exact`` shows the difference.
 
-    Assumed: a descent that ends beyond the range of numbers (a squared norm of w that overflows) leaves the posterior
-    as it was; rewards of a warm-up, before the first decision, are learnt with the theoretical step size.
+    Assumed: if the descent overflows (the squared norm of w is not finite), the posterior is unchanged; rewards of a
+    warm-up, before the first decision, are learnt with the theoretical step size.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _learn_by_descent(
         for i in range(dim):
             gradient[i] = precision[i] * (w[i] - mean[i]) + pull * x[i]
         square = _dot(gradient, gradient)
-        # the norm itself may overflow on the way; only what is not a number cannot come back
+        # the norm may overflow temporarily; only NaN is final
         if np.sqrt(square) <= _TOLERANCE or np.isnan(square):
             break
         for i in range(dim):
@@ -167,7 +167,7 @@ def _set_posterior(x: np.ndarray, w: np.ndarray, mean: np.ndarray, precision: np
 
 @kernel
 def _dot(left: np.ndarray, right: np.ndarray) -> float:
-    """Return the inner product, over four partial sums in a fixed order, which a processor adds side by side."""
+    """Return the inner product, as four partial sums in a fixed order, so that it can be vectorised."""
     a = b = c = d = 0.0
     whole = left.size - left.size % 4
     for i in range(0, whole, 4):

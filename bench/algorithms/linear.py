@@ -68,12 +68,12 @@ class LinearAlgorithm(ContextualAlgorithm):
         }
 
     def _set_ridge(self, ridge: float) -> None:
-        """Make the state that of the current ``ridge`` parameter, exactly: nothing is approximated when it changes."""
+        """Recompute the state for the current ``ridge`` parameter, exactly."""
         self._ridge = positive("ridge", ridge)
         self._refresh()
 
     def _refresh(self) -> None:
-        """Recompute from the gram matrix and the moments what is otherwise updated round by round."""
+        """Recompute from the Gram matrix and the moments what is otherwise updated in each round."""
 
 
 @kernel

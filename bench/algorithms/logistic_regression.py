@@ -1,4 +1,4 @@
-"""Logistic regression that is refitted exactly after every observation."""
+"""Logistic regression that is refitted to a guaranteed accuracy after every observation."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from bench.errors import ConfigError
 from bench.kernel import kernel
 
 _BLOCK = 128
-"""Observations per block of the history: with 25 features, a block stays in a processor's nearest cache."""
+"""Observations per block of the history: with 25 features, a block fits into a processor's first-level cache."""
 
 _QUARTER = _BLOCK // 4
 
 _MAX_PASSES = 1000
-"""Passes over the observations after which a fit is given up."""
+"""Maximum number of passes over the observations in a fit."""
 
 _STALE = 0.9
 """Share of the Hessian's tolerance that stale weights may use; the last step may use half of the rest."""
@@ -22,11 +22,11 @@ class LogisticRegression:
     """Penalised maximum likelihood, sum of logistic losses + penalty/2 |theta|^2, without intercept.
 
     The estimate is within ``tolerance`` (Euclidean distance) of the exact one after every :meth:`fit`, and the Hessian
-    within a relative ``hessian_tolerance``; both are bounds, not observations.
+    within a relative ``hessian_tolerance``; both are proven bounds.
 
-    Estimate. Newton's method from the last estimate. Its first step needs no look at the history: there, the gradient
-    is known but for the observations added since. Each further step is preceded by a pass over all observations that
-    computes the gradient exactly; usually there is just one. Steps are damped as in Sun and Tran-Dinh 2019 (generalized
+    Estimate. Newton's method from the last estimate. Its first step needs no pass over the history: there, the gradient
+    is known except for the observations added since. Each further step is preceded by a pass over all observations that
+    computes the gradient exactly; usually one suffices. Steps are damped as in Sun and Tran-Dinh 2019 (generalized
     self-concordance), so that every start leads to the minimum. Let g be the exact gradient at theta, B the Hessian in
     use, L the largest norm of the features and r = L |g| / penalty. On the way from theta to the minimum no x'theta
     moves by more than r (strong convexity), and |d ln mu'(z) / dz| <= 1, so all Hessians on it lie between exp(-r) and
@@ -105,8 +105,8 @@ class LogisticRegression:
         Raises
         ------
         ConfigError
-            When the tolerance cannot be reached, as the penalty is too small for double precision or the features are
-            not finite.
+            If the tolerance cannot be reached, because the penalty is too small for double precision or the features
+            are not finite.
         """
         if self._fitted == (self.count, penalty):
             return 0
@@ -127,7 +127,7 @@ class LogisticRegression:
         if passes < 0:
             raise ConfigError(
                 f"logistic regression: found no estimate within {self._tolerance} for the penalty {penalty} and "
-                f"{self.count} observations, expected finite features and a penalty that is not so small"
+                f"{self.count} observations, expected finite features and a larger penalty"
             )
         self._fitted = (self.count, penalty)
         return int(passes)

@@ -59,7 +59,7 @@ class RandomForest(SupervisedAlgorithm):
         Raises
         ------
         ConfigError
-            When scikit-learn refuses a value.
+            If scikit-learn rejects a value.
         """
         from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
@@ -69,5 +69,5 @@ class RandomForest(SupervisedAlgorithm):
             predictions: np.ndarray = forest.fit(features, target).predict(queries)
         except ValueError as error:
             text = " ".join(str(error).split()).removesuffix(".")
-            raise ConfigError(f"algorithm: found {configuration}, expected values that fit ({text})") from None
+            raise ConfigError(f"algorithm: found {configuration}, expected valid values ({text})") from None
         return predictions

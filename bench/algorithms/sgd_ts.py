@@ -16,7 +16,7 @@ from bench.seeding import Seeds
 from bench.space import Configuration, Space
 
 _LEARNING_RATE = 1.0
-"""Its theoretical value depends on unknown constants; cdt uses 1 instead."""
+"""The theoretical value depends on unknown constants; cdt uses 1 instead."""
 
 
 @component
@@ -29,8 +29,8 @@ class SGDTS(ContextualAlgorithm):
     theta_tilde over the epochs; theta ~ N(theta_bar, s^2 I). In the epoch, argmax x'theta is pulled. For j = 1 the last
     epoch is that of the random pulls, whose gradients sum to zero at their maximum-likelihood estimate.
 
-    Hyper-parameters are those of the epoch's first round, and are used for the step and the draw before it. Which there
-    are depends on the covariance:
+    Hyper-parameters are those of the epoch's first round, used for the step and the draw before it. They depend on the
+    covariance:
 
     - ``two``: s^2 = (2 exploration_rate_1^2 + 2 exploration_rate_2^2) / j; tuned with learning_rate in syndicated.
     - ``one``: s^2 = 2 exploration_rate^2 / j; tuned with learning_rate in cdt.
@@ -38,9 +38,9 @@ class SGDTS(ContextualAlgorithm):
     Theory: learning_rate = 1, exploration_rate_1 = sigma sqrt(dim/2 ln(1 + 2 j tau / dim) + 2 ln T),
     exploration_rate_2 = tau / learning_rate sqrt(1 + ln j), and exploration_rate the root of the sum of their squares.
 
-    The maximum-likelihood estimate is infinite when a plane through the origin separates the rewards of the random
-    pulls, which is certain when there are no more of them than features, and usual up to twice as many. Assumed: a
-    penalty/2 |theta|^2 is added, so small that it does not matter otherwise.
+    The maximum-likelihood estimate is infinite if a plane through the origin separates the rewards of the random
+    pulls, which is certain if there are no more pulls than features, and common up to twice as many. Assumed: a
+    penalty/2 |theta|^2 is added, small enough to be negligible otherwise.
 
     Parameters
     ----------

@@ -33,9 +33,9 @@ class SoftmaxPolicy(Algorithm):
     Parameters
     ----------
     n_trees
-        Trees of the random forest.
+        Number of trees of the random forest.
     max_iter
-        Passes over the data at most, for the logistic regression (saga); it is used as it then stands.
+        Maximum number of passes over the data for the logistic regression (saga), converged or not.
 
     Source: opl_hpo, equation 6 and table 2.
     """
@@ -81,7 +81,7 @@ class SoftmaxPolicy(Algorithm):
         Raises
         ------
         TaskError
-            When a reward is neither 0 nor 1.
+            If a reward is neither 0 nor 1.
         """
         other = train.rewards[(train.rewards != 0) & (train.rewards != 1)]
         if other.size:
@@ -93,7 +93,7 @@ class SoftmaxPolicy(Algorithm):
         self._trained: dict[tuple[Any, ...], RewardModel] = {}
 
     def train(self, configuration: Configuration) -> RewardModel:
-        """Return the reward model of a configuration; what it does not set stands at its default."""
+        """Return the reward model of a configuration; values it does not set have their defaults."""
         complete = self.complete(configuration)
         names = ("model", *_OF_MODEL[complete["model"]])
         key = tuple(complete[name] for name in names)
@@ -102,7 +102,7 @@ class SoftmaxPolicy(Algorithm):
         return self._trained[key]
 
     def policy(self, configuration: Configuration) -> Policy:
-        """Return the policy of a configuration; what it does not set stands at its default."""
+        """Return the policy of a configuration; values it does not set have their defaults."""
         model, beta = self.train(configuration), float(self.complete(configuration)["beta"])
 
         def softmax(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from bench.space import Configuration
 
 @component
 class SupervisedAlgorithm(Algorithm):
-    """Learns from examples; training it is a function of the examples and the configuration, without chance."""
+    """Learns from examples; training is deterministic, given the examples and the configuration."""
 
     @abstractmethod
     def predict(
@@ -31,9 +31,9 @@ class SupervisedAlgorithm(Algorithm):
         features, target
             Examples, shapes (rows, features) and (rows,).
         queries
-            What to predict for, shape (queries, features).
+            Features to predict for, shape (queries, features).
         classes
-            Whether the target is classes, else numbers.
+            Whether the targets are classes rather than numbers.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The command ``python -m bench.data``: fetch or parse a data set, or say which ones are at hand."""
+"""The command ``python -m bench.data``: fetch, parse or list data sets."""
 
 import argparse
 import os
@@ -14,15 +14,15 @@ from bench.errors import BenchError, DataError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, or 1 after one sentence about what went wrong."""
+    """Run the command and return its exit code: 0, or 1 after an error message."""
     parser = argparse.ArgumentParser(prog="python -m bench.data", description="Data sets of the benchmark suite.")
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
     fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}")
-    fetching.add_argument("--url", help="a mirror of the archive; the checksums must fit all the same")
-    parsing = commands.add_parser("parse", help="parse the files of a log, once, and say what was skipped")
+    fetching.add_argument("--url", help="a mirror of the archive; the checksums must still match")
+    parsing = commands.add_parser("parse", help="parse the files of a log, once, and report what was skipped")
     parsing.add_argument("dataset", help=f"{YAHOO_R6A.name} or {ALI_DISPLAY_AD.name}")
-    commands.add_parser("status", help="list every data set: where it is, or how to get it")
+    commands.add_parser("status", help="list every data set: its path, or how to get it")
     heldout = commands.add_parser("heldout", help="measure how well MovieLens factors predict held-out ratings")
     heldout.add_argument("--output", type=Path, help="folder for heldout.csv and heldout.md")
     heldout.add_argument("--seed", type=int, default=0, help="seed of the split and of the factors (default: 0)")
@@ -62,13 +62,13 @@ def _status(dataset: Dataset) -> str:
 
 def _checked(dataset: Dataset, path: Path) -> str:
     if dataset.download is None:
-        return "no checksum known"
+        return "no known checksum"
     try:
         expected = dataset.download.member_checksum
         good = checksum_of(path, expected) == expected
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    return "checksum as published" if good else "its checksum is NOT the published one"
+    return "checksum matches" if good else "checksum does NOT match the published one"
 
 
 def _parse(dataset: Dataset) -> None:
@@ -77,7 +77,7 @@ def _parse(dataset: Dataset) -> None:
         return
     if dataset is not YAHOO_R6A:
         known = f"{YAHOO_R6A.name}, {ALI_DISPLAY_AD.name}"
-        raise DataError(f"data set '{dataset.name}' is read as it is, expected one to parse: {known}")
+        raise DataError(f"data set '{dataset.name}' needs no parsing, expected one of: {known}")
     from bench.data.yahoo_r6a import daily_files, describe, load_log
 
     paths = daily_files()

@@ -40,24 +40,24 @@ class _Table:
 def read_log(folder: Path, identity: str = "", say: Callable[[str], None] | None = None) -> AdLog:
     """Read ``raw_sample.csv``, ``ad_feature.csv`` and ``user_profile.csv``.
 
-    Dropped and counted are rows of the log in which a value is missing (empty, or the word NULL), or whose user or ad
-    is missing from its table, or has a missing value there. Prices become five bins with equal numbers of ads. The
-    hour of a row is that of Beijing, where the log was written; of hours with equally many rows the earliest counts.
+    Rows of the log are dropped and counted if a value is missing (empty, or the word NULL), or if the user or ad is
+    missing from its table or has a missing value there. Prices become five bins with equal numbers of ads. The hour of
+    a row is that of Beijing, where the log was recorded; a user's main hour is the earliest on a tie.
 
     Parameters
     ----------
     folder
-        Where the files are.
+        Folder of the files.
     identity
-        What the log is to be known by.
+        Identity of the log.
     say
-        Told how far the reading is.
+        Receives lines of progress.
 
     Raises
     ------
     DataError
-        If a file is missing or empty, has no column that is needed or a field that is no whole number of at most 31
-        bits, an id is there twice in a table, or no row is left. The message names file, and line or column.
+        If a file is missing or empty, lacks a column, has a field that is not a whole number of at most 31 bits, an id
+        occurs twice in a table, or no row is left. The message names file, and line or column.
     """
     folder = Path(folder)
     say = say or (lambda text: None)
@@ -162,7 +162,7 @@ def _read_rows(
 
 
 def _used(rows: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which of ``n`` rows occur, ascending, and ``rows`` numbered among these."""
+    """Return which of ``n`` rows occur, ascending, and ``rows`` as positions among these."""
     occurs = np.zeros(n, dtype=bool)
     occurs[rows] = True
     numbers = (np.cumsum(occurs) - 1).astype(np.int32)
@@ -177,7 +177,7 @@ def _main_hours(user: np.ndarray, hour: np.ndarray, n_users: int) -> np.ndarray:
 def _pairs(
     user: np.ndarray, ad: np.ndarray, click: np.ndarray, n_users: int, n_ads: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the places of each user, and the ads and clicks of every pair once; one click makes a pair clicked."""
+    """Return the places of each user, and the ad and click of every distinct pair, clicked if any row is."""
     keys = user.astype(np.int64)
     keys *= n_ads
     keys += ad
@@ -193,13 +193,13 @@ def _pairs(
 
 
 def _bins(prices: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the bins of ``values``: the edges leave equally many of ``prices`` in each; a tie goes to one bin."""
+    """Return the bins of ``values``, whose edges are quantiles of ``prices``; equal values share a bin."""
     edges = np.quantile(prices, np.arange(1, PRICE_BINS) / PRICE_BINS)
     return np.searchsorted(edges, values, side="left")
 
 
 Column = tuple[np.ndarray, np.ndarray]
-"""Values, with 0 where one is missing, and whether it is there."""
+"""Values, with 0 for missing ones, and a mask of those that are present."""
 
 
 def _batches(path: Path, names: tuple[str, ...], required: tuple[str, ...] = ()) -> Iterator[list[Column]]:
@@ -239,7 +239,7 @@ def _column(column: Any) -> Column:
 
 
 def _header(path: Path, names: tuple[str, ...]) -> list[str]:
-    """Return the file's columns; a name may have blanks around it, as one has in the original."""
+    """Return the file's columns; names may be surrounded by blanks, as one is in the original."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             line = file.readline(10_000)
@@ -258,7 +258,7 @@ def _header(path: Path, names: tuple[str, ...]) -> list[str]:
 def _first_bad_line(
     path: Path, header: list[str], names: tuple[str, ...], required: tuple[str, ...], reason: str = ""
 ) -> DataError:
-    """Return the error of the first bad line: read line by line, which only a file with one is worth."""
+    """Return the error of the first invalid line, found by reading the file line by line."""
     places = [(header.index(name), name) for name in names]
     with path.open("rb") as file:
         next(file)
@@ -292,6 +292,6 @@ def _first_bad_line(
 
 def _is_price(text: str) -> bool:
     try:
-        return text.isascii() and "_" not in text and 0.0 <= float(text) <= _LARGEST  # Python alone takes 1_0
+        return text.isascii() and "_" not in text and 0.0 <= float(text) <= _LARGEST  # only Python accepts 1_0
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""A generated stand-in for Ali-Display-Ad: the same three files, nothing of the data itself."""
+"""A generated stand-in for Ali-Display-Ad: the same three files, without any of the data."""
 
 from pathlib import Path
 
@@ -17,17 +17,17 @@ _WEIGHTS = (0.8, 1.0, 0.5, 0.6, 0.5, 0.4, 0.3, 0.4)
 def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, days: int = 8, seed: int = 0) -> None:
     """Write ``raw_sample.csv``, ``ad_feature.csv`` and ``user_profile.csv`` with generated content.
 
-    Users and ads have latent vectors that are mostly sums of vectors of their features. A user clicks on an ad where
-    the cosine of the two vectors, with some noise, is above a threshold that drifts over the hours of the day: clicks
-    are frequent, and also go to less relevant ads, in the afternoon, and are rare at night. Most users have a
-    favourite hour in which most of their displays lie. Displays per user are long-tailed, with a mean of 25, and so is
-    the popularity of ads. As in the original some features are empty or NULL, and some users and ads of the log are
-    missing from their tables; both are rarer than there, so that a small log keeps most of its users.
+    Users and ads have latent vectors that are mostly sums of vectors of their features. A user clicks on an ad if the
+    cosine of the two vectors, with some noise, is above a threshold that drifts over the hours of the day: in the
+    afternoon clicks are frequent, also on less relevant ads; at night they are rare. Most users have most of their
+    displays in a favourite hour. Displays per user are long-tailed, with a mean of 25, and so is the popularity of ads.
+    As in the original, some features are empty or NULL, and some users and ads of the log are missing from their
+    tables; both are rarer than there, so that a small log keeps most of its users.
 
     Parameters
     ----------
     folder
-        Where to; files that are there are replaced.
+        Where to write; existing files are replaced.
     n_users, n_ads
         Numbers of users and ads.
     days

@@ -1,4 +1,4 @@
-"""The data sets that the project knows."""
+"""The data sets of the project."""
 
 from bench.data.dataset import Dataset
 from bench.data.download import Download
@@ -12,7 +12,7 @@ MOVIELENS = Dataset(
     licence="research use with acknowledgement (Harper and Konstan 2015); it must not be redistributed or used "
     "commercially without permission from GroupLens",
     how_to_get="python -m bench.data fetch movielens",
-    stand_in="generated surrogate ratings take its place",
+    stand_in="generated surrogate ratings are used",
     download=Download(
         url="https://files.grouplens.org/datasets/movielens/ml-100k.zip",
         archive_checksum="md5:0e33842e24a9c977be4e0107933c0723",
@@ -28,7 +28,7 @@ YAHOO_R6A = Dataset(
     file="ydata-fp-td-clicks-v1_0.200905*",
     licence="non-commercial research under an agreement with Yahoo! Webscope; it must not be redistributed",
     how_to_get="ask Yahoo! Webscope for R6A and put its ten daily files, plain or gzip, into one folder",
-    stand_in="a generated surrogate log takes its place",
+    stand_in="a generated surrogate log is used",
 )
 
 OPEN_BANDIT = Dataset(
@@ -38,7 +38,7 @@ OPEN_BANDIT = Dataset(
     file="open_bandit_dataset/*/*/*.csv",
     licence="CC BY 4.0 (Saito et al. 2021)",
     how_to_get="download it from research.zozo.com/data.html and unpack the zip file into one folder",
-    stand_in="the sample that comes with the package obp takes its place: real data, 10,000 rows of each log",
+    stand_in="the sample in the package obp is used: real data, 10,000 rows of each log",
 )
 
 TITANIC = Dataset(
@@ -48,7 +48,7 @@ TITANIC = Dataset(
     file="train.csv",
     licence="the rules of the Kaggle competition, which every user accepts there",
     how_to_get="download train.csv from kaggle.com/competitions/titanic",
-    stand_in="the breast-cancer data that comes with scikit-learn takes its place",
+    stand_in="scikit-learn's breast-cancer data is used",
 )
 
 HOUSE_PRICES = Dataset(
@@ -58,7 +58,7 @@ HOUSE_PRICES = Dataset(
     file="train.csv",
     licence="the rules of the Kaggle competition, which every user accepts there",
     how_to_get="download train.csv from kaggle.com/competitions/house-prices-advanced-regression-techniques",
-    stand_in="the diabetes data that comes with scikit-learn takes its place",
+    stand_in="scikit-learn's diabetes data is used",
 )
 
 ALI_DISPLAY_AD = Dataset(
@@ -69,7 +69,7 @@ ALI_DISPLAY_AD = Dataset(
     licence="the terms on its page at Tianchi, which every user accepts there; it is not redistributed here",
     how_to_get="download dataset 56 from tianchi.aliyun.com and put raw_sample.csv, ad_feature.csv and "
     "user_profile.csv into one folder",
-    stand_in="a generated surrogate log takes its place",
+    stand_in="a generated surrogate log is used",
 )
 
 CATALOGUE: dict[str, Dataset] = {
@@ -83,7 +83,7 @@ def find_dataset(name: str) -> Dataset:
     Raises
     ------
     DataError
-        If there is none; the message lists the names there are.
+        If there is none; the message lists the valid names.
     """
     if name not in CATALOGUE:
         raise DataError(f"found the unknown data set '{name}', expected one of: {', '.join(CATALOGUE)}")

@@ -7,26 +7,26 @@ from bench.data.download import Download
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set: what it is called, where its file lies, how one gets it.
+    """A data set: its name, the location of its file, and how to get it.
 
     Parameters
     ----------
     name
         Name on the command line and in settings.
     title
-        Name for people.
+        Name for display.
     folder
         Folder of the data set, below ``BENCH_DATA_DIR`` or below the cache's ``data`` folder.
     file
-        Name of its file in that folder, or a pattern such as ``clicks.*`` whose first match counts.
+        Name of its file in that folder, or a pattern such as ``clicks.*`` whose first match is used.
     licence
-        What its licence asks, in one sentence.
+        Terms of its licence, in one sentence.
     how_to_get
-        How one gets it by hand, in one sentence.
+        How to get it manually, in one sentence.
     stand_in
-        What is used where it is missing, if anything.
+        What is used if it is missing, if anything.
     download
-        Where ``fetch`` gets it, or None for a data set that must be got by hand.
+        Where ``fetch`` gets it, or None for a data set that must be downloaded manually.
     """
 
     name: str

@@ -1,18 +1,18 @@
-"""Where a data set can be downloaded, and how to tell that it arrived whole."""
+"""Where a data set can be downloaded, and its checksums."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Download:
-    """An archive on a server, and the one file of it that is needed.
+    """An archive on a server, and the one file needed from it.
 
     Parameters
     ----------
     url
         Address of a zip archive.
     archive_checksum
-        Checksum of the archive as its publisher states it, written ``algorithm:digest``.
+        Checksum of the archive as published, written ``algorithm:digest``.
     member
         Path of the needed file inside the archive.
     member_checksum

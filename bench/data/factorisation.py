@@ -10,7 +10,7 @@ from bench.errors import ConfigError
 from bench.kernel import kernel
 
 SWEEPS = 100
-"""Sweeps over users and items: a fixed number, so that the result doesn't hang on the last bits of a stopping rule."""
+"""Sweeps over users and items: a fixed number, so that the result does not depend on rounding in a stopping rule."""
 
 
 def factorise(
@@ -19,7 +19,7 @@ def factorise(
     """Minimise the squared error on the observed ratings plus a penalty weighted by the numbers of ratings.
 
     The objective is ``sum (r_ij - w_i.h_j)^2 + reg sum_i n_i |w_i|^2 + reg sum_j m_j |h_j|^2``, where the first sum
-    goes over the observed ratings and user i gave n_i, item j got m_j of them (weighted lambda regularisation; Zhou
+    is over the observed ratings, of which user i gave n_i and item j received m_j (weighted lambda regularisation; Zhou
     et al. 2008, "Large-scale parallel collaborative filtering for the Netflix prize"). Each half sweep solves for all
     users, or all items, exactly, so the objective never rises. The items start from random factors.
 
@@ -39,7 +39,7 @@ def factorise(
     Raises
     ------
     ConfigError
-        If a setting is out of range, or the regularisation so small that the equations cannot be solved.
+        If a setting is out of range, or the regularisation is too small to solve the equations.
     """
     if rank < 1:
         raise ConfigError(f"rank: found {rank}, expected at least 1")
@@ -72,7 +72,7 @@ def _grouped(
     return starts, column[order].astype(np.int64), rating[order].astype(np.float64)
 
 
-# The arithmetic is written out rather than left to BLAS, whose sums depend on processor and number of threads.
+# The arithmetic is explicit because the results of BLAS depend on the processor and the number of threads.
 
 
 @kernel

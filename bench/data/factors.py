@@ -1,4 +1,4 @@
-"""The two thin matrices whose product approximates a table of ratings."""
+"""A low-rank factorisation of a table of ratings."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Factors:
     objective
         The objective after each half sweep (users, items, users, ...), shape (2 * sweeps,).
     fingerprint
-        Which data it was made from: the sha256 of the data file, ``surrogate``, or empty.
+        The data it was computed from: the sha256 of the data file, ``surrogate``, or empty.
     """
 
     users: np.ndarray

@@ -11,24 +11,24 @@ from bench.data.files import cached_path, checksum_of, write_whole
 from bench.errors import DataError
 
 TIMEOUT = 30.0
-"""Seconds without a byte after which a server counts as not answering."""
+"""Seconds without data after which a server is considered unreachable."""
 
 
 def fetch(dataset: Dataset, url: str | None = None) -> Path:
-    """Return the path of the data set's file in the cache, after downloading it unless a good one is there.
+    """Return the path of the data set's file in the cache; download it unless a valid one exists.
 
     Parameters
     ----------
     dataset
-        What to fetch; its checksums hold for a mirror too.
+        What to fetch; its checksums also apply to a mirror.
     url
         A mirror of the archive, instead of the publisher's address.
 
     Raises
     ------
     DataError
-        If the data set cannot be downloaded, the transfer fails or is cut, a checksum is wrong or the file cannot be
-        written. Nothing is left behind, and a file that was there before is as it was.
+        If the data set cannot be downloaded, the transfer fails or is incomplete, a checksum is wrong or the file
+        cannot be written. Nothing is left behind, and an existing file is unchanged.
     """
     download = dataset.download
     if download is None:
@@ -54,7 +54,7 @@ def fetch(dataset: Dataset, url: str | None = None) -> Path:
 
 
 def _transfer(url: str, path: Path) -> None:
-    import requests  # pooch's own means of transport, as slow to import as it is there
+    import requests  # used by pooch; slow to import
 
     try:
         pooch.HTTPDownloader(chunk_size=1 << 16, timeout=TIMEOUT)(url, str(path), None)
@@ -62,10 +62,10 @@ def _transfer(url: str, path: Path) -> None:
         answer = "an error" if error.response is None else error.response.status_code
         raise DataError(f"{url}: found the answer {answer}, expected the archive") from None
     except requests.exceptions.ChunkedEncodingError:
-        raise DataError(f"{url}: found a transfer that was cut short, expected the whole archive; try again") from None
+        raise DataError(f"{url}: found an incomplete transfer, expected the whole archive; try again") from None
     except (requests.ConnectionError, requests.Timeout):
-        raise DataError(f"{url}: found no server that answers; is there a network?") from None
-    except (OSError, ValueError) as error:  # an address that is none, too many redirects, a full disk
+        raise DataError(f"{url}: found no responding server; is there a network connection?") from None
+    except (OSError, ValueError) as error:  # an invalid address, too many redirects, a full disk
         raise DataError(f"{url}: cannot be downloaded ({error})") from None
 
 
@@ -82,4 +82,4 @@ def _unpack(archive: Path, member: str, target: Path, url: str) -> None:
     except KeyError:
         raise DataError(f"the archive from {url}: found no '{member}' in it") from None
     except zipfile.BadZipFile:
-        raise DataError(f"the archive from {url}: found a file that is no whole zip archive") from None
+        raise DataError(f"the archive from {url}: found an invalid zip archive") from None

@@ -1,4 +1,4 @@
-"""How well the factors predict ratings they were not fitted to, beside a predictor that only takes means."""
+"""Held-out prediction error of the factors, compared with a predictor based on means."""
 
 from pathlib import Path
 
@@ -26,9 +26,9 @@ def held_out_error(
     sweeps: int = SWEEPS,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Hold out some ratings at random, fit on the others, and measure root mean squared errors on both.
+    """Hold out some ratings at random, fit on the others, and compute root mean squared errors on both.
 
-    All predictions are clipped to the range of stars, 1 to 5. Where a held-out rating's user or item has no rating
+    All predictions are clipped to the range of stars, 1 to 5. If a held-out rating's user or item has no rating
     left to fit on, every predictor falls back on the means.
 
     Parameters
@@ -44,17 +44,17 @@ def held_out_error(
     sweeps
         Sweeps of the alternating least squares.
     seed
-        Of the split and of the factors' starting values; all rows share both.
+        Seed of the split and of the factors' starting values; all rows share both.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``predictor``, ``regularisation`` (NaN for the means), ``train_rmse``, ``heldout_rmse``. The first row
-        is user mean + item mean - global mean, of the ratings fitted on.
+        is user mean + item mean - global mean, of the training ratings.
     """
     n_held = round(fraction * len(ratings))
     if not 0 < n_held < len(ratings):
-        raise ConfigError(f"fraction: found {fraction}, expected one that leaves ratings on both sides")
+        raise ConfigError(f"fraction: found {fraction}, expected one that leaves ratings in both parts")
     seeds = Seeds(seed, 0, ("data", "heldout"))
     held = np.zeros(len(ratings), dtype=bool)
     held[seeds.generator("split").permutation(len(ratings))[:n_held]] = True
@@ -110,7 +110,7 @@ def describe(table: pd.DataFrame, fingerprint: str) -> str:
 
 
 def write_tables(table: pd.DataFrame, fingerprint: str, folder: Path) -> None:
-    """Write ``heldout.csv`` and ``heldout.md`` into a folder, which is made if need be.
+    """Write ``heldout.csv`` and ``heldout.md`` into a folder, which is created if necessary.
 
     Raises
     ------

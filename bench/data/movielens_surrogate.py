@@ -1,4 +1,4 @@
-"""A generated stand-in for MovieLens 100K: same shape, same habits, nothing of the data itself."""
+"""A generated stand-in for MovieLens 100K: same shape and similar statistics, without any of the data."""
 
 import numpy as np
 
@@ -10,19 +10,18 @@ _LATENT_RANK = 10
 
 
 def surrogate_ratings(n_users: int = 943, n_items: int = 1682, n_ratings: int = 100_000) -> Ratings:
-    """Return generated ratings in whole stars from 1 to 5, always the same ones.
+    """Return generated ratings in whole stars from 1 to 5, always the same ones, sorted by user and item.
 
-    A few users rate very much and a few items are rated very often; every user has at least 20 ratings and every item
-    at least one, as in the original. A rating is a rounded sum of a mean, a user's and an item's inclination, a
-    product of latent factors, and noise, with spreads chosen so that the stars are about as frequent as in the
-    original. User after user, items in ascending order.
+    A few users rate very often and a few items are rated very often; every user has at least 20 ratings and every item
+    at least one, as in the original. A rating is a rounded sum of a mean, a user's and an item's bias, a product of
+    latent factors, and noise, with variances chosen so that the stars are about as frequent as in the original.
     """
     rng = Seeds(0, 0, ("data", "movielens")).generator("surrogate")
     counts = _activity(n_users, n_ratings, rng)
 
-    # A user's items are the ones with the largest keys: popularity with Gumbel noise draws without replacement
+    # A user's items have the largest keys: popularity with Gumbel noise samples without replacement
     keys = rng.normal(0.0, 1.45, n_items) + rng.gumbel(size=(n_users, n_items))
-    keys[rng.choice(n_users, n_items, p=counts / n_ratings), np.arange(n_items)] = np.inf  # no item stays unrated
+    keys[rng.choice(n_users, n_items, p=counts / n_ratings), np.arange(n_items)] = np.inf  # every item is rated
     ranks = np.argsort(np.argsort(-keys, axis=1), axis=1)
     user, item = np.nonzero(ranks < counts[:, None])
 

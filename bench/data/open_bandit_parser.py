@@ -1,4 +1,4 @@
-"""Read the files of the Open Bandit Dataset: whole and right, or one sentence with the line that is not."""
+"""Read and validate the files of the Open Bandit Dataset."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,10 +14,10 @@ from bench.errors import DataError
 N_USER_FEATURES = 4
 N_ITEM_CATEGORIES = 3
 BLOCK = 1 << 24
-"""Bytes that are parsed at a time: bounds the memory, not the result."""
+"""Bytes parsed at a time, which bounds the memory."""
 
 Check = tuple[str, np.ndarray, np.ndarray, str]
-"""Column, its values, which of them are wrong, and what is expected instead."""
+"""Column, its values, a mask of invalid ones, and what is expected."""
 
 _TYPES = {"int64": "a whole number", "double": "a number", "timestamp": "a time stamp with its time zone"}
 
@@ -34,7 +34,7 @@ def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     DataError
-        If the file cannot be read, lacks a column, or a line is malformed or no item of its own, ids from 0.
+        If the file cannot be read, lacks a column, or a line is malformed, or ids are not 0, 1, ..., each once.
     """
     import pyarrow as pa
 
@@ -78,8 +78,8 @@ def read_log(path: Path, n_items: int, *, uniform: bool) -> OpenBanditLog:
     Raises
     ------
     DataError
-        If the file cannot be read, is empty, lacks a column, or a line is malformed or impossible: an item that does
-        not exist, a click that is neither 0 nor 1, a propensity outside (0, 1]. The message names file and line.
+        If the file cannot be read, is empty, lacks a column, or a line is malformed or invalid: an unknown item, a
+        click that is neither 0 nor 1, a propensity outside (0, 1]. The message names file and line.
     """
     import pyarrow as pa
 
@@ -133,7 +133,7 @@ def read_log(path: Path, n_items: int, *, uniform: bool) -> OpenBanditLog:
 
 
 def _in_order(joined: list[np.ndarray], names: list[np.ndarray]) -> OpenBanditLog:
-    """Sort by time, and the names of each feature by alphabet, so that codes don't depend on the order of lines."""
+    """Sort by time, and the names of each feature alphabetically, so that codes do not depend on the order of lines."""
     timestamp, item, position, click, propensity, user, row, of_item, affinity = joined
     order = np.argsort(timestamp, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
@@ -156,7 +156,7 @@ def _in_order(joined: list[np.ndarray], names: list[np.ndarray]) -> OpenBanditLo
 
 
 def _blocks(path: Path, types: dict[str, Any]) -> Iterator[Any]:
-    """Yield the wanted columns block by block, as tables, and turn what Arrow says of a bad line into our sentence."""
+    """Yield the required columns block by block, as tables, and translate Arrow's errors."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -164,7 +164,7 @@ def _blocks(path: Path, types: dict[str, Any]) -> Iterator[Any]:
     try:
         reader = csv.open_csv(
             path,
-            # With one thread, Arrow says in which line it stumbled
+            # With one thread, Arrow reports the line of an error
             csv.ReadOptions(use_threads=False, block_size=BLOCK),
             csv.ParseOptions(ignore_empty_lines=False),
             csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
@@ -179,7 +179,7 @@ def _blocks(path: Path, types: dict[str, Any]) -> Iterator[Any]:
 def _header(path: Path, wanted: Iterable[str]) -> list[str]:
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            first = file.readline()  # as for Arrow, a carriage return alone ends a line
+            first = file.readline()  # as in Arrow, a carriage return alone ends a line
     except OSError as error:
         raise unreadable(path, error, "a file of the Open Bandit Dataset") from None
     if not first.strip():
@@ -200,13 +200,11 @@ def _explained(path: Path, message: str, columns: list[str]) -> DataError:
         found = repr(value[1][:40]) if value else match[4].strip().splitlines()[0]
         expected = _TYPES.get(match[3], "text")
         return DataError(f"{path}, line {match[2]}, {columns[int(match[1])]}: found {found}, expected {expected}")
-    return DataError(
-        f"{path}: found a file that is no table ({message.splitlines()[0]}), expected comma-separated values"
-    )
+    return DataError(f"{path}: found an invalid table ({message.splitlines()[0]}), expected comma-separated values")
 
 
 def _codes(column: Any, names: dict[str, int]) -> np.ndarray:
-    """Return texts as numbers, by first appearance; new ones join ``names``."""
+    """Return texts as codes, by first appearance; new ones are added to ``names``."""
     encoded = column.combine_chunks().dictionary_encode()
     if hasattr(encoded, "chunks"):
         encoded = encoded.combine_chunks()
@@ -215,12 +213,12 @@ def _codes(column: Any, names: dict[str, int]) -> np.ndarray:
 
 
 def _is_empty(column: str, codes: np.ndarray, names: dict[str, int]) -> Check:
-    empty = [code for name, code in names.items() if not name or "\0" in name]  # arrays of texts drop a NUL at the end
+    empty = [code for name, code in names.items() if not name or "\0" in name]  # string arrays drop a trailing NUL
     return column, np.array(list(names)), np.isin(codes, empty), "some text"
 
 
 def _refuse(checks: list[Check], path: Path, first_line: int) -> None:
-    """Raise the error of the earliest wrong line, if there is one."""
+    """Raise the error of the first invalid line, if there is one."""
     found = [(int(np.argmax(wrong)), number) for number, (_, _, wrong, _) in enumerate(checks) if wrong.any()]
     if found:
         row, number = min(found)

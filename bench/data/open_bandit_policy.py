@@ -1,4 +1,4 @@
-"""The Thompson-sampling policy of the Open Bandit Dataset: its probabilities of all items, not only of those shown."""
+"""The probabilities of all items under the Thompson-sampling policy of the Open Bandit Dataset."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from bench.data.open_bandit_log import OpenBanditLog
 
 
 def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return the probabilities of all items that a policy had at other times, as far as its log tells.
+    """Return the probabilities of all items under a policy at other times, estimated from its log.
 
-    The policy does not look at the user, but changes all the time. The log holds its propensities of what was shown
-    alone. So the probability of an item at a position is taken from when it was last shown there before, and when it
-    was first shown there after: the harmonic mean of both propensities, for an item is more likely to be seen when
-    its probability is high, and weights 1 / propensity undo that. The probabilities of a row are then scaled to sum
-    to 1. An item that was never shown at a position has probability 0 there.
+    The policy ignores the user, but changes all the time, and the log has only the propensities of what was shown. So
+    the probability of an item at a position is that of its last display there before and its first one after: the
+    harmonic mean of both propensities, since an item is more likely to be shown when its probability is high, which
+    weights 1 / propensity correct. The probabilities of a row are then scaled to sum to 1. An item that was never shown
+    at a position has probability 0 there.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
     n_items
         Number of items.
     timestamps, positions
-        When and where, shape (m,); what the log holds for the same microsecond is not looked at.
+        Times and positions, shape (m,); log entries of the same microsecond are ignored.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
         ends = np.searchsorted(log.items[there], np.arange(n_items + 1))
         for item in range(n_items):
             shown = there[ends[item] : ends[item + 1]]
-            # One more at each end, whose weight of 0 says that there is nothing before the first or after the last
+            # Padded with a weight of 0 at both ends: nothing before the first or after the last display
             inverse = np.concatenate(([0.0], 1.0 / log.propensities[shown], [0.0]))
             before = np.searchsorted(log.timestamps[shown], times, side="left")
             after = np.searchsorted(log.timestamps[shown], times, side="right") + 1
@@ -49,9 +49,9 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
 
 
 def probabilities_of_log(log: OpenBanditLog, n_items: int, rows: np.ndarray) -> np.ndarray:
-    """Return the probabilities of all items in rows of the log itself: that of the item shown is the logged one.
+    """Return the probabilities of all items in rows of the log itself, with the logged one for the item shown.
 
-    Those of the others are what :func:`probabilities` gives, scaled to sum to the rest.
+    Those of the others are from :func:`probabilities`, scaled to sum to the rest.
 
     Parameters
     ----------

@@ -16,10 +16,10 @@ from bench.data.yahoo_log import DIM, ClickLog
 from bench.errors import DataError
 
 CHUNK = 1 << 22
-"""Bytes that are read at a time; also the length that no line reaches."""
+"""Bytes read at a time; also the limit of a line's length."""
 
 _ENOUGH = 1000
-"""Lines after which a file without a single good one is given up."""
+"""Lines after which a file without a valid one is rejected."""
 
 _FORM = "'timestamp article click |user 2:... |article 2:... |article ...'"
 _FEATURE = {str(i + 1).encode(): i for i in range(DIM)}
@@ -41,17 +41,17 @@ Tallies = dict[bytes, defaultdict[bytes, int]]
 
 
 class YahooParser:
-    """Reads daily files and adds up shows and clicks per time stamp and article.
+    """Reads daily files and counts shows and clicks per time stamp and article.
 
-    A line says ``timestamp article click |user 2:0.1 ... 1:1 |109498 2:0.3 ... 1:1 |109509 ...``: the article shown,
-    whether it was clicked, and every article of the pool with its features, which are told apart by their ids. What
-    is malformed is skipped and counted by kind: a line, or an article block alone, as if it were not there (its
-    article is then not in the pool). The features of the user are not used, and not looked at. An article of the pool
-    that is never shown in a stamp has no click-through rate there and is not among its articles (assumed). If its
-    features change within a stamp, the ones that the log had first count (assumed).
+    A line is ``timestamp article click |user 2:0.1 ... 1:1 |109498 2:0.3 ... 1:1 |109509 ...``: the article shown,
+    whether it was clicked, and every article of the pool with its features, identified by their ids. Malformed parts
+    are skipped and counted by kind: a line, or a single article block (its article is then not in the pool). The
+    features of the user are ignored. An article of the pool that is never shown in a stamp has no click-through rate
+    there and is not among its articles (assumed). If its features change within a stamp, the first ones in the log are
+    used (assumed).
 
-    A pool stays the same for thousands of lines, so lines are counted by their text, (pool, what stands before the
-    user), and only what is distinct in a chunk is parsed.
+    A pool stays the same for thousands of lines, so lines are counted by their text (pool and the part before the
+    user), and only distinct texts of a chunk are parsed.
     """
 
     def __init__(self) -> None:
@@ -68,8 +68,8 @@ class YahooParser:
         Raises
         ------
         DataError
-            If it cannot be read, is empty, is cut short or damaged as a gzip file, or is not R6A: a line is endless,
-            or less than half of the lines are well-formed.
+            If it cannot be read, is empty, is a truncated or damaged gzip file, or is not R6A: a line is too long, or
+            fewer than half of the lines are well-formed.
         """
         lines, skipped = self.lines, self.skipped.copy()
         rest = b""
@@ -79,7 +79,7 @@ class YahooParser:
             if len(rest) >= CHUNK:
                 raise DataError(f"{path}: found a line of more than {CHUNK:,} bytes, expected R6A: {_FORM}")
             self._add(complete)
-            if self.lines - lines >= _ENOUGH:  # no need to read all of it
+            if self.lines - lines >= _ENOUGH:  # fail early
                 self._refuse_foreign(path, lines, skipped, least=1)
         if rest:
             self._add([rest])
@@ -202,7 +202,7 @@ def _is_id(text: bytes) -> bool:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    """Yield the content of a file, unpacked if it is gzip, whatever its name says."""
+    """Yield the content of a file, unpacked if it is gzip, whatever its name."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
@@ -211,8 +211,6 @@ def _chunks(path: Path) -> Iterator[bytes]:
                 while chunk := file.read(CHUNK):
                     yield chunk
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(
-            f"{path}: found a gzip file that is cut short or damaged ({error}), expected a whole one"
-        ) from None
+        raise DataError(f"{path}: found a truncated or damaged gzip file ({error}), expected a complete one") from None
     except OSError as error:
         raise unreadable(path, error, "a daily file of R6A") from None

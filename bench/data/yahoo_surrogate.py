@@ -1,4 +1,4 @@
-"""A generated stand-in for Yahoo! R6A: same form, same size, same habits, nothing of the data itself."""
+"""A generated stand-in for Yahoo! R6A: same format, size and similar statistics, without any of the data."""
 
 import gzip
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ def surrogate_log(n_stamps: int = DAYS * STAMPS_PER_DAY, lines_per_stamp: int = 
     """Return a generated log, always the same one for the same sizes.
 
     About 20 articles are in the pool, each for some hours. They have a constant and five memberships that sum to one,
-    in millionths. Each line shows one of them at random; its probability of a click is logistic in its features, an
-    inclination of its own, its age and the time of day, about 4 % on average.
+    in millionths. Each line shows one of them at random; the probability of a click is logistic in its features, a bias
+    of its own, its age and the time of day, about 4 % on average.
     """
     rng = Seeds(0, 0, ("data", "yahoo_r6a")).generator("surrogate")
     born, gone = _lives(n_stamps, rng)
@@ -57,7 +57,7 @@ def surrogate_log(n_stamps: int = DAYS * STAMPS_PER_DAY, lines_per_stamp: int = 
 
 
 def _lives(n_stamps: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first round of each article and the one after its last; at any time nearly all slots are taken."""
+    """Return the first round of each article and the one after its last; at any time nearly all slots are in use."""
     lives: list[tuple[int, int]] = []
     for slot in range(_SLOTS):
         time = -int(rng.integers(_LIFE))
@@ -78,18 +78,18 @@ def _memberships(n: int, concentration: float, rng: np.random.Generator) -> np.n
 
 
 def write_files(log: ClickLog, folder: Path, *, packed: bool = False, seed: int = 0) -> list[Path]:
-    """Write a log as daily files in the exact form of R6A; reading them gives the log back.
+    """Write a log as daily files in the exact format of R6A; reading them returns the log.
 
     Parameters
     ----------
     log
         What to write, at most ten days of it; a file takes 288 time stamps.
     folder
-        Where to write, under the names that the real files have.
+        Where to write, under the names of the real files.
     packed
         Whether to write gzip files.
     seed
-        Of the order of the lines in a time stamp, and of the users.
+        Seed of the order of the lines in a time stamp, and of the users.
 
     Returns
     -------

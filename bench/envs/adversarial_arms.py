@@ -18,14 +18,14 @@ _BLOCK = 1024
 class AdversarialArms(Arms):
     """Rewards of an adversary, in [0, 1]; regret is against the arm that was best in hindsight up to the round.
 
-    *oblivious*: fixed beforehand. In the first half of the run a decoy pays 1 with probability 3/4 and every other arm
-    with 1/2; in the second half another arm, the best of the whole run, with 9/10 and every other with 1/10. Which
-    arms these are, and the rewards, are drawn from the seed. *adaptive*: it is told what was played and paid, works
-    out what UCB1 would play next, and lets that arm pay 0 and all others 1. So UCB1 never earns anything, where even a
-    fixed arm gets (K - 1) / K a round; one who draws cannot be foreseen.
+    *oblivious*: fixed in advance. In the first half of the run a decoy pays 1 with probability 3/4 and every other arm
+    with 1/2; in the second half another arm, the best of the whole run, with 9/10 and every other with 1/10. The two
+    arms and the rewards are drawn from the seed. *adaptive*: it sees what was played and paid, computes what UCB1 would
+    play next, and lets that arm pay 0 and all others 1. So UCB1 never earns anything, whereas even a fixed arm earns
+    (K - 1) / K a round; a randomised learner cannot be predicted.
 
-    Trace columns besides ``reward``, neither of them summed, as the best arm changes: ``regret``, and for the
-    oblivious adversary ``random_regret``, that of uniform draws on the same rewards, computed and not played.
+    Trace columns besides ``reward``, not summed, since the best arm changes: ``regret``, and for the oblivious
+    adversary ``random_regret``, that of uniform draws on the same rewards, computed and not played.
 
     Parameters
     ----------

@@ -17,12 +17,12 @@ from bench.seeding import Seeds
 class AliDisplayAd(Environment):
     """Every round is one user of the log, with the ads that were shown to them, those clicked and those not.
 
-    Users are ordered by the hour of the day that holds most of their interactions, displays included, and within an
-    hour by their ids. Only users with a clicked ad have a round: others never score, whatever is played. Of the ordered
-    users as many as there are rounds are taken, evenly spaced, so that any horizon covers the whole day; where there
-    are fewer, the log ends with the last of them. All repetitions see the same users in the same order.
+    Users are ordered by the hour of the day with most of their interactions, displays included, and within an hour by
+    id. Only users with a clicked ad have a round: others never score, whatever is played. As many of the ordered users
+    as there are rounds are taken, evenly spaced, so that any horizon covers the whole day; if there are fewer, the log
+    ends with the last one. All repetitions have the same users in the same order.
 
-    Without the real files, a generated log takes their place.
+    Without the real files, a generated log is used.
 
     After ``start``: ``log`` and ``users``, rows of the log's users in the order of the rounds, int64, shape (rounds,).
 
@@ -31,8 +31,8 @@ class AliDisplayAd(Environment):
     surrogate_users, surrogate_ads, surrogate_days
         Size of the generated log.
 
-    Source: online_hpo, section 7.1. Assumed: users without a click are left out; evenly spaced users, since the paper
-    does not say which 10,000 of a million it took; ties of hours go to the earlier one.
+    Source: online_hpo, section 7.1. Assumed: no users without a click; users are evenly spaced, since the paper
+    does not say which 10,000 of a million it used; the earlier hour wins on a tie.
     """
 
     surrogate_users: PositiveInt = 20_000

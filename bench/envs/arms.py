@@ -14,9 +14,9 @@ from bench.space import Configuration, HyperParameter, Space
 
 @component
 class Arms(DirectEnvironment):
-    """K arms, the values 0 to K - 1 of ``arm``; every round the rewards of all of them are there, and are revealed.
+    """K arms, the values 0 to K - 1 of ``arm``; the rewards of all arms are revealed in every round.
 
-    Rewards are made before it is known which arm is played, in blocks of rounds for speed.
+    Rewards are drawn before the arm is chosen, in blocks of rounds for speed.
     """
 
     _arms: dict[int, int] = field(init=False, repr=False)
@@ -44,7 +44,7 @@ class Arms(DirectEnvironment):
         Raises
         ------
         ConfigError
-            When there is no such arm.
+            If there is no such arm.
         """
         try:
             arm = self._arms[configuration["arm"]]
@@ -66,4 +66,4 @@ class Arms(DirectEnvironment):
 
     @abstractmethod
     def _played(self, arm: int, reward: float) -> None:
-        """Take note of what was played, and set ``mean``, ``best_mean`` and ``average_mean`` of the round."""
+        """Record what was played, and set ``mean``, ``best_mean`` and ``average_mean`` of the round."""

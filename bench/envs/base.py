@@ -12,7 +12,7 @@ class Environment(ABC):
 
     @property
     def fingerprint(self) -> str | None:
-        """Identity of the data in use (``surrogate`` for generated stand-ins), None for an environment without."""
+        """Identity of the data in use (``surrogate`` for generated data), None for an environment without data."""
         return None
 
     @abstractmethod

@@ -18,10 +18,10 @@ class ContextualEnvironment(Environment):
     """Shows arms with features each round and pays a noisy reward for the one that is pulled.
 
     After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
-    (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean norms) and, of a log
-    that ends, perhaps ``expected_rounds``: schedules are made for no more. After
-    ``observe``: ``means`` (expected rewards of the round's arms), their maximum ``best_mean`` and their average
-    ``average_mean``, which is what a uniformly random arm earns. A log that is replayed knows no means.
+    (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean norms) and, for a log
+    that ends, optionally ``expected_rounds``, the horizon of schedules. After ``observe``: ``means`` (expected rewards
+    of the round's arms), their maximum ``best_mean`` and their average ``average_mean``, which is what a uniformly
+    random arm earns. A replayed log has no means.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
@@ -43,17 +43,17 @@ class ContextualEnvironment(Environment):
 
     @abstractmethod
     def observe(self) -> np.ndarray | None:
-        """Begin the next round and return its contexts, shape (arms, dim); None when there are no more rounds.
+        """Begin the next round and return its contexts, shape (arms, dim); None if there are no more rounds.
 
-        The array is reused: it holds until the next call. Its memory runs along the arms.
+        The array is reused in the next call. It is contiguous along the arms.
         """
 
     @abstractmethod
     def pull(self, arm: int) -> float | None:
-        """Play ``arm`` in the current round and return its reward; None when a log cannot tell: that was no round."""
+        """Play ``arm`` in the current round and return its reward; None if a log rejects it: then it is no round."""
 
     def values(self, arm: int) -> dict[str, Any]:
-        """Return what else is worth keeping of the round in which ``arm`` was played."""
+        """Return further values of the round in which ``arm`` was played, for the trace."""
         best = self.best_mean
         return {"regret": best - self.means.item(arm), "random_regret": best - self.average_mean}
 

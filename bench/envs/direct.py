@@ -16,9 +16,9 @@ class DirectEnvironment(Environment):
     """Pays a noisy reward for a configuration of its own search space.
 
     After ``start``: ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all its
-    stationary pieces but the last). After ``play``: the expected rewards ``mean`` of the configuration played,
-    ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly, all of the round just played; where the
-    environment reveals them, ``rewards`` of all candidates, in the order of ``space.product()``.
+    stationary pieces except the last). After ``play``, for the round just played: the expected rewards ``mean`` of the
+    configuration played, ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly; if the environment
+    reveals them, ``rewards`` of all candidates, in the order of ``space.product()``.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
@@ -41,5 +41,5 @@ class DirectEnvironment(Environment):
         """Play a round and return its reward."""
 
     def values(self) -> dict[str, Any]:
-        """Return what else is worth keeping of the round just played."""
+        """Return further values of the round just played, for the trace."""
         return {"regret": self.best_mean - self.mean, "random_regret": self.best_mean - self.average_mean}

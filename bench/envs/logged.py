@@ -16,7 +16,7 @@ probabilities, shape (m, n_actions)."""
 
 @dataclass(frozen=True, eq=False)
 class LoggedData:
-    """What a logging policy left behind, one row for each decision.
+    """Data logged by a policy, one row per decision.
 
     Parameters
     ----------
@@ -45,11 +45,10 @@ class LoggedData:
 
 @component
 class LoggedEnvironment(Environment):
-    """Holds the log of one policy, split into training and validation data, and knows what other policies are worth.
+    """The log of one policy, split into training and validation data, and the values of other policies.
 
     After ``start``: ``n_actions``; ``action_features``, shape (n_actions, d_a); ``train`` and ``validation``;
-    ``logging_value``, the value of the logging policy, and ``best_value``, that of the best policy, None where it is
-    not known.
+    ``logging_value``, the value of the logging policy, and ``best_value``, that of the best policy, None if unknown.
     """
 
     n_actions: int = field(init=False, repr=False)
@@ -61,11 +60,11 @@ class LoggedEnvironment(Environment):
 
     @abstractmethod
     def value(self, policy: Policy, rows: int | None = None) -> float:
-        """Return the value of ``policy``: the expected reward of a decision, on data that tuning never sees.
+        """Return the value of ``policy``: the expected reward of a decision, on data not used in tuning.
 
-        ``rows``: take only so many rows of those data, the same ones each time, where less precision will do.
+        ``rows``: use only so many rows of those data, always the same ones, if less precision suffices.
         """
 
     def value_interval(self, policy: Policy) -> tuple[float, float] | None:
-        """Return a 95 % confidence interval of ``value``, None where the value is known, not estimated."""
+        """Return a 95 % confidence interval of ``value``, None if the value is known exactly."""
         return None

@@ -26,9 +26,9 @@ class Movielens(ContextualEnvironment):
     reward_link
         ``linear``: reward N(mean, noise_std^2); ``logistic``: Bernoulli(1 / (1 + exp(-x'theta))).
     noise_std
-        Standard deviation of linear rewards; also the sub-Gaussian constant that theory is told.
+        Standard deviation of linear rewards; also the sub-Gaussian constant passed to theory.
     n_users
-        Number of users whose mean is theta.
+        Number of users whose mean factor is theta.
     mean
         Linear rewards only. ``min_max``: x'theta mapped onto [0, 1] by one map over all films; ``raw``: x'theta.
     normalise_theta

@@ -32,21 +32,21 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
     and the position, one-hot; an item's features are its numerical one and the three categorical ones, one-hot.
 
     For online bandits, the uniform log is replayed (Li et al. 2011): an event whose item is not the one chosen is
-    rejected. Repetitions replay disjoint parts of the log, randomly drawn and each in the order of time; so their
-    results are independent, and an interval over them speaks of the data and not of the algorithm's luck alone. Rewards
-    are clicks; expected rewards, and so regret, are unknown. A row is taken as an event of its own, though three rows
-    make a page view. Of each item there are the position, one-hot, the item's numerical feature, the user-item
-    affinity a as a / (1 + a), and ``n_hashed`` signed hashed features (item, its categories, and these crossed with the
-    user's features); each item's features are scaled to norm 1.
+    rejected. Repetitions replay disjoint random parts of the log, each in chronological order; so their results are
+    independent, and an interval over them reflects the variation of the data as well as of the algorithm. Rewards are
+    clicks; expected rewards, and so regret, are unknown. Each row is treated as an event, although a page view has
+    three rows. The features of an item are the position, one-hot, the item's numerical feature, the user-item affinity
+    a as a / (1 + a), and ``n_hashed`` signed hashed features (item, its categories, and these crossed with the user's
+    features); each item's features are scaled to norm 1.
 
     Parameters
     ----------
     campaign
         ``men`` (34 items), ``women`` (46) or ``all`` (80).
     n_tuning
-        Rows of the Thompson-sampling log to draw, or as many as there are.
+        Rows of the Thompson-sampling log to draw, at most all.
     n_parts
-        Parts of the uniform log to replay, and so the largest number of repetitions.
+        Number of parts of the uniform log, and so the largest number of repetitions.
     n_hashed
         Number of hashed features in the replay.
 
@@ -68,7 +68,7 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
 
     @property
     def fingerprint(self) -> str:
-        """Checksum of what the logs say, after ``packaged-`` where it is the sample that comes with obp."""
+        """Checksum of the logs' content, with the prefix ``packaged-`` for obp's sample."""
         return load_campaign(self.campaign).fingerprint
 
     def start(self, rounds: int, seeds: Seeds) -> None:
@@ -86,7 +86,7 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         n = min(self.n_tuning, len(data.bts))
         rows = seeds.generator("tuning").choice(len(data.bts), n, replace=False)
         self.train, self.validation = (self._logged(part) for part in (rows[: n // 2], rows[n // 2 :]))
-        # A reward of 0 adds nothing to an IPS estimate: only rows with a click are ever looked at
+        # A reward of 0 adds nothing to an IPS estimate: only rows with a click are needed
         self._clicked = np.flatnonzero(data.random.clicks)
         self._test_contexts = _contexts(data.random, self._clicked)
         times, positions = data.random.timestamps[self._clicked], data.random.positions[self._clicked]
@@ -106,14 +106,14 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
     def value(self, policy: Policy, rows: int | None = None) -> float:
         """Return the IPS estimate of the policy's value, clicks per item shown, on the uniform log.
 
-        It takes the whole log, whatever ``rows``: only rows with a click cost anything.
+        It uses the whole log, whatever ``rows``: only rows with a click take time.
         """
         return float(self.value_terms(policy).mean())
 
     def value_terms(self, policy: Policy) -> np.ndarray:
-        """Return what each row of the uniform log adds to the IPS estimate of the policy's value, which is their mean.
+        """Return each row's term of the IPS estimate of the policy's value on the uniform log, which is their mean.
 
-        The policy is asked for the rows with a click alone, so it must treat every row by itself.
+        The policy is evaluated on the rows with a click only, so it must treat every row independently.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
     def value_interval(self, policy: Policy) -> tuple[float, float]:
         """Return a 95 % confidence interval of ``value``, by the normal approximation.
 
-        It stands for the chance in the uniform log alone; with few clicks it is too short at its upper end.
+        It reflects the randomness of the uniform log only; with few clicks its upper end is too low.
         """
         terms = self.value_terms(policy)
         middle, half = float(terms.mean()), _Z * float(terms.std(ddof=1)) / math.sqrt(len(terms))
@@ -154,15 +154,15 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         self._clicks = self._logged_clicks = 0.0
 
     def _hashed(self, data: Campaign) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hash what tells items apart, and all pairs of that with a value of a user's feature.
+        """Hash item features and their crosses with the values of the users' features.
 
-        Buckets and signs are drawn once for all, whatever the seed.
+        Buckets and signs do not depend on the seed.
 
         Returns
         -------
         tuple of ndarray
-            Features of the items, shape (n_hashed, n_items); their part that each value of the users' features adds,
-            shape (values, n_hashed, n_items); and the first value of each of the users' features, shape (4,).
+            Features of the items, shape (n_hashed, n_items); the part added by each value of the users' features,
+            shape (values, n_hashed, n_items); and the first value of each user feature, shape (4,).
         """
         rng = Seeds(0, 0, ("env", "open_bandit")).generator("hashing")
         sizes = [len(names) for names in data.random.names]
@@ -181,14 +181,14 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
             for group in groups[1:]:
                 draw(group, value)
         first = np.cumsum([0, *sizes[:-1]])
-        scale = 1.0 / math.sqrt(len(groups) + len(sizes) * (len(groups) - 1))  # without collisions, the norm is 1 then
+        scale = 1.0 / math.sqrt(len(groups) + len(sizes) * (len(groups) - 1))  # norm 1 if nothing collides
         return own * scale, crossed * scale, first
 
     def observe(self) -> np.ndarray | None:
         if self._repetition >= self.n_parts:
             raise ConfigError(
                 f"repetitions: found repetition {self._repetition} (from 0) of a log in {self.n_parts} parts, expected "
-                f"at most {self.n_parts} repetitions (env.n_parts), since each replays a part of its own"
+                f"at most {self.n_parts} repetitions (env.n_parts), since each replays its own part"
             )
         if self._seen == len(self._part):
             return None
@@ -210,7 +210,7 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         return self._memory.T
 
     def pull(self, arm: int) -> float | None:
-        """Return 1 for a click and 0 for none if ``arm`` is the item that was shown, None if it is another."""
+        """Return 1 for a click and 0 for none if ``arm`` is the item that was shown, else None."""
         log = self._data.random
         if arm != log.items[self._row]:
             return None
@@ -220,10 +220,10 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         return reward
 
     def values(self, arm: int) -> dict[str, Any]:
-        """Return click-through rates so far: of accepted events, and of all events, which the uniform policy earned.
+        """Return click-through rates so far: of accepted events, and of all events (the uniform policy).
 
-        ``ctr_low`` and ``ctr_high`` are the former's 95 % limits by Wilson's method: without a click in any of few
-        repetitions, an interval over these would say that the rate is 0 for certain.
+        ``ctr_low`` and ``ctr_high`` are 95 % limits of the former by Wilson's method: without any click, an interval
+        over repetitions would have length 0.
         """
         n, ctr = self._accepted, self._clicks / self._accepted
         middle = (ctr + _Z**2 / (2 * n)) / (1 + _Z**2 / n)

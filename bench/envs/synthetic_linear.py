@@ -16,7 +16,7 @@ class SyntheticLinear(Synthetic):
     Parameters
     ----------
     noise_std
-        Standard deviation of the reward; also the sub-Gaussian constant that theory is told.
+        Standard deviation of the reward; also the sub-Gaussian constant passed to theory.
     mean
         Expected reward of features x: ``raw`` x'theta, ``halved`` x'theta / 2, ``shifted`` (x'theta + 1) / 2.
 

@@ -39,7 +39,7 @@ class SyntheticLogged(LoggedEnvironment):
     Raises
     ------
     ConfigError
-        When one-hot features are not as many as the actions.
+        If the number of one-hot features differs from that of actions.
 
     Source: opl_hpo, section 3.1, equations 4 and 5.
     """

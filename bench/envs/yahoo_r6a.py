@@ -1,4 +1,4 @@
-"""News on a front page: arms and click-through rates come from Yahoo!'s log R6A."""
+"""News on a front page: arms and click-through rates from Yahoo!'s log R6A."""
 
 import numpy as np
 
@@ -11,12 +11,11 @@ from bench.seeding import Seeds
 
 @component
 class YahooR6A(ContextualEnvironment):
-    """Every distinct time stamp of the log is a round, in the order of time; the log ends after about 2,880.
+    """Every distinct time stamp of the log is a round, in chronological order; the log ends after about 2,880.
 
-    Arms are the articles that were shown at that stamp, in the order of their ids, so their number changes. The
-    success probability of an arm is its click-through rate at that stamp, clicks divided by shows; rewards are drawn
-    from it. All repetitions see the same rounds, each with draws of its own. Without the real files, a generated log
-    takes their place.
+    Arms are the articles that were shown at that stamp, ordered by id, so their number changes. The success probability
+    of an arm is its click-through rate at that stamp, clicks divided by shows; rewards are drawn from it. All
+    repetitions have the same rounds, with their own draws. Without the real files, a generated log is used.
 
     Source: cdt, section 5; the click-through rate per stamp from the authors' code.
     """
@@ -28,7 +27,7 @@ class YahooR6A(ContextualEnvironment):
 
     @property
     def fingerprint(self) -> str:
-        """Checksum of what the log says, or ``surrogate``."""
+        """Checksum of the log's content, or ``surrogate``."""
         return fingerprint()
 
     def start(self, rounds: int, seeds: Seeds) -> None:

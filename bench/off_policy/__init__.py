@@ -1,1 +1,1 @@
-"""Off-policy evaluation: estimators, lower bounds and the reward models that policies are made of."""
+"""Off-policy evaluation: estimators, lower bounds and the reward models of policies."""

@@ -17,11 +17,11 @@ def importance_weights(data: LoggedData, policy: np.ndarray) -> np.ndarray:
 def estimator_terms(
     estimator: Estimator, data: LoggedData, policy: np.ndarray, predictions: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return what each row contributes to an estimate of a policy's value, which is their mean.
+    """Return each row's term of an estimate of a policy's value, which is the mean of the terms.
 
     - ``ips``: w r with w = pi(a|x) / pi0(a|x), the inverse propensity score;
     - ``snips``: V + w (r - V) / mean(w) with V = sum(w r) / sum(w), self-normalised; the rows are those of its linear
-      expansion, whose variance is the estimator's. V is 0 where no action taken has any weight;
+      expansion, whose variance is the estimator's. V is 0 if no action taken has any weight;
     - ``dr``: sum_a pi(a|x) mu(x, a) + w (r - mu(x, a)), doubly robust.
 
     Parameters

@@ -24,9 +24,9 @@ def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: f
     bound
         Which one.
     terms
-        What each row contributes to the estimate, shape (n,), n > 1.
+        Each row's term of the estimate, shape (n,), n > 1.
     largest_weight
-        w_max, the largest pi(a|x) / pi0(a|x); the two inequalities suppose terms in [0, w_max], as those of IPS are
+        w_max, the largest pi(a|x) / pi0(a|x); the two inequalities assume terms in [0, w_max], as those of IPS are
         for rewards in [0, 1].
     delta
         In (0, 1).
@@ -49,8 +49,7 @@ def paired_sign(first: np.ndarray, second: np.ndarray, delta: float) -> int:
     Returns
     -------
     int
-        1 when the first is significantly better, -1 when it is significantly worse, else 0; also 0 for terms that
-        differ nowhere.
+        1 if the first is significantly better, -1 if it is significantly worse, else 0; also 0 for identical terms.
 
     Source: opl_hpo, equation 13.
     """

@@ -8,7 +8,7 @@ import numpy as np
 from bench.kernel import kernel
 
 _MASK_BITS = 62
-"""Actions that one signed 64-bit mask holds, with room to spare."""
+"""Number of actions per signed 64-bit mask."""
 
 
 class RewardModel(Protocol):
@@ -35,7 +35,7 @@ class LogisticRewards:
 
     @classmethod
     def of(cls, classifier: Any, action_features: np.ndarray) -> "LogisticRewards":
-        """Take over a fitted ``sklearn.linear_model.LogisticRegression`` of rewards 0 and 1."""
+        """Convert a fitted ``sklearn.linear_model.LogisticRegression`` of rewards 0 and 1."""
         coefficients = classifier.coef_[0]
         dim = coefficients.size - action_features.shape[1]
         return cls(coefficients[:dim], action_features @ coefficients[dim:] + classifier.intercept_[0])
@@ -50,8 +50,8 @@ class LogisticRewards:
 class ForestRewards:
     """The mean over trees of the share of reward 1 in the leaf of the context joined with the action's features.
 
-    All actions of a context go down a tree together: they part at splits on action features only, where a bit mask
-    tells which of them turn left. That gives the very numbers of scikit-learn, which goes down once for each action.
+    All actions of a context descend a tree together: they separate only at splits on action features, where a bit mask
+    has those that turn left. The numbers are identical to scikit-learn's, which descends once per action.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class ForestRewards:
     feature
         The feature that each node splits on, -1 for a leaf; those of the context come first.
     threshold
-        Left is where the feature is at most this.
+        The left branch is taken if the feature is at most this.
     left, right
         The nodes that follow.
     share
@@ -82,7 +82,7 @@ class ForestRewards:
 
     @classmethod
     def of(cls, classifier: Any, action_features: np.ndarray) -> "ForestRewards":
-        """Take over a fitted ``sklearn.ensemble.RandomForestClassifier`` of rewards 0 and 1."""
+        """Convert a fitted ``sklearn.ensemble.RandomForestClassifier`` of rewards 0 and 1."""
         trees = [estimator.tree_ for estimator in classifier.estimators_]
         starts = np.cumsum([0, *(tree.node_count for tree in trees)])
         feature = np.concatenate([tree.feature for tree in trees])
@@ -134,7 +134,7 @@ class ForestRewards:
 
 @dataclass(frozen=True, eq=False)
 class ConstantRewards:
-    """The same expected reward everywhere: what is left to learn from rewards that are all equal."""
+    """The same expected reward everywhere, for training rewards that are all equal."""
 
     reward: float
     n_actions: int

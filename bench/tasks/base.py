@@ -16,16 +16,16 @@ class Outcome:
     Parameters
     ----------
     reward
-        What the tuner is told: the round's reward, or the mean over the rounds of the decision.
+        The tuner's reward: that of the round, or the mean over the rounds of the decision.
     values
         Named numbers of the round, which become trace columns.
     steps
-        The values of every round, where the decision covered more than one.
+        The values of every round, if the decision covered more than one.
     rewards
-        The rewards that every configuration would have earned, where the task reveals them (full information).
+        The rewards that every configuration would have earned, if the task reveals them (full information).
     costs
-        Seconds by the name of what they were spent on. They are not among the values, since they are never twice the
-        same: a run keeps their sums beside its results.
+        Seconds by what they were spent on. They are not among the values, since they are not reproducible: a run keeps
+        their sums beside its results.
     """
 
     reward: float
@@ -43,7 +43,7 @@ class Task(ABC):
 
     sums: tuple[str, ...] = ("reward",)
     timed: ClassVar[bool] = False
-    """Whether a round takes so long (milliseconds) that the seconds of task and tuner are worth measuring."""
+    """Whether a round takes long enough (milliseconds) to measure the seconds of task and tuner."""
 
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> Problem:
@@ -55,9 +55,9 @@ class Task(ABC):
         return 0
 
     def explore(self) -> dict[str, Any] | None:
-        """Play one warm-up round at random and return its values, None when there are no more rounds."""
+        """Play one warm-up round at random and return its values, None if there are no more rounds."""
         return None
 
     @abstractmethod
     def play(self, configuration: Configuration) -> Outcome | None:
-        """Play ``configuration`` and return what came of it, None when there are no more rounds (a log has ended)."""
+        """Play ``configuration`` and return the outcome, None if there are no more rounds (a log has ended)."""

@@ -15,23 +15,23 @@ from bench.tuners.base import Problem
 
 
 class CandidateGenerationTask(Task):
-    """A round is a user with the ads that they were shown; the reward is the F-score of the candidates among them.
+    """A round is a user with the ads shown to them; the reward is the F-score of the candidates among these.
 
     Of the ads A, with A+ the clicked ones, those whose cosine with the user is at least the threshold are candidates:
     F = 2 |candidates in A+| / (|A+| + |candidates in A|), 0 where the denominator is 0.
 
     Trace columns, both summed: ``reward``; ``regret``, the F-score of this user's best threshold in [0, 1] less the
-    reward. That threshold is known only afterwards and is another for every user: no tuner can come to it.
+    reward. That threshold is known only afterwards and differs between users: no tuner can attain it.
 
     Parameters
     ----------
     environment, algorithm
-        The users with their ads, and what gives every pair its cosine.
+        The users with their ads, and the encoder of the cosines.
 
     Raises
     ------
     ConfigError
-        When the two are of another kind.
+        If they are of the wrong type.
 
     Source: online_hpo, section 7.1 (the closed form of F; the quotient of precision and recall printed there lacks the
     factor 2).
@@ -90,21 +90,21 @@ def _check(threshold: Any, where: str) -> None:
 
 
 def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the F-scores of all thresholds that make a difference.
+    """Return the F-scores of all distinct thresholds.
 
     Parameters
     ----------
     cosines, clicked
         Cosines of the ads and whether they were clicked, round after round, shape (places,).
     first
-        First place of each round, shape (rounds,); no round is without ads.
+        First place of each round, shape (rounds,); every round has ads.
 
     Returns
     -------
     cosines
         Ascending in each round, float64.
     scores
-        The F-score when an ad and all that stand behind it in its round are candidates, shape (places,).
+        The F-score if an ad and all after it in its round are candidates, shape (places,).
     best
         The best F-score of each round with a threshold in [0, 1], shape (rounds,).
     """
@@ -117,7 +117,7 @@ def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tup
     hits = before[end][owner] - before[:-1]
     n_clicked = before[end] - before[first]
     scores = 2.0 * hits / (n_clicked[owner] + end[owner] - np.arange(len(owner)))
-    # No threshold parts ads with equal cosines, or lies at a cosine below 0
+    # No threshold separates ads with equal cosines or is below 0
     reachable = cosines >= 0.0
     reachable[1:] &= (cosines[1:] > cosines[:-1]) | (owner[1:] > owner[:-1])
     return cosines, scores, np.maximum.reduceat(np.where(reachable, scores, 0.0), first)

@@ -25,7 +25,7 @@ class Direct(Task):
     Raises
     ------
     ConfigError
-        When the environment has no arms of its own.
+        If the environment has no arms of its own.
     """
 
     def __init__(self, environment: DirectEnvironment) -> None:

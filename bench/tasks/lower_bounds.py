@@ -17,7 +17,7 @@ from bench.tuners.base import Problem
 
 @component
 class LowerBounds(Task):
-    """A round draws a fresh log and computes three lower bounds of the value of the configuration's policy from it.
+    """A round draws a new log and computes three lower bounds of the value of the configuration's policy from it.
 
     Trace columns: ``reward``, the round's estimate by inverse propensity scores; ``true_value`` of the policy;
     ``delta``; the mean so far of each bound, as ``t_test``, ``hoeffding`` and ``bernstein``; by how much that lies
@@ -28,11 +28,11 @@ class LowerBounds(Task):
     Parameters
     ----------
     environment, algorithm
-        Where the data come from, and what learns the policy from its training data.
+        The source of the data, and the algorithm that learns the policy from the training data.
     n
         Rows of a log.
     delta
-        With this probability a bound may err.
+        Probability with which a bound may fail.
 
     Source: opl_hpo, appendix E.
     """

@@ -27,16 +27,16 @@ class OffPolicyLearning(Task):
     """A trial trains the configuration's policy on the training data and scores it on the validation data.
 
     With ``objective: estimate`` and no imitation this is the usual procedure (algorithm 1); with ``lower_bound`` and
-    imitation it is CIR-HPO (algorithm 2). Tuners are told the objective of the trial's policy. The incumbent, at first
-    the logging policy pi0, is the policy with the best objective so far; with a draw, algorithm 1 keeps the old one
-    and algorithm 2 takes the new one.
+    imitation it is CIR-HPO (algorithm 2). The tuner's reward is the objective of the trial's policy. The incumbent,
+    initially the logging policy pi0, is the policy with the best objective so far; on a tie, algorithm 1 keeps the old
+    one and algorithm 2 takes the new one.
 
     With imitation the policy of trial t is pi_t = (1 - alpha_t) pi_hat_t + alpha_t pi0, where pi_hat_t is the one that
     was trained and ::
 
         alpha_t = alpha_init + (1 - alpha_init) (t / T)^gamma mean(s_1 .. s_t), clipped to [0, 1];
 
-    s_t is 1 when pi0 is significantly better on the validation data by inverse propensity scores, -1 when it is
+    s_t is 1 if pi0 is significantly better on the validation data by inverse propensity scores, -1 if it is
     significantly worse, else 0.
 
     Trace columns: ``reward``, the trial's objective; ``alpha``; ``score``, s_t; of the incumbent, its ``objective``,
@@ -53,7 +53,7 @@ class OffPolicyLearning(Task):
     Parameters
     ----------
     environment, algorithm
-        Where the data come from, and what learns a policy from them.
+        The source of the data, and the algorithm that learns a policy from them.
     estimator
         Of a policy's value on the validation data. ``dr`` takes its predictions from the algorithm's reward model at
         default hyper-parameters, trained on the training data.
@@ -66,8 +66,8 @@ class OffPolicyLearning(Task):
     imitation
         Whether policies are mixed with the logging policy.
     imitation_test
-        What pi0 is compared with: the ``trained`` policy pi_hat_t, or the one ``mixed`` with the alpha of the trial
-        before.
+        The policy that pi0 is compared with: the ``trained`` policy pi_hat_t, or the one ``mixed`` with the alpha of
+        the previous trial.
     alpha_init, gamma
         Of alpha_t.
     trial_contexts
@@ -176,7 +176,7 @@ class OffPolicyLearning(Task):
         return score
 
     def _keep(self, objective: float, estimate: float, value: float, policy: Policy) -> None:
-        """Take a new incumbent."""
+        """Replace the incumbent."""
         logging_value, best_value = self.environment.logging_value, self.environment.best_value
         scale = logging_value or math.nan  # a log without any reward
         self._objective = objective

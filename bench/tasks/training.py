@@ -1,4 +1,4 @@
-"""Tuning what learns from a table."""
+"""Tuning an algorithm that learns from a table."""
 
 import time
 from dataclasses import field
@@ -15,27 +15,26 @@ from bench.tasks.base import Outcome, Task
 from bench.tuners.base import Problem
 
 _trained: dict[tuple[Any, ...], tuple[float, float]] = {}
-"""Score and seconds of every training of this process, by all that they depend on."""
+"""Score and seconds of every training of this process, by everything that they depend on."""
 
 
 @component
 class Training(Task):
     """A round trains the algorithm with the configuration; the reward is the score of its predictions.
 
-    The incumbent that tuners are told of is the start, the algorithm's usual configuration, trained before the first
-    round. Training is without chance, so what this process has trained already is not trained again.
+    The tuner's incumbent is the start, the algorithm's usual configuration, trained before the first round. Training is
+    deterministic, so a process never trains the same configuration twice.
 
-    Trace columns: ``reward``, summed; ``score``, the reward of the round; ``best_score``, the best so far, the start's
-    included, and ``best_round``, in which it was reached first, 0 for the start; with ``best_score`` given also
-    ``regret``, summed, the best score there is less that of the round.
-    Costs, in seconds of the processor, counting every round as if it were trained: ``training``; ``tuning``, that and
-    the time of the tuner between rounds. The same where a run trains a configuration once: ``training_spent``,
-    ``tuning_spent``.
+    Trace columns: ``reward``, summed; ``score``, the reward of the round; ``best_score``, the best so far, including
+    the start's, and ``best_round``, in which it was first reached, 0 for the start; if ``best_score`` is given also
+    ``regret``, summed, the best possible score less that of the round.
+    Costs, in seconds of processor time, as if every round were trained: ``training``; ``tuning``, that and the time of
+    the tuner between rounds. The same if a run trains each configuration once: ``training_spent``, ``tuning_spent``.
 
     Parameters
     ----------
     environment, algorithm
-        The table, and what learns from it.
+        The table, and the algorithm that learns from it.
     best_score
         The best score that any configuration reaches, on the ``real`` data and on the ``surrogate``; needed for regret.
 
@@ -63,7 +62,7 @@ class Training(Task):
         self._in_this_run: set[tuple[Any, ...]] = set()
         begin = algorithm.complete({})
         if self._key(begin) not in _trained:
-            self._predict_and_score(begin)  # imports its library, which is not to count as training
+            self._predict_and_score(begin)  # imports its library, which should not count as training
         self._best, _, _ = self._train(begin)
         return Problem(
             space=self._space,
@@ -90,7 +89,7 @@ class Training(Task):
         return Outcome(score, values, costs=costs)
 
     def _train(self, configuration: Configuration) -> tuple[float, float, float]:
-        """Return the score, the seconds of the training, and those again if it is this run's first of its kind."""
+        """Return the score, the seconds of the training, and the seconds if it is new in this run, else 0."""
         key = self._key(configuration)
         if key not in _trained:
             begin = time.process_time()

@@ -1,4 +1,4 @@
-"""The continuum of configurations as the zooming tuners see it: active points, their balls, and what is uncovered."""
+"""The active points of the zooming tuners and the coverage of the configuration space by their balls."""
 
 import math
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from bench.tuners.covering import gap_midpoint, uncovered
 
 _BLOCK = 1024
 _EVERYTHING = 1e150
-"""Radius of a point that was never pulled: infinite for every purpose, and its square is still a number."""
+"""Radius of a point that was never pulled: effectively infinite, but its square is still finite."""
 _CLIP = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
 class ZoomingRule:
-    """How active points are widened and ranked.
+    """Sizes of the balls and ranking of active points.
 
     Parameters
     ----------
     radius
         Confidence radius of a point pulled once; after n pulls it is ``radius`` / sqrt(n).
     spread
-        Likewise for what is added to the mean when points are ranked.
+        Likewise what is added to the mean when points are ranked.
     randomised
-        Whether ``spread`` is multiplied with max{1/sqrt(2 pi), N(0, 1)}, drawn for each point and round.
+        Whether ``spread`` is multiplied by max{1/sqrt(2 pi), N(0, 1)}, drawn for each point and round.
     removal
-        Whether points that are surely worse than another are dropped.
+        Whether points that are worse than another with high confidence are dropped.
     restart_every
-        Asks after which everything is forgotten.
+        Number of asks after which everything is forgotten.
     """
 
     radius: float
@@ -44,14 +44,14 @@ class ZoomingRule:
 class ActivePoints:
     """Points of the unit cube with their mean rewards; the cube is kept covered by their balls.
 
-    Each round: drop points that are surely worse (their balls stay out of the space to be covered); if something is
+    Each round: drop points that are worse with high confidence (their balls still count as covering); if some region is
     uncovered, activate a point there and pull it; otherwise pull the active point with the largest index.
-    The coverage is computed only when a ball has shrunk by more than the slack that the last computation left, which
+    The coverage is computed only when a ball has shrunk by more than the slack of the last computation, which
     gives the same decisions as computing it every round.
 
-    An uncovered point is, in one dimension, the midpoint of the widest gap, otherwise the point found deepest in the
+    The uncovered point is, in one dimension, the midpoint of the widest gap, otherwise the deepest point of the
     uncovered region; the first point is drawn uniformly from the middle 40 % of each axis (both as in the cdt
-    authors' code, the second where it is silent: assumed).
+    authors' code; in several dimensions assumed).
 
     Source: cdt, algorithm 1; Kleinberg et al. 2019.
     """
@@ -79,10 +79,10 @@ class ActivePoints:
         self._check = True
 
     def _allocate(self, capacity: int) -> None:
-        """Make room for ``capacity`` points and keep those there are."""
+        """Make room for ``capacity`` points, keeping the existing ones."""
         n = self.n_points
         centers = np.zeros((capacity, self._space.dim))
-        # Columns: pulls, sum of rewards, radius, loss of squared radius since the last check, active (1) or not (0).
+        # Columns: pulls, sum of rewards, radius, decrease of squared radius since the last check, active (1 or 0).
         stats = np.zeros((capacity, 5))
         if n:
             centers[:n], stats[:n] = self.centers[:n], self.stats[:n]
@@ -108,19 +108,19 @@ class ActivePoints:
         return self._configurations[self._chosen]
 
     def tell(self, reward: float) -> None:
-        """Learn the reward of the point asked for last."""
+        """Learn the reward of the latest point."""
         if _learn(self.stats, self._chosen, reward, self._rule.radius) > self._slack:
             self._check = True
 
     def _refill(self) -> None:
-        """Draw a block of factors Z on the spread, all 1 where nothing is random."""
+        """Draw a block of factors Z on the spread, all 1 without randomisation."""
         size = max(_BLOCK, 4 * self.n_points)
         randomised = self._rule.randomised
         self._factors = np.maximum(_CLIP, self._rank_rng.standard_normal(size)) if randomised else np.ones(size)
         self._used = 0
 
     def _cover(self) -> None:
-        """Check the coverage; activate a point where there is a gap and leave ``_check`` set, otherwise clear it."""
+        """Check the coverage; activate a point if there is a gap, otherwise clear ``_check``."""
         n = self.n_points
         if n == 0:
             self._activate(self._place_rng.uniform(0.3, 0.7, self._space.dim))
@@ -146,7 +146,7 @@ class ActivePoints:
 
 @kernel
 def _select(stats: np.ndarray, spread: float, removal: bool, factors: np.ndarray, start: int) -> int:
-    """Drop surely worse points, then return the active one with the largest mean + spread / sqrt(n) Z."""
+    """Drop worse points, then return the active one with the largest mean + spread / sqrt(n) Z."""
     n_points = stats.shape[0]
     if removal:
         floor = -np.inf
@@ -170,7 +170,7 @@ def _select(stats: np.ndarray, spread: float, removal: bool, factors: np.ndarray
 
 @kernel
 def _learn(stats: np.ndarray, chosen: int, reward: float, radius: float) -> float:
-    """Add a reward, shrink the ball, and return by how much its squared radius fell since the last check."""
+    """Add a reward, shrink the ball, and return the decrease of its squared radius since the last check."""
     stats[chosen, 0] += 1.0
     stats[chosen, 1] += reward
     old = stats[chosen, 2]

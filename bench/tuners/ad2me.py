@@ -1,4 +1,4 @@
-"""AD2ME: arms that are added where the intervals of the others leave a gap, means that forget."""
+"""AD2ME: arms are added where the intervals of the others leave a gap; old rewards are forgotten."""
 
 import math
 from typing import Annotated, Any
@@ -20,15 +20,15 @@ _TOLERANCE = 1e-12
 class AD2ME(DynamicMeanTuner):
     """Adaptive discretisation with dynamic mean estimator: argmax of mean + 2 xi over arms that cover [0, 1].
 
-    An arm covers the points up to its width xi = sqrt(ln(2 t^1.5 / delta^0.5) / n) away. Where that leaves a part of
-    [0, 1] uncovered, an arm is added there, drawn uniformly from the whole of that part. The paper allows any; with the
-    three or so arms that there are in 10,000 rounds a fixed choice would decide the result, so repetitions average
-    over it (and the paper's results vary between repetitions more than a fixed choice would explain).
+    An arm covers the points within its width xi = sqrt(ln(2 t^1.5 / delta^0.5) / n). If a part of [0, 1] is uncovered,
+    an arm is added there, drawn uniformly from the whole uncovered part. The paper allows any; with about three arms in
+    10,000 rounds a fixed choice would determine the result, so repetitions average over it (and the paper's results
+    vary more between repetitions than a fixed choice would explain).
 
     Parameters
     ----------
     delta
-        Probability with which the regret bound may fail; not stated in the paper, 0.05 is assumed.
+        Probability with which the regret bound may fail; not stated in the paper, assumed.
 
     Source: online_hpo, algorithm 2 and theorem 4.2.
     """
@@ -46,9 +46,9 @@ class AD2ME(DynamicMeanTuner):
 class CoveringArms(ArmChooser):
     """Keeps [0, 1] covered by the arms' intervals and chooses among the arms.
 
-    The union of all intervals is looked at in every round. The neighbours of the arm just pulled don't tell whether
-    there is a gap, because an interval from farther away may reach across. Nor is a shortcut worth while: arms are few,
-    since the more of them share the pulls that still count, the wider they are.
+    The union of all intervals is computed in every round. The neighbours of the arm just pulled do not suffice, because
+    an interval from farther away may cover the gap. A shortcut is not worthwhile: arms are few, since the more of them
+    share the remembered pulls, the wider they are.
     """
 
     def __init__(self, parameter: HyperParameter, means: DynamicMeans, delta: float, rng: np.random.Generator) -> None:

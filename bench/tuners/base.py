@@ -22,7 +22,7 @@ class Problem:
     space
         The search space.
     horizon
-        How often the tuner will be asked.
+        Number of times that the tuner will be asked.
     rounds
         The number of rounds of the whole run, T in the papers' formulas; by default the horizon.
     rounds_per_ask
@@ -30,7 +30,7 @@ class Problem:
     noise_std
         Sub-Gaussian constant of the rewards, in units of the reward.
     theory
-        Gives the theoretical configuration for the coming round, where theory has one.
+        Returns the theoretical configuration for the next round, if there is one.
     change_points
         Rounds at which the environment changes, for oracles only.
     incumbent
@@ -59,7 +59,7 @@ class Problem:
 class Tuner(ABC):
     """Proposes configurations (``ask``) and learns from the rewards they earn (``tell``).
 
-    A subclass writes ``_start``, ``_ask`` and ``_tell``. It is usable without the rest of the suite::
+    A subclass implements ``_start``, ``_ask`` and ``_tell``. A tuner can be used on its own::
 
         tuner = TL()
         tuner.start(Problem(Space.of(exploration_rate=[0.1, 1.0]), horizon=10_000), Seeds(7))
@@ -68,7 +68,7 @@ class Tuner(ABC):
     """
 
     multiple: ClassVar[bool] = True
-    """Whether it tunes several hyper-parameters; if not, it is given the first and the task sets the others."""
+    """Whether it tunes several hyper-parameters; if not, it tunes the first and the task sets the others."""
 
     _asked = False
     _started = False
@@ -79,9 +79,9 @@ class Tuner(ABC):
         Raises
         ------
         ConfigError
-            When the search space does not fit the tuner.
+            If the search space does not fit the tuner.
         TunerError
-            When the horizon is not positive.
+            If the horizon is not positive.
         """
         if problem.horizon < 1:
             raise TunerError(f"{type(self).__name__}: found a horizon of {problem.horizon} asks, expected at least 1")
@@ -92,12 +92,12 @@ class Tuner(ABC):
         self._start(problem, seeds or Seeds())
 
     def ask(self) -> Configuration:
-        """Return the configuration to play next; asked again before ``tell``, a new one.
+        """Return the configuration to play next; another call before ``tell`` returns a new one.
 
         Raises
         ------
         TunerError
-            When the tuner was not started.
+            If the tuner was not started.
         """
         if not self._started:
             raise TunerError(f"{type(self).__name__}: found ask() before start(), expected start(problem, seeds) first")
@@ -105,19 +105,19 @@ class Tuner(ABC):
         return self._ask()
 
     def tell(self, reward: float, outcome: Any = None) -> None:
-        """Learn the reward of the configuration asked for last.
+        """Learn the reward of the latest configuration.
 
         Parameters
         ----------
         reward
             A finite number.
         outcome
-            The task's whole outcome; most tuners don't look.
+            The task's whole outcome, which most tuners ignore.
 
         Raises
         ------
         TunerError
-            When nothing was asked, or the reward is not finite; the tuner's state stays as it was.
+            If nothing was asked, or the reward is not finite; the tuner's state is unchanged.
         """
         if not self._asked:
             raise TunerError(f"{type(self).__name__}: found tell() before ask(), expected ask() first")
@@ -127,11 +127,11 @@ class Tuner(ABC):
         self._tell(float(reward), outcome)
 
     def random_rounds(self, problem: Problem) -> int:
-        """Return the number of random pulls it wants before it is first asked; it never hears of them."""
+        """Return the number of random pulls to play before the first ``ask``; they are not passed to ``tell``."""
         return 0
 
     def probabilities(self) -> dict[str, np.ndarray]:
-        """Return the chances with which the next ``ask`` chooses, by the name of what is chosen, where it has them."""
+        """Return the probabilities of the next ``ask`` by the name of what is drawn, if the tuner has any."""
         return {}
 
     @abstractmethod

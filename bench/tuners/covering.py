@@ -1,14 +1,14 @@
-"""Is the unit cube covered by balls? Exact in every dimension, with the least covered point as the witness.
+"""Whether balls cover the unit cube: exact in every dimension, with the least covered point as the witness.
 
 A ball i has the power |x - v_i|^2 - r_i^2 at the point x: at most 0 inside, positive outside. The cube is covered if
 and only if the depth g(x) = min_i power_i(x) is nowhere positive. Within the power cell of a ball (where its power is
 the lowest) g is convex, so g has its maximum at a vertex of the power diagram of the cube: a point where some axes
-stand at 0 or 1 and q axes are free, and where q + 1 balls have the same power, which makes q linear equations. A grid
-of test points would overlook small gaps; this does not.
+stand at 0 or 1 and q axes are free, and where q + 1 balls have the same power, which gives q linear equations. Unlike a
+grid of test points, this finds gaps of any size.
 
-Branch and bound keeps the equations few: in a box only those balls count that are lowest somewhere in it. Every
-solution is moved into its box and its depth computed there from the distances, so that a badly conditioned system can
-never invent a gap; nor can it hide one, because at a maximum g is flat in the directions that are badly conditioned.
+Branch and bound limits the number of equations: in a box only balls that are lowest somewhere in it matter. Every
+solution is moved into its box and its depth computed there from the distances, so an ill-conditioned system cannot
+produce a false gap; nor can it hide one, because at a maximum g is flat in the ill-conditioned directions.
 """
 
 import math
@@ -22,7 +22,7 @@ TOLERANCE = 1e-12
 
 _GAP_TOLERANCE = 2e-13  # a point deeper than TOLERANCE lies in a gap wider than this: the two functions agree
 _SNAP = 1e-6  # solutions this far outside their box are moved into it: rounding must not lose a vertex
-_SPLITS_PER_AXIS = 10  # then the vertices are enumerated, however many balls meet in the box
+_SPLITS_PER_AXIS = 10  # after which the vertices are enumerated, however many balls meet in the box
 
 
 @kernel
@@ -137,8 +137,8 @@ def _deepest(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> flo
     n, p = centers.shape
     margin = TOLERANCE * (p + radii.max() ** 2)
     most_splits = _SPLITS_PER_AXIS * p
-    few = p + 2  # so many balls are enumerated, more are separated by a further split: measured, more take longer
-    # A stack of boxes; row k holds its low and high corner, and the balls that may be lowest somewhere in it.
+    few = p + 2  # up to this many balls are enumerated; with more, another split is faster (measured)
+    # A stack of boxes: row k has the low and high corner and the balls that may be lowest somewhere in the box.
     low = np.zeros((most_splits + 2, p))
     high = np.ones((most_splits + 2, p))
     balls = np.empty((most_splits + 2, n), dtype=np.int64)
@@ -205,10 +205,10 @@ def _lowest_balls(
     powers: np.ndarray,
     margin: float,
 ) -> tuple[int, float]:
-    """Drop from ``kept`` the balls that are nowhere lowest in a box; return how many stay and a bound of the depth.
+    """Drop from ``kept`` the balls that are nowhere lowest in a box; return how many remain and a bound on the depth.
 
-    ``powers`` receives the powers of those that stay at the middle of the box, in rising order. A ball that is lowest
-    at one point of the box's border stays (hence the margin): a vertex there needs it, in every box around it.
+    ``powers`` receives the powers of the remaining ones at the middle of the box, in ascending order. A ball that is
+    lowest at one point of the box's border remains (hence the margin): a vertex there needs it in every adjacent box.
     """
     p = low.size
     bound = math.inf

@@ -10,7 +10,7 @@ from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration, HyperParameter
 from bench.tuners.base import Problem, Tuner
-from bench.tuners.dynamic_means import DiscountedMeans, DynamicMeans, WindowedMeans, whole
+from bench.tuners.dynamic_means import DiscountedMeans, DynamicMeans, WindowedMeans, floor_at_least_one
 
 
 class ArmChooser(ABC):
@@ -27,18 +27,18 @@ class ArmChooser(ABC):
 
 @component
 class DynamicMeanTuner(Tuner):
-    """Optimistic choice by means that forget, for each hyper-parameter on its own.
+    """Optimistic choice by dynamic means, for each hyper-parameter separately.
 
-    All hyper-parameters learn from every reward, and in turn one of them chooses anew while the others stay. If all
-    chose in every round, then, being told the same rewards and deciding by them alone, they would move in step: of two
-    with ten arms each, ten pairs would ever be played.
+    All hyper-parameters learn from every reward; they take turns to choose, while the others keep their values. If all
+    chose in every round, they would move in step, since they receive the same rewards: of two with ten arms each, only
+    ten pairs would ever be played.
 
     Parameters
     ----------
     weights
-        What past rewards weigh: ``hard``, 1 within a window and 0 before; ``soft``, geometrically less.
+        Weights of past rewards: ``hard``, 1 within a window and 0 before; ``soft``, geometrically decreasing.
     changes
-        Estimate of how often the environment changes.
+        Estimated number of changes of the environment.
     """
 
     weights: Literal["hard", "soft"] = "soft"
@@ -46,23 +46,23 @@ class DynamicMeanTuner(Tuner):
 
     @abstractmethod
     def _memory(self, rounds: int) -> float:
-        """Return for how many rounds a reward counts: the window, or 1 / (1 - discount)."""
+        """Return the number of rounds that a reward counts: the window, or 1 / (1 - discount)."""
 
     @abstractmethod
     def _chooser(self, parameter: HyperParameter, problem: Problem, rng: np.random.Generator) -> ArmChooser:
-        """Return what chooses the values of ``parameter``; ``rng`` settles what the algorithm leaves open."""
+        """Return the chooser for ``parameter``; ``rng`` decides what the algorithm leaves open."""
 
     def _means(self, problem: Problem, n_arms: int = 0) -> DynamicMeans:
         """Return the estimates of ``n_arms`` arms before the first round.
 
-        Formulas count rounds: a decision that covers several is one pull, and as much older as it took rounds.
+        Formulas count rounds: a decision that covers several is one pull and ages by that many rounds.
         """
         if self.weights == "hard":
             return WindowedMeans(self._window(problem), n_arms)
         return DiscountedMeans(self._discount(problem), n_arms)
 
     def _window(self, problem: Problem) -> int:
-        return problem.asks(whole(self._memory(problem.total_rounds)))
+        return problem.asks(floor_at_least_one(self._memory(problem.total_rounds)))
 
     def _discount(self, problem: Problem) -> float:
         return float(max(0.0, 1.0 - 1.0 / self._memory(problem.total_rounds)) ** problem.rounds_per_ask)

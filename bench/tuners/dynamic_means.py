@@ -1,4 +1,4 @@
-"""Means of past rewards that follow a changing environment: old rewards are dropped at once, or little by little."""
+"""Means of past rewards in a changing environment: old rewards are dropped (hard) or discounted (soft)."""
 
 import math
 from abc import ABC, abstractmethod
@@ -7,13 +7,13 @@ import numpy as np
 
 from bench.kernel import kernel
 
-_SMALLEST_SCALE = 1e-30  # small, so that arms are seldom rescaled; large enough for rewards of any usual size
+_SMALLEST_SCALE = 1e-30  # small, so that arms are rarely rescaled, but large enough for rewards of any usual size
 
 
 class DynamicMeans(ABC):
-    """Weighted numbers of pulls and sums of rewards of the arms 0, 1, ...; more arms may come.
+    """Weighted numbers of pulls and sums of rewards of the arms 0, 1, ...; arms can be added.
 
-    A round touches one or two arms, however many there are.
+    A round updates one or two arms, whatever their number.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ class DynamicMeans(ABC):
     total
         W_t, the sum of the weights of all past rounds.
     stats
-        Shape (capacity, 2), the first ``n_arms`` rows in use: pulls and sum of rewards, still to be multiplied with
-        ``scale`` to be n_t(a) and R_t(a).
+        Shape (capacity, 2), the first ``n_arms`` rows in use: pulls and sum of rewards, to be multiplied by
+        ``scale`` to give n_t(a) and R_t(a).
 
     Source: online_hpo, equations 3 to 5 and remark 4.1.
     """
@@ -48,18 +48,18 @@ class DynamicMeans(ABC):
         """End a round: ``arm`` was pulled and earned ``reward``."""
 
     def most_promising(self, log_term: float, factor: float) -> int:
-        """Return the arm with the largest R / n + ``factor`` sqrt(``log_term`` / n), the first of several.
+        """Return the arm with the largest R / n + ``factor`` sqrt(``log_term`` / n), the first on a tie.
 
-        An arm whose pulls weigh nothing has an infinite index.
+        An arm whose pulls have no weight has an infinite index.
         """
         return _most_promising(self.stats, self.n_arms, self.scale, log_term, factor)
 
 
 class WindowedMeans(DynamicMeans):
-    """Hard-drop: the rewards of the last ``window`` rounds weigh 1, older ones nothing.
+    """Hard drop: the rewards of the last ``window`` rounds have weight 1, older ones 0.
 
-    Whenever the window has been renewed, the sums are added up afresh: rounding errors, such as a huge reward leaves
-    behind in a sum when it is subtracted, don't last.
+    Once per window the sums are recomputed, so that rounding errors, such as those left when a huge reward is
+    subtracted, do not persist.
     """
 
     def __init__(self, window: int, n_arms: int = 0) -> None:
@@ -76,9 +76,9 @@ class WindowedMeans(DynamicMeans):
 
 
 class DiscountedMeans(DynamicMeans):
-    """Soft-drop: a reward weighs ``discount`` times less with each round that passes.
+    """Soft drop: the weight of a reward is multiplied by ``discount`` in each round.
 
-    All arms decay together, in one common factor. Before that becomes too small it is multiplied into them.
+    All arms share one decay factor; before it becomes too small, it is multiplied into their sums.
     """
 
     def __init__(self, discount: float, n_arms: int = 0) -> None:
@@ -96,8 +96,8 @@ class DiscountedMeans(DynamicMeans):
         self.total = self._discount * self.total + 1.0
 
 
-def whole(ratio: float) -> int:
-    """Return floor(``ratio``), at least 1, not misled by rounding just below a whole number."""
+def floor_at_least_one(ratio: float) -> int:
+    """Return floor(``ratio``), at least 1, tolerating rounding just below a whole number."""
     return max(1, math.floor(ratio * (1.0 + 1e-12)))
 
 
@@ -118,7 +118,7 @@ def _most_promising(stats: np.ndarray, n_arms: int, scale: float, log_term: floa
 
 @kernel
 def _slide(stats: np.ndarray, arms: np.ndarray, rewards: np.ndarray, place: int, arm: int, reward: float) -> None:
-    """Let the oldest pull out of the window, at ``place``, and the new one in."""
+    """Replace the oldest pull of the window, at ``place``, by the new one."""
     oldest = arms[place]
     if oldest >= 0:
         stats[oldest, 0] -= 1.0

@@ -1,4 +1,4 @@
-"""One configuration throughout."""
+"""A fixed configuration."""
 
 from dataclasses import field
 from typing import Any
@@ -17,8 +17,8 @@ class Fixed(Tuner):
     Parameters
     ----------
     configuration
-        Values by name; a hyper-parameter that is left out stands at its default, or else at its first candidate or
-        the middle of its interval.
+        Values by name; a missing hyper-parameter has its default, or else its first candidate or the middle of its
+        interval.
     """
 
     configuration: dict[str, Any] = field(default_factory=dict)

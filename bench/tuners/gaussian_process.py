@@ -19,11 +19,11 @@ _NOISE_BOUNDS = (math.log(1e-6), math.log(1e1))
 class GaussianProcess:
     """Posterior of an unknown function on given points, from noisy values at some of them.
 
-    The values are standardised (mean 0, standard deviation 1 of all so far), the prior mean is then 0. Covariance:
+    The values are standardised (mean 0, standard deviation 1 of all so far), so the prior mean is 0. Covariance:
     signal variance times a squared exponential or Matern (nu = 5/2) function with a length per axis; independent
     normal noise. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky decomposition of the values'
     covariance and K the covariance between the values and all points. As the values belong to some of the points, the
-    new row of L itself is a column of that matrix, so a value costs O(n_values n_points) and nothing is solved.
+    new row of L is a column of that matrix, so a value costs O(n_values n_points), without solving a system.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class GaussianProcess:
     def __init__(self, points: np.ndarray, covariance: CovarianceName) -> None:
         self._points = points
         self._covariance: CovarianceName = covariance
-        # Before anything is fitted: a function of a few bumps, with noise of a third of its deviation.
+        # Initially: a function with a few bumps and a noise of about a third of its deviation.
         self.parameters = np.log([1.0, *[0.25] * points.shape[1], 0.1])
         self._indices: list[int] = []
         self._values: list[float] = []
@@ -73,7 +73,7 @@ class GaussianProcess:
         noise = math.exp(self.parameters[-1])
         pivot = math.sqrt(max(self._variance[index], 0.0) + noise)
         row /= pivot
-        # Values and ones apart, because the values' mean and deviation, which standardise them, change with each.
+        # Values and ones separately, because the mean and deviation that standardise the values change with each.
         self._of_values += row * ((value - self._of_values[index]) / pivot)
         self._of_ones += row * ((1.0 - self._of_ones[index]) / pivot)
         self._variance -= row**2
@@ -86,7 +86,7 @@ class GaussianProcess:
         return mean, scale * np.sqrt(np.maximum(self._variance, 0.0))
 
     def _standard(self) -> tuple[float, float]:
-        """Return mean and standard deviation of the values, 1 in place of a deviation of 0."""
+        """Return mean and standard deviation of the values, 1 instead of a deviation of 0."""
         if not self._values:
             return 0.0, 1.0
         values = np.array(self._values)
@@ -94,7 +94,7 @@ class GaussianProcess:
         return float(values.mean()), scale if scale > 1e-12 * np.abs(values).max() else 1.0
 
     def fit(self) -> None:
-        """Set the parameters to where the marginal likelihood is largest, found from the present and the first ones."""
+        """Maximise the marginal likelihood, starting from the current and from the initial parameters."""
         first = np.log([1.0, *[0.25] * self._points.shape[1], 0.1])
         bounds = [_SIGNAL_BOUNDS, *[_LENGTH_BOUNDS] * self._points.shape[1], _NOISE_BOUNDS]
         center, scale = self._standard()

@@ -13,16 +13,15 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class GPMinimize(Tuner):
-    """What ``skopt.gp_minimize`` does with its own defaults, asked and told round by round; it minimises -reward.
+    """Scikit-optimize's ``gp_minimize`` with its defaults, round by round; it minimises -reward.
 
-    A hyper-parameter is searched on its interval where it has one (whole numbers as such), else on its candidates,
-    which count as categories. One with a single candidate stands at it and is not searched. The refit takes longer the
-    more rewards there are: it grows with their cube.
+    A hyper-parameter is searched on its interval if it has one (integers as such), else on its candidates as
+    categories. One with a single candidate is fixed. The time of a refit grows with the cube of the number of rewards.
 
     Parameters
     ----------
     n_initial_points
-        Random configurations before the Gaussian process is asked.
+        Number of random configurations before the Gaussian process is used.
 
     Source: habo, section 26.1 (its baseline); the function and its defaults from the authors' code.
     """
@@ -30,7 +29,7 @@ class GPMinimize(Tuner):
     n_initial_points: PositiveInt = 10
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
-        # Imported here since it takes a second
+        # Imported here because it takes a second
         from skopt import Optimizer
 
         self._single = {p.name: p.candidates[0] for p in problem.space.parameters if _is_single(p)}
@@ -49,7 +48,7 @@ class GPMinimize(Tuner):
     def _ask(self) -> Configuration:
         if self._optimizer is not None:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it says when a point is not a new one
+                warnings.simplefilter("ignore")  # about points that are proposed again
                 self._point = self._optimizer.ask()
         found = {p.name: _value(p, coordinate) for p, coordinate in zip(self._searched, self._point, strict=True)}
         return self._single | found
@@ -57,7 +56,7 @@ class GPMinimize(Tuner):
     def _tell(self, reward: float, outcome: Any) -> None:
         if self._optimizer is not None:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a fit's trouble with rewards of any size is not the user's
+                warnings.simplefilter("ignore")  # about fits that do not converge
                 self._optimizer.tell(self._point, -reward)
 
 
@@ -66,7 +65,7 @@ def _is_single(parameter: HyperParameter) -> bool:
 
 
 def _dimension(parameter: HyperParameter) -> Any:
-    """Return skopt's dimension; candidates by their positions, since it cannot sort values of different types."""
+    """Return skopt's dimension; candidates by position, since it cannot sort values of different types."""
     from skopt.space import Categorical, Integer, Real
 
     if parameter.low is None or parameter.high is None:
@@ -78,7 +77,7 @@ def _dimension(parameter: HyperParameter) -> Any:
 
 
 def _value(parameter: HyperParameter, coordinate: Any) -> Any:
-    """Return the value of a coordinate of a point, in Python's own types and never past an end of the interval."""
+    """Return the value of a coordinate as a Python object, clipped to the interval."""
     if parameter.low is None or parameter.high is None:
         return parameter.candidates[int(coordinate)]
     inside = min(max(float(coordinate), parameter.low), parameter.high)

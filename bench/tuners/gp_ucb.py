@@ -1,4 +1,4 @@
-"""Bayesian optimisation with a Gaussian process in a first phase, its best afterwards."""
+"""Bayesian optimisation with a Gaussian process in a first phase, then its best configuration."""
 
 import math
 from typing import Annotated
@@ -18,16 +18,16 @@ _FIRST_FIT = 10
 
 @component
 class GPUCB(TrainThenBest):
-    """Play where a Gaussian process has the largest mean + sqrt(beta_t) deviation; later, the largest mean.
+    """Play where a Gaussian process has the largest mean + sqrt(beta_t) deviation; afterwards, the largest mean.
 
-    The largest is sought on a fixed set of points: evenly spaced with both ends for one hyper-parameter, for more a
+    The maximum is over a fixed set of points: evenly spaced, including both ends, for one hyper-parameter; for more, a
     Halton sequence with a random shift. The first point is drawn from them. The parameters of the covariance function
-    are fitted when 10, 20, 40, 80, ... rewards are known, to the largest marginal likelihood.
+    are fitted by maximum marginal likelihood after 10, 20, 40, 80, ... rewards.
 
     beta_t = ``beta_scale`` 2 ln(D t^2 pi^2 / (6 delta)), D points.
 
-    Training takes time in the square, and the fits in the cube, of its rounds, and memory of its rounds times
-    ``n_points``: it is meant for some thousands of rounds.
+    The time of training is quadratic, that of the fits cubic in the number of rounds, and memory is rounds times
+    ``n_points``: it is meant for a few thousand rounds.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ class GPUCB(TrainThenBest):
     n_points
         D, the number of points.
     delta
-        Chance with which the bound on the function may fail.
+        Probability with which the bound on the function may fail.
     beta_scale
         Factor on beta_t; 1 is the theory.
 
     Raises
     ------
     ConfigError
-        When a hyper-parameter has no interval.
+        If a hyper-parameter has no interval.
 
     Source: Srinivas et al. 2010, algorithm 1 and theorem 1, with D, delta and the factor 1/5 of its section 6;
     online_hpo, section 7.1.3 (two covariance functions, upper confidence bounds, first T/10 rounds; all else assumed).

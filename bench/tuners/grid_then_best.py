@@ -1,4 +1,4 @@
-"""Grid search in a first phase, its best afterwards."""
+"""Grid search in a first phase, then its best configuration."""
 
 import itertools
 from typing import Any
@@ -19,8 +19,8 @@ class GridThenBest(RoundRobin):
 
     The points of an interval include both of its ends (assumed: the paper says evenly spaced over [0, 1]); a
     logarithmic interval is evenly spaced in the logarithm, whole numbers appear once. Several hyper-parameters make a
-    product grid, the last one changing fastest; where ``n_points`` on every axis make more points than there are asks
-    of training, all axes get as many as fit. A hyper-parameter without an interval contributes its candidates.
+    product grid, the last one varying fastest; if ``n_points`` per axis give more points than there are asks of
+    training, all axes get as many as fit. A hyper-parameter without an interval contributes its candidates.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class GridThenBest(RoundRobin):
     Raises
     ------
     ConfigError
-        When candidates alone make more points than there are asks of training.
+        If candidates alone give more points than there are asks of training.
 
     Source: online_hpo, section 7.1.3.
     """

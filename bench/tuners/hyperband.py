@@ -1,4 +1,4 @@
-"""Hyperband in a first phase, its best afterwards."""
+"""Hyperband in a first phase, then its best configuration."""
 
 import math
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Trial:
 
     @property
     def rank(self) -> tuple[int, float]:
-        """More pulls come first, then the higher mean."""
+        """Sort key: more pulls first, then the higher mean."""
         return self.pulls, self.mean if self.pulls else -math.inf
 
 
@@ -38,19 +38,19 @@ class Hyperband(TrainThenBest):
     """Hyperband with pulls as the resource during the first phase, then its best configuration.
 
     A bracket draws n configurations and runs successive halving on them: in each rung every configuration is pulled
-    until it has r pulls in all, one configuration after the other, then the share 1/eta with the highest means (of
-    equal ones, the earlier drawn) goes to the next rung, where r is eta times larger. Pulls of earlier rungs count, so
-    that ``max_resource`` bounds what a configuration gets in all. Brackets run from many configurations with few pulls
-    to few with ``max_resource`` pulls; after the last bracket the loop begins anew with fresh configurations, until
-    the training phase is over, in the middle of a rung if need be. Pulls are whole numbers: r is rounded.
+    until it has r pulls in total, one configuration after the other; then the share 1/eta with the highest means (on a
+    tie, the earlier drawn) advances to the next rung, where r is eta times larger. Pulls of earlier rungs count, so
+    ``max_resource`` bounds the total of a configuration. Brackets go from many configurations with few pulls to few
+    with ``max_resource`` pulls; after the last bracket the loop restarts with new configurations, until the training
+    phase ends, possibly within a rung. r is rounded to an integer.
 
-    The best is the highest mean among the configurations with most pulls, which are ``max_resource`` as soon as one
-    bracket is complete (Li et al.: the best loss seen; with noisy rewards that would be a lucky single pull).
+    The best is the highest mean among the configurations with most pulls, which is ``max_resource`` once one bracket
+    is complete (Li et al.: the best loss seen; with noisy rewards that could be a single lucky pull).
 
     Parameters
     ----------
     eta
-        One in ``eta`` configurations survives a rung.
+        One of ``eta`` configurations survives a rung.
     max_resource
         R, the most pulls of one configuration, in asks; by default ``train_share`` T / (ln T + 1)^2 rounds.
 
@@ -83,12 +83,12 @@ class Hyperband(TrainThenBest):
         return self._leader().configuration
 
     def _leader(self) -> Trial:
-        """Return the best trial so far, the earliest of equal ones."""
+        """Return the best trial so far, the earliest on a tie."""
         finished = [] if self._finished is None else [self._finished]
         return max(finished + self._bracket, key=lambda trial: trial.rank)
 
     def _schedule(self, table: list[list[tuple[int, int]]]) -> Iterator[Trial]:
-        """Yield the trial to pull next, without end."""
+        """Yield the trials to pull, endlessly."""
         while True:
             for rungs in table:
                 self._bracket = [Trial(self._space.sample(self._rng)) for _ in range(rungs[0][0])]
@@ -106,7 +106,7 @@ def brackets(max_resource: int, eta: float) -> list[list[tuple[int, int]]]:
 
     Source: Li et al. 2017, algorithm 1 and, for ``max_resource`` = 81 and ``eta`` = 3, table 1.
     """
-    tiny = 1e-9  # a logarithm or a power that ought to be a whole number may fall short of it
+    tiny = 1e-9  # a logarithm or power that should be an integer may fall just below it
     s_max = int(math.log(max_resource) / math.log(eta) + tiny)
     table = []
     for s in range(s_max, -1, -1):

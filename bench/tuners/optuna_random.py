@@ -8,9 +8,9 @@ from bench.tuners.optuna_tuner import OptunaTuner
 
 @component
 class OptunaRandom(OptunaTuner):
-    """Draw every trial independently and uniformly (on a logarithmic scale where the hyper-parameter has one).
+    """Draw every trial independently and uniformly (on a log scale if the hyper-parameter has one).
 
-    Source: Bergstra and Bengio 2012, as Optuna's ``RandomSampler`` has it; opl_hpo, section 2.
+    Source: Bergstra and Bengio 2012, as in Optuna's ``RandomSampler``; opl_hpo, section 2.
     """
 
     def _sampler(self, seed: int) -> Any:

@@ -1,4 +1,4 @@
-"""What the tuners made of Optuna's samplers share."""
+"""What the tuners based on Optuna's samplers share."""
 
 from abc import abstractmethod
 from typing import Any
@@ -11,15 +11,15 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class OptunaTuner(Tuner):
-    """A study of Optuna that maximises the reward, asked and told round by round.
+    """An Optuna study that maximises the reward, round by round.
 
-    A hyper-parameter is searched on its interval where it has one (whole numbers as such, logarithmic ones so), else on
-    its candidates, which count as categories. One that only counts where an earlier one has a certain value (``when``)
-    is suggested there, and elsewhere stands at its usual value without the sampler learning of it.
+    A hyper-parameter is searched on its interval if it has one (as integer or on a log scale if so declared), else on
+    its candidates as categories. A conditional one (``when``) is suggested if its condition holds; otherwise it has its
+    usual value, which is not passed to the sampler.
     """
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
-        # Imported here since it takes half a second
+        # Imported here because it takes half a second
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -35,7 +35,7 @@ class OptunaTuner(Tuner):
     def _ask(self) -> Configuration:
         from optuna.trial import TrialState
 
-        if self._trial is not None:  # asked again before told: the sampler is not to wait for it
+        if self._trial is not None:  # asked again before tell: this trial gets no result
             self._study.tell(self._trial, state=TrialState.FAIL)
         self._trial = self._study.ask()
         configuration: Configuration = {}

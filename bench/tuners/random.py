@@ -1,4 +1,4 @@
-"""A fresh random configuration each time."""
+"""A new random configuration each time."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class Random(Tuner):
-    """Draw every hyper-parameter uniformly, from its interval where it has one, else from its candidates."""
+    """Draw every hyper-parameter uniformly, from its interval if it has one, else from its candidates."""
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._space = problem.space

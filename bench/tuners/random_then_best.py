@@ -1,4 +1,4 @@
-"""Random search in a first phase, its best afterwards."""
+"""Random search in a first phase, then its best configuration."""
 
 from bench.component import component
 from bench.seeding import Seeds
@@ -11,7 +11,7 @@ from bench.tuners.round_robin import RoundRobin
 class RandomThenBest(RoundRobin):
     """Try random configurations in turn during the first phase, then keep the one with the highest mean reward.
 
-    Each is drawn uniformly: an interval where there is one, else the candidates.
+    Each is drawn uniformly, from its interval if there is one, else from its candidates.
 
     Parameters
     ----------

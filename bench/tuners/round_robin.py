@@ -16,12 +16,12 @@ from bench.tuners.train_then_best import TrainThenBest
 class RoundRobin(TrainThenBest):
     """Try the configurations of a list in turn, then keep the one with the highest mean reward.
 
-    Of equal means the first in the list wins; one that training did not get to is never chosen.
+    On a tie the first in the list wins; one that training did not reach is never chosen.
 
     Parameters
     ----------
     n_points
-        Number of configurations (of one axis); the subclass says how they are placed.
+        Number of configurations (per axis for a grid).
     """
 
     n_points: PositiveInt = 10

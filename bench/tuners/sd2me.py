@@ -1,4 +1,4 @@
-"""SD2ME: evenly spaced arms, means that forget."""
+"""SD2ME: evenly spaced arms with dynamic means."""
 
 import math
 from typing import Any
@@ -9,15 +9,15 @@ from bench.component import component
 from bench.space import HyperParameter
 from bench.tuners.base import Problem
 from bench.tuners.dynamic_mean_tuner import ArmChooser, DynamicMeanTuner
-from bench.tuners.dynamic_means import DynamicMeans, whole
+from bench.tuners.dynamic_means import DynamicMeans, floor_at_least_one
 
 
 @component
 class SD2ME(DynamicMeanTuner):
     """Static discretisation with dynamic mean estimator: argmax of mean + sqrt(ln W / n) over the arms rho, 2 rho, ...
 
-    Each arm's first pull comes in random order, where the paper leaves the order open. In very short runs, where rho
-    would exceed 1, the one arm is the interval's end (the paper's formula leaves none: assumed).
+    The arms' first pulls are in random order; the paper does not specify one. In very short runs, where rho would
+    exceed 1, the only arm is the end of the interval (assumed; the paper's formula gives no arm).
 
     Source: online_hpo, algorithm 1 and theorem 4.1.
     """
@@ -28,13 +28,13 @@ class SD2ME(DynamicMeanTuner):
     def _chooser(self, parameter: HyperParameter, problem: Problem, rng: np.random.Generator) -> ArmChooser:
         memory = self._window(problem) if self.weights == "hard" else 1.0 / (1.0 - self._discount(problem))
         spacing = (6.0 / memory) ** (1.0 / 3.0)
-        order = rng.permutation(whole(1.0 / spacing)) + 1
+        order = rng.permutation(floor_at_least_one(1.0 / spacing)) + 1
         values = [parameter.from_unit(min(1.0, spacing * k)) for k in order.tolist()]
         return EvenArms(values, self._means(problem, len(values)))
 
 
 class EvenArms(ArmChooser):
-    """Chooses among fixed values; those without a pull that counts come first, in the given order."""
+    """Chooses among fixed values; those without a remembered pull come first, in the given order."""
 
     def __init__(self, values: list[Any], means: DynamicMeans) -> None:
         self._values = values

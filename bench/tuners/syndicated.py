@@ -13,12 +13,12 @@ from bench.tuners.exponential_weights import ExponentialWeights
 
 @component
 class Syndicated(Tuner):
-    """Independent EXP3 layers, one per hyper-parameter, all fed with the same reward.
+    """Independent EXP3 layers, one per hyper-parameter, which all receive the same reward.
 
     Parameters
     ----------
     horizon_unit
-        What T in beta counts: the tuner's own ``asks``, or ``rounds`` as in the authors' code.
+        Unit of T in beta: the tuner's ``asks``, or ``rounds`` as in the authors' code.
 
     Source: syndicated, algorithm 2.
     """

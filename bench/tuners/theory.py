@@ -11,9 +11,9 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class Theory(Tuner):
-    """Pass on what the algorithm's theory prescribes for the round; the algorithm knows it, not the tuner.
+    """Propose what the algorithm's theory prescribes for the round.
 
-    A tuned hyper-parameter for which theory has no value stands at its default.
+    A tuned hyper-parameter without a theoretical value has its default.
 
     Source: syndicated, section 6 ("Theoretical-Explore").
     """
@@ -21,7 +21,7 @@ class Theory(Tuner):
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         names = problem.space.names
         if problem.theory is None or not set(problem.theory()) & set(names):
-            raise ConfigError(f"tuner=theory: found no theoretical value of {', '.join(names)}, expected one at least")
+            raise ConfigError(f"tuner=theory: found no theoretical value of {', '.join(names)}, expected at least one")
         self._theory = problem.theory
         self._defaults = {p.name: p.usual for p in problem.space.parameters}
 

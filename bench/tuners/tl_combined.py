@@ -18,8 +18,8 @@ class TLCombined(CandidateTuner):
     Parameters
     ----------
     horizon_unit
-        What T in beta counts: the tuner's own ``asks``, or ``rounds`` as in the authors' code; they differ when a
-        decision covers several rounds.
+        Unit of T in beta: the tuner's ``asks``, or ``rounds`` as in the authors' code; they differ if a decision covers
+        several rounds.
 
     Source: syndicated, section 5 (the naive strategy) and section 6.
     """

@@ -1,4 +1,4 @@
-"""What the tuners that only train in a first phase share."""
+"""What the tuners with a training phase share."""
 
 from abc import abstractmethod
 from typing import Annotated, Any
@@ -15,14 +15,14 @@ Share = Annotated[float, Field(gt=0, le=1)]
 
 @component
 class TrainThenBest(Tuner):
-    """Try configurations in a first phase, then propose the best one to the end and learn nothing more.
+    """Try configurations in a first phase, then always propose the best one, without learning.
 
-    A subclass says what is tried (``_prepare``, ``_explore``, ``_learn``) and which one was best (``_find_best``).
+    A subclass defines what is tried (``_prepare``, ``_explore``, ``_learn``) and which one was best (``_find_best``).
 
     Parameters
     ----------
     train_share
-        Share of the horizon, in asks, that the first phase takes, rounded down to at least one ask.
+        Share of the horizon, in asks, for the first phase, rounded down but at least one ask.
     """
 
     train_share: Share = 0.5
@@ -33,7 +33,7 @@ class TrainThenBest(Tuner):
 
     @abstractmethod
     def _explore(self) -> Configuration:
-        """Return what to try next; called again before ``_learn``, the same."""
+        """Return what to try next; the same until ``_learn`` is called."""
 
     @abstractmethod
     def _learn(self, reward: float) -> None:

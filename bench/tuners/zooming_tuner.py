@@ -12,7 +12,7 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class ZoomingTuner(Tuner):
-    """Proposes active points; a subclass says how their balls shrink and how they are ranked."""
+    """Proposes active points; a subclass defines the sizes of their balls and their ranking."""
 
     @abstractmethod
     def _rule(self, problem: Problem) -> ZoomingRule:
