@@ -1,4 +1,4 @@
-"""What is kept of a run: a bounded number of rounds, whatever the horizon."""
+"""The recorded rounds of a run, whose number is bounded, whatever the horizon."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ class Trace:
     sums
         Names of the columns that are cumulative.
     max_rows
-        The number of rows kept at most, at least 2.
+        The largest number of rows, at least 2.
     """
 
     def __init__(self, rounds: int, sums: tuple[str, ...], max_rows: int = MAX_ROWS) -> None:

@@ -213,9 +213,7 @@ def test_a_value_that_the_forest_refuses_is_one_sentence(monkeypatch):
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     task = Training(Titanic(), RandomForest(space={"max_features": {"candidates": ["sqrt", "cubic"]}}))
     task.start(5, Seeds(0))
-    with pytest.raises(
-        ConfigError, match=r"^algorithm: found .*'cubic'.*, expected valid values \(The 'max_features"
-    ):
+    with pytest.raises(ConfigError, match=r"^algorithm: found .*'cubic'.*, expected valid values \(The 'max_features"):
         task.play({"max_features": "cubic"})
 
 

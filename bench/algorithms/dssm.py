@@ -84,7 +84,7 @@ class Dssm:
     ) -> np.ndarray:
         """Take ``steps`` steps of Adam on random batches; return the loss of each, float32, shape (steps,).
 
-        ``advance`` is told the loss after each step.
+        ``advance`` is called with the loss after each step.
         """
         import torch
 

@@ -58,7 +58,7 @@ class GLMTSL(ContextualAlgorithm):
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
         """Return exploration_rate = sigma/kappa sqrt(d ln(T/d) + 2 ln T) theory_factor, T the horizon."""
         dim, horizon = self._info.dim, self._info.rounds
-        # negative for a horizon far below the number of features, where theory says nothing
+        # negative if the horizon is far smaller than the number of features; theory does not apply then
         width = math.sqrt(max(0.0, dim * math.log(horizon / dim) + 2 * math.log(horizon)))
         return {"exploration_rate": self._info.sub_gaussian / self.kappa * width * self.theory_factor}
 

@@ -7,7 +7,7 @@ from bench.kernel import kernel
 
 @kernel
 def best_linear(contexts: np.ndarray, theta: np.ndarray, scores: np.ndarray) -> int:
-    """Return argmax x'theta over the rows of ``contexts``, the first of equals; ``scores``: shape (>= arms,)."""
+    """Return argmax x'theta over the rows of ``contexts``, the first on a tie; ``scores``: shape (>= arms,)."""
     n_arms, dim = contexts.shape
     x = contexts.T
     for k in range(n_arms):
@@ -27,7 +27,7 @@ def best_linear(contexts: np.ndarray, theta: np.ndarray, scores: np.ndarray) -> 
 def best_upper_bound(
     contexts: np.ndarray, inverse: np.ndarray, theta: np.ndarray, rate: float, work: np.ndarray, scores: np.ndarray
 ) -> int:
-    """Return argmax x'theta + rate |x|_inverse over the rows of ``contexts``, the first of equals.
+    """Return argmax x'theta + rate |x|_inverse over the rows of ``contexts``, the first on a tie.
 
     ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, where the
     memory is contiguous and no sum is split: fast without reassociation. ``work``: shape (2, >= arms).

@@ -46,7 +46,7 @@ def locate(dataset: Dataset) -> Path | None:
 
 
 def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
-    """Return the data set's file and its sha256, or None and ``surrogate`` where it is not at hand.
+    """Return the data set's file and its sha256, or None and ``surrogate`` if it is not available.
 
     Cheap to call often: a file is read again only if its path, size or modification time has changed.
 

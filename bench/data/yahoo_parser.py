@@ -29,12 +29,12 @@ _LONGEST_ID = 18  # digits; more do not fit into 64 bits
 NO_USER = "no user block"
 NO_ARTICLES = "no article block"
 FIELDS = "not three fields before the user block"
-STAMP = "the timestamp is no whole number"
+STAMP = "the timestamp is not a whole number"
 CLICK = "the click is neither 0 nor 1"
 NOT_IN_POOL = "the article shown is not in the pool"
-ARTICLE_ID = "the article's id is no whole number"
+ARTICLE_ID = "the article's id is not a whole number"
 FEATURE_IDS = "its feature ids are not 1 to 6, each once"
-FEATURE_VALUE = "a feature is no finite number"
+FEATURE_VALUE = "a feature is not a finite number"
 REPEATED = "the article is in the pool already"
 
 Tallies = dict[bytes, defaultdict[bytes, int]]

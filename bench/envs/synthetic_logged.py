@@ -18,7 +18,7 @@ _BLOCK = 8192
 class SyntheticLogged(LoggedEnvironment):
     """Rewards of 0 and 1 with mean mu(x, a) = sigmoid(x'M e_a + eta_x'x + eta_a'e_a), logged by softmax(beta0 mu).
 
-    Contexts are N(0, I); the entries of M, eta_x and eta_a are uniform on [-1, 1], drawn anew for each repetition, as
+    Contexts are N(0, I); the entries of M, eta_x and eta_a are uniform on [-1, 1], drawn for each repetition, as
     are the action features e_a. Values of policies are exact expectations over the actions, averaged over ``n_test``
     contexts that are the same for all policies.
 

@@ -15,7 +15,7 @@ from bench.tuners.base import Problem
 
 
 class ContextualBandit(Task):
-    """The configuration sets the algorithm's hyper-parameters; the round's reward is what the tuner is told.
+    """The configuration sets the algorithm's hyper-parameters; the tuner's reward is that of the round.
 
     Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
     round less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the

@@ -3,7 +3,7 @@
 A ball i has the power |x - v_i|^2 - r_i^2 at the point x: at most 0 inside, positive outside. The cube is covered if
 and only if the depth g(x) = min_i power_i(x) is nowhere positive. Within the power cell of a ball (where its power is
 the lowest) g is convex, so g has its maximum at a vertex of the power diagram of the cube: a point where some axes
-stand at 0 or 1 and q axes are free, and where q + 1 balls have the same power, which gives q linear equations. Unlike a
+are at 0 or 1 and q axes are free, and where q + 1 balls have the same power, which gives q linear equations. Unlike a
 grid of test points, this finds gaps of any size.
 
 Branch and bound limits the number of equations: in a box only balls that are lowest somewhere in it matter. Every
