@@ -18,7 +18,7 @@ class HousePrices(TabularEnvironment):
     """
 
     metric: ClassVar[Literal["accuracy", "r2"]] = "r2"
-    dataset: ClassVar[Dataset] = HOUSE_PRICES
+    dataset: ClassVar[Dataset | None] = HOUSE_PRICES
 
     def load(self) -> Table:
         return load_house_prices()

@@ -33,8 +33,8 @@ class TabularEnvironment(Environment):
 
     metric: ClassVar[Literal["accuracy", "r2"]]
     """Score of predictions: accuracy for classes, R2 for numbers."""
-    dataset: ClassVar[Dataset]
-    """Where the table comes from."""
+    dataset: ClassVar[Dataset | None] = None
+    """The data set that the table comes from, if it is one of the catalogue."""
 
     test_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.2
     split_seed: NonNegativeInt = 42
@@ -44,8 +44,8 @@ class TabularEnvironment(Environment):
     test_target: np.ndarray = field(init=False, repr=False)
 
     @property
-    def fingerprint(self) -> str:
-        return data_in_use(self.dataset)[1]
+    def fingerprint(self) -> str | None:
+        return None if self.dataset is None else data_in_use(self.dataset)[1]
 
     @abstractmethod
     def load(self) -> Table:

@@ -18,7 +18,7 @@ class Titanic(TabularEnvironment):
     """
 
     metric: ClassVar[Literal["accuracy", "r2"]] = "accuracy"
-    dataset: ClassVar[Dataset] = TITANIC
+    dataset: ClassVar[Dataset | None] = TITANIC
 
     def load(self) -> Table:
         return load_titanic()
