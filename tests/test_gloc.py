@@ -181,5 +181,5 @@ def test_repeats_itself_and_stays_finite_with_extreme_values(kappa, rate):
 def test_bad_kappa():
     algorithm = GLOC()
     algorithm.start(INFO, Seeds(1))
-    with pytest.raises(ConfigError, match=r"'kappa': found 0.0, expected a positive number"):
+    with pytest.raises(ConfigError, match=r"'kappa': found 0, expected a positive number"):
         algorithm.choose(np.zeros((ARMS, DIM)), {"exploration_rate": 1.0, "kappa": 0})

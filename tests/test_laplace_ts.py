@@ -171,5 +171,5 @@ def test_repeats_itself_and_stays_finite_with_extreme_steps(solver):
 def test_theory_and_bad_step():
     algorithm = started()
     assert algorithm.theory(1) == algorithm.theory(9999) == {"step_size": 1.0}
-    with pytest.raises(ConfigError, match=r"'step_size': found 0.0, expected a positive number"):
+    with pytest.raises(ConfigError, match=r"'step_size': found 0, expected a positive number"):
         algorithm.choose(np.zeros((ARMS, DIM)), {"step_size": 0})
