@@ -465,7 +465,7 @@ def test_parse_command_says_what_it_lacks(folder: Path, capsys: pytest.CaptureFi
     assert main(["parse", "yahoo_r6a"]) == 1
     assert "error: found no yahoo-r6a/ydata-fp-td-clicks-v1_0.200905*" in capsys.readouterr().err
     assert main(["parse", "movielens"]) == 1
-    assert "expected one to parse: yahoo_r6a" in capsys.readouterr().err
+    assert "needs no parsing, expected one of: yahoo_r6a" in capsys.readouterr().err
     assert main(["fetch", "yahoo_r6a"]) == 1
     assert "cannot be downloaded" in capsys.readouterr().err
     (folder / NAME).write_bytes(b"word\n")
