@@ -1,7 +1,10 @@
 """What environments, algorithms, tuners and tasks have in common: their settings are validated fields."""
 
+import copy
+import inspect
+import re
 from collections.abc import Callable
-from dataclasses import field, fields
+from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps
 from typing import Any, TypeVar, dataclass_transform
 
@@ -18,12 +21,54 @@ _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowe
 def component(cls: type[C]) -> type[C]:
     """Turn a class with annotated settings into one whose constructor checks every value.
 
-    The fields are the keys of its configuration file. A wrong value raises
+    The fields are its keys in a configuration. A wrong value raises
     :class:`~bench.errors.ConfigError` with one sentence that names the key, what was found and what is expected.
     """
     checked: Any = dataclass(config=_CONFIG, eq=False)(cls)
     checked.__init__ = _one_sentence(checked.__init__, checked)
     return checked
+
+
+def defaults(cls: type) -> dict[str, Any]:
+    """Return the settings of a class and their defaults as plain data: what a configuration of it starts from.
+
+    The hyper-parameters of an algorithm (its ``spaces``) are what its ``space`` starts from. A class without validated
+    fields has those arguments of its constructor that have a default.
+    """
+    if is_dataclass(cls):
+        found = {item.name: _default(item) for item in fields(cls) if item.init}
+    else:
+        found = {name: argument.default for name, argument in inspect.signature(cls).parameters.items()}
+    if "space" in found:
+        found["space"] = getattr(cls, "spaces", {})
+    return {name: _plain(value) for name, value in found.items() if value not in (MISSING, inspect.Parameter.empty)}
+
+
+def explanations(cls: type) -> dict[str, str]:
+    """Return what the docstrings of a class and of those it derives from say of its parameters, by name."""
+    found: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
+        names: list[str] = []
+        for line in lines[lines.index("Parameters") + 2 :] if "Parameters" in lines else ():
+            if line.startswith(" "):
+                found |= {name: f"{found[name]} {line.strip()}".strip() for name in names}
+            elif re.fullmatch(r"\w+(, \w+)*", line):
+                names = line.split(", ")
+                found |= dict.fromkeys(names, "")
+            elif line:
+                break
+    return found
+
+
+def _default(item: Any) -> Any:
+    return item.default if item.default_factory is MISSING else item.default_factory()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else copy.copy(value)
 
 
 def _one_sentence(init: Callable[..., None], cls: Any) -> Callable[..., None]:

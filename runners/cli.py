@@ -13,12 +13,12 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
 from runners.compose import unknown_key
-from runners.config_tree import CONF, CONFIGS, FREE, GROUPS, check_choices, choices
+from runners.config_tree import CONF, CONFIGS, GROUPS, check_choices, choices
 
 
 def main(name: str, job: Callable[[DictConfig], bool]) -> int:
@@ -43,9 +43,9 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
 
     def jobs() -> bool:
         paper = next((word.partition("=")[2] for word in sys.argv if word.startswith("paper=")), "")
-        sys.argv[1:] = [_free(word, paper) for word in sys.argv[1:]]
+        sys.argv[1:] = [_full_name(word, paper) for word in sys.argv[1:]]
         check_choices(sys.argv[1:])
-        os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions come to us instead of being printed with Hydra's advice
+        os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions are raised instead of being printed with Hydra's advice
         with tempfile.TemporaryDirectory() as scratch:
             os.environ["BENCH_SCRATCH"] = scratch  # Hydra insists on writing a sweep's configuration
             hydra.main(config_path=CONF, config_name=name, version_base="1.3")(guarded)()
@@ -57,7 +57,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
 def command(name: str, job: Callable[[], bool]) -> int:
     """Run a command and return its exit code; ``name`` is the configuration whose keys an error may have to list.
 
-    An error that a user can mend is one sentence on stderr; Ctrl-C, SIGTERM and a reader that is gone end in one, too.
+    An error that a user can mend is one sentence on stderr; so are Ctrl-C, SIGTERM and a closed output pipe.
     """
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
     signal.signal(signal.SIGTERM, _interrupt)
@@ -68,7 +68,7 @@ def command(name: str, job: Callable[[], bool]) -> int:
         print("error:", one_line(_one_sentence(error, name)), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped; what is finished is kept, the same command goes on from there", file=sys.stderr)
+        print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except BrokenPipeError:
         return _unread()
@@ -76,14 +76,14 @@ def command(name: str, job: Callable[[], bool]) -> int:
 
 
 def _interrupt(*_: Any) -> None:
-    """Be stopped by a batch system as by the user: what is finished is kept."""
+    """Treat a batch system's SIGTERM like Ctrl-C: what is finished is kept."""
     raise KeyboardInterrupt
 
 
 def _unread() -> int:
-    """Say that the reader of our output, such as ``head``, is gone; return the exit code."""
+    """Report that the reader of the output, such as ``head``, has closed it; return the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
-    print("stopped, as nobody reads on; what is finished is kept, the same command goes on from there", file=sys.stderr)
+    print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
     return 141
 
 
@@ -93,15 +93,11 @@ def explicit_keys() -> list[str]:
     return [override.key_or_group for override in overrides if override.key_or_group not in GROUPS]
 
 
-def _free(word: str, paper: str) -> str:
-    """Let keys be added below settings that are mappings of the user's own; complete the short name of a figure."""
-    if (
-        paper
-        and (CONFIGS / "figure" / paper / f"{word.partition('=')[2]}.yaml").is_file()
-        and word.startswith("figure=")
-    ):
-        return f"figure={paper}/{word.partition('=')[2]}"
-    return f"++{word}" if re.match(rf"({'|'.join(map(re.escape, FREE))})(\.\w+)?=", word) else word
+def _full_name(word: str, paper: str) -> str:
+    """Return ``figure=<figure>`` with the paper's name, where that names a figure; other words as they are."""
+    key, _, name = word.partition("=")
+    is_short = key == "figure" and paper and (CONFIGS / "figure" / paper / f"{name}.yaml").is_file()
+    return f"figure={paper}/{name}" if is_short else word
 
 
 def _one_sentence(error: BaseException, name: str) -> BaseException:
@@ -124,5 +120,5 @@ def _unknown(key: str, name: str) -> BaseException:
     GlobalHydra.instance().clear()
     groups = [word.partition(",")[0] for word in sys.argv[1:] if word.split("=")[0] in GROUPS]
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        settings: Any = OmegaConf.to_container(hydra.compose(name, groups))
-        return unknown_key(settings, key, ("paper", "figure") if name == "reproduce" else ())
+        cfg = hydra.compose(name, groups)
+        return unknown_key(cfg, key, [*{*map(str, cfg), "paper", *(["figure"] if name == "reproduce" else [])}])

@@ -2,7 +2,7 @@
 
 import copy
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -12,15 +12,15 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import OverrideParseException
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.errors import ConfigError
-from runners.config_tree import FREE, GROUPS
+from runners.config_tree import GROUPS, PARTS
 from runners.experiment import Experiment
+from runners.papers import load_paper
 from runners.pool import Runner
-
-PARTS = ("env", "algorithm", "tuner", "task")
 
 
 @component
@@ -34,11 +34,11 @@ class RunSettings:
     repetitions
         Number of repetitions.
     seed
-        Base seed.
+        Base seed: repetition r of every experiment with this seed sees the same contexts and noise.
     jobs
-        Number of worker processes.
+        Number of worker processes, one thread each.
     output
-        What ``runners.run`` prints.
+        What ``runners.run`` prints: ``text``, or ``json``, one JSON object as the last line.
     """
 
     horizon: Annotated[int, Field(ge=1, le=10**9)]
@@ -46,6 +46,9 @@ class RunSettings:
     seed: NonNegativeInt
     jobs: PositiveInt
     output: Literal["text", "json"]
+
+
+KEYS = (*GROUPS, *RunSettings.__annotations__)
 
 
 @dataclass(frozen=True)
@@ -58,62 +61,45 @@ class Run:
     runner: Runner
 
 
-def from_config(
-    cfg: DictConfig, choices: dict[str, str], explicit: Iterable[str], figure: Mapping[str, int] | None = None
-) -> Run:
-    """Resolve a composed configuration.
-
-    What the user sets (``explicit``: dotted keys) comes before what a figure says of horizon and repetitions, that
-    before what the paper sets for the chosen parts, that before the groups' own settings; the scale (or a figure's
-    ``max_horizon`` and ``max_repetitions`` in its place) caps the two unless the user sets them.
+def from_config(cfg: DictConfig, choices: Mapping[str, str], overrides: Sequence[str]) -> Run:
+    """Resolve what Hydra has composed with ``overrides``, which come before what the paper sets.
 
     Raises
     ------
     ConfigError
         When a value is of the wrong type or out of range.
     """
-    return _resolve(_plain(cfg), choices, set(explicit), figure or {})
-
-
-def _resolve(plain: dict[str, Any], choices: dict[str, str], explicit: set[str], figure: Mapping[str, int]) -> Run:
-    """Resolve plain settings, which are changed on the way."""
-    for key in plain:
-        if key not in (*GROUPS, *RunSettings.__annotations__):
-            raise unknown_key(plain, key)
-    _apply_paper(plain, choices, explicit)
-    for key in ("horizon", "repetitions"):
-        if key not in explicit:
-            wanted = figure.get(key, plain[key])
-            cap = figure.get(f"max_{key}", plain["scale"][f"max_{key}"])
-            plain[key] = wanted if cap is None else min(wanted, cap)
-    settings = run_settings({key: plain[key] for key in RunSettings.__annotations__})
-    parts = {part: plain[part] for part in PARTS}
-    for part, values in parts.items():
-        if values and values.get("_target_", "") == "???":
-            raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
-    experiment = Experiment({**parts, "horizon": settings.horizon, "seed": settings.seed})
-    return Run(experiment, settings, choices, runner_settings(plain["runner"]))
+    own = {group: choices[group] for group in GROUPS}
+    settings = load_paper(own["paper"])["settings"]
+    chosen = {key: value.get(own[key], {}) if key in PARTS else value for key, value in settings.items()}
+    values = _split(overrides)[1]
+    return _resolve(_plain(_write_paper(cfg, chosen, own["paper"]), values), own, values, {})
 
 
 def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = None) -> Run:
     """Compose and resolve a list of overrides, such as ``["env=movielens", "horizon=500"]``.
+
+    Overrides come before what a figure says of horizon and repetitions, that before what the paper sets for the chosen
+    parts, that before the defaults of the parts; the scale (or a figure's ``max_horizon`` and ``max_repetitions`` in
+    its place) caps the two unless an override sets them.
 
     Raises
     ------
     ConfigError
         When a key does not exist or a value does not fit.
     """
+    groups, values = _split(overrides)
+    nodes, plain, choices = _compose_groups(groups)
+    changed = {override.key_or_group.partition(".")[0] for override in values}
+    cfg = OmegaConf.create({key: nodes[key] for key in nodes if key in changed}, flags={"struct": True})
+    return _resolve({**plain, **_plain(cfg, values)}, choices, values, figure or {})
+
+
+def _split(overrides: Sequence[str]) -> tuple[tuple[str, ...], list[Override]]:
+    """Return the overrides that choose a file of a group, and the others."""
     parsed = [_parse(override) for override in overrides]
-    groups = [str(o.input_line) for o in parsed if o.key_or_group in GROUPS]
-    values = [o for o in parsed if o.key_or_group not in GROUPS]
-    plain, choices = _compose_groups(groups)
-    for override in values:
-        key = override.key_or_group
-        free = key.startswith(tuple(f"{name}." for name in FREE))
-        if not (free or override.is_add() or override.is_force_add() or _has(plain, key)):
-            raise unknown_key(plain, key)
-        _set(plain, key, override.value())
-    return _resolve(plain, choices, {o.key_or_group for o in values}, figure or {})
+    groups = tuple(str(one.input_line) for one in parsed if one.key_or_group in GROUPS)
+    return groups, [one for one in parsed if one.key_or_group not in GROUPS]
 
 
 @lru_cache(maxsize=1024)
@@ -124,93 +110,110 @@ def _parse(override: str) -> Override:
         raise ConfigError(f"{override}: found no valid override, expected key=value") from None
 
 
-def _compose_groups(groups: Iterable[str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Put together what each choice of a group changes, alone: there are few choices, but many combinations."""
-    base, base_choices = _compose()
-    plain, choices = copy.deepcopy(base), dict(base_choices)
-    for group in groups:
-        own, own_choices = _compose(group)
-        for name in GROUPS:
-            if own_choices.get(name) != base_choices.get(name) or group.startswith(f"{name}="):
-                plain[name], choices[name] = copy.deepcopy(own[name]), own_choices[name]
-    return plain, choices
+@lru_cache(maxsize=1024)
+def _compose_groups(groups: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+    """Return what each key holds, the paper's settings included, also as plain data, and the choice of each group.
+
+    Choices that lead to no others are composed alone: there are few of them, but many combinations.
+    """
+    linked = [word for word in groups if word.partition("=")[0] in ("env", "algorithm", "task")]
+    nodes, choices = _compose(*linked)
+    for word in groups:
+        name = word.partition("=")[0]
+        if word not in linked:
+            own, own_choices = _compose(word)
+            nodes, choices = {**nodes, name: own[name]}, {**choices, name: own_choices[name]}
+    paper = choices["paper"]
+    parts = {part: _part_with_paper(part, choices[part], paper, nodes[part]) for part in PARTS}
+    own_values = {key: value for key, value in load_paper(paper)["settings"].items() if key not in PARTS}
+    nodes = {**nodes, **own_values, **parts, "paper": paper}
+    return nodes, _plain(OmegaConf.create(nodes), []), choices
 
 
 @lru_cache(maxsize=256)
 def _compose(*groups: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Compose with Hydra, which takes a tenth of a second."""
     cfg = hydra_compose("config", list(groups), return_hydra_config=True)
-    choices = dict(cfg.hydra.runtime.choices)
-    OmegaConf.set_struct(cfg, False)
-    del cfg["hydra"]
-    return _plain(cfg), choices
+    return {key: cfg[key] for key in KEYS}, {group: cfg.hydra.runtime.choices[group] for group in GROUPS}
 
 
-def _plain(cfg: DictConfig) -> dict[str, Any]:
-    plain: dict[str, Any] = OmegaConf.to_container(cfg, resolve=True)  # type: ignore[assignment]
-    return plain
+_parts: dict[tuple[str, str, str], DictConfig | None] = {}
 
 
-def unknown_key(settings: Mapping[str, Any], key: str, more: Iterable[str] = ()) -> ConfigError:
-    """Say which keys there are beside the one that does not exist."""
-    parent, _, _ = key.rpartition(".")
-    while not isinstance(_get(settings, parent), dict):
-        parent, _, _ = parent.rpartition(".")
-    names = sorted({*(name for name in _get(settings, parent) if name != "hydra"), *(() if parent else more)})
-    return ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(names) or '(none)'}")
+def _part_with_paper(part: str, choice: str, paper: str, node: DictConfig | None) -> DictConfig | None:
+    """Return the settings of a chosen part, changed by those that the paper has for it."""
+    if (part, choice, paper) not in _parts:
+        cfg = OmegaConf.create({part: copy.deepcopy(node)}, flags={"struct": True})
+        own = load_paper(paper)["settings"].get(part, {}).get(choice)
+        _parts[part, choice, paper] = _write_paper(cfg, {part: own} if own else {}, paper)[part]
+    return _parts[part, choice, paper]
 
 
-def _get(settings: Any, key: str) -> Any:
-    """Return what stands at a dotted key ("" for everything), None where nothing does."""
-    for name in key.split(".") if key else ():
-        settings = settings.get(name) if isinstance(settings, dict) else None
-    return settings
+def _write_paper(cfg: DictConfig, settings: Mapping[str, Any], paper: str) -> DictConfig:
+    """Write a paper's settings into a configuration, and return it.
 
-
-def _has(settings: dict[str, Any], key: str) -> bool:
-    parent, _, name = key.rpartition(".")
-    node = _get(settings, parent)
-    return isinstance(node, dict) and name in node
-
-
-def _set(settings: dict[str, Any], key: str, value: Any) -> None:
-    """Write a value at a dotted key; a mapping is merged into one that is there."""
-    name, _, rest = key.partition(".")
-    if rest or (isinstance(value, dict) and isinstance(settings.get(name), dict)):
-        if not isinstance(settings.get(name), dict):
-            settings[name] = {}
-        for inner, item in {rest: value}.items() if rest else value.items():
-            _set(settings[name], inner, item)
-    else:
-        settings[name] = copy.deepcopy(value)
-
-
-def _apply_paper(plain: dict[str, Any], choices: dict[str, str], explicit: set[str]) -> None:
-    """Write the paper's settings for the chosen parts, except where the user has set a key."""
-    for key, value in paper_settings(plain["paper"], choices).items():
-        if any(key == own or key.startswith(own + ".") or own.startswith(key + ".") for own in explicit):
-            continue
-        if not _has(plain, key):
-            name = plain["paper"]["name"]
-            raise ConfigError(f"conf/paper/{name}.yaml: found a setting for '{key}', which does not exist")
-        _set(plain, key, value)
-
-
-def paper_settings(paper: Mapping[str, Any], choices: dict[str, str]) -> dict[str, Any]:
-    """Return the paper's settings that concern the chosen parts, flat: dotted key -> value.
-
-    ``settings`` of a paper holds plain keys (``horizon``) and, under ``env``, ``algorithm`` and ``tuner``, a block for
-    each choice; other blocks don't matter to the run.
+    Raises
+    ------
+    ConfigError
+        When there is no such key.
     """
-    flat: dict[str, Any] = {}
-    for key, value in paper["settings"].items():
-        if key in PARTS:
-            block = value.get(choices[key])
-            if block:
-                flat |= _flatten(block, f"{key}.")
-        else:
-            flat[key] = value
-    return flat
+    for key, value in settings.items():
+        try:
+            OmegaConf.update(cfg, key, value, merge=True)
+        except OmegaConfBaseException as error:
+            where = getattr(error, "full_key", None) or key
+            raise ConfigError(f"conf/paper/{paper}.yaml: found a setting for '{where}', which does not exist") from None
+    return cfg
+
+
+def _plain(cfg: DictConfig, values: Sequence[Override]) -> dict[str, Any]:
+    """Apply values to a configuration and return it as plain data.
+
+    Raises
+    ------
+    ConfigError
+        When a key does not exist, or an interpolation leads nowhere.
+    """
+    for override in values:
+        if not override.is_delete():  # which Hydra has done
+            added = override.is_add() or override.is_force_add()
+            try:
+                OmegaConf.update(cfg, override.key_or_group, override.value(), merge=True, force_add=added)
+            except OmegaConfBaseException:
+                raise unknown_key(cfg, override.key_or_group) from None
+    for key in cfg:
+        if key not in KEYS:
+            raise unknown_key(cfg, str(key))
+    try:
+        plain: Any = OmegaConf.to_container(cfg, resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(str(error)) from None
+    return dict(plain)
+
+
+def _resolve(plain: dict[str, Any], choices: dict[str, str], values: list[Override], figure: Mapping[str, int]) -> Run:
+    explicit = {override.key_or_group for override in values}
+    for key in ("horizon", "repetitions"):
+        if key not in explicit:
+            wanted = figure.get(key, plain[key])
+            cap = figure.get(f"max_{key}", plain["scale"][f"max_{key}"])
+            plain[key] = wanted if cap is None else min(wanted, cap)
+    settings = run_settings({key: plain[key] for key in RunSettings.__annotations__})
+    parts = {part: plain[part] for part in PARTS}
+    for part, own in parts.items():
+        if own and own.get("_target_", "") == "???":
+            raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
+    experiment = Experiment({**parts, "horizon": settings.horizon, "seed": settings.seed})
+    return Run(experiment, settings, choices, runner_settings(plain["runner"]))
+
+
+def unknown_key(cfg: DictConfig, key: str, valid: Sequence[str] = KEYS) -> ConfigError:
+    """Say which keys there are in place of one that does not exist; ``valid``: those of the top level."""
+    parent, _, _ = key.rpartition(".")
+    while parent and not isinstance(OmegaConf.select(cfg, parent), DictConfig):
+        parent, _, _ = parent.rpartition(".")
+    names = {str(name) for name in OmegaConf.select(cfg, parent)} if parent else set(valid)
+    return ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(sorted(names)) or '(none)'}")
 
 
 def runner_settings(values: Mapping[str, Any]) -> Runner:
@@ -227,17 +230,14 @@ def runner_settings(values: Mapping[str, Any]) -> Runner:
         raise ConfigError(re.sub(r"^Runner\b", "runner", str(error))) from None
 
 
-def _flatten(node: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in node.items():
-        if isinstance(value, dict):
-            flat |= _flatten(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
-
-
 def run_settings(values: dict[str, Any]) -> RunSettings:
+    """Check the keys of a run beside its parts.
+
+    Raises
+    ------
+    ConfigError
+        Naming the key.
+    """
     for key, value in values.items():
         if isinstance(value, bool):
             raise ConfigError(f"{key}: found {value}, expected {'a word' if key == 'output' else 'a whole number'}")

@@ -25,6 +25,12 @@ from runners.identity import hash_identity, plain, source_digest
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """What the class of each part derives from."""
 
+_NEEDS = {
+    "change_points": "known changes, such as env=switching_sine",
+    "full_information": "full information (the rewards of all configurations), such as env=gaussian_arms",
+}
+"""What a tuner may need of a problem, in words."""
+
 _OPTIONAL = ("algorithm",)
 _KEYS = (*BASES, "horizon", "seed")
 
@@ -138,11 +144,21 @@ def check(experiment: Experiment) -> None:
     seeds = Seeds(settings["seed"])
     try:
         problem = task.start(settings["horizon"], seeds)
+        for need in tuner.needs:
+            if not getattr(problem, need):
+                raise ConfigError(
+                    f"tuner: found {type(tuner).__name__} with {type(task).__name__} on {settings['env']['_target_']}, "
+                    f"expected an environment with {_NEEDS[need]}"
+                )
         tuner.random_rounds(problem)
         tuner.start(problem, seeds.child("tuner"))
         tuner.ask()
     except BenchError as error:
-        text = re.sub(r"hyper-parameter '(\w+)':", r"algorithm.space.\1:", str(error))
+        text = str(error)
+        if settings["algorithm"]:
+            text = re.sub(r"hyper-parameter '(\w+)':", r"algorithm.space.\1:", text)
+        elif text.startswith("hyper-parameter"):
+            text = f"tuner: {type(tuner).__name__} does not fit {settings['env']['_target_']}: {text}"
         raise type(error)(text.replace("search space:", "algorithm.tune:")) from None
     except Exception:  # a bug, which only a traceback explains
         return

@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import OmegaConf
@@ -11,12 +10,11 @@ from omegaconf import OmegaConf
 from bench.errors import ConfigError
 from bench.report.labels import canonical
 from runners.compose import Run, from_overrides
-from runners.config_tree import CONF
+from runners.config_tree import choices, read
+from runners.papers import load_paper, published
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
-
-FIGURES = Path(CONF) / "figure"
 
 
 @dataclass(frozen=True)
@@ -40,33 +38,47 @@ class LabelledRun:
 
 def figure_names(paper: str | None = None) -> list[str]:
     """Return the names ``paper/figure`` of all figures, or of those of one paper."""
-    names = sorted(f"{path.parent.name}/{path.stem}" for path in FIGURES.glob("*/*.yaml"))
-    return [name for name in names if paper is None or name.startswith(f"{paper}/")]
+    return [name for name in choices("figure") if paper is None or name.startswith(f"{paper}/")]
 
 
 def load_figure(name: str) -> dict[str, Any]:
-    """Read a figure's configuration.
+    """Return a figure's configuration.
 
-    Where it unfolds trace columns into an axis, its ``runs`` have that axis.
+    What it takes from elsewhere is filled in: all that it leaves unsaid from the figure that it is ``like``; the labels
+    of an axis (a list of them, or ``all``) from the paper's ``labels``; ``published`` from the paper's table. Where it
+    unfolds trace columns into an axis, its ``runs`` have that axis.
 
     Raises
     ------
     ConfigError
-        When there is no such figure.
+        When there is no such figure, label or table.
     """
-    path = FIGURES / f"{name}.yaml"
-    if not path.is_file():
+    if name not in figure_names():
         raise ConfigError(f"figure: found '{name}', expected one of: {', '.join(figure_names())}")
-    figure: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path), resolve=True)  # type: ignore[assignment]
-    for block in figure.get("runs", []) if "unfold" in figure else []:
-        block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
+    config: Any = read(f"figure/{name}")
+    if "like" in config:
+        config = OmegaConf.merge(read(f"figure/{config.paper}/{config.pop('like')}"), config)
+    figure: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
+    for block in figure.get("runs", []):
+        for axis, entry in block.items():
+            block[axis] = _shared_labels(name, axis, entry)
+        if "unfold" in figure:
+            block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
+    if "published" in figure:
+        figure["published"] = published(figure["paper"], figure["published"])
     return figure
 
 
-def load_paper(name: str) -> dict[str, Any]:
-    """Read a paper's configuration."""
-    paper: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(Path(CONF) / "paper" / f"{name}.yaml"))  # type: ignore[assignment]
-    return paper
+def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
+    if isinstance(entry, dict):
+        return entry
+    known: dict[str, Any] = load_paper(name.partition("/")[0])["labels"].get(axis, {})
+    for label in known if entry == "all" else entry:
+        if label not in known:
+            raise ConfigError(
+                f"conf/figure/{name}.yaml: found the {axis} '{label}', expected one of: {', '.join(known) or '(none)'}"
+            )
+    return {label: known[label] for label in (known if entry == "all" else entry)}
 
 
 def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[LabelledRun]:
@@ -106,7 +118,7 @@ def _product(figure: dict[str, Any]) -> Iterator[tuple[dict[str, str], list[str]
 
 
 def _labels(entry: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return label and overrides of every value of an axis, written out or as numbers with a template."""
+    """Return label and overrides of every value of an axis, written out or as values with a template."""
     if set(entry) == {"values", "override"}:
         return [(canonical(value), [entry["override"].format(value)]) for value in entry["values"]]
     return [(canonical(label), [str(override) for override in overrides]) for label, overrides in entry.items()]

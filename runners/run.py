@@ -9,7 +9,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from bench.stats import mean_interval, standard_deviation
-from runners.cli import explicit_keys, main
+from runners.cli import main
 from runners.compose import from_config
 from runners.experiment import PACKAGED, check
 from runners.fanout import run_all
@@ -18,7 +18,8 @@ from runners.store import Store, results_folder
 
 def run(cfg: DictConfig) -> bool:
     """Run what is missing of one experiment, report it, and return whether no repetition failed."""
-    job = from_config(cfg, dict(HydraConfig.get().runtime.choices), explicit_keys())
+    hydra = HydraConfig.get()
+    job = from_config(cfg, hydra.runtime.choices, hydra.overrides.task)
     store = Store(results_folder())
     n = job.settings.repetitions
     if not set(range(n)) <= store.done(job.experiment.run_id):

@@ -1,12 +1,12 @@
 """Every class that a configuration file names; what is registered is tested."""
 
-from pathlib import Path
 from typing import Any
 
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
-CONF = Path(__file__).resolve().parents[1] / "conf"
+from runners.config_tree import CONFIGS as CONF
+from runners.config_tree import read
 
 
 def names(group: str) -> list[str]:
@@ -15,10 +15,9 @@ def names(group: str) -> list[str]:
 
 
 def settings(group: str, name: str) -> dict[str, Any]:
-    """Return the settings that the configuration file holds."""
-    values: Any = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
-    values.pop("defaults", None)
-    return values.get(group, values)  # below its own name where it changes another group too
+    """Return the settings of a choice: those of its file, else the defaults of its class."""
+    values: Any = OmegaConf.to_container(read(f"{group}/{name}"))
+    return values
 
 
 def build(group: str, name: str, **changes: Any) -> Any:

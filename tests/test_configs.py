@@ -1,18 +1,27 @@
 """Every configuration file composes, and says where its settings come from."""
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 import registry
-from hydra import initialize_config_dir
+from hydra import compose, initialize_config_dir
+from hydra.utils import get_class
 from omegaconf import OmegaConf
 
+from bench.component import explanations
+from bench.errors import ConfigError
 from bench.report.claims import check
 from bench.report.tables import tables
-from runners.compose import PARTS, _flatten, from_overrides
+from bench.space import HyperParameter
+from runners import compose as compose_module
+from runners import figures, papers
+from runners.compose import from_config, from_overrides
+from runners.config_tree import PARTS, read
 from runners.experiment import build
-from runners.figures import expand, figure_names, load_figure, load_paper
+from runners.figures import expand, figure_names, load_figure
+from runners.papers import leaves, load_paper, published
 from runners.reproduce_figure import settings_table
 
 PAPERS = registry.names("paper")
@@ -27,9 +36,7 @@ def hydra_at_hand():
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_setting_of_a_paper_has_a_source(paper):
     content = load_paper(paper)
-    keys = set()
-    for key, value in content["settings"].items():
-        keys |= set(_flatten(value, f"{key}.")) if key in PARTS else {key}
+    keys = {leaf for key, value in content["settings"].items() for leaf in leaves(value, key)}
     assert keys == set(content["sources"])
     for source, place in content["sources"].values():
         assert source in ("stated", "code", "assumed")
@@ -40,23 +47,10 @@ def test_every_setting_of_a_paper_has_a_source(paper):
 def test_papers_name_what_there_is(paper):
     """A paper's settings reach the parts they are keyed by, and command-line values come before them."""
     settings = load_paper(paper)["settings"]
-    for part in ("env", "algorithm", "tuner"):
+    for part in PARTS:
         for choice, block in settings.get(part, {}).items():
-            others = {
-                "synthetic_logistic": ["algorithm=ucb_glm"],
-                "ucb_glm": ["env=synthetic_logistic"],
-                "glm_tsl": ["env=synthetic_logistic"],
-                "laplace_ts": ["env=synthetic_logistic"],
-                "gloc": ["env=synthetic_logistic"],
-                "sgd_ts": ["env=synthetic_logistic"],
-            }.get(choice, [])
-            run = from_overrides([f"paper={paper}", f"{part}={choice}", *others])
-            made = run.experiment.settings[part]
-            for key, value in _flatten(block, "").items():
-                node = made
-                for name in key.split("."):
-                    node = node[name]
-                assert node == value, key
+            made = leaves(from_overrides([f"paper={paper}", f"{part}={choice}"]).experiment.settings[part], part)
+            assert made == made | leaves(block, part)
 
 
 def test_the_command_line_comes_before_the_paper():
@@ -66,6 +60,139 @@ def test_the_command_line_comes_before_the_paper():
     assert run.settings.horizon == 123
     assert run.experiment.settings["algorithm"]["space"]["ridge"]["candidates"] == [0.5]
     assert run.experiment.settings["algorithm"]["space"]["exploration_rate"]["candidates"] == [0, 0.01, 0.1, 1, 10]
+
+
+def test_a_mapping_on_the_command_line_changes_the_keys_it_names():
+    made = from_overrides(["paper=cdt", "algorithm.space.exploration_rate={low: 0.2}"]).experiment.settings["algorithm"]
+    assert made["space"]["exploration_rate"] == {
+        "candidates": [0.1, 1, 2, 3, 4, 5], "low": 0.2, "high": 5, "log": False, "default": 1,
+    }  # fmt: skip
+
+
+CHOSEN = {
+    "adversarial_arms": ("none", "direct"),
+    "ali_display_ad": ("candidate_generation", "candidate_generation"),
+    "bernoulli_arms": ("none", "direct"),
+    "gaussian_arms": ("none", "direct"),
+    "house_prices": ("random_forest", "training"),
+    "piecewise_lipschitz": ("none", "direct"),
+    "switching_sine": ("none", "direct"),
+    "switching_triangle": ("none", "direct"),
+    "synthetic_logged": ("softmax_policy", "off_policy_learning"),
+    "titanic": ("random_forest", "training"),
+}
+
+
+@pytest.mark.parametrize("env", registry.names("env"))
+def test_an_environment_chooses_what_fits_it(env):
+    run = from_overrides([f"env={env}"])
+    assert (run.choices["algorithm"], run.choices["task"]) == CHOSEN.get(env, ("linucb", "contextual_bandit"))
+    build(run.experiment.settings)
+    explicit = from_overrides([f"env={env}", "algorithm=lints", "task=lower_bounds"]).choices
+    assert (explicit["algorithm"], explicit["task"]) == ("lints", "lower_bounds")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["env=titanic", "paper=habo", "tuner=habo", "horizon=7"],
+        ["algorithm=none", "env=switching_sine", "env.peaks=[0.1,0.2,0.3,0.4]", "seed=3"],
+        ["paper=cdt", "env=synthetic_logistic", "algorithm=gloc", "algorithm.space.kappa={low: 0.2}", "scale=quick"],
+        ["tuner=fixed", "tuner.configuration.exploration_rate=2", "task.probe={exploration_rate: [1]}"],
+    ],
+)
+def test_a_run_and_a_figure_resolve_overrides_alike(words):
+    """Hydra's composition of all overrides at once, and the quicker one of figures that caches what groups hold."""
+    cfg = compose("config", words, return_hydra_config=True)
+    known = cfg.hydra.runtime.choices
+    own = from_config(OmegaConf.create({key: cfg[key] for key in cfg if key != "hydra"}), known, words)
+    other = from_overrides(words)
+    assert own.experiment == other.experiment
+    assert (own.choices, vars(own.settings)) == (other.choices, vars(other.settings))
+
+
+@pytest.mark.parametrize(("group", "name"), [(part, name) for part in PARTS for name in registry.names(part)])
+def test_a_choice_has_every_setting_of_its_class_with_an_explanation(group, name):
+    values = OmegaConf.to_container(read(f"{group}/{name}"))
+    cls = get_class(values.pop("_target_"))
+    if dataclasses.is_dataclass(cls):
+        assert {field.name for field in dataclasses.fields(cls) if field.init} - {"environment", "algorithm"} == {
+            *values
+        }
+    assert {*values} <= {*explanations(cls)}
+    assert all(explanations(cls)[key] for key in values)
+    spaces = getattr(cls, "spaces", {})
+    assert {*values.get("space", {})} == {*spaces}
+    for parameter, fields in spaces.items():
+        assert vars(HyperParameter(parameter, **values["space"][parameter])) == vars(
+            HyperParameter(parameter, **fields)
+        )
+
+
+def test_sources_apply_to_the_keys_of_their_block():
+    sources = load_paper("cdt")["sources"]
+    assert sources["env.synthetic_logistic.dim"] == sources["horizon"] == ["stated", "section 5"]
+    assert sources["algorithm.gloc.space.kappa.log"] == ["assumed", "linear scale"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ("[{horizon: 5}]", "found the source None of horizon, expected"),
+        ("[{source: [guessed, here], horizon: 5}]", "found the source ['guessed', 'here'] of horizon, expected"),
+        (
+            "[{source: [code, a], 'env.{x, y}.dim': 5}, {source: [code, b], env.y: {dim: 5}}]",
+            "found a second source of env.y.dim, expected one",
+        ),
+    ],
+)
+def test_a_setting_without_a_source_or_with_two_is_refused(monkeypatch, settings, sentence):
+    monkeypatch.setattr(papers, "read", lambda name: OmegaConf.create(f"{{name: cdt, settings: {settings}}}"))
+    with pytest.raises(ConfigError) as error:
+        load_paper.__wrapped__("cdt")
+    assert f"conf/paper/cdt.yaml: {sentence}" in str(error.value)
+
+
+def test_a_setting_for_a_key_that_is_not_there_is_refused(monkeypatch):
+    monkeypatch.setattr(compose_module, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
+    monkeypatch.setattr(compose_module, "_parts", {})
+    with pytest.raises(
+        ConfigError, match=r"conf/paper/none.yaml: found a setting for 'env.dimm', which does not exist"
+    ):
+        from_overrides(["env=movielens", "paper=none"])
+    compose_module._compose_groups.cache_clear()
+
+
+def test_published_numbers_are_chosen_and_renamed():
+    """As figures name them: with labels of their own, the first of several columns that has a number, and a note."""
+    found = published("cdt", {"table": "regret", "method": {"k": ["CDT, k = 3", "CDT"], "OP": "OP"}, "extra": "x"})
+    assert len(found) == 28
+    assert {"panel": "GLOC, simulation", "method": "k", "extra": "x", "what": "mean", "value": 415.05} in found
+    assert {"panel": "LinUCB, simulation", "method": "k", "extra": "x", "what": "mean", "value": 298.28} in found
+    (odd,) = [one for one in published("opl_hpo", {"table": "table3"}) if "note" in one]
+    assert (odd["value"], odd["beta0"]) == (0.831, "3")
+    assert {one["what"] for one in published("online_hpo", {"table": "table1"})} == {"mean", "std"}
+    with pytest.raises(ConfigError, match="table: found 'tabel', expected one of: regret, "):
+        published("cdt", {"table": "tabel"})
+    with pytest.raises(ConfigError, match="method: found 'nobody', expected one of: TL / Syndicated, OP"):
+        published("cdt", {"table": "regret", "method": ["nobody"]})
+
+
+def test_labels_come_from_the_paper_and_the_rest_from_a_figure_like_it(monkeypatch):
+    figure = load_figure("habo/figure10")
+    assert list(figure["runs"][0]["method"]) == ["HABO", "HABO (code)", "Bayes"]
+    assert (figure["title"], figure["horizon"]) == (
+        "Score over 50 rounds of tuning a random forest on House Prices",
+        50,
+    )
+    assert figure["unfold"] == load_figure("habo/figure8")["unfold"]
+    assert "like" not in figure
+    wrong = OmegaConf.create({"name": "figure2", "paper": "cdt", "runs": [{"panel": ["LinUCB, simulatoin"]}]})
+    monkeypatch.setattr(figures, "read", lambda name: wrong)
+    with pytest.raises(
+        ConfigError, match=r"figure2\.yaml: found the panel 'LinUCB, simulatoin', expected one of: LinUCB, "
+    ):
+        load_figure("cdt/figure2")
 
 
 def test_the_scale_caps_what_the_user_does_not_set():

@@ -1,6 +1,5 @@
 """Every registered class passes these."""
 
-import dataclasses
 import json
 import math
 import subprocess
@@ -11,7 +10,6 @@ import conformance
 import numpy as np
 import pytest
 import registry
-from hydra.utils import get_class
 
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.envs.contextual import ContextualEnvironment
@@ -252,24 +250,6 @@ def test_environment_stays_finite_over_a_million_rounds(name):
                 break
             env.pull(t % 5)
     assert list(conformance.not_finite(env)) == []
-
-
-@pytest.mark.parametrize(("group", "name"), [(g, n) for g in ("env", "algorithm", "tuner") for n in registry.names(g)])
-def test_configuration_holds_every_setting_of_its_class(group, name):
-    """File and class agree: same keys, same defaults; so every key can be overridden, and the library alone agrees."""
-    values = registry.settings(group, name)
-    made = get_class(values.pop("_target_"))()
-    assert set(values) == {field.name for field in dataclasses.fields(made) if field.init}
-    for key, value in values.items():
-        if key == "tune":
-            assert value == (made.tune or list(made.hyper_parameters.names)[:1])
-        elif key == "space":
-            own = {parameter: HyperParameter(parameter, **fields) for parameter, fields in made.spaces.items()}
-            assert set(own) == set(value)
-            for parameter, fields in value.items():
-                assert vars(HyperParameter(parameter, **fields)) == vars(own[parameter])
-        else:
-            assert getattr(made, key) == value
 
 
 @pytest.mark.parametrize(("group", "name"), [(g, n) for g in ("env", "algorithm", "tuner") for n in registry.names(g)])

@@ -253,7 +253,7 @@ def test_stopped_from_outside_it_says_how_to_go_on(tmp_path, trouble, experiment
     print(f"{kind.name} {words[-1]}: {time.monotonic() - start:.2f} s")
     assert time.monotonic() - start < 10  # 3 s on a machine without other work; the repetition would take 100
     assert (child.returncode, out) == (130, "")
-    assert err == "stopped; what is finished is kept, the same command goes on from there\n"
+    assert err == "stopped; finished work is kept, rerun to resume\n"
     assert len(parquet(commands.results)) == least
 
 
@@ -269,7 +269,7 @@ def test_a_reader_who_has_had_enough_is_no_traceback(tmp_path):
         err = child.stderr.read()
     child.wait(timeout=100)
     assert child.returncode == 141
-    assert err == "stopped, as nobody reads on; what is finished is kept, the same command goes on from there\n"
+    assert err == "stopped: output pipe closed; finished work is kept, rerun to resume\n"
     assert len(parquet(commands.results)) == 2
 
 

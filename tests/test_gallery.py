@@ -19,7 +19,7 @@ from bench.report.gallery.points import Marks, read_marks
 from bench.report.gallery.text import duration, number, readable
 from bench.report.parts import part_id, read_part_id
 from runners import gallery
-from runners.figures import FIGURES
+from runners.config_tree import CONFIGS
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1">'
 
@@ -330,7 +330,7 @@ def test_small_words() -> None:
 
 
 def test_every_paper_has_its_text() -> None:
-    papers = {path.stem for path in (FIGURES.parent / "paper").glob("*.yaml")} - {"none"}
+    papers = {path.stem for path in (CONFIGS / "paper").glob("*.yaml")} - {"none"}
     assert papers <= set(PAPERS)
 
 

@@ -363,9 +363,13 @@ WRONG: dict[str, tuple[str, ...]] = {
     "env._target_=bench.tuners.tl.TL": ("env._target_: found 'bench.tuners.tl.TL'", "bench.envs.base.Environment"),
     "tuner=custom tuner._target_=broken.X": ("tuner._target_: found 'broken.X'", "ImportError: first line"),
     # parts that don't fit
-    "env=switching_sine": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
+    "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
+    "env=titanic algorithm=linucb": ("found Titanic with LinUCB", "expected a contextual environment"),
+    "tuner=hedge": ("tuner: found Hedge with ContextualBandit", "SyntheticLinear", "expected", "full information"),
+    "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
+    "env=gaussian_arms tuner=cdt": ("tuner: CDT does not fit", "GaussianArms", "'arm': found no interval"),
     "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose"),
-    "algorithm=none tuner=theory env=switching_sine": ("tuner=theory: found no theoretical value of x", "expected"),
+    "env=switching_sine tuner=theory": ("tuner=theory: found no theoretical value of x", "expected"),
     "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected a pair that fits"),
     # search spaces
     "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
@@ -380,6 +384,12 @@ WRONG: dict[str, tuple[str, ...]] = {
     "tuner=fixed +tuner.configuration.exploration_rate=abc": ("tuner.configuration", "'abc'", "number"),
     "tuner=fixed +tuner.configuration.exploration_rate=nan": ("tuner.configuration", "nan", "number"),
 }
+
+
+def test_an_unknown_key_is_not_among_the_valid_ones(here):
+    answer = here("+horizn=3")
+    valid = answer.err.partition("expected one of: ")[2].strip().split(", ")
+    assert sorted({*KEYS, "task"}) == valid
 
 
 @pytest.mark.parametrize("line", WRONG)

@@ -48,7 +48,13 @@ class LaplaceTS(ContextualAlgorithm):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "step_size": {"candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0), "low": 0.1, "high": 5.0, "default": 1.0},
+        "step_size": {
+            "candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
+            "low": 0.1,
+            "high": 5.0,
+            "log": False,
+            "default": 1.0,
+        },
     }
     links: ClassVar[tuple[str, ...]] = ("logistic",)
 

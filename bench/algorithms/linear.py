@@ -35,7 +35,13 @@ class LinearAlgorithm(ContextualAlgorithm):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "exploration_rate": {"candidates": (0.0, 0.01, 0.1, 1.0, 10.0), "low": 0.1, "high": 5.0, "default": 1.0},
+        "exploration_rate": {
+            "candidates": (0.0, 0.01, 0.1, 1.0, 10.0),
+            "low": 0.1,
+            "high": 5.0,
+            "log": False,
+            "default": 1.0,
+        },
         "ridge": {"candidates": (0.01, 0.1, 1.0), "low": 0.01, "high": 1.0, "log": True, "default": 1.0},
     }
 

@@ -32,7 +32,7 @@ class RandomForest(SupervisedAlgorithm):
             "integer": True,
             "default": 50,
         },
-        "max_depth": {"candidates": (None, *range(5, 96, 10)), "low": 5, "high": 100, "integer": True},
+        "max_depth": {"candidates": (None, *range(5, 96, 10)), "low": 5, "high": 100, "integer": True, "default": None},
         "min_samples_split": {
             "candidates": tuple(range(2, 51, 2)),
             "low": 2,

@@ -57,10 +57,28 @@ class SGDTS(ContextualAlgorithm):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "exploration_rate": {"candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0), "low": 0.1, "high": 5.0, "default": 1.0},
-        "learning_rate": {"candidates": (0.01, 0.1, 1.0, 10.0), "low": 0.1, "high": 5.0, "default": 1.0},
-        "exploration_rate_1": {"candidates": (0.0, 0.01, 0.1, 1.0, 10.0), "low": 0.1, "high": 5.0, "default": 1.0},
-        "exploration_rate_2": {"candidates": (0.0, 0.01, 0.1, 1.0, 10.0), "low": 0.1, "high": 5.0, "default": 1.0},
+        "exploration_rate": {
+            "candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
+            "low": 0.1,
+            "high": 5.0,
+            "log": False,
+            "default": 1.0,
+        },
+        "learning_rate": {"candidates": (0.01, 0.1, 1.0, 10.0), "low": 0.1, "high": 5.0, "log": False, "default": 1.0},
+        "exploration_rate_1": {
+            "candidates": (0.0, 0.01, 0.1, 1.0, 10.0),
+            "low": 0.1,
+            "high": 5.0,
+            "log": False,
+            "default": 1.0,
+        },
+        "exploration_rate_2": {
+            "candidates": (0.0, 0.01, 0.1, 1.0, 10.0),
+            "low": 0.1,
+            "high": 5.0,
+            "log": False,
+            "default": 1.0,
+        },
     }
     links: ClassVar[tuple[str, ...]] = ("logistic",)
 

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ class Arms(DirectEnvironment):
 
     Rewards are drawn before the arm is chosen, in blocks of rounds for speed.
     """
+
+    full_information: ClassVar[bool] = True
 
     _arms: dict[int, int] = field(init=False, repr=False)
     _block: np.ndarray = field(init=False, repr=False)

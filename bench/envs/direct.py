@@ -24,6 +24,9 @@ class DirectEnvironment(Environment):
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
     """The reward and those of ``values`` that a run adds up."""
 
+    full_information: ClassVar[bool] = False
+    """Whether it reveals ``rewards``."""
+
     sub_gaussian: float = field(init=False, repr=False)
     change_points: tuple[int, ...] = field(init=False, repr=False, default=())
     mean: float = field(init=False, repr=False)

@@ -48,6 +48,7 @@ class Direct(Task):
             rounds=rounds,
             noise_std=environment.sub_gaussian,
             change_points=environment.change_points,
+            full_information=environment.full_information,
         )
 
     def explore(self) -> dict[str, Any] | None:

@@ -35,6 +35,8 @@ class Problem:
         Rounds at which the environment changes, for oracles only.
     incumbent
         A configuration that was played beforehand, and the reward it earned.
+    full_information
+        Whether outcomes hold the rewards of all configurations.
     """
 
     space: Space
@@ -45,6 +47,7 @@ class Problem:
     theory: Callable[[], Configuration] | None = None
     change_points: tuple[int, ...] = ()
     incumbent: tuple[Configuration, float] | None = None
+    full_information: bool = False
 
     @property
     def total_rounds(self) -> int:
@@ -69,6 +72,9 @@ class Tuner(ABC):
 
     multiple: ClassVar[bool] = True
     """Whether it tunes several hyper-parameters; if not, it tunes the first and the task sets the others."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Fields of the problem without which it is of no use."""
 
     _asked = False
     _started = False

@@ -1,7 +1,7 @@
 """Hedge: exponential weights with full information."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import PositiveFloat
@@ -31,6 +31,8 @@ class Hedge(CandidateTuner):
 
     Source: habo, section 15 (Freund and Schapire 1997).
     """
+
+    needs: ClassVar[tuple[str, ...]] = ("full_information",)
 
     eta: PositiveFloat | None = None
 

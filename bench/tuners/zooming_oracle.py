@@ -1,5 +1,7 @@
 """Zooming TS that knows when the environment changes."""
 
+from typing import ClassVar
+
 from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -18,6 +20,8 @@ class ZoomingOracle(ThompsonZooming):
 
     Source: cdt, appendix A.3.
     """
+
+    needs: ClassVar[tuple[str, ...]] = ("change_points",)
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         super()._start(problem, seeds)
