@@ -48,7 +48,7 @@ class Answer:
 
 
 class Commands:
-    """Calls with a folder of results and a current folder below ``folder``, and no real data at hand."""
+    """Calls with results and a current folder below ``folder``, a cache that the session shares, and no real data."""
 
     def __init__(self, folder: Path) -> None:
         self.cwd = folder / "work"
@@ -59,7 +59,7 @@ class Commands:
         self.environ = {
             "BENCH_RESULTS_DIR": str(self.results),
             "HOME": str(home),
-            "XDG_CACHE_HOME": str(home / ".cache"),
+            "XDG_CACHE_HOME": os.environ["BENCH_TESTS_CACHE"],
             # Neither compiled code nor the index of fonts is made again because of the new home
             "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR")
             or str(pooch.os_cache("bandit-tuning-bench") / "numba"),

@@ -2,9 +2,24 @@
 
 import os
 import signal
+from pathlib import Path
+
+import pytest
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and then in every child
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where commands keep prepared data and trained models, one for all processes of the test session.
+
+    Compiled code is kept in the user's own cache folder, so that it lasts from one session to the next.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+    os.environ["BENCH_TESTS_CACHE"] = str(folder)
+    return folder

@@ -8,17 +8,14 @@ import math
 
 import numpy as np
 import pytest
+from tuning import LINE
 
-from bench.envs.piecewise_lipschitz import PiecewiseLipschitz
 from bench.errors import ConfigError
-from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tasks.direct import Direct
 from bench.tuners.ad2me import AD2ME, _uncovered
 from bench.tuners.base import Problem
 
-LINE = Space.of(x={"low": 0.0, "high": 1.0})
 WEIGHTS = ("hard", "soft")
 DELTA = 0.05
 
@@ -207,28 +204,6 @@ def test_the_second_arm_comes_when_the_first_no_longer_reaches_the_end(delta):
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_the_number_of_arms_stays_small(kind):
-    """n arms of equal width xi cover at most 2 n xi, and n pulls of each are in the window."""
-    tuner = AD2ME(weights=kind)
-    run(Direct(PiecewiseLipschitz()), tuner, rounds=100_000, seeds=Seeds(1))
-    assert 2 <= len(tuner._choosers[0][1]._values) <= 8
-
-
-@pytest.mark.parametrize("kind", WEIGHTS)
-def test_arms_gather_at_the_peak_where_pulls_do(kind):
-    """Without changes to remember, half of the pulls come to lie in the fifth of the interval around the peak."""
-    tuner = AD2ME(weights=kind, changes=1)
-    tuner.start(Problem(LINE, 60_000), Seeds(4))
-    rng = np.random.default_rng(5)
-    pulled = []
-    for _ in range(60_000):
-        x = tuner.ask()["x"]
-        pulled.append(x)
-        tuner.tell(float(rng.random() < 0.95 - 0.9 * abs(x - 0.7)))
-    assert np.mean(np.abs(np.array(pulled[30_000:]) - 0.7) < 0.1) > 0.5
-
-
-@pytest.mark.parametrize("kind", WEIGHTS)
 def test_two_hyper_parameters_find_a_peak_off_the_diagonal(kind):
     space = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": -1.0, "high": 1.0})
     tuner = AD2ME(weights=kind, changes=1)
@@ -252,11 +227,6 @@ def test_runs_shorter_than_the_formulas_are_made_for_go_on(kind, rounds):
     for _ in range(rounds):
         assert 0.0 <= tuner.ask()["x"] <= 1.0
         tuner.tell(0.5)
-
-
-def test_it_wants_intervals():
-    with pytest.raises(ConfigError, match="found no interval"):
-        AD2ME().start(Problem(Space.of(x=[1, 2]), 100))
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0])

@@ -151,13 +151,6 @@ def test_generated_files_are_read_as_slowly(tmp_path):
         assert abs(5 * below - features[-1] - 0.5) < 0.7  # its fifth of the prices, but for the edges
 
 
-def test_bins_hold_equally_many_ads_and_a_name_may_have_blanks(tmp_path):
-    write_surrogate(tmp_path, n_users=2000, n_ads=1000)
-    bins = np.bincount(read_log(tmp_path).ad_features[:, -1], minlength=5)
-    assert bins.sum() * 0.18 < bins.min() <= bins.max() < bins.sum() * 0.22
-    assert (tmp_path / "user_profile.csv").read_text().partition("\n")[0].endswith("new_user_class_level ")
-
-
 @pytest.mark.parametrize(
     ("name", "column"),
     [("raw_sample.csv", "clk"), ("raw_sample.csv", "time_stamp"), ("ad_feature.csv", "brand")]
@@ -298,18 +291,6 @@ def test_files_are_read_once_and_again_when_they_change(given, monkeypatch):
         changed = loader.load_log(1, 1, 1)
     assert changed.identity != log.identity
     assert changed.clicks().tolist() == [1, 1, 1]
-
-
-def test_a_damaged_cache_file_is_made_anew(given, tmp_path, monkeypatch):
-    with pytest.warns(UserWarning, match="files are read"):
-        log = loader.load_log(1, 1, 1)
-    [kept] = (tmp_path / "cache").rglob("*.npz")
-    kept.write_bytes(kept.read_bytes().replace(log.shown.tobytes(), log.shown[::-1].tobytes()))
-    loader._read.forget()
-    loader._generated.forget()
-    with pytest.warns(UserWarning, match="damaged cache file"):
-        again = loader.load_log(1, 1, 1)
-    np.testing.assert_array_equal(again.shown, log.shown)
 
 
 @pytest.mark.parametrize("name", FILES)

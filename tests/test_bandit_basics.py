@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, chisquare
+from scipy.stats import chisquare
 
 from bench.errors import ConfigError, TunerError
 from bench.seeding import Seeds
@@ -42,17 +42,6 @@ def play(tuner, *rewards):
 
 
 # UCB
-
-
-def test_ucb1_by_hand():
-    """sqrt(2 ln 3) = 1.4823; then sqrt(2 ln 4 / 2) = 1.1774 and sqrt(2 ln 4) = 1.6651."""
-    tuner = started(UCB1(), 3)
-    assert np.isposinf(tuner.upper_bounds).all()
-    assert play(tuner, 1.0, 0.5, 0.8) == [0, 1, 2]
-    np.testing.assert_allclose(tuner.upper_bounds, [2.482, 1.982, 2.282], atol=5e-4)
-    assert play(tuner, 1.0) == [0]
-    np.testing.assert_allclose(tuner.upper_bounds, [2.177, 2.165, 2.465], atol=5e-4)
-    assert tuner.ask() == {"arm": 2}
 
 
 def test_ucb_delta_by_hand():
@@ -116,25 +105,6 @@ def test_etc_with_too_short_a_horizon_tries_in_turn_throughout():
     assert play(started(ETC(), 2, 5), 1.0, 0.0, 1.0, 0.0, 1.0) == [0, 1, 0, 1, 0]
 
 
-def test_regret_of_etc_is_what_the_binomial_distribution_says():
-    """Two Bernoulli arms: R = m Delta + (n - 2 m) Delta P(the second arm has more successes)."""
-    m, n, means = 5, 60, (0.6, 0.4)
-    successes = np.arange(m + 1)
-    wrong = float((binom.pmf(successes, m, means[0]) * binom.sf(successes, m, means[1])).sum())
-    expected = 0.2 * (m + (n - 2 * m) * wrong)
-    rng = np.random.default_rng(7)
-    regrets = []
-    for _ in range(3_000):
-        tuner = started(ETC(pulls_per_arm=m), 2, n)
-        arms = []
-        for _ in range(2 * m):
-            arm = tuner.ask()["arm"]
-            arms.append(arm)
-            tuner.tell(float(rng.random() < means[arm]))
-        regrets.append(0.2 * (sum(arms) + (n - 2 * m) * tuner.ask()["arm"]))
-    assert np.mean(regrets) == pytest.approx(expected, abs=4 * np.std(regrets) / math.sqrt(len(regrets)))
-
-
 # Hedge
 
 
@@ -147,71 +117,14 @@ def reveal(tuner, *losses):
     return chances
 
 
-def test_hedge_by_hand():
-    """The paper's example with its rates, 0.398 and 0.282 (which come of the decimal logarithm).
-
-    exp(-0.398 * (0.4, 0.3, 0.5)) = 0.8528, 0.8874, 0.8196 (printed: .8521 .8869 .8190), their sum 2.5598.
-    """
-    tuner = started(Hedge(eta=0.398), 3)
-    np.testing.assert_allclose(reveal(tuner, 0.4, 0.3, 0.5), [1 / 3] * 3, atol=1e-15)
-    np.testing.assert_allclose(np.exp(tuner.log_weights), [0.8528, 0.8874, 0.8196], atol=1e-4)
-    chances = tuner.probabilities()["configuration"]
-    np.testing.assert_allclose(chances, [0.333, 0.347, 0.320], atol=5e-4)
-    assert chances @ [0.2, 0.4, 0.3] == pytest.approx(0.3014, abs=5e-5)
-    assert chances @ [0.4, 0.3, 0.5] == pytest.approx(0.397, abs=5e-4)
-    tuner._softmax.scores[:] = np.log([0.8521, 0.8869, 0.8190])
-    tuner.eta = 0.282
-    reveal(tuner, 0.2, 0.4, 0.3)
-    np.testing.assert_allclose(np.exp(tuner.log_weights), [0.8054, 0.7923, 0.7526], atol=5e-5)
-
-
-def test_hedge_has_a_falling_rate_by_default():
-    """sqrt(ln 3 / 3) = 0.6051 (printed 0.398), then sqrt(ln 3 / 6) = 0.4279; a product of exponentials."""
-    tuner = started(Hedge(), 3)
-    reveal(tuner, 1.0, 0.0, 0.0)
-    np.testing.assert_allclose(tuner.log_weights, [-0.6051, 0, 0], atol=5e-5)
-    reveal(tuner, 0.0, 0.0, 1.0)
-    np.testing.assert_allclose(tuner.log_weights, [-0.6051, 0, -0.4279], atol=5e-5)
-
-
-def test_hedge_in_the_gain_form_is_the_same():
-    tuner = started(Hedge(), 4)
+@pytest.mark.parametrize("eta", [None, 0.3])
+def test_hedge_in_the_gain_form_is_the_same(eta):
+    tuner = started(Hedge(eta=eta), 4)
     losses = np.random.default_rng(2).random((50, 4))
     weights = np.ones(4)
     for t, own in enumerate(losses, start=1):
         np.testing.assert_allclose(reveal(tuner, *own), weights / weights.sum(), atol=1e-13)
-        weights *= np.exp(math.sqrt(math.log(4) / (4 * t)) * (1.0 - own))
-
-
-def halves(rounds):
-    """The first arm is better by 1/4 in the first half, the second by 4/5 in the second."""
-    losses = np.tile([0.25, 0.5, 0.5, 0.5, 0.5], (rounds, 1))
-    losses[rounds // 2 :] = [0.9, 0.1, 0.9, 0.9, 0.9]
-    return losses
-
-
-def regret_of_hedge(tuner, losses):
-    """Expected regret against the best arm in hindsight, on losses known beforehand."""
-    started(tuner, losses.shape[1], len(losses))
-    expected = sum(float(reveal(tuner, *own) @ own) for own in losses)
-    return expected - losses.sum(axis=0).min()
-
-
-def test_regret_of_hedge_at_a_constant_rate_is_under_its_bound_on_any_losses():
-    rng = np.random.default_rng(3)
-    alternating = np.tile(np.array([[0, 1, 1], [1, 0, 1]]), (200, 1))
-    sequences = [halves(400), alternating, rng.random((400, 6)), (rng.random((400, 2)) < 0.5).astype(float)]
-    for losses in sequences:
-        for eta in (0.01, 0.1, 1.0):
-            limit = math.log(losses.shape[1]) / eta + eta * len(losses) / 8
-            assert regret_of_hedge(Hedge(eta=eta), losses) <= limit
-
-
-def test_regret_of_hedge_with_falling_rates_can_be_linear():
-    regrets = [regret_of_hedge(Hedge(), halves(rounds)) for rounds in (2_000, 4_000, 8_000)]
-    assert regrets[2] / 8_000 > 0.15
-    assert regrets[1] / regrets[0] == pytest.approx(2, abs=0.1)
-    assert regrets[2] / regrets[1] == pytest.approx(2, abs=0.1)
+        weights *= np.exp((eta or math.sqrt(math.log(4) / (4 * t))) * (1.0 - own))
 
 
 @pytest.mark.parametrize(
@@ -257,25 +170,6 @@ def test_every_combination_of_any_values_is_a_candidate(name):
         tuner.tell(0.5, Outcome(0.5, rewards=np.full(4, 0.5)))
     assert all(configuration in space.product() for configuration in seen)
     assert all(configuration in seen for configuration in space.product())
-
-
-@pytest.mark.parametrize("name", MANY)
-def test_one_candidate_is_always_chosen(name):
-    tuner = started(MANY[name](), 1)
-    for reward in (1.0, -5.0, 0.3, 0.3, 0.3):
-        assert tuner.ask() == {"arm": 0}
-        tuner.tell(reward, Outcome(reward, rewards=np.array([reward])))
-
-
-@pytest.mark.parametrize("name", ["etc", "ucb1", "ucb_delta"])
-def test_asking_twice_changes_nothing(name):
-    once, twice = started(MANY[name](), 4), started(MANY[name](), 4)
-    rng = np.random.default_rng(5)
-    for reward in rng.random(40):
-        twice.ask()
-        assert once.ask() == twice.ask()
-        once.tell(reward)
-        twice.tell(reward)
 
 
 @pytest.mark.parametrize("name", ["hedge", "exp3", "exp3 weight"])

@@ -68,16 +68,6 @@ def test_f_scores_are_those_of_a_slow_evaluation():
             assert (scores[places][place] if place < len(own) else 0.0) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_printed_examples_of_the_closed_form():
-    """One of two clicked ads among three candidates: 2 * 1 / (2 + 3); without a clicked ad the score is 0."""
-    cosines = np.array([0.9, 0.8, 0.7, 0.1, 0.5], dtype=np.float32)
-    clicked = np.array([True, False, False, True, False])
-    ordered, scores, best = f_scores(cosines, clicked, np.array([0, 4]))
-    np.testing.assert_allclose(ordered, [0.1, 0.7, 0.8, 0.9, 0.5], atol=1e-7)
-    np.testing.assert_allclose(scores, [4 / 6, 2 / 5, 2 / 4, 2 / 3, 0.0])
-    np.testing.assert_allclose(best, [2 / 3, 0.0])
-
-
 @pytest.fixture
 def played():
     """A task after its start, with its log and cosines."""
@@ -197,22 +187,3 @@ def test_what_the_cosines_depend_on_is_in_their_name(change):
     assert CandidateGeneration(**FAST).scores_path(log) == before
     other = AdLog(**log.arrays(), identity="other")
     assert CandidateGeneration(**FAST).scores_path(other) != before
-
-
-def test_damaged_cosines_are_computed_anew(monkeypatch):
-    log = loader.load_log(*SMALL.values())
-    algorithm = CandidateGeneration(**FAST)
-    scores = algorithm.scores(log)
-    path = algorithm.scores_path(log)
-    path.write_bytes(path.read_bytes().replace(scores.tobytes(), scores[::-1].tobytes()))
-    module._cache.forget()
-    with pytest.warns(UserWarning, match="damaged cache file"):
-        again = algorithm.scores(log)
-    np.testing.assert_array_equal(again, scores)
-
-
-def test_a_cache_folder_that_cannot_be_written_is_a_warning(tmp_path):
-    log = loader.load_log(*SMALL.values())
-    (tmp_path / "cache" / "bandit-tuning-bench" / "dssm").write_text("in the way")
-    with pytest.warns(UserWarning, match="cannot be written"):
-        assert len(CandidateGeneration(**FAST).scores(log)) == len(log.shown)

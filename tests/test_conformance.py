@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
+from bench.tasks.base import Outcome
 from bench.tuners.base import Problem
 
 TUNERS = registry.names("tuner")
@@ -25,6 +27,10 @@ DIRECT = [name for name in registry.names("env") if isinstance(registry.build("e
 CONTEXTUAL = [name for name in registry.names("env") if isinstance(registry.build("env", name), ContextualEnvironment)]
 WITH_MEANS = [name for name in CONTEXTUAL if "regret" in registry.build("env", name).sums]
 ENVIRONMENTS = DIRECT + CONTEXTUAL
+MANY_ROUNDS = [100_000, pytest.param(1_000_000, marks=pytest.mark.release)]
+STEADY = {"etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
+STEADY |= {"grid_then_best", "gp_ucb", "hyperband", "random_then_best"}
+"""Tuners that propose the same until they are told a reward; the others draw at every ask."""
 DETERMINISTIC = {"fixed", "theory", "etc", "ucb1", "ucb_delta", "grid_then_best", "sd2me"}
 """Tuners that draw nothing."""
 
@@ -37,7 +43,8 @@ def environment(name):
 def elsewhere():
     """What every class did in one other process."""
     script = Path(conformance.__file__)
-    out = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, cwd=script.parents[1])
+    environ = {**os.environ, "PYTHONPATH": str(script.parents[1])}
+    out = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, env=environ)
     return json.loads(out.stdout.splitlines()[-1])
 
 
@@ -47,22 +54,17 @@ def test_another_process_comes_to_the_same(elsewhere):
 
 
 @pytest.mark.parametrize("name", TUNERS)
-def test_tuner_repeats_itself_from_the_same_seed_only(name):
+def test_tuner_proposes_from_the_space_and_the_same_from_the_same_seed_only(name):
     tuner = registry.build("tuner", name)
     horizon = conformance.rounds(name, 200)
     first = conformance.drive_tuner(tuner, 1, horizon)
-    assert conformance.drive_tuner(tuner, 1, horizon) == first
-    assert (conformance.drive_tuner(tuner, 2, horizon) == first) == (name in DETERMINISTIC)
-
-
-@pytest.mark.parametrize("name", TUNERS)
-def test_tuner_proposes_from_the_space(name):
-    tuner = registry.build("tuner", name)
-    for configuration in conformance.drive_tuner(tuner, 1, conformance.rounds(name, 300)):
+    for configuration in first:
         assert set(configuration) == set(conformance.SPACE.names if tuner.multiple else conformance.SPACE.names[:1])
         for parameter in conformance.SPACE.parameters:
             value = configuration.get(parameter.name, parameter.usual)
             assert value in parameter.candidates or parameter.low <= value <= parameter.high
+    assert conformance.drive_tuner(tuner, 1, horizon) == first
+    assert (conformance.drive_tuner(tuner, 2, horizon) == first) == (name in DETERMINISTIC)
 
 
 @pytest.mark.parametrize("name", TUNERS)
@@ -78,10 +80,11 @@ def test_tuner_has_valid_probabilities(name):
         tuner.tell(outcome.reward, outcome)
 
 
+@pytest.mark.parametrize("n_rounds", MANY_ROUNDS)
 @pytest.mark.parametrize("name", TUNERS)
-def test_tuner_stays_finite_over_a_million_rounds(name):
+def test_tuner_stays_finite_over_many_rounds(name, n_rounds):
     tuner = registry.build("tuner", name)
-    conformance.drive_tuner(tuner, 1, conformance.rounds(name, 1_000_000))
+    conformance.drive_tuner(tuner, 1, conformance.rounds(name, n_rounds))
     assert list(conformance.not_finite(tuner)) == []
 
 
@@ -113,6 +116,22 @@ def test_tuner_is_asked_before_it_is_told(name):
         tuner.tell(0.0)
 
 
+@pytest.mark.parametrize("name", TUNERS)
+def test_what_was_asked_last_is_what_is_answered(name):
+    once, twice = registry.build("tuner", name), registry.build("tuner", name)
+    horizon = conformance.rounds(name, 120)
+    for tuner in (once, twice):
+        tuner.start(conformance.problem(horizon), Seeds(4))
+    same = True
+    for outcome in conformance.outcomes(horizon):
+        twice.ask()
+        same &= twice.ask() == once.ask()
+        for tuner in (once, twice):
+            tuner.tell(outcome.reward, outcome)
+    assert same == (name in STEADY)
+    assert list(conformance.not_finite(twice)) == []
+
+
 def begin(tuner, problem):
     tuner.start(problem, Seeds(1))
     return tuner.ask()
@@ -138,6 +157,16 @@ def test_tuner_has_a_clear_error_for_a_space_that_does_not_fit(name):
                 begin(tuner, problem)
 
 
+@pytest.mark.parametrize("value", [4.0, "a", None])
+@pytest.mark.parametrize("name", [name for name in TUNERS if fits(name, HyperParameter("x", candidates=(4.0,)))])
+def test_the_only_candidate_is_always_proposed(name, value):
+    tuner = registry.build("tuner", name)
+    tuner.start(Problem(Space.of(x=[value]), 20), Seeds(1))
+    for reward in (1.0, -1e6, 1e6, 0.3, *[0.5] * 16):
+        assert tuner.ask() == {"x": value}
+        tuner.tell(reward, Outcome(reward, rewards=np.array([reward])))
+
+
 def test_an_empty_space_is_an_error():
     with pytest.raises(ConfigError, match="no hyper-parameter"):
         Space(())
@@ -159,10 +188,11 @@ def test_algorithm_repeats_itself(name):
     assert len(set(first)) > 1
 
 
+@pytest.mark.parametrize("n_rounds", MANY_ROUNDS)
 @pytest.mark.parametrize("name", BANDITS)
-def test_algorithm_stays_finite(name):
+def test_algorithm_stays_finite_over_many_rounds(name, n_rounds):
     algorithm = registry.build("algorithm", name)
-    conformance.drive_algorithm(algorithm, 1, conformance.rounds(name, 1_000_000))
+    conformance.drive_algorithm(algorithm, 1, conformance.rounds(name, n_rounds))
     assert list(conformance.not_finite(algorithm)) == []
 
 
@@ -236,16 +266,17 @@ def test_rewards_do_not_depend_on_what_was_played_before(name):
         np.testing.assert_allclose([row[1] for row in noise[0]], [row[1] for row in noise[1]], atol=1e-12)
 
 
+@pytest.mark.parametrize("n_rounds", MANY_ROUNDS)
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_environment_stays_finite_over_a_million_rounds(name):
+def test_environment_stays_finite_over_many_rounds(name, n_rounds):
     env = environment(name)
-    env.start(1_000_000, Seeds(1).child("env"))
+    env.start(n_rounds, Seeds(1).child("env"))
     if name in DIRECT:
         configurations = env.space.product()
-        for t in range(1_000_000):
+        for t in range(n_rounds):
             env.play(configurations[t % len(configurations)])
     else:
-        for t in range(1_000_000):
+        for t in range(n_rounds):
             if env.observe() is None:  # a log has an end
                 break
             env.pull(t % 5)

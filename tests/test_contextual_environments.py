@@ -76,14 +76,6 @@ def test_means(env, expected):
         assert env.average_mean == pytest.approx(sum(means) / 4, abs=1e-14)
 
 
-def test_shifted_and_logistic_means_are_probabilities_or_close():
-    """|x'theta| <= 1, so that shifted means lie in [0, 1]."""
-    env = started(SyntheticLinear(dim=2, n_arms=50, mean="shifted"))
-    means = np.array([env.observe() is not None and env.means.copy() for _ in range(300)])
-    assert means.min() >= 0.0
-    assert means.max() <= 1.0
-
-
 @pytest.mark.parametrize("noise_std", [0.1, math.sqrt(0.1), 2.0, 0.0])
 @pytest.mark.parametrize("kind", ["synthetic", "movielens"])
 def test_gaussian_noise(kind, noise_std, small_catalogue):
@@ -142,17 +134,6 @@ def test_features_fixed_or_changing(kind):
     changing = started(kind(dim=3, n_arms=4, features="changing"))
     assert len({changing.observe().tobytes() for _ in range(20)}) == 20
     assert kind().features == "changing"
-
-
-@pytest.mark.parametrize("kind", SYNTHETIC)
-def test_a_repetition_has_its_own_theta_and_contexts(kind):
-    thetas, contexts = [], []
-    for seeds in (Seeds(1, 0), Seeds(1, 1), Seeds(2, 0)):
-        env = kind(dim=3, n_arms=4)
-        env.start(10, seeds.child("env"))
-        thetas.append(tuple(env.theta))
-        contexts.append(env.observe().tobytes())
-    assert len(set(thetas)) == len(set(contexts)) == 3
 
 
 def test_noise_is_the_same_for_other_means():

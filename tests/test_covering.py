@@ -193,20 +193,6 @@ def test_balls_around_equal_cells_cover_exactly(p: int) -> None:
         assert witness * pieces == pytest.approx(np.round(witness * pieces), abs=1e-6)
 
 
-def test_four_dimensions_by_hand() -> None:
-    """Two balls in [0, 1]^4 on the first axis: the deepest points are corners or on the plane between the two."""
-    centers = np.array([[0.0, 0.5, 0.5, 0.5], [1.0, 0.5, 0.5, 0.5]])
-    value, witness = check(centers, np.array([0.9, 0.9]))
-    assert value == pytest.approx(0.25 + 0.75 - 0.81)
-    assert witness[0] == pytest.approx(0.5)
-    assert set(witness[1:]) <= {0.0, 1.0}
-    assert check(centers, np.array([1.0, 1.0]))[0] == 0.0
-    # unequal radii move that plane: x^2 - 1 = (1 - x)^2 - 0.64 at x = 0.68, where the depth is 0.68^2 + 0.75 - 1
-    value, witness = check(centers, np.array([1.0, 0.8]))
-    assert value == pytest.approx(0.68**2 + 0.75 - 1.0)
-    assert witness[0] == pytest.approx(0.68)
-
-
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_none_infinite_zero_and_huge(p: int) -> None:
     value, witness = check(np.empty((0, p)), np.empty(0))
@@ -244,15 +230,3 @@ def test_gap_midpoint() -> None:
         assert math.isnan(midpoint) == (check(centers, radii)[0] <= 0.0)
         found += not math.isnan(midpoint)
     assert 60 < found < 240
-
-
-def test_gap_midpoint_by_hand() -> None:
-    assert gap_midpoint(np.empty((0, 1)), np.empty(0)) == 0.5
-    assert gap_midpoint(np.array([[0.0]]), np.array([0.5])) == 0.75
-    assert gap_midpoint(np.array([[0.9], [0.1]]), np.array([0.2, 0.2])) == pytest.approx(0.5)
-    assert gap_midpoint(np.array([[0.5]]), np.array([0.25])) == 0.125
-    assert gap_midpoint(np.array([[0.5]]), np.array([0.0])) == 0.25
-    assert math.isnan(gap_midpoint(np.array([[0.25], [0.75]]), np.array([0.25, 0.25])))
-    assert math.isnan(gap_midpoint(np.array([[0.2], [0.7]]), np.array([0.0, math.inf])))
-    tiny = gap_midpoint(np.array([[0.25], [0.75]]), np.array([0.25, 0.25 - 1e-9]))
-    assert tiny == pytest.approx(0.5, abs=1e-8)

@@ -4,7 +4,6 @@ import hashlib
 import io
 import os
 import socket
-import subprocess
 import sys
 import threading
 import zipfile
@@ -187,14 +186,6 @@ def test_a_full_disk_leaves_nothing(server: str, tmp_path: Path, monkeypatch: py
     assert files_in(tmp_path) == []
 
 
-def test_write_whole_replaces_and_makes_folders(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b"
-    write_whole(path, b"one")
-    write_whole(path, b"two")
-    assert path.read_bytes() == b"two"
-    assert files_in(tmp_path) == [path]
-
-
 def test_a_data_set_without_download_says_how_to_get_it() -> None:
     with pytest.raises(DataError, match="ask its owner"):
         fetch(Dataset("toy", "Toy", "toy", "clicks.*", "closed", "ask its owner"))
@@ -256,9 +247,7 @@ def test_command_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     assert "does NOT match the published one" in text
 
 
-def test_the_command_exits_with_1_and_one_sentence() -> None:
-    command = [sys.executable, "-m", "bench.data", "fetch", "nope"]
-    root = Path(__file__).parent.parent
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
-    assert result.returncode == 1
-    assert result.stderr == f"error: found the unknown data set 'nope', expected one of: {', '.join(CATALOGUE)}\n"
+def test_an_unknown_data_set_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fetch", "nope"]) == 1
+    error = capsys.readouterr().err
+    assert error == f"error: found the unknown data set 'nope', expected one of: {', '.join(CATALOGUE)}\n"

@@ -6,12 +6,9 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 import numpy as np
 import pytest
 
-from bench.envs.bernoulli_arms import BernoulliArms
 from bench.errors import ConfigError
-from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tasks.direct import Direct
 from bench.tuners.base import Problem
 from bench.tuners.exp3 import EXP3
 from bench.tuners.softmax import Softmax
@@ -36,24 +33,6 @@ class Preset:
 
 def chances(tuner):
     return tuner.probabilities()["configuration"]
-
-
-def test_the_papers_example():
-    """Arm 2 pays 0.5, then arm 1 pays 0.8; the natural logarithm, and + 1 for arms that were not played.
-
-    S = (1, 1 - 0.5 / (1/3), 1) = (1, -0.5, 1), eta_2 = sqrt(ln 3 / 6) = 0.4279: P = .396 .208 .396.
-    S = (2 - 0.2 / 0.3958, 0.5, 2) = (1.4947, 0.5, 2), eta_3 = sqrt(ln 3 / 9) = 0.3494: P = .345 .244 .411.
-    """
-    tuner = started(EXP3(), 3)
-    tuner._estimates._rng = Preset(0.5, 0.9)  # the second arm, then the first: arms are counted from 1 - number
-    np.testing.assert_allclose(chances(tuner), [1 / 3] * 3, atol=1e-15)
-    assert tuner.ask() == {"arm": 1}
-    tuner.tell(0.5)
-    np.testing.assert_allclose(tuner._estimates.scores, [1, -0.5, 1], atol=1e-12)
-    np.testing.assert_allclose(chances(tuner), [0.396, 0.208, 0.396], atol=5e-4)
-    assert tuner.ask() == {"arm": 0}
-    tuner.tell(0.8)
-    np.testing.assert_allclose(chances(tuner), [0.345, 0.244, 0.411], atol=5e-4)
 
 
 def slow_reward(rounds, eta):
@@ -133,34 +112,6 @@ def test_a_draw_inverts_the_distribution_function():
     assert [softmax.draw(1.0) for _ in range(6)] == [0, 0, 1, 1, 2, 2]
     np.testing.assert_allclose(softmax.drawn_from, [0.2, 0.3, 0.5], atol=1e-15)
     np.testing.assert_allclose(softmax.probabilities(2.0), np.array([4, 9, 25]) / 38, atol=1e-15)
-
-
-def test_estimates_are_unbiased():
-    """E[S_i] after one round is the reward of arm i, whatever the probabilities."""
-    rewards = np.array([0.2, 0.9, -1.5])
-    total = np.zeros(3)
-    for arm in range(3):
-        tuner = started(EXP3(eta=0.4), 3)
-        tuner._estimates.scores[:] = [0.0, 1.0, 3.0]
-        p = chances(tuner)
-        tuner._estimates._rng = Preset(1.0 - (p[:arm].sum() + p[arm] / 2))
-        assert tuner.ask() == {"arm": arm}
-        tuner.tell(rewards[arm])
-        total += p[arm] * (tuner._estimates.scores - [0.0, 1.0, 3.0])
-    np.testing.assert_allclose(total, rewards, atol=1e-12)
-
-
-@pytest.mark.parametrize("settings", [{}, {"form": "weight"}])
-def test_regret_is_under_the_bound(settings):
-    """2 sqrt(K T ln K) for the reward form, 2 sqrt(e - 1) sqrt(T K ln K) for the weight form; half of random play."""
-    rounds, regrets = 4_000, []
-    for repetition in range(12):
-        task = Direct(BernoulliArms(means=[0.5, 0.5, 0.8, 0.5]))
-        trace = run(task, EXP3(**settings), rounds=rounds, seeds=Seeds(0, repetition)).columns()
-        regrets.append(trace["regret"][-1])
-    factor = 2 * math.sqrt(math.e - 1) if settings else 2
-    assert np.mean(regrets) < factor * math.sqrt(4 * rounds * math.log(4))
-    assert np.mean(regrets) < trace["random_regret"][-1] / 2
 
 
 @pytest.mark.parametrize(

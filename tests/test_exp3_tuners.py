@@ -40,44 +40,6 @@ class SlowExp3:
         self.weights[chosen] *= (self.beta / self.n * Decimal(reward) / self.probabilities()[chosen]).exp()
 
 
-class Preset:
-    """A source of uniform numbers that are known beforehand."""
-
-    def __init__(self, *numbers):
-        self.numbers = list(numbers)
-
-    def random(self):
-        return self.numbers.pop(0)
-
-
-# By hand for n = 2, T = 4: beta = sqrt(2 ln 2 / ((e - 1) 4)) = sqrt(1.3862944 / 6.8731273) = 0.4491077.
-# Round 1: p = (1/2, 1/2); candidate 0 earns 1: w_0 = exp(0.2245539 / 0.5) = 1.5669135.
-# Round 2: p_0 = 0.2245539 + 0.5508923 * 1.5669135 / 2.5669135 = 0.5608334; candidate 1 earns 1/2:
-#          w_1 = exp(0.2245539 * 0.5 / 0.4391666) = 1.2913125.
-# Round 3: p_0 = 0.2245539 + 0.5508923 * 1.5669135 / 2.8582259 = 0.5265596; candidate 0 earns -2:
-#          w_0 = 1.5669135 * exp(-0.2245539 * 2 / 0.5265596) = 0.6677764.
-# Round 4: p_0 = 0.2245539 + 0.5508923 * 0.6677764 / 1.9590888 = 0.4123314.
-TWO = (2, 4, [(0.2, 0, 1.0), (0.9, 1, 0.5), (0.5, 0, -2.0), (0.42, 1, 0.0)], [0.5, 0.5608334, 0.5265596, 0.4123314])
-# By hand for n = 3, T = 100: beta = sqrt(3 ln 3 / (1.7182818 * 100)) = 0.1384955. Candidate 0 earns 1 at p = 1/3:
-# w_0 = exp(0.1384955) = 1.1485445; p_0 = 0.0461652 + 0.8615045 * 1.1485445 / 3.1485445 = 0.3604298; and so on.
-THREE = (
-    3,
-    100,
-    [(0.1, 0, 1.0), (0.7, 2, 0.5), (0.5, 1, 0.25), (0.0, 0, 0.0)],
-    [0.3333333, 0.3604298, 0.3531323, 0.3496014],
-)
-
-
-@pytest.mark.parametrize(("n", "horizon", "steps", "expected"), [TWO, THREE])
-def test_probabilities_by_hand(n, horizon, steps, expected):
-    layer = ExponentialWeights(n, horizon, Preset(*(step[0] for step in steps)))
-    for (_, chosen, reward), first in zip(steps, expected, strict=True):
-        assert layer.draw() == chosen
-        assert layer.probabilities[0] == pytest.approx(first, abs=1e-7)
-        assert layer.probabilities.sum() == pytest.approx(1.0, abs=1e-12)
-        layer.learn(reward)
-
-
 @pytest.mark.parametrize(
     ("n", "horizon", "expected"),
     [
@@ -88,7 +50,7 @@ def test_probabilities_by_hand(n, horizon, steps, expected):
     ],
 )
 def test_beta(n, horizon, expected):
-    assert ExponentialWeights(n, horizon, Preset()).beta == pytest.approx(expected, abs=1e-7)
+    assert ExponentialWeights(n, horizon, np.random.default_rng()).beta == pytest.approx(expected, abs=1e-7)
 
 
 def usual_rewards(rng, t, index):
@@ -212,29 +174,3 @@ def test_draws_are_as_frequent_as_their_probabilities(kind, layers):
     if kind is Syndicated:  # the layers draw independently of each other
         expected = n_draws * np.outer(chances["exploration_rate"], chances["ridge"])
         assert chisquare(joint.ravel(), (expected * n_draws / expected.sum()).ravel()).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("kind", [TL, TLCombined, Syndicated])
-def test_the_first_candidate_is_uniform(kind):
-    counts = np.zeros((5, 3))
-    for seed in range(3_000):
-        tuner = kind()
-        tuner.start(Problem(SPACE, 100), Seeds(seed))
-        configuration = tuner.ask()
-        counts[RATES.index(configuration["exploration_rate"]), RIDGES.index(configuration.get("ridge", 0.01))] += 1
-    counts = counts[:, 0] if kind is TL else counts.ravel()
-    assert chisquare(counts).pvalue > 1e-3
-
-
-def test_tl_tunes_the_first_hyper_parameter_only():
-    tuner = TL()
-    tuner.start(Problem(SPACE, 10), Seeds(1))
-    assert {tuple(tuner.ask()) for _ in range(20)} == {("exploration_rate",)}
-
-
-def test_one_candidate_is_always_chosen():
-    tuner = TL()
-    tuner.start(Problem(Space.of(x=[4.0]), 10), Seeds(1))
-    for reward in (1.0, -1e6, 1e6):
-        assert tuner.ask() == {"x": 4.0}
-        tuner.tell(reward)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import kstest
+from tuning import play
 
 from bench.errors import ConfigError
 from bench.seeding import Seeds
@@ -15,18 +16,7 @@ from bench.tuners.grid_then_best import GridThenBest
 from bench.tuners.hyperband import Hyperband
 from bench.tuners.random_then_best import RandomThenBest
 
-UNIT = Space.of(x={"low": 0.0, "high": 1.0})
 ALL = [GridThenBest, RandomThenBest, Hyperband, GPUCB]
-
-
-def play(tuner, rewards, horizon, space=UNIT, seed=1):
-    """Return what was asked; ``rewards`` gives the reward of a configuration in a round."""
-    tuner.start(Problem(space, horizon), Seeds(seed))
-    asked = []
-    for t in range(horizon):
-        asked.append(tuner.ask())
-        tuner.tell(rewards(asked[-1], t))
-    return asked
 
 
 @pytest.mark.parametrize("tuner_class", ALL)
@@ -45,18 +35,6 @@ def test_training_takes_its_share_of_the_horizon_and_not_a_round_more(tuner_clas
     if 2 < n_train < horizon and tuner_class is not Hyperband:
         flattered = play(tuner, lambda c, t: math.sin(9 * c["x"]) if t < n_train - 1 else 1e6, horizon)
         assert flattered[-1] != shocked[-1]
-
-
-@pytest.mark.parametrize("tuner_class", ALL)
-def test_asking_again_changes_nothing(tuner_class):
-    once, twice = tuner_class(train_share=0.5), tuner_class(train_share=0.5)
-    once.start(Problem(UNIT, 120), Seeds(4))
-    twice.start(Problem(UNIT, 120), Seeds(4))
-    for t in range(120):
-        twice.ask()
-        assert twice.ask() == once.ask()
-        for tuner in (once, twice):
-            tuner.tell(math.cos(t))
 
 
 @pytest.mark.parametrize("tuner_class", ALL)

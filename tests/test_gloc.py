@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import NonlinearConstraint, brentq, minimize
+from scipy.optimize import brentq
 
 from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.gloc import GLOC, project
@@ -51,25 +51,6 @@ def test_projection_is_exact(length, radius):
         assert np.linalg.norm(theta) <= radius * (1 + 1e-15)
         if length < 1:
             np.testing.assert_array_equal(theta, point)
-
-
-@pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
-def test_projection_agrees_with_a_general_solver(method):
-    rng = np.random.default_rng(2)
-    gram, point = random_case(rng, 20, 1.8)
-    matrix = gram + np.eye(DIM)
-    theta = point.copy()
-    project(gram, 1.0, 1.0, theta)
-    options = {"SLSQP": {"ftol": 1e-16, "maxiter": 1000}, "trust-constr": {"gtol": 1e-12, "xtol": 1e-14}}[method]
-    general = minimize(
-        lambda v: (v - point) @ matrix @ (v - point),
-        np.zeros(DIM),
-        jac=lambda v: 2 * matrix @ (v - point),
-        constraints=NonlinearConstraint(lambda v: v @ v, 0, 1, jac=lambda v: 2 * v[None]),
-        method=method,
-        options=options,
-    )
-    np.testing.assert_allclose(theta, general.x, atol=1e-6)
 
 
 def plain_run(recorded, kappas, rates, after, ridge):

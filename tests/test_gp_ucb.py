@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+from tuning import LINE, play
 
 from bench.errors import ConfigError
 from bench.seeding import Seeds
@@ -15,7 +16,6 @@ from bench.tuners.base import Problem
 from bench.tuners.gaussian_process import GaussianProcess, log_marginal_likelihood
 from bench.tuners.gp_ucb import GPUCB
 
-UNIT = Space.of(x={"low": 0.0, "high": 1.0})
 SQUARE = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 1e-3, "high": 1.0, "log": True})
 COVARIANCES = ["squared_exponential", "matern"]
 
@@ -100,7 +100,7 @@ def test_asks_are_the_largest_upper_confidence_bounds(covariance):
     """Slow direct evaluation of every ask before the first fit."""
     grid = np.linspace(0, 1, 2_000)  # fine enough for a wrong beta to show
     tuner = GPUCB(covariance=covariance, n_points=2_000, delta=0.2, beta_scale=0.7, train_share=1.0)
-    tuner.start(Problem(UNIT, 10), Seeds(5))
+    tuner.start(Problem(LINE, 10), Seeds(5))
     xs, rewards = [], []
     for t in range(1, 11):
         x = tuner.ask()["x"]
@@ -115,15 +115,6 @@ def test_asks_are_the_largest_upper_confidence_bounds(covariance):
         xs.append(x)
         rewards.append(math.sin(7 * x) + 0.1 * t)
         tuner.tell(rewards[-1])
-
-
-def play(tuner, reward, horizon, space=UNIT, seed=1):
-    tuner.start(Problem(space, horizon), Seeds(seed))
-    asked = []
-    for t in range(horizon):
-        asked.append(tuner.ask())
-        tuner.tell(reward(asked[-1], t))
-    return asked
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)
@@ -206,12 +197,6 @@ def test_points_of_several_hyper_parameters_fill_the_cube_evenly():
     first = tuner._points
     tuner.start(Problem(SQUARE, 10), Seeds(2))
     assert not np.array_equal(first, tuner._points)
-
-
-def test_space_without_an_interval_is_an_error():
-    for space in (Space.of(x=[1, 2, 3]), Space.of(x={"low": 0.0, "high": 1.0}, kind=["a", "b"])):
-        with pytest.raises(ConfigError, match=r"found no interval, expected low and high$"):
-            GPUCB().start(Problem(space, 100), Seeds(1))
 
 
 @pytest.mark.parametrize("setting", [{"covariance": "linear"}, {"delta": 1.0}, {"n_points": 0}, {"beta_scale": 0.0}])

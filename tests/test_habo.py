@@ -1,7 +1,6 @@
 """HABO."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -87,17 +86,6 @@ def test_it_is_the_algorithm_as_written(divide, mix, keep, uniform):
         hand.learn(name, configuration[name], reward)
 
 
-def test_first_round_by_hand():
-    """Three values, all weights 1, reward 0.8: exp(0.1 0.8 3) for the value, exp(0.1 0.8 2) for the hyper-parameter."""
-    tuner = habo(Space.of(a=[1, 2, 3], b=[1, 2, 3]))
-    tuner.ask()
-    i, j = tuner._super, tuner._sub
-    tuner.tell(0.8)
-    value, hyper = math.exp(0.24), math.exp(0.16)
-    assert tuner.probabilities()["ab"[i]][j] == pytest.approx(value / (value + 2))
-    assert tuner.probabilities()["hyper_parameter"][i] == pytest.approx(0.9 * hyper / (hyper + 1) + 0.05)
-
-
 def test_draws_follow_the_probabilities():
     tuner = habo(Space.of(a=[1, 2], b=[1, 2, 3]), mix_values=True, incumbent=({"a": 0, "b": 0}, 0.0))
     for _ in range(4):
@@ -115,32 +103,6 @@ def test_draws_follow_the_probabilities():
             assert values.count(j) / len(values) == pytest.approx(chance, abs=4 * 0.5 / math.sqrt(len(values)))
 
 
-def test_one_hyper_parameter_changes_at_a_time():
-    start = {"depth": None, "features": "sqrt", "only": 7}
-    tuner = habo(incumbent=(start, 0.5))
-    current = start
-    for _ in range(50):
-        configuration = tuner.ask()
-        assert len(changed(current, configuration)) <= 1
-        tuner.tell(0.1)
-        current = configuration  # as stated, whatever it earned
-
-
-def test_a_value_that_does_not_pay_is_put_back_only_by_the_code():
-    start = {"depth": None, "features": "sqrt", "only": 7}
-    tuner = habo(incumbent=(start, 0.5), **CODE)
-    rewards = np.random.default_rng(0).uniform(0.0, 1.0, 60).tolist()
-    current, best = start, 0.5
-    for reward in rewards:
-        configuration = tuner.ask()
-        assert len(changed(current, configuration)) <= 1
-        tuner.tell(reward)
-        if reward > best:
-            current, best = configuration, reward
-    assert tuner._best == best == max(rewards)
-    assert tuner._current == current
-
-
 def test_the_run_begins_with_the_incumbent_or_else_with_usual_values():
     space = Space.of(a={"candidates": (1, 2), "default": 2}, b=["x", None])
     assert len(changed({"a": 2, "b": "x"}, habo(space).ask())) <= 1
@@ -148,17 +110,6 @@ def test_the_run_begins_with_the_incumbent_or_else_with_usual_values():
     asked = habo(space, incumbent=({"a": 9, "b": "q", "c": 0}, 0.3)).ask()
     assert set(asked) == {"a", "b"}
     assert (asked["a"] == 9) != (asked["b"] == "q")
-
-
-def test_a_negative_reward_lowers_the_weights():
-    tuner = habo(Space.of(a=[1, 2, 3], b=[1, 2]))
-    tuner.ask()
-    name, i, j = "ab"[tuner._super], tuner._super, tuner._sub
-    before = tuner.probabilities()
-    tuner.tell(-0.5)
-    after = tuner.probabilities()
-    assert after[name][j] < before[name][j]
-    assert after["hyper_parameter"][i] < before["hyper_parameter"][i]
 
 
 @pytest.mark.parametrize("settings", [{}, CODE, {**CODE, "uniform_hyper_parameter": True}, {"gamma": 1.0}])
@@ -173,34 +124,6 @@ def test_weights_stay_finite_and_chances_positive(settings):
             assert np.isfinite(probabilities).all()
             assert (probabilities > 0).all()
             assert probabilities.sum() == pytest.approx(1.0, abs=1e-12)
-
-
-def test_a_hyper_parameter_of_one_value_stands_at_it():
-    tuner = habo(Space.of(only=[None]))
-    for reward in (0.5, -3.0, 7.0):
-        assert tuner.ask() == {"only": None}
-        tuner.tell(reward)
-    assert tuner.probabilities()["only"].tolist() == tuner.probabilities()["hyper_parameter"].tolist() == [1.0]
-
-
-@pytest.mark.parametrize("settings", [{}, CODE])
-def test_it_finds_the_value_that_pays(settings):
-    """Only `a` matters, its third value pays 1 and the others nothing: HABO comes to play it most of the time."""
-    space = Space.of(a=[0, 0.1, 1], b=["x", "y"])
-    shares = []
-    for seed in range(10):
-        tuner = habo(space, seed=seed, incumbent=({"a": 0, "b": "x"}, 0.0), **settings)
-        asked = []
-        for _ in range(300):
-            asked.append(tuner.ask()["a"])
-            tuner.tell(float(asked[-1] == 1))
-        shares.append(Fraction(asked[-100:].count(1), 100))
-    assert np.mean(shares) > 0.6
-
-
-def test_intervals_are_refused_in_one_sentence():
-    with pytest.raises(ConfigError, match=r"hyper-parameter 'x': found an interval only, expected candidates"):
-        habo(Space.of(x={"low": 0.0, "high": 1.0}))
 
 
 @pytest.mark.parametrize("gamma", [0.0, -0.1, 1.1])

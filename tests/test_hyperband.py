@@ -5,23 +5,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tuning import LINE, play
 
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tuners.base import Problem
 from bench.tuners.hyperband import Hyperband, brackets
-
-UNIT = Space.of(x={"low": 0.0, "high": 1.0})
-
-
-def play(tuner, rewards, horizon, space=UNIT, seed=1):
-    tuner.start(Problem(space, horizon), Seeds(seed))
-    asked = []
-    for t in range(horizon):
-        asked.append(tuner.ask())
-        tuner.tell(rewards(asked[-1], t))
-    return asked
 
 
 def test_schedule_is_the_published_one():
@@ -94,7 +83,7 @@ def test_pulls_are_those_of_the_algorithm(eta, resource, horizon):
     tuner = Hyperband(eta=eta, max_resource=resource)
     asked = [c["x"] for c in play(tuner, lambda c, t: reward(c["x"], t), horizon, seed=8)]
     rng = Seeds(8).generator("configurations")
-    draws = [UNIT.sample(rng)["x"] for _ in range(3_000)]
+    draws = [LINE.sample(rng)["x"] for _ in range(3_000)]
     pulls, best = literal(draws, reward, eta, resource, horizon // 2)
     assert asked[: horizon // 2] == pulls
     assert asked[horizon // 2 :] == [best] * (horizon - horizon // 2)
@@ -118,13 +107,6 @@ def test_a_configuration_pulled_less_does_not_win_by_a_lucky_pull():
     complete = [x for x, pulls in Counter(c["x"] for c in asked[:1_000]).items() if pulls == 27]
     assert asked[-1]["x"] == max(complete)
     assert asked[-1]["x"] > 0.9
-
-
-def test_best_of_many_is_found_without_noise():
-    asked = play(Hyperband(), lambda c, t: -abs(c["x"] - 0.618), 10_000)
-    tried = {c["x"] for c in asked[:5_000]}
-    assert len(tried) > 200
-    assert asked[-1]["x"] == min(tried, key=lambda x: abs(x - 0.618))
 
 
 def test_of_candidates_the_best_is_found():

@@ -186,21 +186,6 @@ def test_epochs():
     assert [c["first"] for c in algorithm.configurations] == columns["first"].tolist()
 
 
-def test_a_cut_decision_of_one_round():
-    listener = Listener()
-    columns, _ = play(7, listener, decision=3)
-    assert listener.told == [2.0, 5.0, 7.0]
-    assert columns["reward"][-1] == 28.0
-
-
-def test_epochs_after_a_warm_up():
-    listener = Listener(2)
-    columns, _ = play(9, listener, decision=3)
-    assert listener.told == [4.0, 7.0, 9.0]
-    assert listener.starts[0][0].horizon == 3
-    assert columns["round"].tolist() == list(range(1, 10))
-
-
 def test_what_is_not_tuned_stands_at_theory_or_default():
     """The second has a theoretical value for the round, the third has none."""
     _, algorithm = play(4, Listener(1))
@@ -393,27 +378,6 @@ def test_columns_of_a_trace():
 # Regret, and pairing
 
 
-def test_random_regret_is_what_random_arms_suffer():
-    """The column, computed from the means, against the average of 400 plays of random arms on the same contexts."""
-    n_rounds, n_plays = 300, 400
-    settings = {"dim": 4, "n_arms": 6, "noise_std": 0.3}
-    bandit = ContextualBandit(SyntheticLinear(**settings), LinUCB())
-    columns = run(bandit, TL(), rounds=n_rounds, seeds=Seeds(8, 2)).columns()
-    rng = np.random.default_rng(0)
-    plays = np.zeros((n_plays, n_rounds))
-    env = SyntheticLinear(**settings)
-    env.start(n_rounds, Seeds(8, 2).child("env"))
-    for t in range(n_rounds):
-        contexts = env.observe()
-        means = contexts @ env.theta
-        plays[:, t] = means.max() - means[rng.integers(6, size=n_plays)]
-    totals = plays.cumsum(axis=1)
-    for t in (49, 149, 299):
-        error = totals[:, t].std() / math.sqrt(n_plays)
-        assert abs(columns["random_regret"][t] - totals[:, t].mean()) < 4 * error
-    assert columns["regret"][-1] < columns["random_regret"][-1]
-
-
 def test_regret_is_that_of_the_arm_pulled():
     columns, _ = play(10, Listener())
     np.testing.assert_allclose(columns["regret"], 0.4 * np.arange(1, 11), atol=1e-12)
@@ -474,15 +438,6 @@ def test_binary_rewards_are_paired_too():
     for results in zip(*runs, strict=True):
         ordered = [reward for _, reward in sorted(results)]
         assert ordered == sorted(ordered)
-
-
-def test_same_seeds_same_trace_other_repetition_another():
-    def total(seeds):
-        bandit = ContextualBandit(SyntheticLinear(dim=3, n_arms=5), LinTS())
-        return run(bandit, TL(), rounds=200, seeds=seeds).columns()["reward"].tolist()
-
-    assert total(Seeds(3, 1)) == total(Seeds(3, 1))
-    assert len({total(seeds)[-1] for seeds in (Seeds(3, 1), Seeds(3, 2), Seeds(4, 1))}) == 3
 
 
 def test_a_task_and_a_tuner_used_again_start_afresh():

@@ -40,7 +40,7 @@ from bench.data.yahoo_log import ClickLog
 from bench.data.yahoo_parser import YahooParser
 from bench.errors import DataError
 
-N = int(os.environ.get("BENCH_MUTATIONS", "2000"))
+N = int(os.environ.get("BENCH_MUTATIONS", "1000"))
 """Mutations for each reader."""
 
 CACHED = 20

@@ -85,28 +85,3 @@ def test_choices_are_as_frequent_as_the_posterior_says():
     for _ in range(n_draws):
         counts[CANDIDATES.index(tuner.ask()["alpha"])] += 1
     assert chisquare(counts, n_draws * exact / exact.sum()).pvalue > 1e-3
-
-
-def test_the_prior_is_uniform():
-    counts = np.zeros(4)
-    tuner = started()
-    for _ in range(8_000):
-        counts[CANDIDATES.index(tuner.ask()["alpha"])] += 1
-    assert chisquare(counts).pvalue > 1e-3
-    assert tuner._success.tolist() == tuner._failure.tolist() == [1.0] * 4
-
-
-@pytest.mark.parametrize(
-    ("reward", "share"), [(-1e9, 0.0), (-0.01, 0.0), (0.0, 0.0), (0.3, 0.3), (0.9, 0.9), (1.0, 1.0), (2.5, 1.0)]
-)
-def test_a_reward_is_clipped_and_counts_as_a_bernoulli_draw(reward, share):
-    tuner = started()
-    for _ in range(4_000):
-        tuner.ask()
-        tuner.tell(reward)
-    successes = tuner._success.sum() - 4
-    assert successes + tuner._failure.sum() - 4 == 4_000
-    if share in (0.0, 1.0):
-        assert successes == 4_000 * share
-    else:
-        assert abs(successes / 4_000 - share) < 4 * np.sqrt(share * (1 - share) / 4_000)

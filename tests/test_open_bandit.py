@@ -11,7 +11,6 @@ import pooch
 import pytest
 from scipy.stats import binomtest
 
-from bench.algorithms.lints import LinTS
 from bench.algorithms.linucb import LinUCB
 from bench.data import __main__ as command
 from bench.data import open_bandit
@@ -25,7 +24,6 @@ from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.cdt import CDT
-from bench.tuners.fixed import Fixed
 
 N_ITEMS = 3
 USERS = [f"user_feature_{i}" for i in range(4)]
@@ -589,49 +587,6 @@ def test_contexts_are_position_score_affinity_and_hashed_crosses():
         np.testing.assert_allclose(contexts[item], x / np.linalg.norm(x), atol=1e-12)
 
 
-def test_a_rejected_event_is_no_round_and_reaches_nobody():
-    class Watched(LinUCB):
-        chosen = updated = 0
-
-        def choose(self, contexts, configuration):
-            self.chosen += 1
-            return super().choose(contexts, configuration)
-
-        def update(self, contexts, arm, reward):
-            self.updated += 1
-            super().update(contexts, arm, reward)
-
-    algorithm, told = Watched(), []
-
-    class Listening(Fixed):
-        def _tell(self, reward, outcome):
-            told.append(reward)
-
-    trace = run(ContextualBandit(OpenBandit(), algorithm), Listening(), rounds=1000, seeds=Seeds(0)).columns()
-    rounds = int(trace["round"][-1])
-    assert 15 < rounds < 60
-    assert algorithm.chosen == 1000
-    assert algorithm.updated == len(told) == rounds
-    assert trace["reward"][-1] == sum(told)
-    assert trace["share_accepted"][-1] >= rounds / 1000
-    assert "regret" not in trace
-
-
-def test_algorithms_choose_and_differ_where_the_horizon_fits():
-    """A horizon far beyond the log is all warm-up: then no algorithm ever chooses, and all look the same."""
-
-    def shares(horizon):
-        made = []
-        for algorithm in (LinUCB(), LinTS()):
-            task = ContextualBandit(OpenBandit(n_parts=1), algorithm)
-            made.append(run(task, CDT(), rounds=horizon, seeds=Seeds(0)).columns())
-        return made
-
-    ucb, ts = shares(290)
-    assert ucb["share_accepted"][-1] != ts["share_accepted"][-1]
-    assert np.isfinite(ucb["exploration_rate"][-1])
-
-
 def test_schedules_are_made_for_the_rounds_to_be_expected():
     """A warm-up for a horizon far beyond the log's would last to its end."""
     traces = []
@@ -642,18 +597,3 @@ def test_schedules_are_made_for_the_rounds_to_be_expected():
     short, long = traces
     np.testing.assert_array_equal(short["exploration_rate"], long["exploration_rate"][: len(short["round"])])
     assert np.isfinite(long["exploration_rate"][-1])
-
-
-def test_a_random_algorithm_earns_what_the_uniform_policy_earned():
-    """Replay is unbiased: over many random choosers the accepted click rate is that of the log."""
-    rng = np.random.default_rng(0)
-    clicks = accepted = 0
-    for _ in range(8):
-        env = OpenBandit(n_parts=1)
-        env.start(300, Seeds(0).child("env"))
-        picks = rng.integers(34, size=10_000)
-        _, played = replay(env, lambda t, contexts, picks=picks: int(picks[t]))
-        clicks += sum(reward for _, reward, _ in played)
-        accepted += len(played)
-    assert accepted / 80_000 == pytest.approx(1 / 34, abs=4 * math.sqrt(1 / 34 / 80_000))
-    assert clicks / accepted == pytest.approx(0.0046, abs=4 * math.sqrt(0.0046 / accepted))

@@ -59,11 +59,6 @@ def test_bounds_by_hand(name: str, expected: float) -> None:
     assert at(name, 10_000) == pytest.approx(expected, rel=2e-6)
 
 
-def test_the_papers_example_of_etc() -> None:
-    """m = 2, K = 3, n = 10, gaps 3, 7, 2: 24 + 4 * (3 e^-4.5 + 7 e^-24.5 + 2 e^-2) = 25.216, printed as 28.27."""
-    assert at("etc", 10, gaps=[3, 7, 2], pulls_per_arm=2) == pytest.approx(25.216, abs=5e-4)
-
-
 def test_ucb_delta_stays_below_the_published_bound() -> None:
     """3 sum Delta + sum 16 ln T / Delta, for delta = 1 / T^2, wherever T is not smaller than the pulls it allows."""
     for rounds in (10**5, 10**6):

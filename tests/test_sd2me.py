@@ -4,18 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from tuning import LINE
 
-from bench.envs.piecewise_lipschitz import PiecewiseLipschitz
-from bench.errors import ConfigError
-from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tasks.direct import Direct
 from bench.tuners.base import Problem
 from bench.tuners.dynamic_means import DiscountedMeans, WindowedMeans, floor_at_least_one
 from bench.tuners.sd2me import SD2ME
 
-LINE = Space.of(x={"low": 0.0, "high": 1.0})
 WEIGHTS = ("hard", "soft")
 
 
@@ -58,12 +54,6 @@ def by_hand(kind, rounds, changes):
         return lam, (6 / lam) ** (1 / 3)
     gamma = 1 - 6**-0.25 * (changes / rounds) ** 0.75
     return gamma, (6 * (1 - gamma)) ** (1 / 3)
-
-
-@pytest.mark.parametrize(("kind", "arms"), [("hard", (0.2784, 0.5568, 0.8353)), ("soft", (0.2783, 0.5566, 0.8349))])
-def test_ten_thousand_rounds_with_ten_changes_have_three_arms(kind, arms):
-    tuner = started(weights=kind, changes=10)
-    assert sorted(values_of(tuner)) == pytest.approx(arms, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
@@ -172,34 +162,6 @@ def test_a_decision_over_several_rounds_is_one_pull(kind):
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_it_follows_the_best_arm_when_that_changes(kind):
-    tuner = started(20_000, weights=kind, changes=2)
-    rng = np.random.default_rng(3)
-    values = values_of(tuner)
-    late = {}
-    for t in range(20_000):
-        best = values[0] if t < 10_000 else values[-1]
-        value = tuner.ask()["x"]
-        tuner.tell(float(rng.random() < (0.9 if value == best else 0.2)))
-        late[t // 5000] = late.get(t // 5000, 0) + (value == best)
-    assert late[1] > 0.8 * 5000
-    assert late[3] > 0.8 * 5000
-
-
-@pytest.mark.parametrize("kind", WEIGHTS)
-def test_regret_grows_slower_than_the_number_of_rounds(kind):
-    mean = {}
-    for rounds in (2000, 50_000):
-        runs = [
-            run(Direct(PiecewiseLipschitz()), SD2ME(weights=kind), rounds=rounds, seeds=Seeds(0, r)) for r in (0, 1)
-        ]
-        columns = [trace.columns() for trace in runs]
-        mean[rounds] = np.mean([one["regret"][-1] for one in columns])
-        assert mean[rounds] < 0.6 * np.mean([one["random_regret"][-1] for one in columns])
-    assert mean[50_000] < 25**0.9 * mean[2000]
-
-
-@pytest.mark.parametrize("kind", WEIGHTS)
 def test_two_hyper_parameters_find_a_peak_off_the_diagonal(kind):
     """Told the same rewards, they would always move together if both chose in every round."""
     space = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 1.0, "high": 100.0, "log": True})
@@ -237,15 +199,3 @@ def test_runs_shorter_than_the_formulas_are_made_for_have_one_arm(kind, rounds):
     for _ in range(rounds):
         assert tuner.ask() == {"x": 1.0}
         tuner.tell(0.5)
-
-
-def test_asked_twice_it_stays_with_its_choice():
-    tuner = started()
-    for reward in np.random.default_rng(0).random(200).tolist():
-        assert tuner.ask() == tuner.ask()
-        tuner.tell(reward)
-
-
-def test_it_wants_intervals():
-    with pytest.raises(ConfigError, match="found no interval"):
-        SD2ME().start(Problem(Space.of(x=[1, 2]), 100))

@@ -13,7 +13,6 @@ from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.base import Tuner
 from bench.tuners.theory import Theory
 
 DIM = 4
@@ -165,36 +164,6 @@ def test_covariance_decides_which_hyper_parameters_there_are():
         _ = SGDTS(space={"nonsense": {}}).tuned
 
 
-class Counting(Tuner):
-    """Proposes 1, 2, 3, ... and remembers the rewards."""
-
-    def _start(self, problem, seeds):
-        self.problem = problem
-        self.rewards = []
-
-    def _ask(self):
-        return {"learning_rate": float(1 + len(self.rewards))}
-
-    def _tell(self, reward, outcome):
-        self.rewards.append((reward, len(outcome.steps) or 1))
-
-
-def test_the_loop_asks_once_an_epoch():
-    """200 rounds: 30 at random, five epochs of 30, and one that the horizon cuts to 20."""
-    algorithm = SGDTS(epoch_factor=6, covariance="one", tune=["learning_rate"])
-    tuner = Counting()
-    task = ContextualBandit(SyntheticLogistic(dim=5, n_arms=ARMS), algorithm)
-    trace = run(task, tuner, rounds=200, seeds=Seeds(2))
-    columns = trace.columns()
-    assert tuner.problem.horizon == len(tuner.rewards) == 6
-    assert [length for _, length in tuner.rewards] == [30, 30, 30, 30, 30, 20]
-    assert all(0 <= reward <= 1 for reward, _ in tuner.rewards)
-    after = columns["learning_rate"][30:]
-    np.testing.assert_array_equal(after, np.repeat(np.arange(1.0, 7.0), 30)[:170])
-    total = sum(reward * length for reward, length in tuner.rewards)
-    assert columns["reward"][-1] - columns["reward"][29] == pytest.approx(total)
-
-
 @pytest.mark.parametrize("covariance", ["one", "two"])
 def test_theory_tuner_plays_it(covariance):
     algorithm = SGDTS(epoch_factor=3, covariance=covariance)
@@ -204,14 +173,6 @@ def test_theory_tuner_plays_it(covariance):
     for t in range(16, 101):
         expected = algorithm.theory(t)
         assert {name: columns[name][t - 1] for name in expected} == expected
-
-
-def test_learns():
-    """With little exploration it comes near the truth in many rounds."""
-    algorithm = SGDTS(covariance="one")
-    drive(algorithm, record(5000), 50, lambda t: {"exploration_rate": 0.3, "learning_rate": 1.0})
-    contexts = np.concatenate([contexts for contexts, _, _ in record(200, seed=9)])
-    assert np.corrcoef(contexts @ algorithm.theta_bar, contexts @ TRUTH)[0, 1] > 0.9
 
 
 @pytest.mark.parametrize("warm_up", [0, 1, 4])

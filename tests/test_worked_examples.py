@@ -106,19 +106,6 @@ def test_etc_bound_is_that_of_the_regret_bounds() -> None:
     assert close(explored, numbers("ETC, bound", "m times the sum of the gaps"))
 
 
-def test_what_is_right_agrees_with_the_arithmetic_by_hand() -> None:
-    assert numbers("UCB1, round 2", "sqrt(2 ln 3)") == [1.482]
-    assert numbers("UCB1, round 2", "indices of the arms") == [2.482, 1.982, 2.282]
-    assert numbers("UCB1, round 3", "sqrt(2 ln 4 / N) of N = 2, 1") == [1.177, 1.665]
-    assert numbers("UCB1, round 3", "indices of the arms") == [2.177, 2.165, 2.465]
-    assert numbers("ETC, bound", "bound of the regret") == [25.216]
-    assert numbers("Hedge, round 1", "learning rate") == [0.605]
-    assert numbers("Hedge, round 2", "probabilities", "recomputed") == [0.333, 0.347, 0.320]
-    assert numbers("Hedge, round 3", "weights", "recomputed") == [0.8054, 0.7923, 0.7526]
-    assert numbers("EXP3, round 2", "probabilities") == [0.396, 0.208, 0.396]
-    assert numbers("EXP3, round 3", "probabilities") == [0.345, 0.244, 0.411]
-
-
 def test_no_step_is_right_that_differs_from_print() -> None:
     table = worked_examples()
     assert set(table["verdict"]) == {"right", "inherited", "slip"}

@@ -4,11 +4,11 @@ The slow version remembers nothing but the pulls: it looks for removals and gaps
 intervals (one dimension) or on a fine grid (two).
 """
 
-import itertools
 import math
 
 import numpy as np
 import pytest
+from tuning import LINE, SQUARE
 
 from bench.algorithms.linucb import LinUCB
 from bench.envs.synthetic_linear import SyntheticLinear
@@ -16,7 +16,7 @@ from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners import active_points, cdt, zooming_tuner
+from bench.tuners import cdt, zooming_tuner
 from bench.tuners.active_points import ActivePoints
 from bench.tuners.base import Problem
 from bench.tuners.cdt import CDT
@@ -26,8 +26,6 @@ from bench.tuners.zooming_double_restarts import ZoomingDoubleRestarts
 from bench.tuners.zooming_oracle import ZoomingOracle
 from bench.tuners.zooming_ts import ZoomingTS
 
-LINE = Space.of(x={"low": 0.0, "high": 1.0})
-SQUARE = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 0.0, "high": 1.0})
 SEEDS = Seeds(6).child("tuner")
 LEAST = 1 / math.sqrt(2 * math.pi)
 
@@ -355,18 +353,6 @@ def test_asked_twice_at_a_new_point():
     assert len(seen) > 10
 
 
-def test_z_is_cut_off_below():
-    """Z = max{1/sqrt(2 pi), N(0, 1)}: with one point active, nothing but its own factor counts, and two rank by it."""
-    points = ActivePoints(LINE, active_points.ZoomingRule(10.0, 1.0, True, False, 10_000), SEEDS)
-    points.ask()
-    points.tell(0.0)
-    points.ask()
-    z = points._factors
-    assert z.min() == LEAST
-    assert np.mean(z == LEAST) == pytest.approx(0.655, abs=0.06)  # Phi(0.39894) = 0.6550
-    assert z.max() > 2.5
-
-
 class Rules:
     """Catches the rules with which tuners set up their points."""
 
@@ -443,14 +429,6 @@ def test_the_identity_that_the_proof_needs(rules, tuner, horizon, noise_std):
     assert rule.spread / math.sqrt(2 * math.pi) == pytest.approx(2 * rule.radius, rel=1e-14)
 
 
-@pytest.mark.parametrize("tuner", [ZoomingTS, CDT, CDTCode])
-def test_scales_multiply(rules, tuner):
-    one = started(rules, tuner(), LINE, 1_000)
-    other = started(rules, tuner(radius_scale=0.3, ts_scale=5.0), LINE, 1_000)
-    assert other.radius == pytest.approx(0.3 * one.radius, rel=1e-14)
-    assert other.spread == pytest.approx(5.0 * one.spread, rel=1e-14)
-
-
 def test_cdt_within_the_loop(rules):
     """T = 400: 20 random pulls, then 380 asks; ln 380 sizes the balls, T2 = 3 floor(400^(3/4)) = 3 * 89."""
     env = SyntheticLinear(dim=3, n_arms=4, noise_std=0.5)
@@ -481,32 +459,3 @@ def test_points_are_mapped_onto_the_intervals():
         reward = float(rng.random())
         for tuner in tuners:
             tuner.tell(reward)
-
-
-def test_first_points_are_uniform_in_the_middle():
-    """40 % of each axis, independently."""
-    firsts = []
-    for seed in range(2_000):
-        tuner = CDT()
-        tuner.start(Problem(SQUARE, 100), Seeds(seed))
-        firsts.append(list(tuner.ask().values()))
-    firsts = np.array(firsts)
-    assert firsts.min() >= 0.3
-    assert firsts.max() <= 0.7
-    counts, _, _ = np.histogram2d(firsts[:, 0], firsts[:, 1], bins=4, range=[[0.3, 0.7]] * 2)
-    assert ((counts - 125) ** 2 / 125).sum() < 37.7  # chi-square with 15 degrees of freedom, 0.999 quantile
-
-
-def test_cdt_code_is_deterministic_but_for_its_first_points():
-    """No random draw in the index: given the same first point, other seeds come to the same decisions."""
-    runs = []
-    for seeds in (SEEDS, Seeds(99).child("tuner")):
-        tuner = CDTCode(epoch_factor=3)
-        tuner.start(Problem(LINE, 500), seeds)
-        tuner._points._place_rng = np.random.default_rng(0)
-        asked = []
-        for t, noise in zip(range(500), itertools.cycle((0.1, -0.2, 0.05)), strict=False):
-            asked.append(tuner.ask()["x"])
-            tuner.tell(math.sin(t) + noise)
-        runs.append(asked)
-    assert runs[0] == runs[1]
