@@ -8,20 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from bench.report.figure import evenly
 from bench.stats import mean_band
 from runners.figures import LabelledRun
 from runners.store import Store
 
-MAX_ROUNDS = 60
-"""Rounds of a curve that are kept, the first and the last among them."""
-
 Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
 """Of the rounds there are, the positions of those to keep."""
-
-
-def evenly(rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-    """Return up to `MAX_ROUNDS` positions, evenly spaced, the first and the last among them."""
-    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(np.intp))
 
 
 def aggregate(

@@ -35,10 +35,6 @@ _OPTIONAL = ("algorithm",)
 _KEYS = (*BASES, "horizon", "seed")
 
 
-PACKAGED = "a small packaged sample of the data set, which allows no conclusion"
-"""What is said of results where a sample that comes with a library stands in for the full data set."""
-
-
 @dataclass(frozen=True)
 class Experiment:
     """What is run: everything its numbers depend on, and nothing else.

@@ -1,7 +1,7 @@
 """Figures as data: which there are, and which experiments they ask for."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from runners.papers import load_paper, published
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
+
+    from bench.report.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def figure_names(paper: str | None = None) -> list[str]:
     return [name for name in choices("figure") if paper is None or name.startswith(f"{paper}/")]
 
 
-def load_figure(name: str) -> dict[str, Any]:
+def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
     What it takes from elsewhere is filled in: all that it leaves unsaid from the figure that it is ``like``; the labels
@@ -51,8 +53,10 @@ def load_figure(name: str) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        When there is no such figure, label or table.
+        When there is no such figure, label or table, or it is not as expected.
     """
+    from bench.report.figure import read_figure
+
     if name not in figure_names():
         raise ConfigError(f"figure: found '{name}', expected one of: {', '.join(figure_names())}")
     config: Any = read(f"figure/{name}")
@@ -66,7 +70,7 @@ def load_figure(name: str) -> dict[str, Any]:
             block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
     if "published" in figure:
         figure["published"] = published(figure["paper"], figure["published"])
-    return figure
+    return read_figure(figure)
 
 
 def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
@@ -81,7 +85,7 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
     return {label: known[label] for label in (known if entry == "all" else entry)}
 
 
-def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[LabelledRun]:
+def expand(figure: Mapping[str, Any], scale: str, extra: list[str]) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
     What the scale leaves out is not run; it counts as a result that is still missing.
@@ -101,7 +105,7 @@ def expand(figure: dict[str, Any], scale: str, extra: list[str]) -> list[Labelle
     return drawn
 
 
-def _product(figure: dict[str, Any]) -> Iterator[tuple[dict[str, str], list[str]]]:
+def _product(figure: Mapping[str, Any]) -> Iterator[tuple[dict[str, str], list[str]]]:
     common = list(figure.get("common", []))
     unfolded = figure.get("unfold", {}).get("axis")
     for block in figure.get("runs", []):
@@ -124,7 +128,7 @@ def _labels(entry: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return [(canonical(label), [str(override) for override in overrides]) for label, overrides in entry.items()]
 
 
-def unfold(figure: dict[str, Any], table: "pd.DataFrame") -> "pd.DataFrame":
+def unfold(figure: Mapping[str, Any], table: "pd.DataFrame") -> "pd.DataFrame":
     """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: a row for each of them.
 
     Parameters

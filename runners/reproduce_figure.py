@@ -5,23 +5,21 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from bench.report.blocks import PROBE, block_ends
-from bench.report.claims import check
-from bench.report.computed import compute
-from bench.report.kinds import draw, save
-from bench.report.tables import tables, to_csv, to_markdown
-from runners.aggregate import Keep, aggregate, evenly
+from bench.report.figure import Figure, read_figure
+from bench.report.provenance import Provenance
+from bench.report.render import notes, render
+from bench.report.saving import save
+from bench.report.tables import to_csv, to_markdown
+from runners.aggregate import aggregate
 from runners.capture import environment
 from runners.compose import PARTS
-from runners.experiment import PACKAGED
 from runners.experiment import check as check_experiment
 from runners.fanout import run_all
 from runners.figures import LabelledRun, expand, load_paper, unfold
@@ -51,7 +49,7 @@ class Reproduced:
 
 
 def reproduce_figure(
-    figure: dict[str, Any], where: str, scale: str, extra: Sequence[str], *, command: str, jobs: int, runner: Runner
+    figure: Mapping[str, Any], where: str, scale: str, extra: Sequence[str], *, command: str, jobs: int, runner: Runner
 ) -> Reproduced:
     """Run what is missing for one figure, write all its files, and print a line.
 
@@ -75,89 +73,70 @@ def reproduce_figure(
     BenchError
         When a setting is wrong, or results cannot be written; what is finished is kept.
     """
-    start = time.perf_counter()
+    start, figure = time.perf_counter(), read_figure(figure)
     drawn = expand(figure, scale, list(extra))
     for one in drawn:
         check_experiment(one.run.experiment)
     store = Store(results_folder())
     work = [(one.run.experiment, one.run.settings.repetitions) for one in drawn]
-    is_timed = figure["kind"] == "timing"  # apart from other work, so in this process and one after the other
+    is_timed = figure.source == "timing"  # apart from other work, so in this process and one after the other
     summary = measure(work, store) if is_timed else run_all(work, store, jobs=jobs, runner=runner)
     for one, result in zip(drawn, summary.results, strict=True):
         for repetition, error in sorted(result.failed.items()):
             print(f"error: {where}: {one.labels}: repetition {repetition} failed: {error}", file=sys.stderr)
 
-    surrogate = any(one.run.experiment.surrogate for one in drawn)
-    folder = results_folder() / f"{where}{'-surrogate' if surrogate else ''}"
+    provenance = _provenance(figure, drawn, scale)
+    folder = results_folder() / f"{where}{'-surrogate' if provenance.surrogate else ''}"
     done = [sorted(result.done) for result in summary.results]
-    if figure["kind"] == "computed":
-        curves, finals = pd.DataFrame(), compute(figure)
-    elif is_timed:
-        curves, finals = pd.DataFrame(), timed_finals(drawn, done, store)
-    else:
-        columns, keep = _curves(figure)
-        both = aggregate(drawn, done, store, columns=columns, keep=keep)
+    curves, finals = pd.DataFrame(), pd.DataFrame()
+    if is_timed:
+        finals = timed_finals(drawn, done, store)
+    elif figure.source == "runs":
+        both = aggregate(drawn, done, store, columns=figure.curve_columns(), keep=figure.kept_rounds)
         curves, finals = (unfold(figure, table) for table in both)
-    claims = check(figure, pd.DataFrame() if figure["kind"] == "computed" else finals, curves)
-    notes = [_note(figure, drawn, scale, surrogate)]
-    if figure.get("note") and not surrogate:
-        notes.append(figure["note"])
-    computed = {figure["compute"]: finals} if figure["kind"] == "computed" else None
-    for file, table in (computed or tables(figure, finals, curves, surrogate=surrogate)).items():
+    made = render(figure, curves, finals, provenance=provenance)
+    for file, table in made.tables.items():
         write_text(folder / f"{file}.csv", to_csv(table))
-        write_text(folder / f"{file}.md", to_markdown(table, figure["title"], notes))
-    if not computed:
+        write_text(folder / f"{file}.md", to_markdown(table, figure.heading, notes(figure, provenance)))
+    if drawn:
         write_text(folder / "finals.csv", to_csv(finals))
-    write_text(folder / "claims.csv", to_csv(claims))
+    write_text(folder / "claims.csv", to_csv(made.claims))
     if len(curves):
         write_text(folder / "curves.csv", to_csv(curves, digits=8))
-    manifest = _manifest(figure, where, drawn, scale, extra, command, store, done)
+    manifest = _manifest(figure, where, drawn, provenance, scale, extra, command, store, done)
     write_text(folder / "manifest.json", json.dumps(manifest, indent=1))
-    save(draw(figure, curves, finals, note=". ".join(notes)), folder, figure["name"])
+    save(made.picture, folder, figure.name)
 
     new = sum(len(result.new) for result in summary.results)
     failed = sum(len(result.failed) for result in summary.results)
     print(
         f"{where}: {sum(map(len, done))} repetitions ({new} new, {failed} failed), "
-        f"{time.perf_counter() - start:.1f} s; claims: {_spell(claims)}; {folder}",
+        f"{time.perf_counter() - start:.1f} s; claims: {_spell(made.claims)}; {folder}",
         flush=True,
     )
-    return Reproduced(not failed, claims, folder)
-
-
-def _curves(figure: dict[str, Any]) -> tuple[list[str], Keep]:
-    """Return the columns whose curves the figure's kind needs, and which of their rounds."""
-    if figure["kind"] == "curves":
-        return [*figure.get("unfold", {"labels": {0: figure["column"]}})["labels"].values(), "random_regret"], evenly
-    if figure["kind"] == "lipschitz":
-        return [f"{PROBE}*"], partial(block_ends, figure)
-    return [], evenly
+    return Reproduced(not failed, made.claims, folder)
 
 
 def _spell(claims: pd.DataFrame) -> str:
     return ", ".join(f"{count} {word}" for word, count in sorted(Counter(claims["verdict"]).items())) or "none"
 
 
-def _note(figure: dict[str, Any], drawn: list[LabelledRun], scale: str, surrogate: bool) -> str:
-    """Say in a line what the numbers rest on."""
-    if not drawn:
-        return "computed, nothing was run"
-    repetitions = sorted({one.run.settings.repetitions for one in drawn})
-    horizons = sorted({one.run.settings.horizon for one in drawn})
-    spell = lambda values: " or ".join(f"{value:,}" for value in values)  # noqa: E731
-    each = "repetition" if repetitions == [1] else "repetitions"
-    names = sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})
-    data = f"; surrogate data in place of the real ({', '.join(names)})" if surrogate else ""
-    if any(one.run.experiment.packaged for one in drawn):
-        data += f"; {PACKAGED}"
-    size = f"{spell(repetitions)} {each} of {spell(horizons)} rounds{data}"
-    return size if figure["paper"] == "none" else f"scale {scale}: {size}"
+def _provenance(figure: Figure, drawn: list[LabelledRun], scale: str) -> Provenance:
+    """Return what the figure's numbers rest on."""
+    return Provenance(
+        scale="" if figure.paper == "none" else scale,
+        repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn})),
+        horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
+        surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
+        packaged=any(one.run.experiment.packaged for one in drawn),
+    )
 
 
 def _manifest(
-    figure: dict[str, Any],
+    figure: Figure,
     where: str,
     drawn: list[LabelledRun],
+    provenance: Provenance,
     scale: str,
     extra: Sequence[str],
     command: str,
@@ -168,7 +147,7 @@ def _manifest(
     runs = []
     for one, repetitions in zip(drawn, done, strict=True):
         experiment = one.run.experiment
-        if figure["kind"] == "timing":
+        if figure.source == "timing":
             sides = [measurements(store, experiment.run_id)[number] for number in repetitions]
         else:
             sides = [store.read_side(experiment.run_id, repetition) for repetition in repetitions]
@@ -185,12 +164,13 @@ def _manifest(
             }
         )
     return {
-        "figure": f"{where.partition('/')[0]}/{figure['name']}",
-        "title": figure["title"],
+        "figure": f"{where.partition('/')[0]}/{figure.name}",
+        "title": figure.heading,
         "scale": scale,
         "command": command,
         "settings": settings_table(figure, drawn, scale),
-        "published": figure.get("published", []),
+        "provenance": provenance.model_dump(mode="json"),
+        "published": figure.published,
         "runs": runs,
         "environment": environment(),
     }
@@ -201,7 +181,7 @@ def _size(one: LabelledRun) -> list[str]:
     return [f"horizon={one.run.settings.horizon}", f"repetitions={one.run.settings.repetitions}"]
 
 
-def settings_table(figure: dict[str, Any], drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
+def settings_table(figure: Mapping[str, Any], drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
     """Return every setting of the figure's experiments with its values, its source and the place.
 
     The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key

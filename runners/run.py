@@ -8,10 +8,11 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
+from bench.report.provenance import PACKAGED_WORDS
 from bench.stats import mean_interval, standard_deviation
 from runners.cli import main
 from runners.compose import from_config
-from runners.experiment import PACKAGED, check
+from runners.experiment import check
 from runners.fanout import run_all
 from runners.store import Store, results_folder
 
@@ -68,7 +69,7 @@ def _finite(value: float) -> float | None:
 
 
 def _text(report: dict[str, Any]) -> str:
-    data = ", surrogate data" if report["surrogate"] else f", {PACKAGED}" if report["packaged"] else ""
+    data = ", surrogate data" if report["surrogate"] else f", {PACKAGED_WORDS}" if report["packaged"] else ""
     lines = [
         f"{report['repetitions']} repetitions ({report['new']} new, {report['failed']} failed) "
         f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}"

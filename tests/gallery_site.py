@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench.report.claims import check
-from bench.report.computed import compute
 from bench.report.experiments import Experiments
 from bench.report.gallery import build, read
-from bench.report.kinds import draw, save
-from bench.report.tables import tables, to_csv
+from bench.report.provenance import Provenance
+from bench.report.render import render
+from bench.report.saving import save
+from bench.report.tables import to_csv
 
 EVIL = "<script>alert('&')</script>"
 METHODS = ["TL", 'OP & "co" <b>']
@@ -21,7 +21,7 @@ ROUNDS = np.arange(1, 200, 20)
 LAST = int(ROUNDS[-1])
 REPETITIONS = 6
 _EXP3 = {"name": "exp3", "n_arms": 5}
-_BLOCK = {"panel": {label: [] for label in PANELS}, "method": {label: [] for label in METHODS}}
+_BLOCK: dict[str, Any] = {"panel": {label: [] for label in PANELS}, "method": {label: [] for label in METHODS}}
 
 
 def _figure(name: str, kind: str, **keys: Any) -> dict[str, Any]:
@@ -113,7 +113,7 @@ FIGURES_MADE = {
 def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return mean curves and final values."""
     if figure["kind"] == "computed":
-        return pd.DataFrame(), compute(figure)
+        return pd.DataFrame(), pd.DataFrame()
     rng = np.random.default_rng(0)
     data = Experiments(figure, pd.DataFrame())
     curves, finals = [], []
@@ -139,17 +139,13 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
 def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data: str = "06416e597f82b734") -> None:
     """Write what a figure leaves on disk."""
     curves, finals = made_up(figure)
+    provenance = Provenance(scale="quick", repetitions=(REPETITIONS,), surrogate=("movielens",) if surrogate else ())
+    made = render(figure, curves, finals, provenance=provenance)
     folder.mkdir(parents=True)
-    if figure["kind"] == "computed":
-        (folder / f"{figure['compute']}.csv").write_text(to_csv(finals))
-    else:
-        for name, table in tables(figure, finals, curves, surrogate=surrogate).items():
+    found = {**made.tables, "claims": made.claims, "finals": finals, "curves": curves}
+    for name, table in found.items():
+        if len(table) or name == "claims":
             (folder / f"{name}.csv").write_text(to_csv(table))
-        (folder / "finals.csv").write_text(to_csv(finals))
-    claims = check(figure, pd.DataFrame() if figure["kind"] == "computed" else finals, curves)
-    (folder / "claims.csv").write_text(to_csv(claims))
-    if len(curves):
-        (folder / "curves.csv").write_text(to_csv(curves))
     run = {"repetitions": REPETITIONS, "horizon": LAST, "seconds_per_repetition": 20.0, "labels": {}}
     manifest = {
         "command": f"python -m runners.reproduce figure=syndicated/{figure['name']} '{EVIL}'",
@@ -158,11 +154,11 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
             {"key": "horizon", "values": [LAST], "source": "scale", "where": "less than the paper's"},
         ],
         "published": figure.get("published", []),
+        "provenance": provenance.model_dump(mode="json"),
         "runs": [{**run, "data": "surrogate" if surrogate else data}, {**run, "data": None}],
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    note = "quick; surrogate data" if surrogate else "quick"
-    save(draw(figure, curves, finals, note=note), folder, figure["name"])
+    save(made.picture, folder, figure["name"])
 
 
 def write_site(root: Path) -> None:

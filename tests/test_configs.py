@@ -9,11 +9,11 @@ import registry
 from hydra import compose, initialize_config_dir
 from hydra.utils import get_class
 from omegaconf import OmegaConf
+from rendered import tables
 
 from bench.component import explanations
 from bench.errors import ConfigError
 from bench.report.claims import check
-from bench.report.tables import tables
 from bench.space import HyperParameter
 from runners import compose as compose_module
 from runners import figures, papers
@@ -227,7 +227,7 @@ def test_figure_claims_and_published_numbers_name_its_runs(name):
     claims = check(figure, finals, pd.DataFrame())
     assert set(claims["verdict"]) <= {"open"}
     assert len(claims) >= len(figure.get("claims", []))
-    if figure["kind"] != "computed":
+    if figure.source != "formula":
         tables(figure, finals)
 
 

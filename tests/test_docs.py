@@ -26,7 +26,7 @@ import bench.data.__main__ as data_command
 from bench.data.catalogue import CATALOGUE
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
-from bench.report.kinds import KINDS as FIGURE_KINDS
+from bench.report.figure import kinds
 from bench.stats import mean_interval
 from runners.compare import plan
 from runners.compose import from_overrides
@@ -373,7 +373,7 @@ def test_every_kind_of_claim_and_figure_is_described():
     verdicts, extend, results = (read(DOCS / name) for name in ("verdicts.md", "extend.md", "results.md"))
     for kind in CLAIM_KINDS:
         assert f"\n| `{kind}` |" in verdicts
-    for kind in FIGURE_KINDS:
+    for kind in kinds():
         assert f"`{kind}`: " in extend
     for column in COLUMNS:
         assert f"`{column}`" in results

@@ -1,7 +1,6 @@
 import json
 import re
 import shutil
-from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,18 +9,29 @@ from urllib.parse import unquote
 import numpy as np
 import pandas as pd
 import pytest
-from gallery_site import CURVES, EVIL, FIGURES_MADE, GRID, METHODS, PANELS, REPETITIONS, ROUNDS, write, write_site
+from gallery_site import (
+    CURVES,
+    EVIL,
+    FIGURES_MADE,
+    GRID,
+    METHODS,
+    PANELS,
+    REPETITIONS,
+    ROUNDS,
+    made_up,
+    write,
+    write_site,
+)
 
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.gallery.papers import PAPERS
-from bench.report.gallery.picture import inline
-from bench.report.gallery.points import Marks, read_marks
+from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, number, readable
 from bench.report.parts import part_id, read_part_id
+from bench.report.render import render
+from bench.report.style import line_style
 from runners import gallery
 from runners.config_tree import CONFIGS
-
-HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1">'
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +78,11 @@ def words_of(page: Path) -> str:
 
 def numbers_of(page: Path) -> dict[tuple[str, str, str], list[list[Any]]]:
     """Return the numbers that the parts of all pictures of a page carry."""
-    found = {}
-    for tag in re.findall(r"<g [^>]*data-points=[^>]*>", page.read_text()):
-        given = {key: unescape(value) for key, value in re.findall(r'data-(\w+)="([^"]*)"', tag)}
-        found[given["part"], given["panel"], given["name"]] = json.loads(given["points"])
-    return found
+    scripts = re.findall(r'<script type="application/json">(.*?)</script>', page.read_text(), re.DOTALL)
+    marks = [mark for script in scripts for mark in json.loads(script)]
+    return {
+        (mark["part"], mark.get("case", ""), mark.get("name", "")): [p[:5] for p in mark["points"]] for mark in marks
+    }
 
 
 def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
@@ -138,12 +148,12 @@ def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path) -> Non
         ["syndicated", "figure2", "1", "synthetic, surrogate"],
         ["habo", "limits", "b", "real, synthetic"],
     ]
-    assert table[["holds", "fails", "open"]].to_numpy().sum(axis=1).tolist() == [len(PANELS)] * 2
+    assert table[["holds", "fails", "tie", "open", "says_nothing"]].to_numpy().sum(axis=1).tolist() == [len(PANELS)] * 2
     lines = overview_text(table).splitlines()
-    assert "| all | 1 | 1 | 0 |" in lines
-    assert "| apart: on surrogate or packaged data | 2 | 0 | 0 |" in lines
-    assert "| all | 3 | 1 | 0 |" in overview_text(table.assign(data="real")).splitlines()
-    assert "| all | 0 | 0 | 0 |" in overview_text(table.assign(data="packaged")).splitlines()
+    assert "| all | 1 | 1 | 0 | 0 | 0 |" in lines
+    assert "| apart: on surrogate or packaged data | 2 | 0 | 0 | 0 | 0 |" in lines
+    assert "| all | 3 | 1 | 0 | 0 | 0 |" in overview_text(table.assign(data="real")).splitlines()
+    assert "| all | 0 | 0 | 0 | 0 | 0 |" in overview_text(table.assign(data="packaged")).splitlines()
 
 
 def test_a_figure_says_what_it_rests_on(site: Path) -> None:
@@ -230,24 +240,46 @@ def test_marks_of_all_kinds_carry_their_numbers(site: Path) -> None:
     assert ranks["cell", PANELS[0], "TL"] == [[None, 1, None, None, REPETITIONS]]
 
 
-def test_the_words_of_a_picture_are_words_of_the_page(site: Path) -> None:
-    text = (site / "habo/dots/quick/dots.svg").read_text()
-    picture = inline(text, "p-", "title", {})
+def drawn(name: str) -> Picture:
+    figure = FIGURES_MADE[name]
+    return picture(render(figure, *made_up(figure)).plot, "p-")
+
+
+def test_the_words_of_a_picture_are_words_of_the_page() -> None:
+    found = drawn("habo/dots")
     words = "expected regret of uniformly random arms, computed from the means."
-    assert picture.caption == ["quick.", f"Marks: mean over repetitions of the final value. Random arms: {words}"]
-    assert "Marks:" not in picture.svg
-    names = [entry.name for entry in picture.legend]
+    assert found.caption[1:] == ["Marks: mean over repetitions of the final value.", f"Random arms: {words}"]
+    names = [entry.name for entry in found.legend]
     assert names[:2] == METHODS
+    assert names[2:4] == ["a line", "Random arms"] or names[2] == "Random arms"
     assert {"published", "one repetition", "a line", "Random arms"} <= set(names)
-    assert all(entry.sample for entry in picture.legend[2:])
-    assert [entry.is_part for entry in picture.legend if entry.name in ("published", "a line")] == [True, False]
-    left, top, width, height = (float(number) for number in re.search('viewBox="([^"]*)"', picture.svg)[1].split())
-    whole = [float(number) for number in re.search('viewBox="([^"]*)"', text)[1].split()]
-    assert (left, width) == (whole[0], whole[2])
-    assert 0 < top < whole[3] / 3
-    assert height < whole[3] - top
-    inside = [float(y) for y in re.findall(r'<text [^>]*y="([\d.]+)"', picture.svg.partition('class="sample"')[0])]
-    assert all(top < y < top + height for y in inside)
+    assert all(entry.sample for entry in found.legend if not entry.is_part)
+    assert [view.title for view in found.panels] == PANELS
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES_MADE if name not in ("syndicated/unmade", "habo/examples")])
+def test_points_lie_within_their_panel_where_they_are_drawn(name: str) -> None:
+    for view in drawn(name).panels:
+        match = re.search('viewBox="([^"]*)"', view.svg)
+        assert match
+        left, top, width, height = (float(number) for number in match[1].split())
+        assert width == pytest.approx(view.width, abs=0.1)
+        assert view.marks
+        for mark in view.marks:
+            for *_, x, y in mark["points"]:
+                assert x is None or left <= x <= left + width
+                assert y is None or top <= y <= top + height
+    line = next(mark for mark in view.marks if mark["part"] in ("line", "cell"))
+    at = [point[-2:] for point in line["points"]]
+    if name in ("syndicated/figure2", "habo/longer"):  # a path through these points
+        path = next(
+            d
+            for d in re.findall(
+                r'<path d="([^"]*)"', view.svg.partition(f'data-part="line" data-name="{line["name"]}"')[2]
+            )
+        )
+        spots = [list(map(float, spot)) for spot in re.findall(r"[ML] ?([\d.]+) ([\d.]+)", path)]
+        np.testing.assert_allclose(spots, at, atol=0.2)
 
 
 @pytest.mark.parametrize("name", ["syndicated/figure2", "habo/spread"])
@@ -260,8 +292,7 @@ def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path:
         whole = path.read_bytes()
         path.unlink()
         text = build(read(tmp_path, FIGURES_MADE))[page]
-        needless = path.name == "finals.csv" and name == "syndicated/figure2"
-        assert f"{path.name} is missing" in text or path.suffix == ".png" or needless
+        assert f"{path.name} is missing" in text or path.suffix in (".png", ".svg")
         for damage in ("", "{", "a,b\n1,2,3\n", "<svg/>", "[]", "\0"):
             path.write_text(damage)
             Page(build(read(tmp_path, FIGURES_MADE))[page])
@@ -281,44 +312,20 @@ def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
     assert "has no verdict" in pages["new & paper/fig #1/index.html"]
 
 
-def test_a_picture_keeps_only_what_draws() -> None:
-    body = '<script>1</script><g id="a" onclick="x()"><use xlink:href="#b"/><image href="http://x.y/z.png"/></g>'
-    svg = inline(f"{HEAD}{body}</svg>", "p-", "title", {}).svg
-    assert 'id="p-a"' in svg
-    assert 'href="#p-b"' in svg
-    for unwanted in ("script", "onclick", "http://x.y"):
-        assert unwanted not in svg
-
-
-def test_numbers_that_do_not_fit_a_line_are_left_out() -> None:
-    line = f'<g id="{part_id("line", "a, b", "TL")}"><path d="M 0 0 L 1 1"/></g>'
-    text = f"{HEAD}{line}</svg>"
-    point, at = [1, 2.0, 1.0, 3.0, 5], ("line", "a, b", "TL")
-    assert "data-points" in inline(text, "", "", {at: Marks([point, point])}).svg
-    assert "data-points" not in inline(text, "", "", {at: Marks([point] * 3)}).svg
-
-
-def test_marks_without_a_line_have_numbers_and_a_colour() -> None:
-    mark = '<defs><path id="m" d="M 0 0 L 1 0 L 1 1" style="stroke: #123456"/></defs><use href="#m" x="1" y="2"/>'
-    line = f'<g id="{part_id("line", "seconds", "TL")}">{mark}<use href="#m" x="3" y="4"/></g>'
-    figure = {"kind": "timing", "runs": [{"panel": {"a": [], "b": []}, "method": {"TL": []}}]}
-    rows = {"panel": ["a", "b"], "method": "TL", "n": 3, "seconds": [2.0, 4.0], "fastest": 1.0, "slowest": 5.0}
-    marks = read_marks(figure, pd.DataFrame(), pd.DataFrame({**rows, "relative": [1.0, 1.0]}), pd.DataFrame())
-    assert marks["line", "seconds", "TL"].points == [["a", 2, 1, 5, 3], ["b", 4, 1, 5, 3]]
-    assert marks["line", "relative", "TL"].points == [["a", 1, None, None, 3], ["b", 1, None, None, 3]]
-    assert marks["line", "seconds", "TL"].ends == "fastest and slowest"
-    picture = inline(f"{HEAD}{line}</svg>", "", "", marks)
-    assert [(entry.name, entry.colour) for entry in picture.legend] == [("TL", "#123456")]
-    assert "data-points" in picture.svg
-
-
 def test_missing_values_are_left_out() -> None:
-    rows = {"panel": "fixed", "method": "Fixed", "alpha": [0, 1], "mean": [1, 2], "random_arms": [7.0, np.nan]}
-    found = read_marks(GRID, pd.DataFrame(), pd.DataFrame(rows), pd.DataFrame())
-    assert found["line", "fixed", "Random arms"].points == [[None, 7, None, None, None]]
-    rows |= {"mean": [1, np.nan], "n": [3, 0]}
-    found = read_marks(GRID, pd.DataFrame(), pd.DataFrame(rows), pd.DataFrame())
-    assert [point[0] for point in found["line", "fixed", "Fixed"].points] == [0]
+    curves, finals = made_up(GRID)
+    finals.loc[finals["alpha"] == "1", "regret"] = np.nan
+    marks = list(render(GRID, curves, finals).plot.marks())
+    assert [list(mark.places) for mark in marks if mark.name == "Fixed" and mark.part == "line"] == [[0, 0.5]]
+    assert sum(mark.name == "Random arms" for mark in marks) == 1
+
+
+def test_marks_of_seconds_have_a_colour_and_say_what_their_ends_are() -> None:
+    found = drawn("habo/seconds")
+    mark = next(mark for mark in found.panels[0].marks if mark["name"] == "TL" and mark["part"] == "line")
+    assert (mark["case"], mark["what"], mark["ends"]) == ("seconds", "median", "fastest and slowest")
+    assert [point[0] for point in mark["points"]] == PANELS
+    assert found.legend[0][::2] == ("TL", line_style("TL").color)
 
 
 def test_small_words() -> None:

@@ -114,16 +114,22 @@ def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:
 def hover(browser: Chromium, part: str, name: str, panel: str, at: float = 0.5) -> list[str]:
     """Move the mouse onto a part of the first picture; return the lines of what it says."""
     spot = browser.run(f"""(() => {{
-      const own = [...document.querySelectorAll(".plot .picture [data-points]")].find((node) => node.dataset.part ===
-        {part!r} && node.dataset.name === {name!r} && node.dataset.panel === {panel!r});
-      const line = own.querySelector(":scope > path");
-      const use = own.querySelector("use");
-      const spot = line ? line.getPointAtLength({at} * line.getTotalLength())
-        : new DOMPoint(+use.getAttribute("x"), +use.getAttribute("y"));
-      const find = () => new DOMPoint(spot.x, spot.y).matrixTransform(own.ownerSVGElement.getScreenCTM());
-      own.closest(".scroll").scrollLeft += find().x - innerWidth / 2;
-      scrollBy(0, find().y - innerHeight / 2);
-      return [find().x, find().y];
+      for (const panel of document.querySelectorAll(".plot .picture")) {{
+        const mark = JSON.parse(panel.querySelector("script").textContent).find((mark) => mark.part === {part!r} &&
+          mark.name === {name!r} && mark.case === {panel!r});
+        if (!mark) continue;
+        const svg = panel.querySelector("svg");
+        const view = svg.viewBox.baseVal;
+        const point = mark.points[Math.round({at} * (mark.points.length - 1))];
+        const [left, right, top, bottom] = mark.box ?? [];
+        const spot = mark.box
+          ? new DOMPoint(left + {at} * (right - left), mark.part === "box" ? bottom : (top + bottom) / 2)
+          : new DOMPoint(point[5] ?? view.x + view.width / 2, point[6] ?? view.y + view.height / 2);
+        const find = () => spot.matrixTransform(svg.getScreenCTM());
+        panel.scrollLeft += find().x - innerWidth / 2;
+        scrollBy(0, find().y - innerHeight / 2);
+        return [find().x, find().y];
+      }}
     }})()""")
     say = "new Promise((done) => setTimeout(() => done(tip.hidden ? '' : tip.textContent), 60))"
     text = ""
@@ -154,10 +160,10 @@ def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site
         ("habo/dots", ("line", "Random arms", first, 0.9), [number]),
         ("habo/spread", ("quantile", other, first), [f"95 % quantile {number}", both]),
         ("habo/spread", ("box", other, first, 0.2), [f"median {mean}", f"{both}, quartiles"]),
-        ("habo/spread", ("repetitions", other, first), ["repetition 0", number]),
+        ("habo/spread", ("repetitions", other, first, 0), ["repetition 0", f"one value {number}"]),
         ("habo/limits", ("line", "TL", f"{first}, TL"), [f"measured {mean}", sure]),
         ("habo/limits", ("bound", "TL", f"{first}, TL"), [f"bound {number}", both]),
-        ("habo/seconds", ("line", other, "seconds"), [first, f"median {mean}", f"{both}, fastest and slowest"]),
+        ("habo/seconds", ("line", other, "seconds", 0), [first, f"median {mean}", f"{both}, fastest and slowest"]),
         ("habo/seconds", ("published", "TL", "seconds"), [first, "published 2"]),
         ("habo/smooth", ("line", "TL", first, 0), ["rate 1", r"-[\d.]+ \[-[\d.]+, -[\d.]+\]", "one .* over 9 blocks"]),
         ("habo/ranks", ("cell", other, first, 0.6), [f"relative to TL; mean {number} {number}", both]),

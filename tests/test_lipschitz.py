@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from hydra import initialize_config_dir
+from rendered import draw, tables
 
 from bench.errors import ConfigError
-from bench.report.blocks import block_ends, block_table
-from bench.report.kinds import draw
-from bench.report.tables import tables
-from runners.aggregate import MAX_ROUNDS, aggregate, evenly
+from bench.report.figure import MAX_ROUNDS, evenly, read_figure
+from runners.aggregate import aggregate
 from runners.config_tree import CONF
 from runners.figures import expand
 from runners.pool import Runner
@@ -52,14 +51,14 @@ FIGURE: dict[str, Any] = {
 )
 def test_blocks_end_at_the_closest_rounds(drop, blocks, rounds, expected):
     rounds = np.array(rounds)
-    figure = {"drop": drop, "blocks": blocks}
-    assert rounds[block_ends(figure, rounds)].tolist() == expected
+    figure = read_figure({**FIGURE, "drop": drop, "blocks": blocks})
+    assert rounds[figure.kept_rounds(rounds)].tolist() == expected
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"blocks": None}, "figure 'figure3', key 'blocks': found None, expected a whole number, at least 2"),
+        ({"blocks": None}, "figure 'figure3', key 'blocks': found None, expected a valid integer"),
         ({"blocks": 1}, "key 'blocks': found 1"),
         ({"drop": "a lot"}, "key 'drop': found 'a lot', expected a share such as 1/7 or 0.1"),
         ({"drop": "1/0"}, "key 'drop'"),
@@ -68,7 +67,7 @@ def test_blocks_end_at_the_closest_rounds(drop, blocks, rounds, expected):
 )
 def test_errors_name_the_key(changes, sentence):
     with pytest.raises(ConfigError, match=sentence):
-        block_ends({**FIGURE, **changes}, np.arange(1, 100))
+        read_figure({**FIGURE, **changes})
 
 
 def test_rewards_are_centred_within_blocks():
@@ -84,7 +83,7 @@ def test_rewards_are_centred_within_blocks():
             for end in kept
         ]
     )
-    table = block_table(FIGURE, curves, pd.DataFrame())
+    table = tables(FIGURE, pd.DataFrame(), curves)["table"]
     blocks = np.array([rewards[start:end].mean(axis=0) for start, end in pairwise(kept)])
     centred = blocks - blocks.mean(axis=1)[:, None]
     assert table["panel"].tolist() == ["LinUCB"] * 3

@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import draw, tables
 
 from bench.errors import ConfigError
-from bench.report.kinds import draw
-from bench.report.ranking import mean_ranks, relative_values
-from bench.report.tables import tables
 
 FIGURE = {
     "name": "made_up",
@@ -42,7 +40,7 @@ def finals(values=VALUES) -> pd.DataFrame:
 
 
 def test_values_are_relative_to_the_reference_on_the_same_task():
-    table = relative_values(FIGURE, finals()).set_index(["task", "method"])["relative"]
+    table = tables(FIGURE, finals())["table"].set_index(["task", "method"])["relative"]
     assert table["one", "A"] == table["two", "A"] == 1.0
     assert table["one", "B"] == 1.0
     assert table["one", "C"] == 0.75
@@ -54,7 +52,7 @@ def test_values_are_relative_to_the_reference_on_the_same_task():
 
 def test_ranks_by_hand():
     # Task one: 3 2 1, then 1 3 2; task two: 1.5 1.5 3, then 1 2 3. Means: A 2.25 and 1, B 1.75 and 2.5, C 2 and 2.5
-    table = mean_ranks(FIGURE, finals())
+    table = tables(FIGURE, finals())["ranks"]
     assert table["method"].tolist() == ["A", "B", "C"]
     assert table["mean_rank"].tolist() == [1.625, 2.125, 2.25]
     assert table["tasks"].tolist() == [2, 2, 2]
@@ -64,14 +62,14 @@ def test_ranks_by_hand():
 
 def test_only_repetitions_that_all_methods_have_count():
     short = VALUES | {("two", "B"): [10.0]}
-    table = mean_ranks(FIGURE, finals(short)).set_index("method")
+    table = tables(FIGURE, finals(short))["ranks"].set_index("method")
     assert table["n"].tolist() == [1, 1, 1]
     assert table["mean_rank"].to_dict() == {"A": 2.25, "B": 1.75, "C": 2.0}
 
 
 def test_without_results_there_are_no_ranks_and_the_page_says_so():
     nothing = pd.DataFrame(columns=["task", "method", "repetition", "rounds", "regret"])
-    assert mean_ranks(FIGURE, nothing)["mean_rank"].isna().all()
+    assert tables(FIGURE, nothing)["ranks"]["mean_rank"].isna().all()
     assert set(tables(FIGURE, nothing)) == {"table", "ranks"}
     page = draw(FIGURE, pd.DataFrame(), nothing, note="")
     assert "no results yet" in {text.get_text() for text in page.axes[0].texts}
@@ -88,4 +86,4 @@ def test_every_cell_of_the_page_says_its_number():
 @pytest.mark.parametrize("reference", [None, {}, {"method": "D"}, {"method": ["A", "B"]}])
 def test_the_reference_is_one_of_the_methods(reference):
     with pytest.raises(ConfigError, match="key 'reference'"):
-        relative_values(FIGURE | {"reference": reference or {}}, finals())
+        tables(FIGURE | {"reference": reference or {}}, finals())["table"]

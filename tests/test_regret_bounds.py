@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import draw
 
 from bench.envs.gaussian_arms import GaussianArms
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.report.claims import check
-from bench.report.kinds import draw
 from bench.report.regret_bounds import FORMULAS, regret_bound
 from bench.seeding import Seeds
 from bench.tasks.direct import Direct
@@ -170,7 +170,7 @@ def _ids(figure: dict[str, Any], methods: list[str], finals: pd.DataFrame) -> li
 @pytest.mark.parametrize(
     ("bound", "message"),
     [
-        ({"measured": {"method": "EXP3"}}, "figure 'f', bound 1: found .*, expected the keys measured and formula"),
+        ({"measured": {"method": "EXP3"}}, "figure 'f': key 'bounds.0.formula' is missing"),
         ({"measured": {"methd": "A"}, "formula": {"name": "exp3", "n_arms": 2}}, "bound 1: the figure has no axis"),
         ({"measured": {}, "formula": {"name": "pi"}}, r"bound 1, formula\.name: found 'pi', expected one of"),
     ],

@@ -15,10 +15,11 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import Bbox
+from rendered import draw
 
 from bench.errors import ConfigError
-from bench.report.computed import compute
-from bench.report.kinds import draw, save
+from bench.report.computed import COMPUTATIONS
+from bench.report.saving import save
 from bench.report.style import applied, line_style
 from bench.stats import mean_interval
 
@@ -79,7 +80,7 @@ def examples() -> dict[str, Figure]:
         "dots_regret": drawn({**DOTS, "column": "regret"}, regret),
         "distribution_six": drawn({**SPREAD, **line}, six),
         "distribution_one": drawn(SPREAD, finals()),
-        "computed": drawn({**computed, "caption": "A word on it."}, compute(computed)),
+        "computed": drawn({**computed, "caption": "A word on it."}, pd.DataFrame()),
     }
 
 
@@ -164,7 +165,9 @@ def test_the_reference_line_is_drawn_within_the_axis_and_named(figure: dict[str,
         assert any(np.all(np.asarray(line.get_xdata()) == -3.0) for line in axes.get_lines())
         assert axes.get_xlim()[0] < -3.0
     assert "V(pi0)" in legend(own)
-    with pytest.raises(ConfigError, match=r"'(table1|figure2)', key 'reference_line': found 'one', expected a number"):
+    with pytest.raises(
+        ConfigError, match=r"'(table1|figure2)', key 'reference_line': found 'one', expected a valid number"
+    ):
         drawn({**figure, "reference_line": "one"}, finals())
 
 
@@ -236,7 +239,12 @@ def test_the_numbers_of_a_panel_share_their_decimals() -> None:
     assert {len(word.partition(".")[2]) for word in shown if "." in word} == {2}
 
 
-def test_a_computed_table_shows_every_cell_and_each_group_once() -> None:
+def computed_axes(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> Axes:
+    monkeypatch.setitem(COMPUTATIONS, "made_up", lambda: table)
+    return drawn({"name": "x", "title": "X", "kind": "computed", "compute": "made_up"}, pd.DataFrame()).axes[0]
+
+
+def test_a_computed_table_shows_every_cell_and_each_group_once(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pd.DataFrame(
         {
             "example": ["UCB1", "UCB1", "Hedge"],
@@ -245,7 +253,7 @@ def test_a_computed_table_shows_every_cell_and_each_group_once() -> None:
             "why": ["", "words " * 30, "short"],
         }
     )
-    axes = drawn({"name": "x", "title": "X", "kind": "computed"}, table).axes[0]
+    axes = computed_axes(table, monkeypatch)
     shown = [" ".join(text.get_text().split()) for text in axes.texts]
     for word in ("example", "share of it", "0.25", "–", "right", "slip", "inherited", ("words " * 30).strip()):
         assert word in shown
@@ -255,8 +263,8 @@ def test_a_computed_table_shows_every_cell_and_each_group_once() -> None:
     assert len({colours[word] for word in ("right", "slip", "inherited")}) == 3
 
 
-def test_a_computed_table_without_rows_says_so() -> None:
-    axes = drawn({"name": "x", "title": "X", "kind": "computed"}, pd.DataFrame({"example": []})).axes[0]
+def test_a_computed_table_without_rows_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    axes = computed_axes(pd.DataFrame({"example": []}), monkeypatch)
     assert "no results yet" in [text.get_text() for text in axes.texts]
 
 

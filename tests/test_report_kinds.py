@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
+from rendered import draw
 
 from bench.errors import ConfigError
-from bench.report.kinds import draw, save
+from bench.report.saving import save
 from bench.report.style import STYLES, applied, line_style
 from bench.stats import mean_band
 
@@ -241,7 +242,7 @@ def test_one_repetition_has_a_line_but_no_band() -> None:
 
 
 def test_unknown_kind_and_missing_column() -> None:
-    with pytest.raises(ConfigError, match=r"figure 'f': unknown kind 'pie', choose from curves, grid, bound"):
+    with pytest.raises(ConfigError, match=r"figure 'f': unknown kind 'pie', choose from bound, computed, curves"):
         draw({"name": "f", "kind": "pie"}, pd.DataFrame(), pd.DataFrame(), note="")
     with pytest.raises(ConfigError, match=r"figure 'f': key 'column' is missing"):
         draw({"name": "f", "kind": "grid"}, pd.DataFrame(), pd.DataFrame(), note="")

@@ -4,9 +4,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import tables
 
 from bench.errors import ConfigError, DataError
-from bench.report.tables import grid_summary, summary, tables, to_csv, to_markdown
+from bench.report.tables import to_csv, to_markdown
 from bench.stats import mean_interval
 
 NOISE = np.random.default_rng(0).normal(size=10)
@@ -59,7 +60,7 @@ def grid_finals() -> pd.DataFrame:
 
 
 def test_summary_has_a_row_per_experiment_also_without_results() -> None:
-    table = summary(CURVES, curves_finals())
+    table = tables(CURVES, curves_finals())["table"]
     assert table[["panel", "method"]].to_numpy().tolist() == [["P", "TL"], ["P", "OP"], ["Q", "TL"], ["Q", "OP"]]
     assert table["n"].tolist() == [10, 10, 0, 0]
     first = table.iloc[0]
@@ -72,7 +73,7 @@ def test_summary_has_a_row_per_experiment_also_without_results() -> None:
 
 
 def test_published_numbers_stand_beside_ours_with_a_ratio() -> None:
-    table = summary(CURVES, curves_finals())
+    table = tables(CURVES, curves_finals())["table"]
     assert table["published_mean"][0] == 50.0
     assert table["ratio_mean"][0] == pytest.approx((100 + NOISE.mean()) / 50)
     assert table["ratio_std"][0] == pytest.approx(np.std(NOISE, ddof=1) / 2)
@@ -88,7 +89,7 @@ def test_surrogate_results_never_stand_beside_published_numbers(figure: dict[str
 
 def test_random_arms_only_beside_regret() -> None:
     finals = curves_finals().rename(columns={"regret": "score"})
-    table = summary({**CURVES, "column": "score"}, finals)
+    table = tables({**CURVES, "column": "score"}, finals)["table"]
     assert "random_arms" not in table.columns
 
 
@@ -100,22 +101,22 @@ def test_random_arms_only_beside_regret() -> None:
         ({"panel": "P", "what": "mean", "value": 1}, "fits 2 experiments"),
         ({"panel": "P", "method": "TL", "what": "mean"}, "entry 1: key 'value' is missing"),
         ({"panel": "P", "method": "TL", "what": "mean", "value": "many"}, "expected a number, found 'many'"),
-        ("P", "expected a mapping"),
+        ("P", "key 'published.0': found 'P', expected a valid dictionary"),
     ],
 )
 def test_bad_published_entries(entry: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        summary({**CURVES, "published": [entry]}, curves_finals())
+        tables({**CURVES, "published": [entry]}, curves_finals())["table"]
 
 
 def test_an_unknown_column_is_an_error() -> None:
     with pytest.raises(DataError, match="no column 'rgret', they have: rounds, regret, random_regret"):
-        summary({**CURVES, "column": "rgret"}, curves_finals())
-    assert summary(CURVES, pd.DataFrame())["n"].tolist() == [0, 0, 0, 0]
+        tables({**CURVES, "column": "rgret"}, curves_finals())["table"]
+    assert tables(CURVES, pd.DataFrame())["table"]["n"].tolist() == [0, 0, 0, 0]
 
 
 def test_grid_summary() -> None:
-    table = grid_summary(GRID, grid_finals())
+    table = tables(GRID, grid_finals())["best"]
     assert len(table) == 1
     row = table.iloc[0]
     assert (row["panel"], row["n"], row["best"], row["best_low"], row["best_high"]) == ("fixed", 10, 1, 1, 1)
@@ -128,21 +129,21 @@ def test_grid_summary() -> None:
     assert row["ratio_mean"] == pytest.approx(row["mean"] / 200)
     assert row["ratio_theory_std"] == pytest.approx(row["theory_std"] / 10)
     assert "ratio_best" not in table.columns
-    assert grid_summary({**GRID, "best": "highest"}, grid_finals())["best"][0] == 10
+    assert tables({**GRID, "best": "highest"}, grid_finals())["best"]["best"][0] == 10
 
 
 def test_grid_summary_without_or_with_part_of_the_results() -> None:
     for finals in (pd.DataFrame(), grid_finals().query("alpha != 10")):
-        row = grid_summary(GRID, finals).iloc[0]
+        row = tables(GRID, finals)["best"].iloc[0]
         assert row["n"] == 0
         assert math.isnan(row["best"])
 
 
 def test_grid_needs_one_numeric_axis() -> None:
     with pytest.raises(ConfigError, match="needs one axis with numbers, found none"):
-        grid_summary({**GRID, "runs": CURVES["runs"], "published": []}, curves_finals())
+        tables({**GRID, "runs": CURVES["runs"], "published": []}, curves_finals())["best"]
     with pytest.raises(ConfigError, match="key 'axis': the figure has no axis 'beta'"):
-        grid_summary({**GRID, "axis": "beta"}, grid_finals())
+        tables({**GRID, "axis": "beta"}, grid_finals())["best"]
 
 
 def test_tables_of_a_grid_are_two() -> None:

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from commands import ROOT, Answer, Commands, assert_one_sentence
 from hydra import initialize_config_dir
+from rendered import tables
 
-from bench.report.tables import tables
 from runners import reproduce
 from runners.compose import from_overrides
 from runners.figures import figure_names, load_figure
@@ -50,7 +50,7 @@ def here(commands, monkeypatch, capsys):
 @pytest.fixture
 def small(monkeypatch):
     """Cut a figure with published numbers down to two panels, one of which needs data; return it."""
-    figure = load_figure("cdt/table5")
+    figure = dict(load_figure("cdt/table5"))
     panels = ("LinUCB, simulation", "LinUCB, MovieLens")
     figure["runs"][0]["panel"] = {panel: figure["runs"][0]["panel"][panel] for panel in panels}
     figure["published"] = [entry for entry in figure["published"] if entry["panel"] in panels]

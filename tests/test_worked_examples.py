@@ -3,12 +3,11 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bench.errors import ConfigError
-from bench.report.computed import compute
 from bench.report.computed.worked_examples import Quantity, worked_examples
+from bench.report.figure import read_figure
 from bench.report.regret_bounds import regret_bound
 from bench.seeding import Seeds
 from bench.space import Space
@@ -150,5 +149,5 @@ def test_numbers_have_at_least_the_printed_digits() -> None:
 def test_a_computation_that_does_not_exist_is_named() -> None:
     figure = {"name": "mine", "kind": "computed", "compute": "magic"}
     with pytest.raises(ConfigError, match=r"figure 'mine', key 'compute': found 'magic', expected one of: worked"):
-        compute(figure)
-    assert isinstance(compute({**figure, "compute": "worked_examples"}), pd.DataFrame)
+        read_figure(figure).calculate()
+    assert len(read_figure({**figure, "compute": "worked_examples"}).calculate())

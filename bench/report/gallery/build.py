@@ -10,11 +10,12 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from bench.report.figure import read_figure
 from bench.report.gallery.papers import PAPERS, Paper
 from bench.report.gallery.result import DATA, VERDICTS, Result
 from bench.report.gallery.text import number
 
-MARKS = {"holds": "✓", "fails": "✗", "open": "○"}
+MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
 
 WORKED = {"right": "holds", "slip": "fails", "inherited": "open"}
@@ -79,7 +80,7 @@ class PaperPage:
 
     @property
     def totals(self) -> dict[str, int]:
-        """The number of cases that hold, fail and stay open, of results that allow conclusions."""
+        """The number of cases by verdict, of results that allow conclusions."""
         firsts = [figure.first for figure in self.figures if figure.first and not figure.first.caveat]
         return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
 
@@ -92,14 +93,15 @@ def read(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> list[PaperP
     results
         The folder of results; may be unfinished or not there.
     figures
-        The figures there can be, by ``paper/figure``, as plain dicts. Others that have results are shown, too.
+        The figures there can be, by ``paper/figure``. Others that have results are shown, too.
     """
     names = sorted({*figures, *_found(results)}, key=_natural)
     papers = {paper: PaperPage(paper, PAPERS.get(paper, Paper(paper, "", ""))) for paper in _in_order(names)}
     for name in names:
         paper, figure = name.split("/")
         config = figures.get(name, {})
-        made = [Result(folder, config) for folder in _scales(results / name)]
+        known = read_figure(config) if config.get("kind") else None
+        made = [Result(folder, known) for folder in _scales(results / name)]
         papers[paper].figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
     return list(papers.values())
 
@@ -143,7 +145,8 @@ def _environment() -> Environment:
         "SOURCES": SOURCES,
         "SOURCES_IN_WORDS": SOURCES_IN_WORDS,
         "VERDICTS": VERDICTS,
-        "WORDS": {"holds": "hold", "fails": "fail", "open": "open"},
+        "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "says_nothing": "say nothing"},
+        "ALWAYS": ("holds", "fails", "open"),
         "WORKED": WORKED,
         "DATA": DATA,
     }

@@ -4,6 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from bench.report.provenance import Provenance
+
 
 class Setting(BaseModel):
     """A setting with its values, its source (stated, code, assumed) and the place."""
@@ -17,6 +19,7 @@ class Setting(BaseModel):
 class Run(BaseModel):
     """An experiment of the figure."""
 
+    command: str = ""
     repetitions: int = 0
     horizon: int | None = None
     data: str | None = None
@@ -27,6 +30,8 @@ class Manifest(BaseModel):
     """Everything has a default: a page is made of whatever there is."""
 
     command: str = ""
+    scale: str = ""
+    provenance: Provenance | None = None
     settings: list[Setting] = []
     published: list[Any] = []
     runs: list[Run] = []

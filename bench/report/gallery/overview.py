@@ -1,4 +1,4 @@
-"""What came out, over all papers: every claim with the number of its cases that hold, fail and stay open."""
+"""What came out, over all papers: every claim with the number of its cases by verdict."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     -------
     DataFrame
         ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, computed), ``claim``,
-        ``text``, and the number of cases that hold, fail and stay open.
+        ``text``, and the number of cases by verdict.
     """
     rows = []
     for paper in papers:

@@ -1,23 +1,37 @@
-"""A figure's SVG, made part of a page: its panels as they are, its words as words of the page."""
+"""A plot as part of a page: panels that flow, a legend that hides and isolates, and numbers to be pointed at."""
 
-import json
+import io
 import re
-import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
 
-from bench.report.gallery.points import Marks
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.markers import MarkerStyle
+from matplotlib.path import Path
+from matplotlib.transforms import Affine2D, Bbox
+
+from bench.report.drawing import draw_panel
 from bench.report.parts import read_part_id
-from bench.report.style import RANDOM_ARMS
+from bench.report.plot import Look, Mark, Panel, Plot, Sample
+from bench.report.style import RANDOM_ARMS, applied
 
-_SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
-_KEPT = {_SVG + tag for tag in ("svg", "g", "defs", "path", "use", "text", "tspan", "clipPath", "rect", "image")}
-_UNKNOWN = "#777777"
-# Points left of a legend's text and around its middle, where the sample of the line stands.
-_SAMPLE_LEFT, _SAMPLE_WIDTH, _SAMPLE_UP, _SAMPLE_HEIGHT = 31.6, 25.8, 9.5, 13.0
-# Points from a line of text to what stands above and below it.
-_ABOVE, _BELOW = 9.5, 3.0
-ElementTree.register_namespace("", _SVG.strip("{}"))
+# Inches: of a panel's own space, less what its labels take on a page of panels; room around it on the canvas.
+_LABELS, _ROOM = (0.75, 0.72), 4.0
+_POINTS = 72.0
+# Wider panels would have to be scrolled sideways on a phone.
+_WIDEST = 3.6
+# Points around a panel.
+_PAD = 3.0
+# A legend's sample, in points.
+_WIDTH, _HEIGHT = 34.0, 17.0
+_DASHES: dict[str, tuple[float, ...]] = {"-": (), ":": (1.0, 1.65)}
+_CODES = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
 
 
 class Entry(NamedTuple):
@@ -29,164 +43,168 @@ class Entry(NamedTuple):
     is_part: bool
 
 
-class Picture(NamedTuple):
-    """The SVG element as text, its width in points, its legend, and the sentences around it."""
+@dataclass(frozen=True)
+class View:
+    """A panel: its SVG, its width in points, its title, and its marks with numbers and positions, as for JSON."""
 
     svg: str
     width: float
+    title: str
+    marks: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Panels, legend, and the sentences below."""
+
+    panels: list[View]
     legend: list[Entry]
     caption: list[str]
 
 
-def inline(text: str, prefix: str, title: str, marks: Mapping[tuple[str, str, str], Marks]) -> Picture:
-    """Return an SVG file as an element of a page.
-
-    Title, note, legend and caption are taken out of the picture: the page writes them, at a size that can be read on
-    any screen. A file that is built otherwise stays as it is.
-
-    Parameters
-    ----------
-    text
-        The file.
-    prefix
-        Put before every id, so that several pictures can share a page.
-    title
-        What it shows, for those who cannot see it.
-    marks
-        The values of what is drawn, by part, panel and name; used where as many points are drawn.
-
-    Raises
-    ------
-    ValueError
-        If it is no SVG.
-    """
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise ValueError(str(error)) from None
-    if root.tag != _SVG + "svg" or "viewBox" not in root.attrib:
-        raise ValueError("not an SVG with a viewBox")
-    _clean(root, prefix)
-    left, top, width, height = (float(number) for number in re.split(r"[ ,]+", root.attrib["viewBox"].strip()))
-    bottom = height
-    caption: list[str] = []
-    samples: dict[str, str] = {}
-    page = root.find(f".//{_SVG}g[@id='{prefix}figure_1']")
-    if page is not None:
-        samples, above_legend = _take_legend(page, prefix)
-        caption, header, footer = _take_words(page, prefix, height)
-        top, bottom = max(top, header), min(height, above_legend, footer)
-    colours = _name_parts(root, prefix, marks)
-    view = f"{left:g} {top:.2f} {width:g} {bottom - top:.2f}"
-    root.attrib = {"viewBox": view, "role": "img", "aria-label": title}
-    return Picture(ElementTree.tostring(root, encoding="unicode"), width, _legend(colours, samples), caption)
+def picture(plot: Plot, prefix: str) -> Picture:
+    """Return a plot as part of a page; ``prefix`` tells its ids from those of other plots there."""
+    with applied():
+        canvases = [_canvas(panel, plot.panel_size) for panel in plot.panels]
+        # All panels get the same space around their axes, so that they line up.
+        room = np.max([_room(axes, box) for axes, box in canvases], axis=0) if canvases else np.zeros(4)
+        views = [
+            _view(panel, axes, room, f"{prefix}{number}-")
+            for number, (panel, (axes, _)) in enumerate(zip(plot.panels, canvases, strict=True))
+        ]
+    sentences = [part.rstrip(".") + "." for part in (plot.note, *plot.caption) if part]
+    return Picture(views, _legend(plot), sentences)
 
 
-def _name_parts(root: ElementTree.Element, prefix: str, marks: Mapping[tuple[str, str, str], Marks]) -> dict[str, str]:
-    """Mark the parts of methods, with their values where they are known; return the methods' colours."""
-    colours: dict[str, str] = {}
-    for node in root.iter(_SVG + "g"):
-        part = read_part_id(node.get("id", "").removeprefix(prefix))
-        if part is None:
-            continue
-        kind, panel, name = part
-        node.attrib = {"data-part": kind, "data-name": name}
-        if kind == "line":
-            styles = "; ".join(child.get("style", "") for child in node.iter())
-            colour = re.search(r"(?:stroke|fill): (#\w+)", styles.replace("#ffffff", ""))
-            colours[name] = colours.get(name) or (colour[1] if colour else _UNKNOWN)
-        colours.setdefault(name, "")
-        own = marks.get(part)
-        if own is None:
-            continue
-        path = node.find(f"{_SVG}path")  # without, there are marks alone
-        spots = node.findall(f".//{_SVG}use") if path is None else re.findall("[ML]", path.get("d", ""))
-        if len(own.points) in (1, len(spots)):
-            node.attrib |= {"data-panel": panel, "data-points": json.dumps(own.points, separators=(",", ":"))}
-            words = {"what": own.what, "x": own.x, "ends": own.ends}
-            node.attrib |= {f"data-{key}": word for key, word in words.items() if word}
-    return colours
+def _canvas(panel: Panel, size: Sequence[float]) -> tuple[Axes, Bbox]:
+    """Return a panel on a canvas of its own, and the box that holds all of it, in points."""
+    width, height = (max(1.0, whole - labels) for whole, labels in zip(size, _LABELS, strict=True))
+    width = width if panel.is_table else min(width, _WIDEST)
+    whole = width + 2 * _ROOM, height + 2 * _ROOM
+    figure = Figure(figsize=whole, dpi=_POINTS)
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.add_axes((_ROOM / whole[0], _ROOM / whole[1], width / whole[0], height / whole[1]))
+    draw_panel(axes, panel)
+    box = axes.get_tightbbox(canvas.get_renderer())
+    assert box is not None
+    return axes, box
 
 
-def _legend(colours: Mapping[str, str], samples: Mapping[str, str]) -> list[Entry]:
+def _room(axes: Axes, box: Bbox) -> list[float]:
+    own = axes.bbox
+    return [max(0.0, room) + _PAD for room in (own.x0 - box.x0, box.x1 - own.x1, own.y0 - box.y0, box.y1 - own.y1)]
+
+
+def _view(panel: Panel, axes: Axes, room: Any, prefix: str) -> View:
+    figure: Any = axes.figure
+    height = float(figure.bbox.height)
+    own = axes.bbox
+    left, top = own.x0 - room[0], height - own.y1 - room[3]
+    size = own.width + room[0] + room[1], own.height + room[2] + room[3]
+    file = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": prefix}):
+        figure.savefig(file, format="svg", transparent=True)
+    box = f"{left:.1f} {top:.1f} {size[0]:.1f} {size[1]:.1f}"
+    svg = f'<svg viewBox="{box}" role="img" aria-label="{escape(panel.title or "picture")}">{_body(file, prefix)}</svg>'
+    marks = [_placed(mark, axes, height) for mark in panel.marks if mark.number and len(mark.numbers)]
+    return View(svg, round(size[0], 1), panel.title, [mark for mark in marks if mark["points"]])
+
+
+def _body(file: io.StringIO, prefix: str) -> str:
+    """Return what a file draws: ids of parts as data, other ids only where they are used, numbers shortened."""
+    text = file.getvalue()
+    text = re.sub(r"<!--.*?-->", "", text[text.index('<g id="figure_1">') : text.rindex("</svg>")], flags=re.DOTALL)
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
+
+    def name(match: re.Match[str]) -> str:
+        part = read_part_id(match[1])
+        if part is not None:
+            return f' data-part="{escape(part[0])}" data-name="{escape(part[2])}"'
+        return f' id="{prefix}{match[1]}"' if match[1] in used else ""
+
+    def shorten(match: re.Match[str]) -> str:
+        numbers = re.sub(r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.4g}", match[2])
+        return f'{match[1]}{" ".join(numbers.split())}"'
+
+    text = re.sub(r' id="([^"]*)"', name, text)
+    text = re.sub(r'xlink:href="#', f'href="#{prefix}', text).replace("url(#", f"url(#{prefix}")
+    text = re.sub(r'( (?:d|x|y|transform)=")([^"]*)"', shorten, text)
+    return re.sub(r">\s+<", "><", text).replace("'DejaVu Sans'", "'DejaVu Sans', sans-serif")
+
+
+def _placed(mark: Mark, axes: Axes, height: float) -> dict[str, Any]:
+    """Return a mark's words and its points: place, number, ends, repetitions, and where they are in the SVG."""
+    count = len(mark.numbers)
+    x, y = (np.full(count, axes.viewLim.p0[i]) if own is None else own for i, own in enumerate((mark.x, mark.y)))
+    spots = axes.transData.transform(np.column_stack([x, y]).astype(float))
+    points = []
+    for point, (across, up) in zip(mark.points(), spots, strict=True):
+        if point[1] is not None:  # what is missing is not drawn
+            at = [None if mark.x is None else _short(across, 4), None if mark.y is None else _short(height - up, 4)]
+            points.append([_short(value) for value in point] + at)
+    words = {"part": mark.part, "name": mark.name, "case": mark.case, "what": mark.what, "x": mark.places_are}
+    words["ends"] = mark.ends
+    found: dict[str, Any] = {key: word for key, word in words.items() if word} | {"points": points}
+    if mark.shape in ("box", "tick", "cell"):
+        half = mark.half
+        low, high = (mark.low[0], mark.high[0]) if mark.shape == "box" else (x[0], x[0])
+        ends = [(low, y[0] - half), (high, y[0] + half)]
+        if mark.shape == "cell":
+            ends = [(x[0], y[0]), (x[0] + 1, y[0] + 1)]
+        corners = axes.transData.transform(np.array(ends, dtype=float))
+        across, down = np.sort(corners[:, 0]), np.sort(height - corners[:, 1])
+        found["box"] = [round(float(edge), 1) for edge in (*across, *down)]
+    return found
+
+
+def _legend(plot: Plot) -> list[Entry]:
     """Return the legend: methods, then random arms and other lines, then what only explains a sign."""
+    colours: dict[str, str] = {}
+    for mark in plot.marks():
+        if mark.name:
+            colours[mark.name] = colours.get(mark.name) or (mark.look.color if mark.part == "line" else "")
+    samples = {name: sample_svg(sample) for name, sample in plot.legend.items()}
     ordered = [*(name for name in samples if name in colours), *(name for name in colours if name not in samples)]
-    names = sorted(ordered, key=lambda name: not colours[name])
-    if RANDOM_ARMS in names:
-        names.append(names.pop(names.index(RANDOM_ARMS)))
+    names = sorted(ordered, key=lambda name: (name == RANDOM_ARMS, not colours[name]))
     entries = [Entry(name, samples.get(name, ""), colours[name], True) for name in names]
     return entries + [Entry(name, sample, "", False) for name, sample in samples.items() if name not in colours]
 
 
-def _take_legend(page: ElementTree.Element, prefix: str) -> tuple[dict[str, str], float]:
-    """Take the legend out of the picture; return its samples by label, and where it began."""
-    legend = page.find(f"{_SVG}g[@id='{prefix}legend_1']")
-    samples: dict[str, str] = {}
-    top = float("inf")
-    if legend is None:
-        return samples, top
-    drawn: list[ElementTree.Element] = []
-    for child in legend:
-        text = child.find(f"{_SVG}text")
-        if text is None:
-            drawn.append(child)
-            continue
-        x, y = float(text.get("x", "nan")), float(text.get("y", "nan"))
-        view = f"{x - _SAMPLE_LEFT:.2f} {y - _SAMPLE_UP:.2f} {_SAMPLE_WIDTH} {_SAMPLE_HEIGHT}"
-        sample = ElementTree.Element(f"{_SVG}svg", {"viewBox": view, "class": "sample", "aria-hidden": "true"})
-        sample.extend(drawn)
-        samples[" ".join("".join(child.itertext()).split())] = ElementTree.tostring(sample, encoding="unicode")
-        top, drawn = min(top, y - _ABOVE), []
-    page.remove(legend)
-    return samples, top
+def sample_svg(sample: Sample) -> str:
+    """Return what stands for a name in the legend, as SVG."""
+    look, parts = sample.look, []
+    if sample.is_box:
+        parts.append(f'<path d="M6 3H28V14H6Z" fill="{look.color}" stroke="{look.edge or look.color}"/>')
+    elif look.dash != "none":
+        width = look.width or 1.5
+        lengths = _DASHES[look.dash] if isinstance(look.dash, str) else look.dash[1]
+        dashes = " ".join(f"{length * width:.3g}" for length in lengths)
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        parts.append(f'<path d="M1 8.5H33" fill="none" stroke="{look.color}" stroke-width="{width:g}"{dashed}/>')
+    if look.marker:
+        parts.append(_marker(look))
+    opacity = f' opacity="{look.alpha:g}"' if look.alpha < 1 else ""
+    body = "".join(parts)
+    return f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" class="sample" aria-hidden="true"{opacity}>{body}</svg>'
 
 
-def _take_words(page: ElementTree.Element, prefix: str, height: float) -> tuple[list[str], float, float]:
-    """Take title, note and caption out of the picture; return note and caption, and where they end and begin."""
-    lines: list[tuple[float, str]] = []
-    header, footer = 0.0, height
-    for node in list(page):
-        if not node.get("id", "").startswith(f"{prefix}text_"):
-            continue
-        for text in node.iter(f"{_SVG}text"):
-            y = float(text.get("y", "nan"))
-            if y < height / 2:
-                header = max(header, y + _BELOW)
-            else:
-                footer = min(footer, y - _ABOVE)
-            is_bold = re.search("font-weight: (bold|700)", text.get("style", ""))
-            if not is_bold:  # as are the title and the mark of surrogate data, which the page has
-                lines.append((y, " ".join("".join(text.itertext()).split())))
-        page.remove(node)
-    lines.sort()
-    parts = (" ".join(words for y, words in lines if (y < height / 2) == is_note) for is_note in (True, False))
-    return [part.rstrip(".") + "." for part in parts if part], header, footer
+def _marker(look: Look) -> str:
+    style = MarkerStyle(look.marker)
+    size = min(look.size or 5.0, 12.0)
+    transform = Affine2D(style.get_transform().get_matrix()).scale(size, -size).translate(_WIDTH / 2, _HEIGHT / 2)
+    path = style.get_path().transformed(transform)
+    pieces = []
+    for points, code in path.iter_segments(curves=True, simplify=False):
+        numbers = "" if code == Path.CLOSEPOLY else " ".join(f"{number:.2f}" for number in points)
+        pieces.append(f"{_CODES[code]}{numbers}")
+    fill = (look.fill or look.color) if style.is_filled() else "none"
+    width = 1.0 if look.edge_width is None else look.edge_width
+    return f'<path d="{"".join(pieces)}" fill="{fill}" stroke="{look.edge or look.color}" stroke-width="{width:g}"/>'
 
 
-def _clean(node: ElementTree.Element, prefix: str) -> None:
-    """Keep what draws, nothing that acts or loads; prefix ids; shorten numbers to a hundredth of a point."""
-    for child in list(node):
-        if child.tag in _KEPT:
-            _clean(child, prefix)
-        else:
-            node.remove(child)
-    node.tail = None
-    if node.tag not in (_SVG + "text", _SVG + "tspan"):
-        node.text = None
-    for key, value in list(node.attrib.items()):
-        is_link = key in ("href", _XLINK + "href")
-        loads = re.search(r"url\((?!#)", value) or (is_link and not value.startswith(("#", "data:image/")))
-        if key.lower().startswith("on") or loads:
-            del node.attrib[key]
-        elif is_link:
-            del node.attrib[key]
-            node.set("href", f"#{prefix}{value[1:]}" if value.startswith("#") else value)
-        elif key == "id":
-            node.set(key, prefix + value)
-        elif key in ("d", "x", "y", "transform"):
-            short = re.sub(r"-?\d+\.\d+", lambda match: f"{float(match[0]):.2f}", value)
-            node.set(key, " ".join(short.split()))
-        else:
-            node.set(
-                key, value.replace("url(#", f"url(#{prefix}").replace("'DejaVu Sans'", "'DejaVu Sans', sans-serif")
-            )
+def _short(value: Any, digits: int = 5) -> Any:
+    """Return a number with few digits, None for a missing one, text as it is."""
+    if isinstance(value, str) or value is None:
+        return value
+    number = float(f"{float(value):.{digits}g}")
+    return int(number) if number == int(number) else number

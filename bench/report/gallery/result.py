@@ -1,22 +1,24 @@
 """What is on disk of one figure at one scale."""
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
 from bench.errors import BenchError
+from bench.report.figure import Figure
 from bench.report.gallery.manifest import Manifest
-from bench.report.gallery.picture import Picture, inline
-from bench.report.gallery.points import read_marks
+from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
+from bench.report.provenance import PACKAGED, SURROGATE, Provenance
+from bench.report.render import plot_of
+from bench.report.results import Results
 
-VERDICTS = ("holds", "fails", "open")
+VERDICTS = ("holds", "fails", "tie", "open", "says_nothing")
 SCALES = ("paper", "reduced", "quick", "smoke")
 _CLAIM = ("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect", "verdict", "note")
-_SURROGATE, _PACKAGED = "surrogate", "packaged-"
 DATA = {
     "real": "real data",
     "synthetic": "synthetic: drawn at random by a rule",
@@ -25,8 +27,6 @@ DATA = {
     "computed": "none: computed, nothing was run",
 }
 """Kinds of data in words."""
-# Kinds whose pictures show more than their tables hold.
-_WITH_FINALS = ("dots", "distribution", "bound")
 Read = TypeVar("Read")
 
 
@@ -38,10 +38,10 @@ class Result:
     folder
         ``<paper>/<figure>/<scale>[-custom][-surrogate]``.
     figure
-        The figure as a plain dict; may be empty.
+        The figure; None if it is unknown.
     """
 
-    def __init__(self, folder: Path, figure: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, figure: Figure | None) -> None:
         self.scale = folder.name
         self.figure_name = folder.parent.name
         self.problems: list[str] = []
@@ -49,11 +49,13 @@ class Result:
         self._figure = figure
         self.files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
+        self._provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
         self.data = self._data()
         self.caveat = next((kind for kind in ("surrogate", "packaged") if kind in self.data), "")
         self.claims = self._claims()
-        self._table = self._csv(f"{figure.get('compute', 'table')}.csv")
-        self.tables = self._tables()
+        titles = figure.table_titles() if figure else {"table": "Table"}
+        self._tables = {name: self._csv(f"{name}.csv") for name in titles}
+        self.tables = {titles[name]: readable(table) for name, table in self._tables.items() if len(table)}
         missing = sum(run.repetitions == 0 for run in self.manifest.runs)
         if missing:
             self.problems.append(f"{missing} of {len(self.manifest.runs)} experiments have no repetition yet")
@@ -66,7 +68,7 @@ class Result:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """The number of claims, case by case, that hold, fail and stay open."""
+        """The number of claims, case by case, by verdict."""
         return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
 
     @property
@@ -100,19 +102,23 @@ class Result:
             words.append(f"commit {str(git['commit'])[:10]}{' with changes' if git.get('dirty') else ''}")
         return ", ".join(filter(None, words))
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether a formula made the numbers, and nothing was run."""
+        return self._figure is not None and self._figure.source == "formula"
+
     def picture(self) -> Picture | None:
-        """Return the figure with its numbers, None if there is none."""
-        kind = self._figure.get("kind")
-        curves = self._csv("curves.csv") if kind == "curves" else pd.DataFrame()
-        finals = self._csv("finals.csv") if kind in _WITH_FINALS else pd.DataFrame()
+        """Return the figure with its numbers, drawn from the tables; None if that cannot be done."""
+        if self._figure is None or self.is_computed:
+            return None
+        curves = self._csv("curves.csv") if self._figure.curve_columns() else pd.DataFrame()
         try:
-            marks = read_marks(self._figure, curves, self._table, finals)
+            results = Results(self._figure, curves, self._csv("finals.csv"), self._provenance)
+            plot = plot_of(self._figure, results, self._tables)
         except (BenchError, KeyError, TypeError, ValueError) as error:
-            self.problems.append(f"no numbers in the picture: the tables don't fit the figure's settings ({error})")
-            marks = {}
-        title = f"{self._figure.get('title', self.figure_name)}, scale {self.scale}"
-        prefix = f"{self.scale}-"
-        return self._read(f"{self.figure_name}.svg", lambda text: inline(text, prefix, title, marks))
+            self.problems.append(f"no picture to point at: the tables don't fit the figure's settings ({error})")
+            return None
+        return picture(plot, f"{self.scale}-")
 
     def grouped_claims(self, verdict: str = "") -> list[list[dict[str, Any]]]:
         """Return, claim by claim, the cases that have a verdict; of all verdicts by default."""
@@ -126,25 +132,16 @@ class Result:
         """Return the kinds of data used, see `DATA`, with their checksums."""
         found: dict[str, set[str]] = {}
         for run in self.manifest.runs:
-            if run.data is None or run.data == _SURROGATE:
+            if run.data is None or run.data == SURROGATE:
                 found.setdefault(run.data or "synthetic", set())
             else:
-                kind = "packaged" if run.data.startswith(_PACKAGED) else "real"
-                found.setdefault(kind, set()).add(run.data.removeprefix(_PACKAGED))
-        if _SURROGATE in self.scale:
-            found.setdefault(_SURROGATE, set())
-        if self._figure.get("kind") == "computed":
+                kind = "packaged" if run.data.startswith(PACKAGED) else "real"
+                found.setdefault(kind, set()).add(run.data.removeprefix(PACKAGED))
+        if SURROGATE in self.scale:
+            found.setdefault(SURROGATE, set())
+        if self.is_computed:
             found = {"computed": set()}
         return {kind: sorted(found[kind]) for kind in DATA if kind in found}
-
-    def _tables(self) -> dict[str, dict[str, Any]]:
-        kind, figure = self._figure.get("kind"), self._figure
-        named = {"Table": self._table}
-        if "best.csv" in self.files or (kind == "grid" and figure.get("best") != "none"):
-            named = {"Best on the grid": self._csv("best.csv"), "Whole grid": self._table}
-        if "ranks.csv" in self.files or kind == "ranking":
-            named = {"Ranks": self._csv("ranks.csv"), "By task": self._table}
-        return {title: readable(table) for title, table in named.items() if len(table)}
 
     def _claims(self) -> list[dict[str, Any]]:
         table = self._csv("claims.csv", {"claim": str})

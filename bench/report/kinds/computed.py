@@ -2,13 +2,15 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from bench.report.kinds.page import Page, say_no_results
+from bench.errors import ConfigError
+from bench.report.computed import COMPUTATIONS
+from bench.report.figure import Figure
+from bench.report.plot import Axis, Panel, Plot, Text
+from bench.report.results import Results
 from bench.report.style import BLUE, VERMILION
 
 # Inches. Text is broken where it would not fit its column.
@@ -18,63 +20,88 @@ _WIDEST, _LAST_WIDEST = 40, 64
 _COLOURS = {"right": BLUE, "slip": VERMILION, "inherited": "#8C564B"}
 
 
-def computed(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, note: str) -> Figure:
-    """Draw a table of text and numbers; what repeats in the first column is written once and makes a group.
+class Computed(Figure):
+    """A table of text and numbers; what repeats in the first column is written once and makes a group.
 
-    Keys of the figure used here: `title`, `caption` (below the table). Verdicts (column `verdict`: right, inherited,
-    slip) are coloured.
+    Verdicts (column `verdict`: right, inherited, slip) are coloured.
+
+    Parameters
+    ----------
+    compute
+        The function that makes the table, one of `bench.report.computed`.
+    caption
+        A line below the table.
     """
-    title = str(figure.get("title", figure.get("name", "?")))
-    heads = [str(name).replace("_", " ") for name in finals.columns]
-    rows = [[_text(value) for value in row] for row in finals.itertuples(index=False)]
-    longest = [max(len(cell) for cell in cells) for cells in zip(heads, *rows, strict=True)]
-    widths = [min(_WIDEST, letters) for letters in longest[:-1]] + [
-        min(_LAST_WIDEST, letters) for letters in longest[-1:]
-    ]
-    lines = [[textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)] for row in rows]
-    heights = [_ROOM + _LINE * max(len(cell) for cell in row) for row in lines]
-    body = _ROOM + 2 * _LINE + sum(heights)
-    width = sum(_GAP + _LETTER * letters for letters in widths) + 0.3
-    page = Page(title, note, 1, (width, max(body + 0.15, 1.2)))
-    axes = page.axes[0]
-    if rows:
-        _write(axes, heads, rows, lines, widths, heights)
-    else:
-        say_no_results(axes)
-    return page.finish({}, [str(figure["caption"])] if figure.get("caption") else [])
+
+    source: ClassVar[Literal["runs", "timing", "formula"]] = "formula"
+
+    column: str = ""
+    compute: str
+    caption: str = ""
+
+    def calculate(self) -> pd.DataFrame:
+        """Return the table.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such function.
+        """
+        if self.compute not in COMPUTATIONS:
+            known = ", ".join(COMPUTATIONS)
+            raise ConfigError(f"{self.where}, key 'compute': found {self.compute!r}, expected one of: {known}")
+        return COMPUTATIONS[self.compute]()
+
+    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
+        """Return the table, called as its function."""
+        return {self.compute: self.calculate()}
+
+    def table_titles(self) -> dict[str, str]:
+        """Return the title of the table."""
+        return {self.compute: "Table"}
+
+    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+        """Return the table as words."""
+        table = tables[self.compute]
+        heads = [str(name).replace("_", " ") for name in table.columns]
+        rows = [[_text(value) for value in row] for row in table.itertuples(index=False)]
+        longest = [max(len(cell) for cell in cells) for cells in zip(heads, *rows, strict=True)]
+        widths = [min(_WIDEST, letters) for letters in longest[:-1]]
+        widths += [min(_LAST_WIDEST, letters) for letters in longest[-1:]]
+        panel = Panel(is_table=True)
+        height = _write(panel, heads, rows, widths) if rows else 0.0
+        width = sum(_GAP + _LETTER * letters for letters in widths) + 0.3
+        size = (width, max(height + 0.15, 1.2))
+        return Plot(self.heading, "", [panel], {}, [self.caption] if self.caption else [], size, is_words=True)
 
 
-def _write(
-    axes: Axes,
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    lines: Sequence[Sequence[Sequence[str]]],
-    widths: Sequence[int],
-    heights: Sequence[float],
-) -> None:
-    """Write the table into axes that measure inches from the upper left corner."""
+def _write(panel: Panel, heads: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> float:
+    """Write the table into a panel that measures inches from the upper left corner; return its height."""
     left = [sum(_GAP + _LETTER * letters for letters in widths[:i]) for i in range(len(widths))]
-    right = left[-1] + _LETTER * widths[-1]
+    panel.texts = [
+        Text(x, _LINE, head, how={"va": "center", "fontsize": 8.0, "fontweight": "bold"})
+        for x, head in zip(left, heads, strict=True)
+    ]
     bottom = _ROOM + 2 * _LINE
-    axes.set_axis_off()
-    axes.set_xlim(-0.05, right + 0.05)
-    axes.set_ylim(bottom + sum(heights), 0)
-    for x, head in zip(left, heads, strict=True):
-        axes.text(x, _LINE, head, va="center", fontsize=8.0, fontweight="bold")
     above: Sequence[str] = ("",)
-    for row, cells, height in zip(rows, lines, heights, strict=True):
+    for row in rows:
+        cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
         is_new = row[0] != above[0]
-        axes.axhline(bottom, color="#999999" if is_new else "#E4E4E4", linewidth=0.8, zorder=0.5)
+        panel.lines[bottom] = "#999999" if is_new else "#E4E4E4"
         for place, (x, cell, head) in enumerate(zip(left, cells, heads, strict=True)):
-            if place == 0 and not is_new:
-                continue
             text = "\n".join(cell)
-            how: dict[str, Any] = {"fontweight": "bold"} if place == 0 else {}
-            if head == "verdict" and text in _COLOURS:
-                how = {"color": _COLOURS[text], "fontweight": "bold"}
-            axes.text(x, bottom + 0.5 * _ROOM + 0.02, text, va="top", fontsize=7.5, linespacing=1.25, **how)
-        bottom += height
+            how: dict[str, Any] = {"va": "top", "fontsize": 7.5, "linespacing": 1.25}
+            if place == 0:
+                how["fontweight"] = "bold"
+            elif head == "verdict" and text in _COLOURS:
+                how |= {"color": _COLOURS[text], "fontweight": "bold"}
+            if place or is_new:
+                panel.texts.append(Text(x, bottom + 0.5 * _ROOM + 0.02, text, how=how))
+        bottom += _ROOM + _LINE * max(len(cell) for cell in cells)
         above = row
+    panel.x = Axis(low=-0.05, high=left[-1] + _LETTER * widths[-1] + 0.05)
+    panel.y = Axis(low=bottom, high=0)
+    return bottom
 
 
 def _text(value: Any) -> str:

@@ -2,203 +2,160 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from pydantic import BaseModel, ConfigDict
 
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
-from bench.report.grid_axis import panel_axes
-from bench.report.kinds.page import (
-    Page,
-    limit_to_methods,
-    readable_logarithm,
-    readable_numbers,
-    say_no_results,
-    start_at_zero,
-    wrapped,
-)
-from bench.report.kinds.rows import reference
-from bench.report.kinds.series import panel_title, series_name
-from bench.report.labels import Selection, canonical, selection
-from bench.report.parts import part_id
+from bench.report.figure import Figure
+from bench.report.labels import Selection, selection
+from bench.report.plot import RANDOM, REFERENCE, Axis, Look, Mark, Panel, Plot, level, look_of
+from bench.report.random_arms import RANDOM_CAPTION, room_for_random_arms
 from bench.report.regret_bounds import regret_bound
-from bench.report.style import GREY, RANDOM_ARMS, line_style
-from bench.report.tables import RANDOM_REGRET
+from bench.report.results import RANDOM_REGRET, Results
+from bench.report.series import panel_title, series_name
+from bench.report.style import GREY, RANDOM_ARMS
+from bench.report.tables import summary
 from bench.stats import MEAN_INTERVAL
 
 _MARKS_PER_LINE = 6
 _BOUND = "Bound, in the colour of its method"
-_BOUND_STYLE: dict[str, Any] = {"linestyle": (0, (2, 2)), "linewidth": 1.1, "zorder": 2.5}
+_BOUND_STYLE: dict[str, Any] = {"dash": (0, (2, 2)), "marker": "", "width": 1.1, "order": 2.5}
 
 
-def curves(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, note: str) -> Figure:
-    """Draw mean curves with their band.
+class MethodBound(BaseModel):
+    """A bound of `bench.report.regret_bounds` on the experiments that ``measured`` selects."""
 
-    Keys of the figure used here: `title`, `column`, `x_label` (default: round), `y_label`, `y_scale` (`linear`,
-    default, or `log`), `panels` (axes that make the panels, default `panel`), `bounds` (a list of `measured`, which
-    selects experiments, and `formula`, a bound of `bench.report.regret_bounds` on them), `reference_line` (a number)
-    with `reference_label`. For columns of regret, uniformly random arms are a dashed grey line.
+    model_config = ConfigDict(extra="forbid")
 
-    Raises
-    ------
-    ConfigError
-        If a bound has other keys, or names an unknown formula, axis or label.
+    measured: dict[str, Any]
+    formula: dict[str, Any]
+
+
+class Curves(Figure):
+    """Mean curves with their bands.
+
+    For columns of regret, uniformly random arms are a dashed grey line.
+
+    Parameters
+    ----------
+    y_scale
+        ``linear`` or ``log``.
+    bounds
+        Bounds of single methods.
+    reference_line, reference_label
+        A level line, and its name.
     """
-    data = Experiments(figure, finals)
-    column = str(figure["column"])
-    frame = _with_labels(frame, data)
-    axes_of_panels = panel_axes(figure, data)
-    panels = data.groups(axes_of_panels, [{}])
-    page = Page(str(figure.get("title", data.name)), note, len(panels))
-    bounds = _bounds(figure, data)
-    line = reference(figure)
-    handles: dict[str, Artist] = {}
-    has_bands = mentions_beyond = False
-    for number, (panel, axes) in enumerate(zip(panels, page.axes, strict=False)):
-        lines = {key: rows for key in data.select(panel) if len(rows := _curve(frame, data, key, column))}
-        axes.set_title(wrapped(panel_title(panel), 48), loc="left")
-        if page.is_bottom(number):
-            axes.set_xlabel(str(figure.get("x_label", "round")))
-        if page.is_left(number):
-            axes.set_ylabel(str(figure.get("y_label", column)))
-        if not lines:
-            say_no_results(axes)
-            continue
-        is_log = figure.get("y_scale") == "log"
-        if is_log:
-            axes.set_yscale("log")
-        drawn = []
-        for place, (key, rows) in enumerate(lines.items()):
-            name = series_name(data, key, axes_of_panels) or column
-            drawn.append(_draw(axes, rows, panel_title(panel), name, place))
-            handles.setdefault(name, _handle(name))
-            has_bands |= bool(rows["ci_low"].notna().any())
-            if key in bounds:
-                drawn.append(_draw_bound(axes, rows, panel_title(panel), name, bounds[key]))
-                handles[_BOUND] = Line2D([], [], color=GREY, **_BOUND_STYLE)
-        random = _random_curve(frame, data, panel) if "regret" in column else None
-        if random is not None:
-            at_end = float(random.iloc[-1])
-            if limit_to_methods(axes, max(high for _, high in drawn), at_end, is_log):
-                mentions_beyond = True
-            else:
-                axes.plot(
-                    random.index,
-                    random.to_numpy(),
-                    linewidth=1.2,
-                    zorder=1.5,
-                    gid=part_id("line", panel_title(panel), RANDOM_ARMS),
-                    **line_style(RANDOM_ARMS)._asdict(),
-                )
-                handles[RANDOM_ARMS] = handles.pop(RANDOM_ARMS, _handle(RANDOM_ARMS))
-        axes.set_xlim(0, 1.02 * max(rows["round"].max() for rows in lines.values()))
-        if is_log:
-            _leave_out_the_start(axes, lines.values())
-            readable_logarithm(axes, "y")
-        else:
-            start_at_zero(axes, min(low for low, _ in drawn), max(high for _, high in drawn))
-            readable_numbers(axes, "y")
-        readable_numbers(axes, "x")
-        if line:
-            own = part_id("reference", panel_title(panel), line[1])
-            axes.axhline(line[0], color=GREY, linewidth=0.9, zorder=1.2, gid=own)
-            handles[line[1]] = Line2D([], [], color=GREY, linewidth=0.9)
-    for last in (RANDOM_ARMS, _BOUND):
-        if last in handles:
-            handles[last] = handles.pop(last)
-    return page.finish(handles, _caption(has_bands, RANDOM_ARMS in handles or mentions_beyond))
+
+    y_scale: Literal["linear", "log"] = "linear"
+    bounds: tuple[MethodBound, ...] = ()
+    reference_line: float | None = None
+    reference_label: str = ""
+
+    def curve_columns(self) -> list[str]:
+        """Return the column, or those that it is unfolded from, and the regret of random arms."""
+        return [*(self.unfold.labels.values() if self.unfold else [self.column]), RANDOM_REGRET]
+
+    def check(self, data: Experiments) -> None:
+        """Check also the bounds."""
+        super().check(data)
+        self._formulas(data)
+
+    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
+        """Return the table of final values."""
+        return {"table": summary(self, results)}
+
+    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+        """Return the curves."""
+        axes, formulas = self.panel_axes(results.data), self._formulas(results.data)
+        plot = Plot(self.heading, "", [])
+        has_bands = speaks_of_random = False
+        for chosen in results.data.groups(axes, [{}]):
+            panel = Panel(panel_title(chosen), x=Axis(self.x_label or "round"), y=Axis(self.y_label or self.column))
+            plot.panels.append(panel)
+            lines = {key: rows for key in results.data.select(chosen) if len(rows := results.curve(key, self.column))}
+            if not lines:
+                continue
+            for place, (key, rows) in enumerate(lines.items()):
+                name = series_name(results.data, key, axes) or self.column
+                panel.marks.append(self._line(panel, rows, name, place))
+                plot.explain(name, look_of(name))
+                has_bands |= bool(rows["ci_low"].notna().any())
+                if key in formulas:
+                    panel.marks.append(self._bound(panel, rows["round"], name, formulas[key]))
+                    plot.explain(_BOUND, Look(GREY, **{**_BOUND_STYLE, "marker": ""}))
+            drawn = np.concatenate([mark.drawn for mark in panel.marks])
+            random = self._random(results, chosen)
+            top = None
+            if random is not None:
+                speaks_of_random = True
+                top = room_for_random_arms(panel, drawn.max(), float(random.iloc[-1]), self.y_scale == "log")
+                if top is None:
+                    panel.marks.append(self._curve(panel, random.index, random, "line", RANDOM_ARMS, RANDOM))
+                    plot.explain(RANDOM_ARMS, RANDOM)
+            panel.x = Axis(panel.x.label, low=0, high=1.02 * max(rows["round"].max() for rows in lines.values()))
+            bottom = _start(lines.values()) if self.y_scale == "log" else start_at_zero(drawn.min(), drawn.max())
+            panel.y = Axis(panel.y.label, log=self.y_scale == "log", low=bottom, high=top)
+            if self.reference_line is not None:
+                name = self.reference_label or f"{self.reference_line:g}"
+                look = Look(GREY, width=0.9, order=REFERENCE.order)
+                panel.marks.append(level(self.reference_line, name, panel.title, look, part="reference"))
+                plot.explain(name, look)
+        plot.put_last(RANDOM_ARMS, _BOUND)
+        bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else "No bands: they need two repetitions."
+        plot.caption = [f"Lines: mean over repetitions. {bands}", *([RANDOM_CAPTION] if speaks_of_random else [])]
+        return plot
+
+    def _line(self, panel: Panel, rows: pd.DataFrame, name: str, place: int) -> Mark:
+        # Markers of different lines stand at different rounds, or curves that coincide would hide each other's.
+        step = max(1, len(rows) // _MARKS_PER_LINE)
+        every = (((place + 1) * max(1, step // 6)) % step, step)
+        low, high = (rows[end].to_numpy(dtype=float) for end in ("ci_low", "ci_high"))
+        return self._curve(
+            panel, rows["round"], rows["mean"], "line", name, look_of(name),
+            low=low, high=high, interval="band", n=rows["n"].to_numpy(), every=every,
+        )  # fmt: skip
+
+    def _bound(self, panel: Panel, rounds: Any, name: str, formula: Mapping[str, Any]) -> Mark:
+        values = regret_bound(formula, rounds.to_numpy(dtype=float))
+        return self._curve(panel, rounds, values, "bound", name, look_of(name, **_BOUND_STYLE), what="bound")
+
+    def _curve(self, panel: Panel, x: Any, y: Any, part: str, name: str, look: Look, **more: Any) -> Mark:
+        across: dict[str, Any] = {"places": [int(round_) for round_ in x], "places_are": panel.x.label}
+        xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        return Mark(part=part, name=name, case=panel.title, x=xs, y=ys, look=look, **across, **more)
+
+    def _formulas(self, data: Experiments) -> dict[Key, Mapping[str, Any]]:
+        """Return the formula of every experiment that has a bound."""
+        found: dict[Key, Mapping[str, Any]] = {}
+        for number, bound in enumerate(self.bounds, start=1):
+            where, chosen = f"{self.where}, bound {number}", selection(bound.measured)
+            data.check(chosen, where)
+            try:
+                regret_bound(bound.formula, [1])
+            except ConfigError as error:
+                raise ConfigError(f"{where}, {error}") from None
+            found |= dict.fromkeys(data.select(chosen), bound.formula)
+        return found
+
+    def _random(self, results: Results, chosen: Selection) -> "pd.Series[float] | None":
+        """Return the mean regret of random arms by round, over all experiments of a panel."""
+        if "regret" not in self.column:
+            return None
+        rows = [one for key in results.data.select(chosen) if len(one := results.curve(key, RANDOM_REGRET))]
+        return pd.concat(rows).groupby("round")["mean"].mean().sort_index() if rows else None
 
 
-def _caption(has_bands: bool, speaks_of_random: bool) -> list[str]:
-    bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else "No bands: they need two repetitions."
-    caption = [f"Lines: mean over repetitions. {bands}"]
-    if speaks_of_random:
-        caption.append("Random arms: expected regret of uniformly random arms, computed from the means.")
-    return caption
-
-
-def _with_labels(frame: pd.DataFrame, data: Experiments) -> pd.DataFrame:
-    frame = frame.copy()
-    for axis in data.axes:
-        values = frame[axis] if axis in frame.columns else [""] * len(frame)
-        frame[axis] = pd.Series([canonical(value) for value in values], index=frame.index, dtype=object)
-    return frame
-
-
-def _curve(frame: pd.DataFrame, data: Experiments, key: Key, column: str) -> pd.DataFrame:
-    if "column" not in frame.columns:
-        return frame.iloc[:0]
-    is_own = frame["column"] == column
-    for axis, label in data.as_dict(key).items():
-        is_own &= frame[axis] == label
-    return frame[is_own].sort_values("round")
-
-
-def _draw(axes: Axes, rows: pd.DataFrame, panel: str, name: str, place: int) -> tuple[float, float]:
-    """Draw a line and its band; return the smallest and the largest number drawn."""
-    x, mean, low, high = (rows[column].to_numpy(dtype=float) for column in ("round", "mean", "ci_low", "ci_high"))
-    style = line_style(name)
-    # Markers of different lines stand at different rounds, or curves that coincide would hide each other's.
-    step = max(1, len(x) // _MARKS_PER_LINE)
-    start = ((place + 1) * max(1, step // 6)) % step
-    axes.plot(x, mean, markevery=(start, step), zorder=3, gid=part_id("line", panel, name), **style._asdict())
-    if np.isfinite(low).any():
-        band = part_id("band", panel, name)
-        axes.fill_between(x, low, high, color=style.color, alpha=0.15, linewidth=0, zorder=2, gid=band)
-    drawn = np.concatenate([mean, low, high])
-    return float(np.nanmin(drawn)), float(np.nanmax(drawn))
-
-
-def _bounds(figure: Mapping[str, Any], data: Experiments) -> dict[Key, Mapping[str, Any]]:
-    """Return the formula of every experiment that has a bound."""
-    found: dict[Key, Mapping[str, Any]] = {}
-    for number, entry in enumerate(figure.get("bounds") or (), start=1):
-        where = f"figure '{data.name}', bound {number}"
-        if not isinstance(entry, Mapping) or set(entry) != {"measured", "formula"}:
-            raise ConfigError(f"{where}: found {entry!r}, expected the keys measured and formula")
-        chosen = selection(entry["measured"])
-        data.check(chosen, where)
-        try:
-            regret_bound(entry["formula"], [1])
-        except ConfigError as error:
-            raise ConfigError(f"{where}, {error}") from None
-        for key in data.select(chosen):
-            found[key] = entry["formula"]
-    return found
-
-
-def _draw_bound(
-    axes: Axes, rows: pd.DataFrame, panel: str, name: str, formula: Mapping[str, Any]
-) -> tuple[float, float]:
-    """Draw the bound of a line; return the smallest and the largest number drawn."""
-    rounds = rows["round"].to_numpy(dtype=float)
-    values = regret_bound(formula, rounds)
-    axes.plot(rounds, values, color=line_style(name).color, gid=part_id("bound", panel, name), **_BOUND_STYLE)
-    return float(values.min()), float(values.max())
-
-
-def _leave_out_the_start(axes: Axes, lines: Iterable[pd.DataFrame]) -> None:
-    """Let a logarithmic axis start where the lines are after 1 % of the rounds: sums grow from near 0."""
+def _start(lines: Iterable[pd.DataFrame]) -> float | None:
+    """Return where a logarithmic axis starts: where the lines are after 1 % of the rounds, as sums grow from near 0."""
     starts = [rows.loc[(rows["round"] >= 0.01 * rows["round"].max()) & (rows["mean"] > 0), "mean"] for rows in lines]
     lowest = min((float(start.min()) for start in starts if len(start)), default=math.nan)
-    if math.isfinite(lowest):
-        axes.set_ylim(bottom=lowest / 1.5)
+    return lowest / 1.5 if math.isfinite(lowest) else None
 
 
-def _random_curve(frame: pd.DataFrame, data: Experiments, panel: Selection) -> "pd.Series[float] | None":
-    """Return the mean regret of random arms by round, over all experiments of a panel."""
-    rows = [_curve(frame, data, key, RANDOM_REGRET) for key in data.select(panel)]
-    rows = [one for one in rows if len(one)]
-    if not rows:
-        return None
-    return pd.concat(rows).groupby("round")["mean"].mean().sort_index()
-
-
-def _handle(name: str) -> Line2D:
-    return Line2D([], [], **line_style(name)._asdict())
+def start_at_zero(lowest: float, highest: float) -> float | None:
+    """Return 0 as an axis's lower end if nothing lies below, and if that leaves the numbers distinguishable."""
+    return 0.0 if 0 <= lowest < highest / 2 else None

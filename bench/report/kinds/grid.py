@@ -1,251 +1,280 @@
 """Final values against a numeric hyper-parameter, beside its theoretical setting."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from pydantic import BaseModel, ConfigDict
 
+from bench.errors import ConfigError
+from bench.report.claims.best_on_grid import best_value
 from bench.report.experiments import Experiments, Key
-from bench.report.grid_axis import THEORY, grid_axis, panel_axes, theory_key
-from bench.report.kinds.page import (
-    Page,
-    is_surrogate,
-    limit_to_methods,
-    readable_logarithm,
-    readable_numbers,
-    say_no_results,
-    start_at_zero,
-    wrapped,
-)
-from bench.report.kinds.series import panel_title, series_name
-from bench.report.labels import Selection
-from bench.report.parts import part_id
-from bench.report.published import published
+from bench.report.figure import Figure
+from bench.report.kinds.curves import start_at_zero
+from bench.report.labels import Selection, is_number
+from bench.report.plot import RANDOM, Axis, Look, Mark, Panel, Plot, level, look_of, one
+from bench.report.random_arms import RANDOM_CAPTION, room_for_random_arms
 from bench.report.regret_bounds import regret_bound
-from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION, LineStyle, line_style
-from bench.report.tables import final_column, random_arms, shows_random_arms
-from bench.stats import MEAN_INTERVAL, mean_interval
+from bench.report.results import Results
+from bench.report.series import panel_title, series_name
+from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION
+from bench.report.tables import by_experiment, put_beside, summary, table_of
+from bench.stats import MEAN_INTERVAL, mean_interval, standard_deviation
 
-_GRID_STYLE = LineStyle(BLUE, "-", "o")
-_BOUND_STYLE: dict[str, Any] = {"color": GREY, "linestyle": (0, (2, 2)), "linewidth": 1.3, "zorder": 1.8}
-_FEW = 8
+THEORY = "Theory"
 _MEASURED, _BEST, _PUBLISHED = "mean on the grid", "best on the grid", "published best"
+_GRID = Look(BLUE, "-", "o", size=4.0)
+_BOUND = Look(GREY, (0, (2, 2)), width=1.3, order=1.8)
+_STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, order=5)
+_DIAMOND = Look(VERMILION, "none", "D", size=6, fill="white", order=4)
+_FEW = 8
 
 
-def grid(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, note: str) -> Figure:
-    """Draw final means with intervals along a numeric axis.
+class GridBound(BaseModel):
+    """A bound of `bench.report.regret_bounds` in the numbers along the axis, and its name."""
 
-    Keys of the figure used here: `title`, `column`, `y_label`, `x_label`, `axis` (the numeric axis, default the only
-    one), `panels` (default `panel`), `best` (`lowest`, default, `highest`, or `none`: no value is marked), `y_scale`
-    and `x_scale`, `bounds` (a list of `label` and `formula`, a bound of `bench.report.regret_bounds` in the numbers
-    along the axis), `published` (`best` and `mean` of a panel; not shown beside surrogate data).
+    model_config = ConfigDict(extra="forbid")
+
+    label: str
+    formula: dict[str, Any]
+
+
+class Grid(Figure):
+    """Final means with intervals along a numeric axis; the best one is marked.
+
+    Parameters
+    ----------
+    axis
+        The numeric axis; default: the only one.
+    best
+        Which mean is best: ``lowest``, ``highest``, or ``none`` of them.
+    x_scale, y_scale
+        ``linear`` or ``log``.
+    bounds
+        Bounds of regret where the axis is the horizon.
     """
-    data = Experiments(figure, finals)
-    column, axis = str(figure["column"]), grid_axis(figure, data)
-    axes_of_panels = panel_axes(figure, data)
-    panels = data.groups(axes_of_panels, [{}])
-    page = Page(str(figure.get("title", data.name)), note, len(panels))
-    marks_best = figure.get("best") != "none"
-    handles: dict[str, Artist] = {}
-    for number, (panel, axes) in enumerate(zip(panels, page.axes, strict=False)):
-        axes.set_title(wrapped(panel_title(panel), 48), loc="left")
-        if page.is_bottom(number):
-            axes.set_xlabel(str(figure.get("x_label", axis.replace("_", " "))))
-        if page.is_left(number):
-            axes.set_ylabel(str(figure.get("y_label", column)))
-        if figure.get("x_scale") == "log":
-            axes.set_xscale("log")
-        is_log = figure.get("y_scale") == "log"
-        if is_log:
-            axes.set_yscale("log")
-        lines = _lines(data, panel, axis, axes_of_panels, column)
-        if not lines:
-            say_no_results(axes)
-            continue
-        bottom, top = math.inf, 0.0
-        for name, table in lines.items():
-            style = line_style(name) if name else _GRID_STYLE
-            named = panel_title(panel), name or _MEASURED
-            low, high = _draw(axes, table, style, named)
-            bottom, top = min(bottom, low), max(top, high)
-            if marks_best:
-                _mark_best(axes, table, str(figure.get("best", "lowest")), named)
-            handles.setdefault(name or _MEASURED, Line2D([], [], **style._asdict()))
-        if marks_best:
-            handles.setdefault(_BEST, _star())
-        for bound in figure.get("bounds") or ():
-            top = max(top, _draw_bound(axes, bound, panel_title(panel), lines.values()))
-            handles.setdefault(str(bound["label"]), Line2D([], [], **_BOUND_STYLE))
-        labels = {name: only[0] for name, only in panel.items()}
-        theory = theory_key(data, axis, labels)
-        if theory is not None and len(values := final_column(data, theory, column)):
-            top = max(top, _draw_theory(axes, values, panel_title(panel)))
-            handles.setdefault(THEORY, _theory_handle())
-        if not is_surrogate(note) and (numbers := _published_numbers(figure, data, labels)):
-            _mark_published(axes, numbers, panel_title(panel))
-            top = max(top, numbers.get("mean", 0.0))
-            handles.setdefault(_PUBLISHED, _published_handle())
-        if shows_random_arms(figure, data) and axis == "horizon":
-            _draw_random_arms(axes, data, panel)
-            handles.setdefault(RANDOM_ARMS, Line2D([], [], **line_style(RANDOM_ARMS)._asdict()))
-        elif shows_random_arms(figure, data):
-            random = random_arms(data, data.select(panel))
-            if not limit_to_methods(axes, top, random, is_log) and np.isfinite(random):
-                style, own = line_style(RANDOM_ARMS), part_id("line", panel_title(panel), RANDOM_ARMS)
-                axes.axhline(random, linewidth=1.2, zorder=1.5, color=GREY, linestyle=style.linestyle, gid=own)
-                handles.setdefault(RANDOM_ARMS, Line2D([], [], **line_style(RANDOM_ARMS)._asdict()))
-        _number_the_grid(axes, lines.values())
-        if is_log:
-            readable_logarithm(axes, "y")
-        else:
-            start_at_zero(axes, bottom, top)
-            readable_numbers(axes, "y")
-    theory_band = f" and the band of {THEORY}" if THEORY in handles else ""
-    caption = [f"Points: mean over repetitions of the final value, bars{theory_band}: {MEAN_INTERVAL}."]
-    if shows_random_arms(figure, data):
-        caption.append("Random arms: expected regret of uniformly random arms, computed from the means.")
-    order = [name for name in handles if name not in (_BEST, THEORY, _PUBLISHED, RANDOM_ARMS)]
-    order += [name for name in (_BEST, THEORY, _PUBLISHED, RANDOM_ARMS) if name in handles]
-    return page.finish({name: handles[name] for name in order}, caption)
+
+    published_whats: ClassVar[tuple[str, ...]] = ("mean", "std", "best", "theory_mean", "theory_std")
+
+    axis: str = ""
+    best: Literal["lowest", "highest", "none"] = "lowest"
+    x_scale: Literal["linear", "log"] = "linear"
+    y_scale: Literal["linear", "log"] = "linear"
+    bounds: tuple[GridBound, ...] = ()
+
+    def check(self, data: Experiments) -> None:
+        """Check also the axis."""
+        super().check(data)
+        self.grid_axis(data)
+
+    def grid_axis(self, data: Experiments) -> str:
+        """Return the numeric axis.
+
+        Raises
+        ------
+        ConfigError
+            If there is none, or several without the key `axis` to choose.
+        """
+        if self.axis:
+            data.check_axis(self.axis, f"{self.where}, key 'axis'")
+            return self.axis
+        found = [axis for axis in data.axes if (labels := data.labels(axis)) and all(map(is_number, labels))]
+        if len(found) != 1:
+            raise ConfigError(
+                f"{self.where}: a grid needs one axis with numbers, found {', '.join(found) or 'none'}; "
+                "name it with the key 'axis'"
+            )
+        return found[0]
+
+    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
+        """Return the table of all grid values and, unless `best` is none, that of the best ones."""
+        # The published numbers are of the best value.
+        every = {"table": summary(self, results, beside=False)}
+        return every if self.best == "none" else every | {"best": self.best_table(results)}
+
+    def table_titles(self) -> dict[str, str]:
+        """Return the titles of the two tables, or of the one."""
+        return super().table_titles() if self.best == "none" else {"best": "Best on the grid", "table": "Whole grid"}
+
+    def best_table(self, results: Results) -> pd.DataFrame:
+        """Return one row per line: the best grid value beside the panel's theoretical setting.
+
+        Returns
+        -------
+        DataFrame
+            The panel's axes and the line's, then `n`, `best` (the grid value) with `best_low` and `best_high` (95 %
+            bootstrap interval of it), its `mean` and `std`, `theory_mean` and `theory_std`, `random_arms`, and
+            published numbers with ratios. A line without complete results has n = 0.
+        """
+        data, axis, panels = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
+        rows = []
+        for chosen in data.groups(panels, [{}]):
+            labels = {name: only[0] for name, only in chosen.items()}
+            theory = _theory(data, axis, labels)
+            for line, keys in _lines(data, chosen, axis, panels).items():
+                own = labels | dict(line)
+                row: dict[str, Any] = own | self._best(results, keys, axis)
+                values = results.column(theory, self.column) if theory else np.empty(0)
+                row |= {"theory_mean": mean_interval(values).estimate, "theory_std": standard_deviation(values)}
+                if results.has_random_arms(self.column):
+                    row["random_arms"] = results.random_arms(keys)
+                for number in [] if results.is_surrogate else self.published_numbers(data):
+                    if number.labels == own:
+                        put_beside(row, number.what, number.value, number.note)
+                rows.append(row)
+        return table_of(rows, data.axes)
+
+    def _best(self, results: Results, keys: list[Key], axis: str) -> dict[str, Any]:
+        found = [results.data.rows(key) for key in keys]
+        values = [
+            rows.set_index("repetition")[self.column].astype(float) if len(rows) else pd.Series(dtype=float)
+            for rows in found
+        ]
+        complete = pd.concat(values, axis=1).dropna()
+        names = ("n", "best", "best_low", "best_high", "mean", "std")
+        if complete.empty:
+            return dict(zip(names, (0, *[math.nan] * 5), strict=True))
+        grid = np.array([_x(results.data, key, axis) for key in keys])
+        numbers = complete.to_numpy(dtype=np.float64)
+        best = best_value(grid, numbers, self.best)
+        own = numbers[:, int(np.flatnonzero(grid == best.estimate)[0])]
+        interval = (best.estimate, best.low, best.high)
+        return dict(zip(names, (len(own), *interval, own.mean(), standard_deviation(own)), strict=True))
+
+    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+        """Return the means along the axis."""
+        data, axis, axes = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
+        rows = by_experiment(tables["table"], data)
+        x_label = self.x_label or axis.replace("_", " ")
+        plot = Plot(self.heading, "", [])
+        for chosen in data.groups(axes, [{}]):
+            panel = Panel(panel_title(chosen), x=Axis(x_label, log=self.x_scale == "log"))
+            panel.y = Axis(self.y_label or self.column, log=self.y_scale == "log")
+            plot.panels.append(panel)
+            for keys in _lines(data, chosen, axis, axes).values():
+                name = series_name(data, keys[0], [*axes, axis])
+                look = look_of(name, size=4.0) if name else _GRID
+                points = [(_x(data, key, axis), rows[key]) for key in keys if rows[key]["n"]]
+                if points:
+                    panel.marks.append(_line(panel, points, name or _MEASURED, look))
+                    plot.explain(name or _MEASURED, look)
+            if panel.marks:
+                self._beside(plot, panel, chosen, results, rows)
+        has_random = results.has_random_arms(self.column)
+        plot.put_last(_BEST, THEORY, _PUBLISHED, RANDOM_ARMS)
+        band = f" and the band of {THEORY}" if THEORY in plot.legend else ""
+        plot.caption = [f"Points: mean over repetitions of the final value, bars{band}: {MEAN_INTERVAL}."]
+        plot.caption += [RANDOM_CAPTION] if has_random else []
+        return plot
+
+    def _beside(
+        self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Key, Mapping[Any, Any]]
+    ) -> None:
+        """Add what stands beside the lines of a panel, and scale its axes."""
+        data, axis, lines = results.data, self.grid_axis(results.data), list(panel.marks)
+        bottom = min(mark.drawn.min() for mark in lines)
+        tops = [max(mark.drawn.max() for mark in lines)]
+        places = sorted({float(x) for mark in lines for x in mark.places})
+        if self.best != "none":
+            panel.marks += [_best_mark(mark, self.best) for mark in lines]
+            plot.explain(_BEST, _STAR)
+        for bound in self.bounds:
+            values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
+            panel.marks.append(_at(panel, places, values, _BOUND, part="bound", name=bound.label, what="bound"))
+            tops.append(max(values))
+            plot.explain(bound.label, _BOUND)
+        labels = {name: only[0] for name, only in chosen.items()}
+        theory = _theory(data, axis, labels)
+        if theory is not None and rows[theory]["n"]:
+            look = look_of(THEORY, marker="", width=1.2, order=2.5)
+            mark = level(rows[theory]["mean"], THEORY, panel.title, look, interval="band", **_interval([rows[theory]]))
+            panel.marks.append(mark)
+            tops.append(mark.drawn.max())
+            plot.explain(THEORY, look)
+        published = [one for one in self.published_numbers(data) if labels.items() <= one.labels.items()]
+        numbers = {number.what: number.value for number in published}
+        if "best" in numbers and not results.is_surrogate:
+            line = Look(VERMILION, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
+            panel.marks.append(
+                level(numbers["best"], _PUBLISHED, panel.title, line, number="x", part="published line",
+                      what="published best")
+            )  # fmt: skip
+            if "mean" in numbers:
+                panel.marks.append(
+                    _at(panel, [numbers["best"]], [numbers["mean"]], _DIAMOND, part="published", name=_PUBLISHED,
+                        what="published")
+                )  # fmt: skip
+            tops.append(numbers.get("mean", 0.0))
+            plot.explain(_PUBLISHED, Look(VERMILION, ":", "D", fill="white"))  # type: ignore[arg-type]
+        high = None
+        if results.has_random_arms(self.column):
+            if axis == "horizon":
+                found = {x: results.random_arms(data.select({**chosen, axis: (x,)})) for x in data.labels(axis)}
+                known = {float(x): value for x, value in found.items() if math.isfinite(value)}
+                xs, values = list(known), list(known.values())
+                panel.marks.append(_at(panel, xs, values, RANDOM, part="line", name=RANDOM_ARMS))
+                plot.explain(RANDOM_ARMS, RANDOM)
+            else:
+                random = results.random_arms(data.select(chosen))
+                high = room_for_random_arms(panel, max(tops), random, panel.y.log)
+                if high is None and math.isfinite(random):
+                    panel.marks.append(level(random, RANDOM_ARMS, panel.title, RANDOM))
+                    plot.explain(RANDOM_ARMS, RANDOM)
+        ticks = places if len(places) <= _FEW and not panel.x.log else None
+        low = None if panel.y.log else start_at_zero(bottom, max(tops))
+        panel.x = Axis(panel.x.label, panel.x.log, ticks=ticks)
+        panel.y = Axis(panel.y.label, panel.y.log, low=low, high=high)
+
+
+def _line(panel: Panel, points: Sequence[tuple[float, Mapping[Any, Any]]], name: str, look: Look) -> Mark:
+    places, rows = [x for x, _ in points], [row for _, row in points]
+    values = [row["mean"] for row in rows]
+    return _at(panel, places, values, look, part="line", name=name, interval="bars", **_interval(rows))
+
+
+def _at(panel: Panel, places: Sequence[float], values: Sequence[float], look: Look, **more: Any) -> Mark:
+    across: dict[str, Any] = {"places": [float(x) for x in places], "places_are": panel.x.label}
+    return Mark(case=panel.title, x=np.array(places, float), y=np.array(values, float), look=look, **across, **more)
+
+
+def _interval(rows: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
+    ends = {end: np.array([row[f"ci_{end}"] for row in rows], dtype=float) for end in ("low", "high")}
+    return ends | {"n": [row["n"] for row in rows]}
+
+
+def _best_mark(line: Mark, best: str) -> Mark:
+    place = int(line.numbers.argmin() if best == "lowest" else line.numbers.argmax())
+    numbers: dict[str, Any] = {"low": line.low[[place]], "high": line.high[[place]], "n": [line.n[place]]}
+    at: dict[str, Any] = {"x": one(line.places[place]), "y": one(line.numbers[place]), "places": [line.places[place]]}
+    return Mark(
+        part="best", name=line.name, case=line.case, look=_STAR, what=_BEST, places_are=line.places_are, **at, **numbers
+    )
 
 
 def _lines(
-    data: Experiments, panel: Selection, axis: str, axes_of_panels: Sequence[str], column: str
-) -> dict[str, pd.DataFrame]:
-    """Return, by name, the lines of a panel: columns x, mean, low, high."""
-    by_name: dict[str, list[Key]] = {}
-    for key in data.select(panel):
-        if data.as_dict(key)[axis]:
-            by_name.setdefault(series_name(data, key, [*axes_of_panels, axis]), []).append(key)
-    lines = {}
-    for name, keys in by_name.items():
-        points = []
-        for key in sorted(keys, key=lambda key: float(data.as_dict(key)[axis])):
-            values = final_column(data, key, column)
-            if len(values):
-                interval = mean_interval(values)
-                points.append((float(data.as_dict(key)[axis]), interval.estimate, interval.low, interval.high))
-        if points:
-            lines[name] = pd.DataFrame(points, columns=["x", "mean", "low", "high"])
-    return lines
+    data: Experiments, chosen: Selection, axis: str, panels: Sequence[str]
+) -> dict[tuple[tuple[str, str], ...], list[Key]]:
+    """Return the experiments with a grid value by their labels on the other axes, in the grid's order."""
+    lines: dict[tuple[tuple[str, str], ...], list[Key]] = {}
+    for key in data.select(chosen):
+        labels = data.as_dict(key)
+        if labels[axis]:
+            others = tuple((name, label) for name, label in labels.items() if label and name not in (axis, *panels))
+            lines.setdefault(others, []).append(key)
+    return {line: sorted(own, key=lambda key: _x(data, key, axis)) for line, own in lines.items()}
 
 
-def _draw(axes: Axes, table: pd.DataFrame, style: LineStyle, named: tuple[str, str]) -> tuple[float, float]:
-    """Draw a line with interval bars; return the smallest and the largest number drawn."""
-    below = np.nan_to_num((table["mean"] - table["low"]).to_numpy(dtype=float))
-    above = np.nan_to_num((table["high"] - table["mean"]).to_numpy(dtype=float))
-    drawn = axes.errorbar(
-        table["x"],
-        table["mean"],
-        yerr=[below, above],
-        capsize=2,
-        elinewidth=1,
-        markersize=4,
-        zorder=3,
-        **style._asdict(),
-    )
-    for part, artist in zip(("line", "low", "high", "bars"), drawn.get_children(), strict=False):
-        artist.set_gid(part_id(part, *named))
-    return float((table["mean"] - below).min()), float((table["mean"] + above).max())
+def _theory(data: Experiments, axis: str, panel: Mapping[str, str]) -> Key | None:
+    """Return the theoretical setting of a panel: the experiment without a grid value that bears the label `Theory`."""
+    for key in data.keys:
+        labels = data.as_dict(key)
+        is_here = all(labels.get(name) == label for name, label in panel.items())
+        if is_here and not labels.get(axis) and THEORY in key:
+            return key
+    return None
 
 
-def _number_the_grid(axes: Axes, lines: Iterable[pd.DataFrame]) -> None:
-    """Write the grid values below the axis, if there are few of them on a linear axis."""
-    values = sorted({float(x) for table in lines for x in table["x"]})
-    if axes.get_xscale() == "log":
-        readable_logarithm(axes, "x")
-        return
-    if len(values) <= _FEW:
-        axes.set_xticks(values)
-    readable_numbers(axes, "x")
-
-
-def _draw_bound(axes: Axes, bound: Mapping[str, Any], panel: str, lines: Iterable[pd.DataFrame]) -> float:
-    """Draw a bound at each number along the axis, which is a horizon; return its largest value."""
-    xs = sorted({float(x) for table in lines for x in table["x"]})
-    values = [float(regret_bound(bound["formula"], [x])[0]) for x in xs]
-    axes.plot(xs, values, gid=part_id("bound", panel, str(bound["label"])), **_BOUND_STYLE)
-    return max(values)
-
-
-def _draw_random_arms(axes: Axes, data: Experiments, panel: Selection) -> None:
-    """Draw the regret of random arms where it differs along the axis, as it does in runs of different length."""
-    points = []
-    for label in data.labels("horizon"):
-        random = random_arms(data, data.select({**panel, "horizon": (label,)}))
-        if math.isfinite(random):
-            points.append((float(label), random))
-    style, own = line_style(RANDOM_ARMS)._asdict(), part_id("line", panel_title(panel), RANDOM_ARMS)
-    axes.plot(*zip(*points, strict=True), linewidth=1.2, zorder=1.5, gid=own, **style)
-
-
-def _mark_best(axes: Axes, table: pd.DataFrame, best: str, named: tuple[str, str]) -> None:
-    mean = table["mean"].to_numpy(dtype=float)
-    place = int(mean.argmin() if best == "lowest" else mean.argmax())
-    star = _star()
-    axes.plot(
-        [float(table["x"].iloc[place])],
-        [mean[place]],
-        marker=star.get_marker(),
-        markersize=star.get_markersize(),
-        color=VERMILION,
-        markeredgecolor="white",
-        markeredgewidth=0.6,
-        linestyle="none",
-        zorder=5,
-        clip_on=False,
-        gid=part_id("best", *named),
-    )
-
-
-def _draw_theory(axes: Axes, values: np.ndarray, panel: str) -> float:
-    interval = mean_interval(values)
-    style = line_style(THEORY)
-    line, band = part_id("line", panel, THEORY), part_id("band", panel, THEORY)
-    axes.axhline(interval.estimate, color=style.color, linestyle=style.linestyle, linewidth=1.2, zorder=2.5, gid=line)
-    if np.isfinite(interval.low):
-        axes.axhspan(interval.low, interval.high, color=style.color, alpha=0.1, linewidth=0, zorder=1, gid=band)
-    return float(np.nanmax([interval.estimate, interval.high]))
-
-
-def _published_numbers(figure: Mapping[str, Any], data: Experiments, panel: dict[str, str]) -> dict[str, float]:
-    """Return a panel's published numbers, empty if the best grid value is not among them."""
-    entries = published(figure, data)
-    numbers = {what: value for labels, what, value, _ in entries if panel.items() <= labels.items()}
-    return numbers if "best" in numbers else {}
-
-
-def _mark_published(axes: Axes, numbers: Mapping[str, float], panel: str) -> None:
-    line, mark = part_id("published line", panel, _PUBLISHED), part_id("published", panel, _PUBLISHED)
-    axes.axvline(numbers["best"], color=VERMILION, linestyle=":", linewidth=1.3, zorder=1.8, gid=line)
-    if "mean" in numbers:
-        axes.plot(
-            [numbers["best"]],
-            [numbers["mean"]],
-            marker="D",
-            markersize=6,
-            markerfacecolor="white",
-            markeredgecolor=VERMILION,
-            linestyle="none",
-            zorder=4,
-            gid=mark,
-        )
-
-
-def _star() -> Line2D:
-    return Line2D([], [], marker="*", markersize=12, color=VERMILION, markeredgecolor="white", linestyle="none")
-
-
-def _theory_handle() -> Artist:
-    style = line_style(THEORY)
-    return Line2D([], [], color=style.color, linestyle=style.linestyle)
-
-
-def _published_handle() -> Artist:
-    return Line2D([], [], color=VERMILION, linestyle=":", marker="D", markerfacecolor="white")
+def _x(data: Experiments, key: Key, axis: str) -> float:
+    return float(data.as_dict(key)[axis])

@@ -1,82 +1,127 @@
 """Is the reward smooth in a hyper-parameter? What each of its values would have earned, within blocks of rounds."""
 
 from collections.abc import Mapping
-from typing import Any
+from fractions import Fraction
+from typing import Annotated, Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
-from matplotlib.artist import Artist
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from pydantic import BeforeValidator, Field
 
-from bench.report.blocks import block_table
-from bench.report.experiments import Experiments
-from bench.report.grid_axis import panel_axes
-from bench.report.kinds.page import Page, readable_numbers, say_no_results, wrapped
-from bench.report.kinds.series import panel_title, series_name
-from bench.report.labels import matches
-from bench.report.parts import part_id
-from bench.report.style import GREY, line_style
+from bench.report.figure import Figure
+from bench.report.labels import canonical
+from bench.report.plot import GREY, Axis, Look, Mark, Panel, Plot, level, look_of
+from bench.report.results import Results
+from bench.report.series import panel_title, series_name
+
+PROBE = "probe_"
+"""What the columns of probed values begin with; the value follows."""
+
+_COLUMNS = ("probed", "blocks", "mean", "std")
 
 
-def lipschitz(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, note: str) -> Figure:
-    """Draw the centred reward of every probed value, its mean and standard deviation over blocks of rounds.
+def _share(value: Any) -> float:
+    try:
+        share = float(Fraction(str(value)))
+    except (ValueError, ZeroDivisionError):
+        share = -1.0
+    if not 0 <= share < 1:
+        raise ValueError("a share such as 1/7 or 0.1")
+    return share
 
-    Keys of the figure used here: `title`, `x_label`, `y_label`, `panels` (axes that make the panels, default `panel`);
-    see `bench.report.blocks` for `drop` and `blocks`.
+
+class Lipschitz(Figure):
+    """The centred reward of every probed value, its mean and standard deviation over blocks of rounds.
+
+    Parameters
+    ----------
+    drop
+        The share of rounds before the first block, such as 1/7.
+    blocks
+        The number of equal blocks that the rest is divided into.
     """
-    data = Experiments(figure, finals)
-    table = block_table(figure, frame, finals)
-    axes_of_panels = panel_axes(figure, data)
-    panels = data.groups(axes_of_panels, [{}])
-    page = Page(str(figure.get("title", data.name)), note, len(panels))
-    handles: dict[str, Artist] = {}
-    for number, (panel, axes) in enumerate(zip(panels, page.axes, strict=False)):
-        axes.set_title(wrapped(panel_title(panel), 48), loc="left")
-        if page.is_bottom(number):
-            axes.set_xlabel(str(figure.get("x_label", "value")))
-        if page.is_left(number):
-            axes.set_ylabel(str(figure.get("y_label", "centred reward")))
-        groups = table.groupby(list(data.axes), sort=False) if len(table) else ()
-        own = {_key(labels): rows for labels, rows in groups if matches(_labels(data, labels), panel)}
-        if not own:
-            say_no_results(axes)
-            continue
-        axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=1)
-        for key, rows in own.items():
-            name = series_name(data, key, axes_of_panels) or "mean over blocks"
-            style = line_style(name)
-            drawn = axes.errorbar(
-                rows["probed"],
-                rows["mean"],
-                yerr=rows["std"].fillna(0.0),
-                capsize=2,
-                elinewidth=1,
-                markersize=4,
-                zorder=3,
-                **style._asdict(),
+
+    drop: Annotated[float, BeforeValidator(_share)] = 0.0
+    blocks: Annotated[int, Field(ge=2, strict=True)]
+
+    def curve_columns(self) -> list[str]:
+        """Return a pattern of the probed columns."""
+        return [f"{PROBE}*"]
+
+    def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        """Return the positions in ``rounds`` at which blocks begin and end, blocks + 1 of them.
+
+        Ends are the closest of the rounds at hand; where those are too few, so are blocks.
+        """
+        ends = rounds[-1] * np.linspace(self.drop, 1, self.blocks + 1)
+        return np.unique(np.abs(rounds[None, :] - ends[:, None]).argmin(axis=1))
+
+    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
+        """Return, for every experiment and probed value, the centred reward: its mean and spread over blocks.
+
+        A block's reward of a value is the mean over its rounds; less the mean over all values, it is centred, so that
+        what moves all values alike from block to block does not count.
+
+        Returns
+        -------
+        DataFrame
+            The axes, then `probed` (the value), `blocks` (their number), `mean` and `std` (divisor: blocks - 1).
+        """
+        data, curves = results.data, results.curves
+        parts = []
+        for key in data.keys if "column" in curves.columns else ():
+            is_own = curves["column"].astype(str).str.startswith(PROBE)
+            for axis, label in data.as_dict(key).items():
+                is_own &= curves[axis] == label
+            own = curves[is_own]
+            sums = own.assign(probed=own["column"].str.removeprefix(PROBE).astype(float)).pivot(
+                index="round", columns="probed", values="mean"
             )
-            for part, artist in zip(("line", "low", "high", "bars"), drawn.get_children(), strict=False):
-                artist.set_gid(part_id(part, panel_title(panel), name))
-            handles.setdefault(name, Line2D([], [], **style._asdict()))
-        readable_numbers(axes, "x")
-        readable_numbers(axes, "y")
-    return page.finish(handles, _caption(frame, table))
+            if len(sums) < 2:
+                continue
+            means = np.diff(sums.to_numpy(dtype=np.float64), axis=0) / np.diff(sums.index.to_numpy())[:, None]
+            centred = means - means.mean(axis=1, keepdims=True)
+            spread = centred.std(axis=0, ddof=1) if len(centred) > 1 else np.full(centred.shape[1], np.nan)
+            values = {"probed": sums.columns, "blocks": len(centred), "mean": centred.mean(axis=0), "std": spread}
+            parts.append(pd.DataFrame({**data.as_dict(key), **values}))
+        found = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*data.axes, *_COLUMNS])
+        return {"table": found}
+
+    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+        """Return the centred rewards against the values."""
+        data, table, axes = results.data, tables["table"], self.panel_axes(results.data)
+        labels = {axis: table[axis].map(canonical) for axis in data.axes}
+        plot = Plot(self.heading, "", [])
+        for chosen in data.groups(axes, [{}]):
+            x, y = Axis(self.x_label or "value"), Axis(self.y_label or "centred reward")
+            panel = Panel(panel_title(chosen), x=x, y=y)
+            plot.panels.append(panel)
+            for key in data.select(chosen):
+                is_own = np.logical_and.reduce([labels[axis] == label for axis, label in data.as_dict(key).items()])
+                rows = table[is_own]
+                if len(rows):
+                    name = series_name(data, key, axes) or "mean over blocks"
+                    panel.marks.append(_line(panel, name, rows))
+                    plot.explain(name, look_of(name))
+            if panel.marks:
+                panel.marks.insert(0, level(0.0, "", panel.title, Look(GREY, width=0.8, order=1), part="zero"))
+        if len(table):
+            rounds, blocks = results.curves["round"], int(table["blocks"].max())
+            first, last = int(rounds.min()), int(rounds.max())
+            plot.caption = [
+                f"Points: mean over {blocks} blocks of about {(last - first) / blocks:,.0f} rounds, after round "
+                f"{first:,} and up to round {last:,}, of the expected reward that each value would have got, all else "
+                "being equal, less the block's mean over the values. Bars: one standard deviation over blocks."
+            ]
+        return plot
 
 
-def _key(labels: Any) -> tuple[str, ...]:
-    return tuple(labels) if isinstance(labels, tuple) else (labels,)
-
-
-def _labels(data: Experiments, labels: Any) -> dict[str, str]:
-    return data.as_dict(_key(labels))
-
-
-def _caption(frame: pd.DataFrame, table: pd.DataFrame) -> list[str]:
-    if table.empty:
-        return []
-    first, last, blocks = int(frame["round"].min()), int(frame["round"].max()), int(table["blocks"].max())
-    return [
-        f"Points: mean over {blocks} blocks of about {(last - first) / blocks:,.0f} rounds, after round {first:,} and "
-        f"up to round {last:,}, of the expected reward that each value would have got, all else being equal, less the "
-        "block's mean over the values. Bars: one standard deviation over blocks."
-    ]
+def _line(panel: Panel, name: str, rows: pd.DataFrame) -> Mark:
+    x, mean = (rows[column].to_numpy(dtype=float) for column in ("probed", "mean"))
+    std = rows["std"].fillna(0.0).to_numpy(dtype=float)
+    return Mark(
+        part="line", name=name, case=panel.title, x=x, y=mean, look=look_of(name, size=4.0),
+        low=mean - std, high=mean + std, interval="bars", places=x.tolist(), places_are=panel.x.label,
+        ends=f"one standard deviation over {rows['blocks'].iloc[0]} blocks",
+    )  # fmt: skip

@@ -2,104 +2,179 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator
 
-from bench.report.experiments import Experiments
-from bench.report.grid_axis import panel_axes
-from bench.report.kinds.page import Page, is_surrogate, readable_logarithm, readable_numbers, say_no_results, wrapped
-from bench.report.kinds.series import panel_title, series_name
-from bench.report.labels import describe, matches, selection
-from bench.report.parts import part_id
-from bench.report.style import GREY, line_style
-from bench.report.timings import timings
+from bench.errors import ConfigError
+from bench.report.experiments import Experiments, Key
+from bench.report.figure import Figure
+from bench.report.labels import canonical, describe, matches, selection
+from bench.report.plot import GREY, Axis, Look, Mark, Panel, Plot, level, look_of
+from bench.report.results import Results
+from bench.report.rows import LINE_BETWEEN
+from bench.report.series import panel_title, series_name
+from bench.report.tables import check_column
+from bench.report.words import wrapped
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
 _ROOM = 0.64
-# From this ratio of the ends on, a logarithmic axis has room for the powers of ten only.
-_WIDE = 1000.0
 # Beyond this share of the time the processor was with other work.
 _BUSY = 0.1
 
 
-def timing(figure: Mapping[str, Any], frame: pd.DataFrame, finals: pd.DataFrame, note: str) -> Figure:
-    """Draw median seconds with their range, and medians divided by the reference's; a row per panel.
+class Timing(Figure):
+    """Median seconds with their range, and medians divided by the reference's; a row per panel.
 
-    Keys of the figure used here: `title`, `column`, `x_label`, `reference`, `panels` (axes that make the rows, default
-    `panel`), `published` (`mean`; not shown beside surrogate data).
+    Parameters
+    ----------
+    reference
+        Selects the experiment of each panel that the others are compared with, such as ``{method: TL}``.
     """
-    data = Experiments(figure, finals)
-    table = timings(figure, finals, surrogate=is_surrogate(note))
-    panels = data.groups(panel_axes(figure, data), [{}])
-    page = Page(
-        str(figure.get("title", data.name)), note, 2, (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(panels), 1)))
-    )
-    left, right = page.axes
-    reference = describe(selection(figure["reference"]))
-    left.set_xlabel(str(figure.get("x_label", "seconds per run")))
-    right.set_xlabel(f"seconds divided by those of {reference}")
-    if not table["n"].any():
-        say_no_results(left)
-        say_no_results(right)
-        return page.finish({}, [])
-    lines: dict[str, list[tuple[float, Any]]] = {}
-    for row, panel in enumerate(panels):
-        own = [one for one in table.to_dict("records") if matches({axis: one[axis] for axis in data.axes}, panel)]
-        for place, one in enumerate(own):
-            name = series_name(data, tuple(one[axis] for axis in data.axes), list(panel))
-            height = row + _ROOM * ((place + 0.5) / len(own) - 0.5)
-            lines.setdefault(name, []).append((height, one))
-    has_published = "published_seconds" in table
-    handles: dict[str, Artist] = {}
-    for name, points in lines.items():
-        _draw(left, name, points, "seconds", has_published)
-        _draw(right, name, points, "relative", has_published)
-        style = line_style(name)
-        handles[name] = Line2D([], [], color=style.color, marker=style.marker, linestyle="none")
-    if has_published:
-        handles["published"] = Line2D([], [], marker="o", markerfacecolor="none", color="#333333", linestyle="none")
-    right.axvline(1.0, color=GREY, linewidth=1.0, zorder=1)
-    left.set_xscale("log")
-    readable_logarithm(left, "x")
-    if left.get_xlim()[1] > _WIDE * left.get_xlim()[0]:
-        left.xaxis.set_major_locator(LogLocator(numticks=12))
-    readable_numbers(right, "x")
-    for axes in (left, right):
-        axes.set_yticks(range(len(panels)), [wrapped(panel_title(panel), 24) for panel in panels])
-        axes.set_ylim(len(panels) - 0.5, -0.5)
-        axes.grid(False, axis="y")
-        for row in range(1, len(panels)):
-            axes.axhline(row - 0.5, color="#E4E4E4", linewidth=0.8, zorder=0.5)
-    right.tick_params(labelleft=False)
-    return page.finish(handles, _caption(finals, has_published))
+
+    source: ClassVar[Literal["runs", "timing", "formula"]] = "timing"
+    published_whats: ClassVar[tuple[str, ...]] = ("mean",)
+
+    reference: dict[str, Any]
+
+    def check(self, data: Experiments) -> None:
+        """Check also the reference."""
+        super().check(data)
+        self._references(data)
+        self._published(data)
+
+    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
+        """Return one row per experiment, those without measurements included (n = 0).
+
+        Returns
+        -------
+        DataFrame
+            The axes, then `n`, `rounds`, `seconds` (the median), `fastest`, `slowest`, `relative` (the median divided
+            by the reference's); and `published_seconds`, `published_relative` and `published_note` where there are any.
+        """
+        data = results.data
+        check_column(self, data)
+        beside = {} if results.is_surrogate else self._published(data)
+        references = self._references(data)
+        rows = []
+        for key in data.keys:
+            values, own = results.column(key, self.column), data.rows(key)
+            known = len(values) > 0
+            row: dict[str, Any] = dict(data.as_dict(key))
+            row |= {"n": len(values), "rounds": float(own["rounds"].mean()) if known else math.nan}
+            row |= {"seconds": _median(values)}
+            row |= {"fastest": values.min() if known else math.nan, "slowest": values.max() if known else math.nan}
+            reference = references.get(key)
+            by = results.column(reference, self.column) if reference is not None else np.empty(0)
+            row["relative"] = row["seconds"] / _median(by)
+            if beside:
+                value, note = beside.get(key, (math.nan, ""))
+                per = beside.get(reference, (math.nan, ""))[0] if reference is not None else math.nan
+                row |= {"published_seconds": value, "published_relative": value / per, "published_note": note}
+            rows.append(row)
+        table = pd.DataFrame(rows)
+        if "published_note" in table and not table["published_note"].any():
+            del table["published_note"]
+        return {"table": table}
+
+    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+        """Return seconds at the left, ratios at the right."""
+        data, table = results.data, tables["table"]
+        panels = data.groups(self.panel_axes(data), [{}])
+        names = [wrapped(panel_title(chosen), 24) for chosen in panels]
+        between = dict.fromkeys((row - 0.5 for row in range(1, len(names))), LINE_BETWEEN)
+        rows = Axis(ticks=range(len(names)), names=names, low=len(names) - 0.5, high=-0.5)
+        left = Panel(x=Axis(self.x_label or "seconds per run", log=True, few=True), y=rows, rows=True, lines=between)
+        by = f"seconds divided by those of {describe(selection(self.reference))}"
+        right = Panel(x=Axis(by), y=rows, rows=True, lines=between)
+        size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(panels), 1)))
+        plot = Plot(self.heading, "", [left, right], panel_size=size)
+        if not table["n"].any():
+            return plot
+        points: dict[str, list[tuple[float, str, Any]]] = {}
+        every = [({axis: canonical(row[axis]) for axis in data.axes}, row) for row in table.to_dict("records")]
+        for place, chosen in enumerate(panels):
+            own = [(labels, row) for labels, row in every if matches(labels, chosen)]
+            for number, (labels, row) in enumerate(own):
+                name = series_name(data, tuple(labels[axis] for axis in data.axes), list(chosen))
+                height = place + _ROOM * ((number + 0.5) / len(own) - 0.5)
+                points.setdefault(name, []).append((height, panel_title(chosen), row))
+        has_published = "published_seconds" in table
+        for name, found in points.items():
+            look = look_of(name, dash="none", size=4.5, width=1.5)
+            plot.explain(name, look)
+            for panel, value in ((left, "seconds"), (right, "relative")):
+                panel.marks += _marks(name, found, value, look, has_published)
+        if has_published:
+            plot.explain("published", Look("#333333", "none", "o", fill="none"))
+        right.marks.append(level(1.0, "", "relative", Look(GREY, width=1, order=1), number="x", part="one"))
+        plot.caption = [
+            "Full marks: median of the measurements, one process, one thread; bars: the fastest to the slowest."
+        ]
+        if has_published:
+            plot.caption.append(
+                "Open marks: published, measured on another machine: what can be compared is the right side."
+            )
+        seconds = data.finals
+        share = 1 - seconds["cpu_seconds"].sum() / seconds["seconds"].sum() if "cpu_seconds" in seconds else math.nan
+        if np.isfinite(share) and share > _BUSY:
+            plot.caption.append(
+                f"For {100 * share:.0f} % of the time the processor was not with the run: it had other work."
+            )
+        return plot
+
+    def _published(self, data: Experiments) -> dict[Key, tuple[float, str]]:
+        found = {}
+        for labels, what, value, note in self.published_numbers(data):
+            keys = data.select({axis: (label,) for axis, label in labels.items()})
+            if len(keys) != 1:
+                raise ConfigError(
+                    f"{self.where}, published {what} {value:g}: fits {len(keys)} experiments, expected the mean "
+                    "seconds of one"
+                )
+            found[keys[0]] = (value, note)
+        return found
+
+    def _references(self, data: Experiments) -> dict[Key, Key]:
+        """Return the reference of every experiment: the one of the same panel that the key `reference` selects."""
+        where, chosen = f"{self.where}, key 'reference'", selection(self.reference)
+        data.check(chosen, where)
+        references: dict[Key, Key] = {}
+        for panel in data.groups(self.panel_axes(data), [{}]):
+            keys = data.select(panel)
+            fitting = [key for key in keys if matches(data.as_dict(key), chosen)]
+            if len(fitting) > 1:
+                raise ConfigError(f"{where}: fits {len(fitting)} experiments of a panel, expected one")
+            references |= {key: fitting[0] for key in keys if fitting}
+        return references
 
 
-def _draw(axes: Axes, name: str, points: list[tuple[float, Any]], value: str, has_published: bool) -> None:
-    style = line_style(name)
-    heights = [height for height, _ in points]
-    mark: dict[str, Any] = {"marker": style.marker, "color": style.color, "linestyle": "none", "markersize": 4.5}
-    own = part_id("line", value, name)
-    axes.plot([one[value] for _, one in points], heights, zorder=3, gid=own, **mark)
+def _marks(name: str, points: list[tuple[float, str, Any]], value: str, look: Look, has_published: bool) -> list[Mark]:
+    """Return the measured and the published points of a method."""
+    rows = [row for _, _, row in points]
+    how: dict[str, Any] = {
+        "name": name,
+        "case": value,
+        "y": np.array([height for height, _, _ in points]),
+        "number": "x",
+    }
+    how["places"] = [place for _, place, _ in points]
+
+    def column(key: str) -> np.ndarray:
+        return np.array([row[key] for row in rows], dtype=float)
+
+    own: dict[str, Any] = {"n": [row["n"] for row in rows]}
     if value == "seconds":
-        fastest, slowest = ([one[end] for _, one in points] for end in ("fastest", "slowest"))
-        axes.hlines(heights, fastest, slowest, color=style.color, linewidth=1.5, gid=part_id("bars", value, name))
+        own |= {"low": column("fastest"), "high": column("slowest"), "interval": "segment"}
+        own |= {"what": "median", "ends": "fastest and slowest"}
+    marks = [Mark(part="line", x=column(value), look=look, **how, **own)]
     if has_published:
-        numbers = [one[f"published_{value}"] for _, one in points]
-        axes.plot(numbers, heights, zorder=2, gid=part_id("published", value, name), **mark, markerfacecolor="none")
+        open_ = replace(look, fill="none", order=2)
+        marks.append(Mark(part="published", x=column(f"published_{value}"), look=open_, what="published", **how))
+    return marks
 
 
-def _caption(finals: pd.DataFrame, has_published: bool) -> list[str]:
-    caption = ["Full marks: median of the measurements, one process, one thread; bars: the fastest to the slowest."]
-    if has_published:
-        caption.append("Open marks: published, measured on another machine: what can be compared is the right side.")
-    share = 1 - finals["cpu_seconds"].sum() / finals["seconds"].sum() if "cpu_seconds" in finals else math.nan
-    if np.isfinite(share) and share > _BUSY:
-        caption.append(f"For {100 * share:.0f} % of the time the processor was not with the run: it had other work.")
-    return caption
+def _median(values: np.ndarray) -> float:
+    return float(np.median(values)) if len(values) else math.nan

@@ -53,8 +53,8 @@
 
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
-  function words({ name, panel, what = "", x: label = "", ends = "" }, [x, value, low, high, n]) {
-    const rows = [name, panel];
+  function words({ name, case: of, what = "", x: label = "", ends = "" }, [x, value, low, high, n]) {
+    const rows = [name, of];
     if (x !== null) rows.push(`${label} ${x.toLocaleString("en")}`.trim());
     rows.push(`${what} ${short(value)}`.trim() + (low === null ? "" : ` [${short(low)}, ${short(high)}]`));
     const basis = [n === null ? "" : `${n} repetition${n === 1 ? "" : "s"}`, low === null ? "" : ends];
@@ -62,46 +62,41 @@
     return rows.filter(Boolean).join("\n");
   }
 
-  function follow(plot) {
-    const svg = plot.querySelector(".picture svg");
-    if (!svg) return;
+  function follow(plot, panel) {
+    const svg = panel.querySelector("svg");
     const dot = document.createElementNS("http://www.w3.org/2000/svg", "circle");
     dot.setAttribute("fill", "none");
     dot.setAttribute("stroke", "#000");
-    let parts;
-    function readPart(node) {
-      const line = node.querySelector(":scope > path");
-      const at = line
-        ? line.getAttribute("d").match(/[ML][^A-Za-z]*/g).map((piece) => piece.slice(1).trim().split(/\s+/).map(Number))
-        : [...node.querySelectorAll("use")].map((mark) => [+mark.getAttribute("x"), +mark.getAttribute("y")]);
-      const [xs, ys] = [0, 1].map((axis) => at.map((spot) => spot[axis]));
-      const box = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-      const isArea = ["box", "cell"].includes(node.dataset.part); // what lies on it comes first
-      return { node, at, box, behind: isArea ? 4 : 0, points: JSON.parse(node.dataset.points) };
-    }
-    function spots({ at, box, points }, own) {
-      if (points.length > 1) return at;
-      return [[Math.min(Math.max(own.x, box[0]), box[1]), Math.min(Math.max(own.y, box[2]), box[3])]];
+    let marks;
+    const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+    // Where a point is: anywhere along a line across the panel, anywhere in a box.
+    function spot({ box }, [, , , , , x, y], own) {
+      return box ? [clamp(own.x, box[0], box[1]), clamp(own.y, box[2], box[3])] : [x ?? own.x, y ?? own.y];
     }
     function leave() {
       tip.hidden = true;
       dot.remove();
     }
     function move(event) {
-      parts ??= [...svg.querySelectorAll("[data-points]")].map(readPart);
+      marks ??= JSON.parse(panel.querySelector("script").textContent);
       const own = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const off = hidden.get(plot.dataset.view);
       let best = { distance: 25 };
-      for (const part of parts) {
-        if (part.node.classList.contains("off")) continue;
-        spots(part, own).forEach(([x, y], i) => {
-          const distance = Math.hypot(x - own.x, y - own.y) + part.behind;
-          if (distance < best.distance) best = { distance, part, x, y, point: part.points[i] };
-        });
+      for (const mark of marks) {
+        if (off.has(mark.name)) continue;
+        for (const point of mark.points) {
+          const [x, y] = spot(mark, point, own);
+          // What lies on an area, or on a line across the panel, comes first.
+          const isArea = mark.box && mark.box[0] < mark.box[1];
+          const behind = isArea ? 4 : point.includes(null, 5) ? 2 : 0;
+          const distance = Math.hypot(x - own.x, y - own.y) + behind;
+          if (distance < best.distance) best = { distance, mark, x, y, point };
+        }
       }
-      if (!best.part) return leave();
+      if (!best.mark) return leave();
       for (const [key, value] of [["cx", best.x], ["cy", best.y], ["r", 4]]) dot.setAttribute(key, value);
       svg.append(dot);
-      tip.textContent = words(best.part.node.dataset, best.point);
+      tip.textContent = words(best.mark, best.point);
       tip.hidden = false;
       const above = event.clientY - tip.offsetHeight - 12;
       tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4))}px`;
@@ -115,7 +110,7 @@
 
   for (const plot of plots) {
     plot.addEventListener("click", (event) => onClick(plot, event));
-    follow(plot);
+    for (const panel of plot.querySelectorAll(".picture")) follow(plot, panel);
   }
   addEventListener("hashchange", read);
   read();

@@ -1,0 +1,291 @@
+"""A figure as a file says it, checked: its keys, its axes, its claims and its published numbers."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, PrivateAttr, ValidationError
+
+import bench.report.kinds
+from bench.errors import ConfigError
+from bench.report.claims.check import read
+from bench.report.experiments import Experiments
+from bench.report.labels import canonical
+from bench.report.plot import Plot
+from bench.report.results import Results
+
+MAX_ROUNDS = 60
+"""Rounds of a curve that are kept, the first and the last among them."""
+_PUBLISHED_KEYS = ("what", "value", "note")
+
+
+class Scale(BaseModel):
+    """What a figure does otherwise at one scale."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_horizon: PositiveInt | None = None
+    max_repetitions: PositiveInt | None = None
+    overrides: list[str] = []
+    leave_out: dict[str, list[Any]] = {}
+
+
+class Unfold(BaseModel):
+    """An axis made of trace columns: label -> column, and what the values are called."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    axis: str
+    column: str
+    labels: dict[str, str]
+
+
+class Published(NamedTuple):
+    """A number printed in a paper: labels by axis, what it is, the number, and a note or ""."""
+
+    labels: dict[str, str]
+    what: str
+    value: float
+    note: str
+
+
+class Figure(BaseModel, Mapping[str, Any]):
+    """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
+
+    A kind declares keys of its own as fields, says what it needs of the raw runs, makes the tables, and turns them into
+    a `Plot`. As a mapping, a figure has the keys and values that were given, and no defaults.
+
+    Parameters
+    ----------
+    name, paper, title
+        What it is called; the title is the name by default.
+    kind
+        The kind.
+    column
+        The trace column that is drawn, and that claims are about unless they name another.
+    x_label, y_label
+        What stands at the axes.
+    panels
+        Axes whose labels make the panels; default: `panel` where the figure has it.
+    runs, common, scales, horizon, repetitions, unfold
+        What is run, see `docs/extend.md`.
+    published
+        Numbers of the paper.
+    claims
+        What is checked, see `bench.report.claims`.
+    sources
+        Setting -> where it is from: stated, code or assumed, and the place.
+    note
+        A line below the title; not shown beside surrogate data.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
+
+    source: ClassVar[Literal["runs", "timing", "formula"]] = "runs"
+    """Where the numbers come from: traces of runs, runs timed apart from other work, or a function."""
+    published_whats: ClassVar[tuple[str, ...]] = ("mean", "std")
+    """What a published number can be."""
+
+    name: str = "?"
+    paper: str = "none"
+    title: str = ""
+    kind: str
+    column: str
+    x_label: str = ""
+    y_label: str = ""
+    panels: list[str] | None = None
+    runs: list[dict[str, dict[str, Any]]] = []
+    common: list[str] = []
+    scales: dict[str, Scale] = {}
+    horizon: PositiveInt | None = None
+    repetitions: PositiveInt | None = None
+    unfold: Unfold | None = None
+    published: list[dict[str, Any]] = []
+    claims: list[Any] = []
+    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    note: str = ""
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    # What a kind may say otherwise
+
+    def curve_columns(self) -> list[str]:
+        """Return the trace columns, or patterns of them, of which curves are kept; without, final values alone are."""
+        return []
+
+    def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        """Return the positions in ``rounds`` of those that curves keep."""
+        return evenly(rounds)
+
+    def calculate(self) -> pd.DataFrame:
+        """Return the numbers of a figure whose source is a formula."""
+        raise NotImplementedError
+
+    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
+        """Return all tables by file name; the main one is called ``table``."""
+        raise NotImplementedError
+
+    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+        """Return what is drawn, all its numbers read from ``tables`` or ``results``."""
+        raise NotImplementedError
+
+    def table_titles(self) -> dict[str, str]:
+        """Return what a page calls the tables, by file name, in its order."""
+        return {"table": "Table"}
+
+    def check(self, data: Experiments) -> None:
+        """Check what can be known without results: axes, labels, claims and published numbers.
+
+        Raises
+        ------
+        ConfigError
+            Naming figure and key, what was found, and what is valid.
+        """
+        self.panel_axes(data)
+        self.published_numbers(data)
+        read(self, data)
+
+    # What all kinds have
+
+    @property
+    def where(self) -> str:
+        """How an error names the figure."""
+        return f"figure '{self.name}'"
+
+    @property
+    def heading(self) -> str:
+        """The title, or the name."""
+        return self.title or self.name
+
+    def panel_axes(self, data: Experiments) -> list[str]:
+        """Return the axes whose labels make the panels.
+
+        Raises
+        ------
+        ConfigError
+            If an axis is unknown.
+        """
+        for axis in self.panels or ():
+            data.check_axis(axis, f"{self.where}, key 'panels'")
+        return [axis for axis in (["panel"] if self.panels is None else self.panels) if axis in data.axes]
+
+    def published_numbers(self, data: Experiments) -> list[Published]:
+        """Return the numbers of the paper.
+
+        Raises
+        ------
+        ConfigError
+            If an entry lacks `what` or `value`, or names an unknown `what`, axis or label.
+        """
+        entries = []
+        for number, entry in enumerate(self.published, start=1):
+            where = f"{self.where}, published entry {number}"
+            for key in ("what", "value"):
+                if key not in entry:
+                    raise ConfigError(f"{where}: key '{key}' is missing")
+            what, value = entry["what"], entry["value"]
+            if what not in self.published_whats:
+                raise ConfigError(
+                    f"{where}, key 'what': unknown {what!r}, choose from {', '.join(self.published_whats)}"
+                )
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ConfigError(f"{where}, key 'value': expected a number, found {value!r}")
+            labels = {str(axis): canonical(label) for axis, label in entry.items() if axis not in _PUBLISHED_KEYS}
+            data.check({axis: (label,) for axis, label in labels.items()}, where)
+            entries.append(Published(labels, str(what), float(value), str(entry.get("note", ""))))
+        return entries
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Return the figure that a mapping describes.
+
+        Raises
+        ------
+        ConfigError
+            Naming figure and key, what was found, and what is valid.
+        """
+        where = f"figure '{given.get('name', '?')}'"
+        try:
+            figure = cls.model_validate(dict(given))
+        except ValidationError as error:
+            raise ConfigError(_sentence(where, cls, error)) from None
+        figure._given = dict(given)
+        return figure
+
+    # As a mapping
+
+    def __getitem__(self, key: str) -> Any:
+        return self._given[key]
+
+    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+
+def evenly(rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    """Return up to `MAX_ROUNDS` positions, evenly spaced, the first and the last among them."""
+    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(np.intp))
+
+
+def kinds() -> list[str]:
+    """Return the names of all kinds: the modules of `bench.report.kinds`."""
+    return sorted(module.name for module in pkgutil.iter_modules(bench.report.kinds.__path__))
+
+
+def read_figure(given: Mapping[str, Any]) -> Figure:
+    """Return a figure of the class of its kind, checked as far as that is possible without results.
+
+    Parameters
+    ----------
+    given
+        What the file says, as plain containers; a `Figure` is returned as it is.
+
+    Raises
+    ------
+    ConfigError
+        If the kind, a key, an axis or a label is unknown, a key is missing, or a value is not as expected.
+    """
+    if isinstance(given, Figure):
+        return given
+    kind = given.get("kind")
+    if kind not in kinds():
+        raise ConfigError(f"figure '{given.get('name', '?')}': unknown kind {kind!r}, choose from {', '.join(kinds())}")
+    figure = _class(str(kind)).of(given)
+    if figure.runs:
+        figure.check(Experiments(figure, pd.DataFrame()))
+    return figure
+
+
+@cache
+def _class(kind: str) -> type[Figure]:
+    module = importlib.import_module(f"bench.report.kinds.{kind}")
+    found: type[Figure] = getattr(module, kind.title().replace("_", ""))
+    return found
+
+
+def _sentence(where: str, model: type[Figure], error: ValidationError) -> str:
+    """Return the first of pydantic's complaints as one sentence."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        fields: Any = model.model_fields
+        for part in first["loc"][:-1]:
+            inner = fields[part].annotation if part in fields else None
+            fields = next((one.model_fields for one in _models(inner)), fields)
+        return f"{where}: unknown key '{key}', valid ones: {', '.join(fields)}"
+    if first["type"] == "missing":
+        return f"{where}: key '{key}' is missing"
+    expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    return f"{where}, key '{key}': found {first['input']!r}, expected {expected}"
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in getattr(annotation, "__args__", ()) for model in _models(part)]

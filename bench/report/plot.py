@@ -1,0 +1,307 @@
+"""What a figure shows, as marks with their numbers: pictures, pages and notebooks are made from them.
+
+A `Plot` knows nothing of how it is drawn. `bench.report.drawing` draws it with matplotlib, and the gallery's pages take
+their numbers from the same marks.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from bench.report.style import GREY, RANDOM_ARMS, Dash, LineStyle, line_style
+
+Array = npt.NDArray[np.float64]
+INTERVAL = "95 % interval"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a mark is drawn; sizes in points.
+
+    Parameters
+    ----------
+    color
+        Of everything.
+    dash
+        Dashes, or "none" for single marks.
+    marker
+        The marker, or "".
+    size, width
+        Of the marker and of the line; 0 for the style's own.
+    fill
+        Colour of the marker's inside, "none" for an open one, "" for `color`.
+    edge, edge_width
+        Colour and width of the marker's rim; "" and None for the style's own.
+    alpha, order
+        Opacity, and what lies above what.
+    """
+
+    color: str
+    dash: Dash | Literal["none"] = "-"
+    marker: str = ""
+    size: float = 0.0
+    width: float = 0.0
+    fill: str = ""
+    edge: str = ""
+    edge_width: float | None = None
+    alpha: float = 1.0
+    order: float = 3.0
+
+
+def look_of(style: LineStyle | str, **more: Any) -> Look:
+    """Return the look of a method, given by its name or style, with some of it changed."""
+    style = line_style(style) if isinstance(style, str) else style
+    return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | more))
+
+
+REFERENCE = Look(GREY, width=1.0, order=1.2)
+RANDOM = look_of(RANDOM_ARMS, width=1.2, order=1.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """One thing that is drawn, and the numbers that it stands for.
+
+    Parameters
+    ----------
+    part
+        What it is: `line` (the method itself), `bound`, `published`, `repetitions` and so on.
+        Unique for a case and name.
+    name
+        What the legend calls it: a method.
+    x, y
+        Where its points are. One of them None: a line across the panel.
+    look
+        How it is drawn.
+    shape
+        ``line``: points, joined if the look has dashes; ``box`` and ``tick``: from `y` - `half` to `y` + `half`, the
+        box from `low` to `high`; ``cell``: a square that begins at `x`, `y`; ``text``: words alone.
+    number
+        Along which axis the numbers lie; "" if the mark has none to be read.
+    values
+        The numbers, where they are not coordinates.
+    low, high
+        Ends of the intervals, along the same axis; empty without.
+    interval
+        How they are drawn: ``band``, ``bars`` (with caps), ``segment``, or "".
+    n
+        Numbers of repetitions; empty if unknown.
+    case
+        What the numbers are of: the panel, or a row, in words.
+    what, ends
+        What the numbers are if not means, and what the intervals are.
+    places, places_are
+        Where along the other axis, for readers, and what that is; empty where it says nothing.
+    every
+        First point with a marker, and the step to the next.
+    text, ink
+        What is written into a cell, and in which colour.
+    """
+
+    part: str
+    name: str
+    case: str
+    x: Array | None
+    y: Array | None
+    look: Look
+    shape: Literal["line", "box", "tick", "cell", "text"] = "line"
+    number: Literal["x", "y", ""] = "y"
+    values: Array | None = None
+    low: Array = field(default_factory=lambda: np.empty(0))
+    high: Array = field(default_factory=lambda: np.empty(0))
+    interval: Literal["band", "bars", "segment", ""] = ""
+    n: Sequence[float] = ()
+    what: str = ""
+    ends: str = INTERVAL
+    places: Sequence[Any] = ()
+    places_are: str = ""
+    every: tuple[int, int] | None = None
+    half: float = 0.0
+    text: str = ""
+    ink: str = ""
+
+    @property
+    def numbers(self) -> Array:
+        """The numbers, one per point."""
+        own = self.values if self.values is not None else self.x if self.number == "x" else self.y
+        return np.empty(0) if own is None or not self.number else own
+
+    @property
+    def drawn(self) -> Array:
+        """Every number drawn, ends of intervals included."""
+        every = np.concatenate([self.numbers, self.low, self.high])
+        return np.asarray(every[np.isfinite(every)])
+
+    def points(self) -> list[list[Any]]:
+        """Return place, number, ends and repetitions of each point; None where there is none."""
+        rows = []
+        for i, value in enumerate(self.numbers):
+            ends = [_known(own[i]) if len(own) else None for own in (self.low, self.high)]
+            n = _known(self.n[i]) if len(self.n) else None
+            rows.append([self.places[i] if len(self.places) else None, _known(value), *ends, n])
+        return rows
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a panel.
+
+    Parameters
+    ----------
+    label
+        What stands at it.
+    log
+        Whether it is logarithmic.
+    low, high
+        Its ends; None: as the marks need.
+    ticks, names
+        Where it has ticks, and what they say; None: round numbers.
+    few
+        Whether there is room for few numbers only.
+    """
+
+    label: str = ""
+    log: bool = False
+    low: float | None = None
+    high: float | None = None
+    ticks: Sequence[float] | None = None
+    names: Sequence[str] | None = None
+    few: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words in a panel: at data coordinates, or at shares of the panel where ``on`` names the axis."""
+
+    x: float
+    y: float
+    words: str
+    on: Literal["", "x", "xy"] = ""
+    offset: float = 0.0
+    how: dict[str, Any] = field(default_factory=dict)
+    part: str = ""
+    name: str = ""
+
+
+@dataclass
+class Panel:
+    """Marks on two axes.
+
+    Parameters
+    ----------
+    title, subtitle
+        What it shows, and a remark; may be "".
+    rows
+        Whether `y` names rows, first on top.
+    lines
+        Heights of thin lines between rows: height -> colour.
+    is_table
+        Whether there are cells or words only, and no axes.
+    """
+
+    title: str = ""
+    subtitle: str = ""
+    marks: list[Mark] = field(default_factory=list)
+    x: Axis = field(default_factory=Axis)
+    y: Axis = field(default_factory=Axis)
+    texts: list[Text] = field(default_factory=list)
+    rows: bool = False
+    lines: dict[float, str] = field(default_factory=dict)
+    is_table: bool = False
+    names_on_top: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show yet."""
+        return not self.marks and not self.texts
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the legend shows beside a name."""
+
+    look: Look
+    is_box: bool = False
+
+
+@dataclass
+class Plot:
+    """All that a figure shows.
+
+    Parameters
+    ----------
+    title, note
+        Above the panels: what is shown; scale, repetitions and data.
+    panels
+        In reading order.
+    legend
+        Name -> sample, in order.
+    caption
+        Sentences below.
+    panel_size
+        Width and height of a panel in inches.
+    is_surrogate
+        Whether it is marked as of surrogate data.
+    is_words
+        Whether it is a table of words, which a page shows as such.
+    """
+
+    title: str
+    note: str
+    panels: list[Panel]
+    legend: dict[str, Sample] = field(default_factory=dict)
+    caption: list[str] = field(default_factory=list)
+    panel_size: tuple[float, float] = (3.9, 2.9)
+    is_surrogate: bool = False
+    is_words: bool = False
+
+    def marks(self) -> Iterator[Mark]:
+        """Yield the marks of all panels."""
+        for panel in self.panels:
+            yield from panel.marks
+
+    def numbers(self) -> pd.DataFrame:
+        """Return a row for every point of every mark.
+
+        Returns
+        -------
+        DataFrame
+            ``case``, ``name``, ``part``, ``what``, ``at``, ``value``, ``low``, ``high``, ``n``, ``ends``.
+        """
+        rows = [
+            (mark.case, mark.name, mark.part, mark.what or "mean", *point, mark.ends if len(mark.low) else "")
+            for mark in self.marks()
+            for point in mark.points()
+        ]
+        columns = ["case", "name", "part", "what", "at", "value", "low", "high", "n", "ends"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def explain(self, name: str, sample: Sample | Look) -> None:
+        """Add a name to the legend, unless it is there."""
+        self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
+
+    def put_last(self, *names: str) -> None:
+        """Move names to the end of the legend, in this order."""
+        for name in names:
+            if name in self.legend:
+                self.legend[name] = self.legend.pop(name)
+
+
+def one(number: Any) -> Array:
+    """Return a number as an array of one."""
+    return np.array([float(number)])
+
+
+def level(value: float, name: str, case: str, look: Look, *, number: Literal["x", "y"] = "y", **more: Any) -> Mark:
+    """Return a line across the panel, upright if its number lies along `x`."""
+    across: dict[str, Any] = {"x": one(value), "y": None} if number == "x" else {"x": None, "y": one(value)}
+    return Mark(**({"part": "line"} | across | more), name=name, case=case, look=look, number=number)
+
+
+def _known(number: Any) -> float | None:
+    return float(number) if number is not None and math.isfinite(float(number)) else None

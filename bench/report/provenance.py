@@ -1,0 +1,70 @@
+"""What results rest on: it travels with them, from the runs to the picture and the page."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+SURROGATE, PACKAGED = "surrogate", "packaged-"
+"""The fingerprint of generated data, and what that of a packaged sample begins with."""
+
+PACKAGED_WORDS = "a small packaged sample of the data set, which allows no conclusion"
+"""What is said of results where a sample that comes with a library stands in for the full data set."""
+
+
+class Provenance(BaseModel):
+    """Scale, size and data of the runs behind a figure.
+
+    Parameters
+    ----------
+    scale
+        The scale, such as ``quick``; "" where there is none, as in a comparison.
+    repetitions, horizons
+        The numbers asked for, each once, in order.
+    surrogate
+        Environments whose data was generated in place of the real.
+    packaged
+        Whether a packaged sample was used.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    scale: str = ""
+    repetitions: tuple[int, ...] = ()
+    horizons: tuple[int, ...] = ()
+    surrogate: tuple[str, ...] = ()
+    packaged: bool = False
+
+    @classmethod
+    def of_manifest(cls, manifest: Mapping[str, Any]) -> "Provenance":
+        """Return the provenance that a manifest holds; of an older manifest without it, what its runs say."""
+        if "provenance" in manifest:
+            return cls.model_validate(manifest["provenance"])
+        runs = manifest.get("runs") or []
+        generated = [run for run in runs if run.get("data") == SURROGATE]
+        words = [word for run in generated for word in str(run.get("command", "")).split()]
+        named = {word.removeprefix("env=") for word in words if word.startswith("env=")}
+        return cls(
+            scale=str(manifest.get("scale", "")),
+            repetitions=_once(run.get("repetitions") for run in runs),
+            horizons=_once(run.get("horizon") for run in runs),
+            surrogate=tuple(sorted(named or {"unknown"})) if generated else (),
+            packaged=any(str(run.get("data")).startswith(PACKAGED) for run in runs),
+        )
+
+    def words(self) -> str:
+        """Return what the numbers rest on in a line."""
+        if not self.repetitions:
+            return "computed, nothing was run"
+        repetitions, horizons = (
+            " or ".join(f"{value:,}" for value in values) for values in (self.repetitions, self.horizons)
+        )
+        each = "repetition" if self.repetitions == (1,) else "repetitions"
+        data = f"; surrogate data in place of the real ({', '.join(self.surrogate)})" if self.surrogate else ""
+        data += f"; {PACKAGED_WORDS}" if self.packaged else ""
+        scale = f"scale {self.scale}: " if self.scale else ""
+        return f"{scale}{repetitions} {each} of {horizons} rounds{data}"
+
+
+def _once(values: Iterable[Any]) -> tuple[int, ...]:
+    return tuple(sorted({int(value) for value in values if value}))

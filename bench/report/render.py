@@ -1,0 +1,105 @@
+"""From aggregated results to all that a figure says: nothing is run, and equal results give equal bytes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure as Picture
+
+from bench.report.claims import check
+from bench.report.drawing import draw
+from bench.report.figure import Figure, read_figure
+from bench.report.plot import Plot
+from bench.report.provenance import Provenance
+from bench.report.results import Results
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """What a figure says.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    tables
+        By file name; the main one is called ``table``.
+    claims
+        The verdicts, as `bench.report.claims.check` returns them.
+    plot
+        All marks with their numbers.
+    """
+
+    figure: Figure
+    tables: dict[str, pd.DataFrame]
+    claims: pd.DataFrame
+    plot: Plot
+
+    @cached_property
+    def picture(self) -> Picture:
+        """The plot, drawn with matplotlib; `bench.report.saving.save` writes it."""
+        return draw(self.plot)
+
+    @property
+    def marks(self) -> pd.DataFrame:
+        """Every number that is drawn, see `bench.report.plot.Plot.numbers`."""
+        return self.plot.numbers()
+
+
+def render(
+    figure: Mapping[str, Any],
+    curves: pd.DataFrame,
+    finals: pd.DataFrame,
+    seconds: pd.DataFrame | None = None,
+    provenance: Provenance | None = None,
+) -> Rendering:
+    """Return a figure's tables, verdicts and plot.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    curves
+        Mean curves: axis columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; may be empty.
+    finals
+        Final values: axis columns, `repetition`, `rounds`, one column per trace column; may be empty.
+    seconds
+        Measured times, with the same axis columns and `repetition`: further columns of ``finals``.
+    provenance
+        What the results rest on. Surrogate results stand beside no published number.
+
+    Raises
+    ------
+    BenchError
+        If the figure is not as expected, or the results don't fit it.
+    """
+    figure = read_figure(figure)
+    provenance = provenance or Provenance()
+    results = Results(figure, curves, with_seconds(finals, seconds), provenance)
+    tables = figure.tables(results)
+    return Rendering(figure, tables, check(figure, results.data.finals, curves), plot_of(figure, results, tables))
+
+
+def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+    """Return what a figure shows, with the note on what it rests on."""
+    plot = figure.plot(results, tables)
+    plot.is_surrogate = results.is_surrogate
+    plot.note = ". ".join(notes(figure, results.provenance))
+    return plot
+
+
+def notes(figure: Figure, provenance: Provenance) -> list[str]:
+    """Return what stands below a title: what the numbers rest on, and the figure's own note."""
+    return [provenance.words(), *([figure.note] if figure.note and not provenance.surrogate else [])]
+
+
+def with_seconds(finals: pd.DataFrame, seconds: pd.DataFrame | None) -> pd.DataFrame:
+    """Return final values with measured times as further columns."""
+    if seconds is None or seconds.empty:
+        return finals
+    if finals.empty:
+        return seconds
+    shared = [column for column in finals.columns if column in seconds.columns]
+    return finals.merge(seconds, on=shared, how="left")

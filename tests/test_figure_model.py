@@ -1,0 +1,112 @@
+"""A figure file is checked before anything is run, and a new kind is one file."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from rendered import draw
+
+from bench.errors import ConfigError
+from bench.report import figure as model
+from bench.report.figure import Figure, kinds, read_figure
+from bench.report.provenance import Provenance
+from bench.report.render import render
+
+FIGURE: dict[str, Any] = {
+    "name": "mine",
+    "kind": "curves",
+    "column": "regret",
+    "runs": [{"method": {"A": [], "B": []}}],
+}
+CLAIM = {"id": "1", "text": "t", "kind": "paired_difference", "left": {"method": "A"}, "expect": "less"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from bound, computed, curves"),
+        ({"titel": "A"}, "figure 'mine': unknown key 'titel', valid ones: name, paper, title"),
+        ({"scales": {"quick": {"horizon": 5}}}, "unknown key 'scales.quick.horizon', valid ones: max_horizon"),
+        ({"column": None}, "figure 'mine', key 'column': found None, expected a valid string"),
+        ({"y_scale": "cubic"}, "key 'y_scale': found 'cubic', expected 'linear' or 'log'"),
+        ({"panels": ["where"]}, "key 'panels': the figure has no axis 'where', its axes are: method"),
+        ({"claims": [{**CLAIM, "right": {"tuner": "B"}}]}, "claim '1', key 'right': the figure has no axis 'tuner'"),
+        ({"published": [{"methd": "A", "what": "mean", "value": 1}]}, "published entry 1: the figure has no axis"),
+        ({"sources": {"env.dim": ["stated"]}}, "key 'sources.env.dim'"),
+        ({"kind": "grid"}, "a grid needs one axis with numbers, found none"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence) as raised:
+        read_figure({**FIGURE, **changes})
+    assert "\n" not in str(raised.value)
+
+
+def test_a_figure_is_a_mapping_of_what_was_given() -> None:
+    figure = read_figure(FIGURE)
+    assert dict(figure) == FIGURE
+    assert figure.get("paper", "mine") == "mine"
+    assert figure.paper == "none"
+    assert read_figure(figure) is figure
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_kind_is_a_class_named_as_its_file(kind: str) -> None:
+    own = model._class(kind)
+    assert issubclass(own, Figure)
+    assert own.__module__ == f"bench.report.kinds.{kind}"
+    assert "plot" in vars(own)
+
+
+def test_a_new_kind_is_one_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file of this test, put beside the others, is a kind that is drawn, tabulated and read off."""
+    (tmp_path / "lasts.py").write_text("""
+import numpy as np
+from bench.report.figure import Figure
+from bench.report.plot import Mark, Panel, Plot, look_of
+from bench.report.tables import summary
+
+class Lasts(Figure):
+    size: float = 5.0
+
+    def tables(self, results):
+        return {"table": summary(self, results)}
+
+    def plot(self, results, tables):
+        rows = tables["table"].to_dict("records")
+        marks = [
+            Mark(part="line", name=row["method"], case="", x=np.array([i]), y=np.array([row["mean"]]),
+                 look=look_of(row["method"], size=self.size), n=[row["n"]])
+            for i, row in enumerate(rows)
+        ]
+        return Plot(self.heading, "", [Panel(marks=marks)])
+""")
+    import bench.report.kinds
+
+    monkeypatch.setattr(bench.report.kinds, "__path__", [*bench.report.kinds.__path__, str(tmp_path)])
+    figure = {**FIGURE, "kind": "lasts", "size": 9}
+    finals = pd.DataFrame(
+        {"method": ["A", "A", "B", "B"], "repetition": [0, 1, 0, 1], "rounds": 5, "regret": [1, 3, 2, 6]}
+    )
+    made = render(figure, pd.DataFrame(), finals, provenance=Provenance(repetitions=(2,)))
+    assert made.marks[["name", "value", "n"]].to_numpy().tolist() == [["A", 2.0, 2.0], ["B", 4.0, 2.0]]
+    assert len(draw(figure, pd.DataFrame(), finals).axes[0].lines) == 2
+
+
+def test_measured_seconds_stand_beside_final_values() -> None:
+    finals = pd.DataFrame({"method": ["A", "B"], "repetition": 0, "rounds": 5, "regret": [1.0, 2.0]})
+    seconds = pd.DataFrame({"method": ["B", "A"], "repetition": 0, "seconds": [4.0, 3.0]})
+    made = render({**FIGURE, "column": "seconds"}, pd.DataFrame(), finals, seconds)
+    assert made.tables["table"]["mean"].tolist() == [3.0, 4.0]
+
+
+def test_the_provenance_of_older_manifests_follows_from_their_runs() -> None:
+    run = {"repetitions": 3, "horizon": 50, "data": None, "command": "python -m runners.run env=synthetic_linear"}
+    generated = {**run, "horizon": 20, "data": "surrogate", "command": "python -m runners.run env=movielens env.dim=3"}
+    found = Provenance.of_manifest({"scale": "quick", "runs": [run, generated]})
+    assert found == Provenance(scale="quick", repetitions=(3,), horizons=(20, 50), surrogate=("movielens",))
+    assert found.words() == (
+        "scale quick: 3 repetitions of 20 or 50 rounds; surrogate data in place of the real (movielens)"
+    )
+    assert Provenance.of_manifest({"provenance": found.model_dump(mode="json")}) == found
+    assert Provenance.of_manifest({"runs": [{**run, "data": "packaged-1"}]}).packaged
