@@ -9,16 +9,19 @@ FIGURE ?=
 SCALE  ?= quick
 JOBS   ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 ARGS   ?=
+SAMPLE ?=
+SEED   ?=
 
 # FIGURE is figure2 together with PAPER, or syndicated/figure2 alone.
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
 paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
 
-.PHONY: help setup reproduce-paper run compare test test-release lint benchmark gallery docs clean
+.PHONY: help setup reproduce-paper run compare verify test test-release lint benchmark gallery docs clean
 help:
 	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
 	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
+	@echo 'make verify [FIGURE=cdt/figure2] [SAMPLE=180, in seconds] [SEED=0]'
 	@echo 'make test | test-release | lint | benchmark | gallery | docs | setup | clean'
 
 setup: $(STAMP)
@@ -37,6 +40,9 @@ run: setup
 
 compare: setup
 	$(PY) -m runners.compare $(ARGS)
+
+verify: setup
+	$(PY) -m runners.verify $(figure) jobs=$(JOBS) $(if $(SAMPLE),seconds=$(SAMPLE)) $(if $(SEED),seed=$(SEED))
 
 test: setup
 	$(PY) -m pytest -n $(JOBS)

@@ -65,7 +65,8 @@ class Story:
             return
         display(Image(filename=str(folder / f"{figure}.png"), width=width))
         runs = json.loads((folder / "manifest.json").read_text())["runs"]
-        seconds = sum((run["seconds_per_repetition"] or 0) * run["repetitions"] for run in runs)
+        each = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
+        seconds = sum(each.get(run["run_id"], 0) * run["repetitions"] for run in runs)
         size = f"{sum(run['repetitions'] for run in runs)} repetitions of {len(runs)} experiments, {seconds:,.0f} s"
         display(Markdown(f"*Scale {folder.name}{f': {size}' if runs else ''}.*"))
 

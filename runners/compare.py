@@ -62,16 +62,14 @@ def compare(words: list[str]) -> bool:
     figure, scale, sizes, machine = plan(words)
     import pandas as pd
 
-    from runners.reproduce_figure import reproduce_figure
+    from bench.report.figure import read_figure
+    from runners.reproduce_figure import FigurePlan, reproduce_figure
 
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
         run = from_overrides(machine)
+        asked = shlex.join(["python", "-m", "runners.compare", *words])
         made = reproduce_figure(
-            figure,
-            f"compare/{figure['name']}",
-            scale,
-            sizes,
-            command=shlex.join(["python", "-m", "runners.compare", *words]),
+            FigurePlan(read_figure(figure), f"compare/{figure['name']}", scale, sizes, asked),
             jobs=run.settings.jobs,
             runner=run.runner,
         )

@@ -1,29 +1,30 @@
 """Running many repetitions of many experiments on all processors, and keeping each as soon as it is there."""
 
 import os
-import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from bench.errors import BenchError, ConfigError, StoreError, TaskError
-from bench.loop import run
+from bench.errors import BenchError, ConfigError, TaskError
 from bench.seeding import Seeds
 from runners.capture import environment
 from runners.experiment import Experiment, build, part_classes, play
+from runners.experiment import check as check_experiment
 from runners.pool import Runner, end_with, limit_threads, one_thread, pool, time_limit, workers
 from runners.progress import progress_bar
 from runners.store import Store
 
 POLL_SECONDS = 0.2
-"""How often it is looked whether another process has finished."""
+"""How often to look whether another process has finished."""
 
 _IDLE_DEATHS = 2
-_TRIAL_ROUNDS = (2, 2, 20, 200)
-_TRIAL_SECONDS = 0.5
+
+Key = tuple[str, int]
+"""A repetition: the name of its run, and its number."""
 
 
 @dataclass
@@ -50,10 +51,34 @@ class Result:
 
 @dataclass(frozen=True)
 class Summary:
-    """What came of a call of `run_all`: a result for each piece of work, in its order, and the seconds it took."""
+    """What a call of `run_all` did: a result for each piece of work, in its order, and the seconds it took."""
 
     results: list[Result]
     seconds: float
+
+
+class Answer(NamedTuple):
+    """What became of a repetition or a call.
+
+    Parameters
+    ----------
+    key
+        ``(run_id, repetition)``, or the key of the call.
+    status
+        ``new``: run just now; ``done``: another process has run it; ``failed``; ``called``: the call returned.
+    error
+        The first line of the error of a failed repetition.
+    value
+        What the call returned.
+    seconds
+        How long a repetition took, where it is known.
+    """
+
+    key: Hashable
+    status: Literal["new", "done", "busy", "failed", "called"]
+    error: str = ""
+    value: Any = None
+    seconds: float = 0.0
 
 
 class _Pair(NamedTuple):
@@ -61,22 +86,234 @@ class _Pair(NamedTuple):
     repetition: int
 
     @property
-    def key(self) -> tuple[str, int]:
+    def key(self) -> Key:
         return self.experiment.run_id, self.repetition
 
 
-class _Batch(NamedTuple):
-    """What one pool runs; whether it was lost with a worker before, and pools that died before anything began."""
-
-    pairs: list[_Pair]
-    lost: bool = False
-    idle: int = 0
+class _Call(NamedTuple):
+    key: Hashable
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
 
 
-class _Answer(NamedTuple):
-    pair: _Pair
-    status: Literal["new", "done", "busy", "failed"]
-    error: str = ""
+class FanOut:
+    """One pool of workers for repetitions and other calls; more of both can be added while answers come.
+
+    What another live process is running is waited for, and taken over if that process dies. A repetition that fails is
+    recorded with its traceback, and the others go on.
+
+    Parameters
+    ----------
+    store
+        Where results are kept.
+    jobs
+        Number of worker processes; 1: everything runs in this process.
+    runner
+        Where they are, and how long a repetition may take; by default on this machine, and as long as it takes.
+
+    Raises
+    ------
+    ConfigError
+        When ``jobs`` is wrong.
+    """
+
+    def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None) -> None:
+        if jobs < 1:
+            raise ConfigError(f"jobs: found {jobs}, expected a whole number, at least 1")
+        self._store = store
+        self._jobs = jobs
+        self._runner = runner or Runner()
+        self._queue: deque[_Pair | _Call] = deque()
+        self._suspects: deque[_Pair | _Call] = deque()
+        self._busy: list[_Pair] = []
+        self._earlier: dict[str, dict[int, dict[str, Any]]] = {}
+        self._asked: set[Key] = set()
+        self._classes: set[Any] = set()
+        self._data: dict[str, list[_Call] | None] = {}
+        self._idle = 0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Have workers inside; numerical libraries keep to one thread."""
+        with one_thread(), workers(self._runner, self._jobs):
+            yield
+
+    def add(self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False) -> None:
+        """Ask for repetitions; those that have been asked for before are left out.
+
+        Where data has to be prepared for an environment, one worker does so before any other starts on it.
+
+        Parameters
+        ----------
+        experiment
+            Which experiment.
+        repetitions
+            Which of its repetitions.
+        check
+            Whether to start its parts once, before anything is run or written, to find what a user can mend: the
+            error is then raised by `answers`.
+        """
+        pairs = [_Pair(experiment, repetition) for repetition in repetitions]
+        pairs = [pair for pair in pairs if pair.key not in self._asked]
+        self._asked |= {pair.key for pair in pairs}
+        if not pairs:
+            return
+        call = _Call(("prepared", experiment.run_id, pairs[0].repetition), _prepare, (experiment, pairs, check))
+        data = None if self._jobs == 1 or experiment.fingerprint is None else repr(experiment.settings["env"])
+        if data is None:
+            if check:
+                self._queue.append(call)
+            else:
+                self._ready(pairs)
+        elif data not in self._data:
+            self._data[data] = []
+            self._queue.append(call)
+        elif (waiting := self._data[data]) is not None:
+            waiting.append(call)
+        elif check:
+            self._queue.append(call)
+        else:
+            self._ready(pairs)
+
+    def call(self, key: Hashable, function: Callable[..., Any], *arguments: Any) -> None:
+        """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
+        self._queue.appendleft(_Call(key, function, arguments))
+
+    def answers(self) -> Iterator[Answer]:
+        """Yield one answer for everything that is asked for, in the order in which they come.
+
+        Raises
+        ------
+        StoreError
+            When results cannot be written; what is finished is kept.
+        BenchError
+            What a check or a call raises.
+        """
+        while True:
+            if self._queue:
+                answers = self._run(self._queue)
+            elif self._suspects:  # each in a pool of its own, where it does no harm to others
+                answers = self._run(deque([self._suspects.popleft()]), alone=True)
+            elif self._busy:
+                answers = self._look()
+            else:
+                return
+            for answer in answers:
+                if isinstance(answer.key, tuple) and answer.key[0] == "prepared":
+                    self._prepared(*answer.value)
+                else:
+                    yield answer
+
+    def _ready(self, pairs: list[_Pair]) -> None:
+        """Queue repetitions that nothing has to be prepared for."""
+        experiment = pairs[0].experiment
+        run_id = experiment.run_id
+        self._store.prepare(run_id, experiment.identity)
+        if run_id not in self._earlier:
+            self._earlier[run_id] = self._store.failures(run_id)
+        classes = tuple(part_classes(experiment.settings).values())
+        if classes not in self._classes:  # soon, so that workers compile different things and not all the same
+            self._classes.add(classes)
+            self._queue.appendleft(pairs.pop(0))
+        self._queue.extend(pairs)
+
+    def _prepared(self, experiment: Experiment, pairs: list[_Pair], check: bool) -> None:
+        """Go on with an experiment whose data is prepared, and with those that wait for the same data."""
+        data = repr(experiment.settings["env"])
+        waiting = self._data.get(data)
+        if waiting is not None:
+            self._data[data] = None
+            for call in waiting:
+                if call.arguments[2]:
+                    self._queue.append(call)
+                else:
+                    self._ready(call.arguments[1])
+        self._ready(pairs)
+
+    def _run(self, queue: deque[_Pair | _Call], alone: bool = False) -> Iterator[Answer]:
+        """Run what is queued in one pool, or in this process for one job, and yield answers as they come.
+
+        When a worker dies (out of memory, a crash in compiled code), joblib gives up the whole pool. Whatever was
+        running is then run once more, alone; what is lost there, too, has failed.
+        """
+        from joblib import delayed  # slow to import
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        handed: dict[Hashable, _Pair | _Call] = {}
+        answered = False
+
+        def calls() -> Iterator[Any]:
+            while queue:  # also what is added while the others run
+                one = queue.popleft()
+                handed[one.key] = one
+                yield delayed(_do)(one, self._store, os.getpid(), self._runner.time_limit)
+
+        try:
+            n_workers = 1 if self._jobs == 1 else max(2, self._jobs)  # never here: it might crash
+            for answer in pool(self._runner, n_workers)(calls()):
+                one = handed.pop(answer.key)
+                answered = True
+                if answer.status == "busy" and isinstance(one, _Pair):
+                    self._busy.append(one)
+                else:
+                    yield answer
+        except Exception as error:
+            if not isinstance(error, TerminatedWorkerError) and type(error).__name__ != "KilledWorker":  # dask's
+                raise
+            began = [one for one in handed.values() if isinstance(one, _Call) or self._store.claimed(*one.key)]
+            rest = [one for one in handed.values() if one not in began]
+            self._idle = 0 if answered or began else self._idle + 1
+            lost = began if alone else []
+            if self._idle > _IDLE_DEATHS:
+                lost, rest = [*lost, *rest, *queue], []
+                queue.clear()
+            elif not alone:
+                self._suspects.extend(began)
+            (self._suspects if alone else self._queue).extendleft(reversed(rest))
+            for one in lost:
+                answer = self._lost(one, error)
+                if answer.status != "busy":
+                    yield answer
+
+    def _lost(self, one: _Pair | _Call, death: Exception) -> Answer:
+        """Record what was lost with a second worker."""
+        error = TaskError(
+            f"found that its worker process died, and another one, too ({type(death).__name__}), for instance for lack "
+            "of memory, expected it to end"
+        )
+        if isinstance(one, _Call):
+            raise error
+        with self._store.claim(*one.key) as mine:  # and leave no claim of the dead behind
+            if mine:
+                return _failed(self._store, one, error, str(death))
+        self._busy.append(one)  # it is another process's, or was finished just before
+        return Answer(one.key, "busy")
+
+    def _look(self) -> Iterator[Answer]:
+        """Wait for what other processes have claimed, until there is something to run."""
+        while self._busy and not self._queue:
+            waiting = []
+            for pair in self._busy:
+                answer = self._fate(pair)
+                if answer.status == "busy":
+                    waiting.append(pair)
+                else:
+                    yield answer
+            # Their process has died
+            free = {pair.key for pair in waiting if _is_free(self._store, pair)}
+            self._queue.extend(pair for pair in waiting if pair.key in free)
+            self._busy = [pair for pair in waiting if pair.key not in free]
+            if self._busy and not self._queue:
+                time.sleep(POLL_SECONDS)
+
+    def _fate(self, pair: _Pair) -> Answer:
+        """Return what has become of a repetition that another process has claimed."""
+        if self._store.path(*pair.key).exists():
+            return Answer(pair.key, "done")
+        failure = self._store.failure(*pair.key)
+        if failure and failure != self._earlier[pair.experiment.run_id].get(pair.repetition, {}):
+            return Answer(pair.key, "failed", failure.get("error", ""))
+        return Answer(pair.key, "busy")
 
 
 def run_all(
@@ -88,20 +325,12 @@ def run_all(
 ) -> Summary:
     """Make sure that every experiment has its repetitions: run what is missing, each in one thread.
 
-    A result that is there already is verified, by reading if it has changed since that was last done; a damaged one is
-    named on stderr and run again. What another live process is running is waited for, and taken over if that process
-    dies. A repetition that fails is recorded with its traceback, and the others go on.
-
     Parameters
     ----------
     work
         Experiments, each with its number of repetitions; what is asked for twice is run once.
-    store
-        Where results are kept.
-    jobs
-        Number of worker processes; 1: everything runs in this process.
-    runner
-        Where they are, and how long a repetition may take; by default on this machine, and as long as it takes.
+    store, jobs, runner
+        As in `FanOut`.
 
     Raises
     ------
@@ -111,43 +340,34 @@ def run_all(
         When results cannot be written; what is finished is kept.
     """
     start = time.perf_counter()
-    runner = runner or Runner()
-    if jobs < 1:
-        raise ConfigError(f"jobs: found {jobs}, expected a whole number, at least 1")
-    experiments = {experiment.run_id: experiment for experiment, _ in reversed(work)}
     wanted: dict[str, int] = {}
-    for experiment, repetitions in work:
-        wanted[experiment.run_id] = max(repetitions, wanted.get(experiment.run_id, 0))
+    for experiment, number in work:
+        wanted[experiment.run_id] = max(number, wanted.get(experiment.run_id, 0))
+    experiments = {experiment.run_id: experiment for experiment, _ in reversed(work)}
     state = {run_id: Result(experiments[run_id]) for run_id in wanted}
-
-    missing: list[_Pair] = []
-    for run_id, repetitions in wanted.items():
-        state[run_id].done, errors = store.verify(run_id, range(repetitions))
-        for error in errors:
-            print(f"warning: {error}; it is run again", file=sys.stderr)
-        todo = sorted(set(range(repetitions)) - state[run_id].done)
-        if todo:
-            store.prepare(run_id, experiments[run_id].identity)
-        missing += [_Pair(experiments[run_id], repetition) for repetition in todo]
-    missing.sort(key=lambda pair: -pair.experiment.settings["horizon"])  # no long one is left to the end
-
-    if missing:
-        with ExitStack() as stack:
-            stack.enter_context(one_thread())
-            horizons = [pair.experiment.settings["horizon"] for pair in missing]
-            advance = stack.enter_context(progress_bar(horizons, runner.progress))
-            stack.enter_context(workers(runner, jobs))
-            if jobs > 1:
-                _compile_and_prepare(missing)
-            for answer in _finish(missing, store, jobs, runner):
-                result = state[answer.pair.experiment.run_id]
+    missing: list[tuple[Experiment, list[int]]] = []
+    for run_id, number in wanted.items():
+        state[run_id].done = store.done(run_id) & set(range(number))
+        missing.append((experiments[run_id], sorted(set(range(number)) - state[run_id].done)))
+    missing.sort(key=lambda one: -one[0].settings["horizon"])  # no long one is left to the end
+    total = sum(len(numbers) for _, numbers in missing)
+    fan = FanOut(store, jobs=1 if jobs == 1 else max(min(jobs, total), 2) if jobs > 1 else jobs, runner=runner)
+    if total:
+        with progress_bar((runner or Runner()).progress) as progress, fan.running():
+            for experiment, numbers in missing:
+                progress.expect("", experiment.settings["horizon"], len(numbers))
+                fan.add(experiment, numbers)
+            for answer in fan.answers():
+                key: Key = answer.key  # type: ignore[assignment]
+                run_id, repetition = key
+                result = state[run_id]
                 if answer.status == "failed":
-                    result.failed[answer.pair.repetition] = answer.error
+                    result.failed[repetition] = answer.error
                 else:
-                    result.done.add(answer.pair.repetition)
+                    result.done.add(repetition)
                     if answer.status == "new":
-                        result.new.add(answer.pair.repetition)
-                advance(answer.pair.experiment.settings["horizon"])
+                        result.new.add(repetition)
+                progress.advance("", experiments[run_id].settings["horizon"], answer.seconds)
     return Summary(_by_work(work, state), time.perf_counter() - start)
 
 
@@ -164,123 +384,42 @@ def _by_work(work: Sequence[tuple[Experiment, int]], state: dict[str, Result]) -
     return results
 
 
-def _finish(pairs: list[_Pair], store: Store, jobs: int, runner: Runner) -> Iterator[_Answer]:
-    """Yield one final answer for every pair, in the order in which they come."""
-    earlier = {run_id: store.failures(run_id) for run_id in {pair.experiment.run_id for pair in pairs}}
-    while pairs:
-        busy = []
-        for answer in _fan_out(pairs, store, jobs, runner):
-            if answer.status == "busy":
-                busy.append(answer.pair)
-            else:
-                yield answer
-        pairs = busy
-        while pairs:
-            waiting = []
-            for pair in pairs:
-                answer = _look(pair, store, earlier[pair.experiment.run_id].get(pair.repetition, {}))
-                if answer.status == "busy":
-                    waiting.append(pair)
-                else:
-                    yield answer
-            pairs = waiting
-            free = [pair for pair in pairs if _is_free(store, pair)]
-            if free:
-                break  # their process has died, or has just finished: to be asked for again
-            if pairs:
-                time.sleep(POLL_SECONDS)
-
-
-def _look(pair: _Pair, store: Store, earlier: dict[str, Any]) -> _Answer:
-    """Return what has become of a repetition that another process has claimed."""
-    if store.path(*pair.key).exists():
-        with suppress(StoreError):
-            store.read(*pair.key)
-            return _Answer(pair, "done")
-    failure = store.failure(*pair.key)
-    if failure and failure != earlier:
-        return _Answer(pair, "failed", failure.get("error", ""))
-    return _Answer(pair, "busy")
-
-
 def _is_free(store: Store, pair: _Pair) -> bool:
     with store.claim(*pair.key) as mine:
         return mine
 
 
-def _fan_out(pairs: list[_Pair], store: Store, jobs: int, runner: Runner) -> Iterator[_Answer]:
-    """Run pairs in one pool, or in this process for one job, and yield answers as they come.
-
-    When a worker dies (out of memory, a crash in compiled code), joblib gives up the whole pool. Whoever was running is
-    then run once more, in a pool of its own, where it does no harm to others; who is lost there, too, has failed.
-    """
-    from joblib import delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    batches = [_Batch(pairs)]
-    while batches:
-        batch = batches.pop(0)
-        left = {pair.key: pair for pair in batch.pairs}
-        n_workers = 1 if jobs == 1 else max(2, min(jobs, len(left)))  # never here: it might crash
-        try:
-            for answer in pool(runner, n_workers)(
-                delayed(_repeat)(pair.experiment, pair.repetition, store, os.getpid(), runner.time_limit)
-                for pair in batch.pairs
-            ):
-                left.pop(answer.pair.key)
-                yield answer
-        except Exception as error:
-            if not isinstance(error, TerminatedWorkerError) and type(error).__name__ != "KilledWorker":  # dask's
-                raise
-            began = [left.pop(key) for key in list(left) if store.claimed(*key)]
-            rest = list(left.values())
-            idle = batch.idle + 1 if len(rest) == len(batch.pairs) else 0
-            if rest and idle <= _IDLE_DEATHS:
-                batches.insert(0, _Batch(rest, batch.lost, idle))
-                rest = []
-            if not batch.lost:
-                batches += [_Batch([pair], lost=True) for pair in began]
-                began = []
-            for pair in began + rest:
-                with store.claim(*pair.key) as mine:  # and leave no claim of the dead behind
-                    lost = TaskError(
-                        f"found that its worker process died, and another one, too ({type(error).__name__}), for "
-                        "instance for lack of memory, expected it to end"
-                    )
-                    # If it is not ours, it is another process's, or was finished just before
-                    answer = _failed(store, pair, lost, str(error)) if mine else _Answer(pair, "busy")
-                yield answer
-
-
-def _repeat(experiment: Experiment, repetition: int, store: Store, parent: int, limit: float | None = None) -> _Answer:
-    """Run one repetition, unless it is claimed or done, and keep its result or its failure. Called in the workers."""
+def _do(one: _Pair | _Call, store: Store, parent: int, limit: float | None) -> Answer:
+    """Run one repetition, unless it is claimed or done, and keep its result or its failure; or make a call."""
     end_with(parent)
-    pair = _Pair(experiment, repetition)
-    with store.claim(*pair.key) as mine:
+    if isinstance(one, _Call):
+        limit_threads()
+        return Answer(one.key, "called", value=one.function(*one.arguments))
+    with store.claim(*one.key) as mine:
         if not mine:
-            return _Answer(pair, "busy")
+            return Answer(one.key, "busy")
         limit_threads()
         start = time.perf_counter()
         try:
-            _check_identity(experiment)
+            _check_identity(one.experiment)
             with time_limit(limit):
-                trace = play(experiment, repetition)
+                trace = play(one.experiment, one.repetition)
             columns = trace.columns()
             if not columns:
                 raise TaskError("found no round at all before the log's end, expected at least one")
         except (Exception, SystemExit) as error:
-            return _failed(store, pair, error, traceback.format_exc())
-        side = {"seconds": time.perf_counter() - start, "costs": trace.costs, "environment": environment()}
-        store.write(*pair.key, columns, side)
-    return _Answer(pair, "new")
+            return _failed(store, one, error, traceback.format_exc())
+        seconds = time.perf_counter() - start
+        store.write(*one.key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
+    return Answer(one.key, "new", seconds=seconds)
 
 
-def _failed(store: Store, pair: _Pair, error: BaseException, trace: str) -> _Answer:
+def _failed(store: Store, pair: _Pair, error: BaseException, trace: str) -> Answer:
     first_line = str(error).strip().partition("\n")[0]
     text = first_line if isinstance(error, BenchError) else f"{type(error).__name__}: {first_line}".removesuffix(": ")
     record = {"error": text, "traceback": trace, "repetition": pair.repetition, "settings": pair.experiment.settings}
     store.fail(*pair.key, record)
-    return _Answer(pair, "failed", text)
+    return Answer(pair.key, "failed", text)
 
 
 _checked: set[str] = set()
@@ -299,27 +438,11 @@ def _check_identity(experiment: Experiment) -> None:
     _checked.add(experiment.run_id)
 
 
-def _compile_and_prepare(pairs: list[_Pair]) -> None:
-    """Compile and prepare here, once, what the workers would else do all at the same time.
-
-    For each distinct combination of classes: some rounds, more while they are cheap. For each distinct environment: its
-    start, which prepares data. What fails here is left to the repetition, which records it.
-    """
-    seen: set[Any] = set()
-    for pair in pairs:
-        settings = pair.experiment.settings
-        classes = tuple(part_classes(settings).values())
-        if classes not in seen:
-            seen.add(classes)
-            for i, rounds in enumerate(_TRIAL_ROUNDS):
-                start = time.perf_counter()
-                with suppress(Exception):
-                    task, tuner = build(settings)
-                    run(task, tuner, rounds=min(rounds, settings["horizon"]), seeds=Seeds(settings["seed"]))
-                if i and time.perf_counter() - start > _TRIAL_SECONDS:  # the first may have compiled
-                    break
-        environment_settings = repr(settings["env"])
-        if environment_settings not in seen:
-            seen.add(environment_settings)
-            with suppress(Exception):
-                build(settings)[0].start(1, Seeds(settings["seed"]))
+def _prepare(experiment: Experiment, pairs: list[_Pair], check: bool) -> tuple[Experiment, list[_Pair], bool]:
+    """Start a task once, which prepares its data; what fails here is left to the repetitions, unless it is checked."""
+    if check:
+        check_experiment(experiment)
+    else:
+        with suppress(Exception):
+            build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))
+    return experiment, pairs, check

@@ -12,7 +12,7 @@ from runners.store import results_folder, write_text
 
 
 def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple[Path, int]:
-    """Write the pages and the overview of claims from a folder of results; return the first page, and how many.
+    """Write the pages, and the overview of claims from reference results; return the first page, and how many.
 
     Parameters
     ----------
@@ -33,8 +33,9 @@ def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple
     claims = overview(papers)
     for name, page in pages.items():
         write_text(folder / name, page)
-    write_text(folder / "claims.csv", to_csv(claims))
-    write_text(folder / "claims.md", overview_text(claims))
+    if len(claims):
+        write_text(folder / "claims.csv", to_csv(claims))
+        write_text(folder / "claims.md", overview_text(claims))
     return folder / "index.html", len(pages)
 
 

@@ -1,39 +1,108 @@
-"""A progress bar with the time left, measured in rounds."""
+"""A progress bar with the time left, estimated from the seconds that repetitions have taken so far."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-@contextmanager
-def progress_bar(horizons: Sequence[int], shown: bool | None) -> Iterator[Callable[[int], None]]:
-    """Yield what moves the bar on, given the rounds of a repetition that is done.
+class Progress:
+    """Counts of repetitions and rounds, by group: repetitions of a group take about the same time per round.
 
     Parameters
     ----------
-    horizons
-        Rounds of every repetition to come.
+    words
+        What stands before the bar.
+    """
+
+    def __init__(self, words: str = "") -> None:
+        self.words = words
+        self.finished = 0
+        self.total = 0
+        self._start = time.monotonic()
+        self._expected: dict[str, int] = defaultdict(int)
+        self._played: dict[str, int] = defaultdict(int)
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._spent = 0.0
+
+    def expect(self, group: str, horizon: int, repetitions: int) -> None:
+        """Add repetitions to come, each of ``horizon`` rounds."""
+        self.total += repetitions
+        self._expected[group] += horizon * repetitions
+
+    def advance(self, group: str, horizon: int, seconds: float) -> None:
+        """Count a repetition that is done; ``seconds`` is 0 where another process has run it."""
+        self.finished += 1
+        self._expected[group] -= horizon
+        if seconds:
+            self._played[group] += horizon
+            self._seconds[group] += seconds
+            self._spent += seconds
+        self.show()
+
+    def seconds_left(self) -> float | None:
+        """Return the estimate, None as long as nothing is known.
+
+        A group of which nothing is finished is taken to be as quick as the others are on average.
+        """
+        played = sum(self._played.values())
+        if not played or not self._spent:
+            return None
+        average = self._spent / played
+        work = sum(
+            rounds * (self._seconds[group] / self._played[group] if self._played[group] else average)
+            for group, rounds in list(self._expected.items())
+        )
+        return work * (time.monotonic() - self._start) / self._spent
+
+    def show(self) -> None:
+        """Bring what is shown up to date; nothing is shown here."""
+
+
+@contextmanager
+def progress_bar(shown: bool | None, words: str = "") -> Iterator[Progress]:
+    """Yield what moves the bar on.
+
+    Parameters
+    ----------
     shown
         Whether it is shown on stderr; None: only on a terminal.
+    words
+        What stands before the bar; ``words`` of what is yielded changes it.
     """
     if not (sys.stderr.isatty() if shown is None else shown):
-        yield lambda horizon: None
+        yield Progress(words)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.fields[finished]}/{task.fields[all]} repetitions"),
+        TextColumn("{task.description}{task.fields[count]} repetitions"),
         BarColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("", total=sum(horizons), finished=0, all=len(horizons))
+    with Bar(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty()) as bar:
+        task = bar.add_task("", total=None, count="", left="")
 
-        def advance(horizon: int) -> None:
-            bar.update(task, advance=horizon, finished=bar.tasks[0].fields["finished"] + 1)
+        class Shown(Progress):
+            def show(self) -> None:
+                left = self.seconds_left()
+                bar.update(
+                    task,
+                    description=self.words and f"{self.words}  ",
+                    total=max(self.total, 1),
+                    completed=self.finished,
+                    count=f"{self.finished:,}/{self.total:,}",
+                    left="" if left is None else f"about {duration(left)} left",
+                )
 
-        yield advance
+        yield Shown(words)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the form 0:03:12."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

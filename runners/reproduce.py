@@ -4,22 +4,33 @@ import shlex
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
+from bench.data.catalogue import CATALOGUE
 from bench.errors import ConfigError
 from runners.cli import explicit_keys, main
 from runners.compose import run_settings, runner_settings
+from runners.config_tree import CHECKOUT
 from runners.figures import figure_names, load_figure
 from runners.pool import workers
 from runners.store import results_folder
+
+if TYPE_CHECKING:  # slow to import
+    from runners.reproduce_figure import Reproduced
+
+_COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
+_WORDS = {"holds": "hold", "fails": "fail", "tie": "are ties", "open": "stay open", "says nothing": "say nothing"}
 
 
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed."""
     from runners.gallery import write_gallery  # slow to import
-    from runners.reproduce_figure import reproduce_figure
+    from runners.reproduce_figure import FigurePlan, reproduce_figures
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
@@ -30,22 +41,67 @@ def reproduce(cfg: DictConfig) -> bool:
     explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed")]
     extra = [f"{key}={cfg[key]}" for key in explicit]
     scale = choices["scale"]
-    complete, verdicts, start = True, Counter[str](), time.perf_counter()
+    start = time.perf_counter()
+    plans = []
+    for name in names:
+        command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
+        where = f"{name}/{scale}{'-custom' if extra else ''}"
+        plans.append(FigurePlan(load_figure(name), where, scale, extra, command, is_reference=scale == "paper"))
     with workers(runner, cfg.jobs):
-        for name in names:
-            command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
-            where = f"{name}/{scale}{'-custom' if extra else ''}"
-            made = reproduce_figure(
-                load_figure(name), where, scale, extra, command=command, jobs=cfg.jobs, runner=runner
-            )
-            complete &= made.complete
-            verdicts += Counter(made.claims["verdict"])
+        made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
     gallery, _ = write_gallery(results_folder(), names)
+    verdicts = sum((Counter(one.claims["verdict"]) for one in made), Counter[str]())
     seconds = time.perf_counter() - start
-    total = f"{verdicts['holds']} hold, {verdicts['fails']} fail, {verdicts['open']} stay open"
     number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
-    print(f"{number} in {seconds:.0f} s; of their claims {total}; gallery: {gallery}")
-    return complete
+    print(f"{number} in {seconds:.0f} s; of their claims {_spell(verdicts)}; gallery: {gallery}")
+    for line in (*_caution(scale, extra, names), *_stand_ins(made)):
+        print(line)
+    return all(one.complete for one in made)
+
+
+def _spell(verdicts: Mapping[str, int]) -> str:
+    words = {**dict.fromkeys(("holds", "fails", "open"), 0), **verdicts}
+    return ", ".join(f"{words[verdict]} {word}" for verdict, word in _WORDS.items() if verdict in words)
+
+
+def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Say what results smaller than the papers' are worth, and what the committed ones say."""
+    if scale == "paper" and not extra:
+        return []
+    import pandas as pd  # slow to import
+
+    look = "A few repetitions of short runs are a look, not a verdict."
+    try:
+        table = pd.read_csv(_COMMITTED)
+        own = table[(table["paper"] + "/" + table["figure"]).isin(names)]
+        own = own[~own["data"].astype(str).str.contains("surrogate|packaged")]
+        counts = {verdict: int(own[verdict].sum()) for verdict in _WORDS if verdict in own}
+    except (OSError, ValueError, KeyError):
+        return [look]
+    if not any(counts.values()):
+        return [look]
+    return [f"{look} Of the committed results' claims {_spell(counts)}: {_COMMITTED.with_suffix('.md')}"]
+
+
+def _stand_ins(made: "Sequence[Reproduced]") -> list[str]:
+    """Name what rests on data that stands in for other data, and the command that fetches what may be fetched."""
+    found: dict[str, list[str]] = {}
+    for one in made:
+        panels: dict[str, list[str]] = {}
+        for env, panel in one.stand_ins:
+            panels.setdefault(env, []).append(panel)
+        for env, own in panels.items():
+            which = ", ".join(dict.fromkeys(filter(None, own)))
+            figure = "/".join(one.folder.parts[-3:-1])
+            found.setdefault(env, []).append(f"{figure} ({which})" if which else figure)
+    if not found:
+        return []
+    lines = ["Data that is not here was replaced by stand-ins, which say nothing about the papers:"]
+    lines += [f"  {env}: {'; '.join(figures)}" for env, figures in found.items()]
+    commands = [CATALOGUE[env].how_to_get for env in found if env in CATALOGUE and CATALOGUE[env].download]
+    if commands:
+        lines.append(f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/data.md)")
+    return lines
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
-"""One figure: run what is missing for it, then write its tables, claims, pictures and manifest."""
+"""Figures: run what is missing for them, then write their tables, claims, pictures and manifests."""
 
 import json
 import shlex
 import sys
-import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from bench.report.figure import Figure, read_figure
@@ -17,41 +18,24 @@ from bench.report.provenance import Provenance
 from bench.report.render import notes, render
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
-from runners.aggregate import aggregate
+from runners.aggregate import Kept, curve_table, final_table, is_measured, kept
 from runners.capture import environment
+from runners.committed import SECONDS, CommittedRepetitions, write_repetitions
 from runners.compose import PARTS
-from runners.experiment import check as check_experiment
-from runners.fanout import run_all
+from runners.fanout import Answer, FanOut, Key
 from runners.figures import LabelledRun, expand, load_paper, unfold
 from runners.pool import Runner
+from runners.progress import Progress, progress_bar
 from runners.store import Store, results_folder, write_text
 from runners.timing import finals as timed_finals
 from runners.timing import measure, measurements
 
-
-@dataclass(frozen=True)
-class Reproduced:
-    """What came of a figure.
-
-    Parameters
-    ----------
-    complete
-        Whether no repetition failed.
-    claims
-        The verdicts, as `bench.report.claims.check` returns them.
-    folder
-        Where the files are.
-    """
-
-    complete: bool
-    claims: pd.DataFrame
-    folder: Path
+MACHINE = ("cpu", "python", "packages")
+"""What of the environment measured seconds and last digits depend on."""
 
 
-def reproduce_figure(
-    figure: Mapping[str, Any], where: str, scale: str, extra: Sequence[str], *, command: str, jobs: int, runner: Runner
-) -> Reproduced:
-    """Run what is missing for one figure, write all its files, and print a line.
+class FigurePlan(NamedTuple):
+    """A figure that is asked for.
 
     Parameters
     ----------
@@ -65,56 +49,266 @@ def reproduce_figure(
         Overrides for all its experiments.
     command
         The command that makes the figure, for the manifest.
+    is_reference
+        Whether the result is one to be committed: its repetitions are written beside it, and taken from there.
+    """
+
+    figure: Figure
+    where: str
+    scale: str
+    extra: Sequence[str]
+    command: str
+    is_reference: bool = False
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What is known of a figure when it is drawn.
+
+    Parameters
+    ----------
+    complete
+        Whether no repetition failed.
+    claims
+        The verdicts, as `bench.report.claims.check` returns them.
+    folder
+        Where the files are.
+    stand_ins
+        Experiments whose data stands in for other data: name of the environment, and panel of the figure.
+    """
+
+    complete: bool
+    claims: pd.DataFrame
+    folder: Path
+    stand_ins: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class _Work:
+    """A figure while its repetitions run."""
+
+    plan: FigurePlan
+    drawn: list[LabelledRun]
+    committed: CommittedRepetitions | None
+    waiting: set[Key] = field(default_factory=set)
+    new: int = 0
+    failed: dict[Key, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return "/".join(self.plan.where.split("/")[:2])
+
+
+def reproduce_figure(plan: FigurePlan, *, jobs: int, runner: Runner) -> Reproduced:
+    """Run what is missing for one figure, write all its files, and print a line; see `reproduce_figures`."""
+    (made,) = reproduce_figures([plan], jobs=jobs, runner=runner)
+    return made
+
+
+def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner) -> Iterator[Reproduced]:
+    """Run what is missing for some figures in one pool of workers, and yield each as it is written.
+
+    A figure is written by a worker as soon as its last repetition is there; its line is printed then. Timings are
+    measured at the end, when no worker runs.
+
+    Parameters
+    ----------
+    plans
+        The figures; each is looked at while the workers run what earlier ones need.
     jobs, runner
-        As in `runners.fanout.run_all`.
+        As in `runners.fanout.FanOut`.
 
     Raises
     ------
     BenchError
         When a setting is wrong, or results cannot be written; what is finished is kept.
     """
-    start, figure = time.perf_counter(), read_figure(figure)
-    drawn = expand(figure, scale, list(extra))
-    for one in drawn:
-        check_experiment(one.run.experiment)
     store = Store(results_folder())
-    work = [(one.run.experiment, one.run.settings.repetitions) for one in drawn]
-    is_timed = figure.source == "timing"  # apart from other work, so in this process and one after the other
-    summary = measure(work, store) if is_timed else run_all(work, store, jobs=jobs, runner=runner)
-    for one, result in zip(drawn, summary.results, strict=True):
-        for repetition, error in sorted(result.failed.items()):
-            print(f"error: {where}: {one.labels}: repetition {repetition} failed: {error}", file=sys.stderr)
+    plans = [plan._replace(figure=read_figure(plan.figure)) for plan in plans]
+    timed = [plan for plan in plans if plan.figure.source == "timing"]
+    others = [plan for plan in plans if plan.figure.source != "timing"]
+    fan = FanOut(store, jobs=jobs, runner=runner)
+    finished = 0
+    with progress_bar(runner.progress) as progress, fan.running():
+        runs = _Runs(fan, store, progress)
+        while others:
+            runs.open(others.pop(0))
+            for answer in fan.answers():
+                if answer.status == "called":
+                    finished += 1
+                    yield _tell(answer.value)
+                else:
+                    runs.take(answer)
+                progress.words = f"{runs.current}, {finished} of {len(plans)} figures" if len(plans) > 1 else ""
+                if others:
+                    runs.open(others.pop(0))
+        for plan in timed:
+            drawn = expand(plan.figure, plan.scale, list(plan.extra))
+            summary = measure([(one.run.experiment, one.run.settings.repetitions) for one in drawn], store)
+            work = _Work(plan, drawn, None)
+            work.new = sum(len(result.new) for result in summary.results)
+            for one, result in zip(drawn, summary.results, strict=True):
+                work.failed |= {(one.run.experiment.run_id, i): error for i, error in result.failed.items()}
+            yield _tell(_write(work, store, [sorted(result.done) for result in summary.results]))
 
+
+class _Runs:
+    """The repetitions of all figures that are open, each of which may be asked for by several."""
+
+    def __init__(self, fan: FanOut, store: Store, progress: Progress) -> None:
+        self.current = ""
+        self._fan = fan
+        self._store = store
+        self._progress = progress
+        self._open: list[_Work] = []
+        self._known: dict[Key, Answer | None] = {}
+        self._horizon: dict[Key, tuple[str, int]] = {}
+
+    def open(self, plan: FigurePlan) -> None:
+        """Ask for what a figure lacks, or have it written if it lacks nothing."""
+        drawn = expand(plan.figure, plan.scale, list(plan.extra))
+        committed = _committed(plan, drawn) if plan.is_reference else None
+        work = _Work(plan, drawn, committed)
+        for one in sorted(drawn, key=lambda one: -one.run.settings.horizon):
+            experiment = one.run.experiment
+            there = self._store.done(experiment.run_id)
+            if committed:
+                there |= committed.done(experiment.run_id)
+            missing = []
+            for repetition in sorted(set(range(one.run.settings.repetitions)) - there):
+                key = experiment.run_id, repetition
+                answer = self._known.setdefault(key, None)
+                if answer is None:
+                    work.waiting.add(key)
+                    missing.append(repetition)
+                elif answer.status == "failed":
+                    work.failed[key] = answer.error
+            new = [repetition for repetition in missing if (experiment.run_id, repetition) not in self._horizon]
+            if new:
+                horizon = experiment.settings["horizon"]
+                self._horizon |= {(experiment.run_id, repetition): (work.name, horizon) for repetition in new}
+                self._progress.expect(work.name, horizon, len(new))
+                self._fan.add(experiment, new, check=True)
+        self._open.append(work)
+        self._draw_if_ready(work)
+
+    def take(self, answer: Answer) -> None:
+        """Note that a repetition is done or failed; figures that wait for nothing else are written."""
+        key: Key = answer.key  # type: ignore[assignment]
+        self._known[key] = answer
+        self.current, horizon = self._horizon[key]
+        self._progress.advance(self.current, horizon, answer.seconds)
+        is_new = answer.status == "new"
+        for work in [work for work in self._open if key in work.waiting]:
+            work.waiting.remove(key)
+            work.new += is_new
+            is_new = False  # of several figures the first counts it
+            if answer.status == "failed":
+                work.failed[key] = answer.error
+            self._draw_if_ready(work)
+
+    def _draw_if_ready(self, work: _Work) -> None:
+        if work.waiting:
+            return
+        self._open.remove(work)
+        done = []
+        for one in work.drawn:
+            run_id = one.run.experiment.run_id
+            numbers = range(one.run.settings.repetitions)
+            done.append([number for number in numbers if (run_id, number) not in work.failed])
+        self._fan.call(("figure", work.plan.where), _write, work, self._store, done)
+
+
+def _committed(plan: FigurePlan, drawn: list[LabelledRun]) -> CommittedRepetitions:
+    """Return the repetitions that lie beside a figure, at this scale or with another number of repetitions."""
+    folder = _folder(plan, drawn)
+    siblings = sorted(folder.parent.glob(f"{plan.scale}*")) if folder.parent.is_dir() else []
+    folders = [folder, *(path for path in siblings if path != folder)]
+    found = CommittedRepetitions(folders, needs(plan.figure), {one.run.experiment.run_id: one.labels for one in drawn})
+    if is_measured(plan.figure.column):  # seconds of another machine are no repetitions
+        try:
+            then = json.loads((folder / "environment.json").read_text())
+        except (OSError, ValueError):
+            then = {}
+        now = environment()
+        if any(then.get(key) != now[key] for key in MACHINE):
+            return CommittedRepetitions([], "", {})
+        found.without_seconds("seconds_total")
+    return found
+
+
+def _folder(plan: FigurePlan, drawn: list[LabelledRun]) -> Path:
+    surrogate = any(one.run.experiment.surrogate for one in drawn)
+    return results_folder() / f"{plan.where}{'-surrogate' if surrogate else ''}"
+
+
+def _tell(made: tuple[Reproduced, str, list[str]]) -> Reproduced:
+    """Print a figure's line and its errors."""
+    reproduced, line, errors = made
+    for error in errors:
+        print(f"error: {error}", file=sys.stderr)
+    print(line, flush=True)
+    return reproduced
+
+
+def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced, str, list[str]]:
+    """Write all files of a figure; return what it is, its line and its errors. Called in the workers."""
+    figure, where, scale, _, _, is_reference = work.plan
+    drawn = work.drawn
+    folder = _folder(work.plan, drawn)
     provenance = _provenance(figure, drawn, scale)
-    folder = results_folder() / f"{where}{'-surrogate' if provenance.surrogate else ''}"
-    done = [sorted(result.done) for result in summary.results]
+    own: list[list[Kept]] = []
     curves, finals = pd.DataFrame(), pd.DataFrame()
-    if is_timed:
+    if figure.source == "timing":
         finals = timed_finals(drawn, done, store)
     elif figure.source == "runs":
-        both = aggregate(drawn, done, store, columns=figure.curve_columns(), keep=figure.kept_rounds)
-        curves, finals = (unfold(figure, table) for table in both)
-    made = render(figure, curves, finals, provenance=provenance)
-    for file, table in made.tables.items():
+        columns, keep = figure.curve_columns(), figure.kept_rounds
+        own = kept(drawn, done, store, columns=columns, keep=keep, committed=work.committed)
+        curves, finals = (unfold(figure, table) for table in (curve_table(drawn, own), final_table(drawn, done, own)))
+    rendering = render(figure, curves, finals, provenance=provenance)
+    for file, table in rendering.tables.items():
         write_text(folder / f"{file}.csv", to_csv(table))
         write_text(folder / f"{file}.md", to_markdown(table, figure.heading, notes(figure, provenance)))
     if drawn:
-        write_text(folder / "finals.csv", to_csv(finals))
-    write_text(folder / "claims.csv", to_csv(made.claims))
+        measured = [name for name in finals if is_measured(str(name))]
+        write_text(folder / "finals.csv", to_csv(finals.drop(columns=measured)))
+        if measured:
+            axes = list(finals.columns[: list(finals.columns).index("repetition") + 1])
+            write_text(folder / SECONDS, to_csv(finals[axes + measured]))
+    write_text(folder / "claims.csv", to_csv(rendering.claims))
     if len(curves):
         write_text(folder / "curves.csv", to_csv(curves, digits=8))
-    manifest = _manifest(figure, where, drawn, provenance, scale, extra, command, store, done)
-    write_text(folder / "manifest.json", json.dumps(manifest, indent=1))
-    save(made.picture, folder, figure.name)
+    run_ids = [one.run.experiment.run_id for one in drawn]
+    if is_reference and own:
+        write_repetitions(folder, needs(figure), run_ids, done, own)
+    write_text(folder / "manifest.json", json.dumps(_manifest(work.plan, drawn, provenance, done), indent=1))
+    write_text(folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store), indent=1))
+    save(rendering.picture, folder, figure.name)
 
-    new = sum(len(result.new) for result in summary.results)
-    failed = sum(len(result.failed) for result in summary.results)
-    print(
-        f"{where}: {sum(map(len, done))} repetitions ({new} new, {failed} failed), "
-        f"{time.perf_counter() - start:.1f} s; claims: {_spell(made.claims)}; {folder}",
-        flush=True,
+    names = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
+    errors = [
+        f"{where}: {names[run_id]}: repetition {repetition} failed: {error}"
+        for (run_id, repetition), error in sorted(work.failed.items())
+    ]
+    line = (
+        f"{where}: {sum(map(len, done))} repetitions ({work.new} new, {len(work.failed)} failed); "
+        f"claims: {_spell(rendering.claims)}; {folder}"
     )
-    return Reproduced(not failed, made.claims, folder)
+    stand_ins = [
+        (one.run.choices["env"], one.labels.get("panel", ""))
+        for one in drawn
+        if one.run.experiment.surrogate or one.run.experiment.packaged
+    ]
+    return Reproduced(not work.failed, rendering.claims, folder, stand_ins), line, errors
+
+
+def needs(figure: Figure) -> str:
+    """Return what the figure keeps of a repetition, in words that change with it."""
+    columns = figure.curve_columns()
+    if not columns:
+        return "last values"
+    kept_of_500 = " ".join(map(str, figure.kept_rounds(np.arange(1, 501))))
+    return f"last values; curves of {', '.join(columns)} at these of 500 rounds: {kept_of_500}"
 
 
 def _spell(claims: pd.DataFrame) -> str:
@@ -133,47 +327,47 @@ def _provenance(figure: Figure, drawn: list[LabelledRun], scale: str) -> Provena
 
 
 def _manifest(
-    figure: Figure,
-    where: str,
-    drawn: list[LabelledRun],
-    provenance: Provenance,
-    scale: str,
-    extra: Sequence[str],
-    command: str,
-    store: Store,
-    done: list[list[int]],
+    plan: FigurePlan, drawn: list[LabelledRun], provenance: Provenance, done: list[list[int]]
 ) -> dict[str, Any]:
-    """Return everything that a reader needs to judge the figure or to make it again."""
-    runs = []
-    for one, repetitions in zip(drawn, done, strict=True):
-        experiment = one.run.experiment
-        if figure.source == "timing":
-            sides = [measurements(store, experiment.run_id)[number] for number in repetitions]
-        else:
-            sides = [store.read_side(experiment.run_id, repetition) for repetition in repetitions]
-        known = [side["seconds"] for side in sides if side.get("seconds") is not None]
-        runs.append(
-            {
-                "labels": one.labels,
-                "command": shlex.join(["python", "-m", "runners.run", *one.overrides, *_size(one), *extra]),
-                "run_id": experiment.run_id,
-                "repetitions": len(repetitions),
-                "horizon": one.run.settings.horizon,
-                "data": experiment.fingerprint,
-                "seconds_per_repetition": round(sum(known) / len(known), 4) if known else None,
-            }
-        )
+    """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
+    runs = [
+        {
+            "labels": one.labels,
+            "command": shlex.join(["python", "-m", "runners.run", *one.overrides, *_size(one), *plan.extra]),
+            "run_id": one.run.experiment.run_id,
+            "repetitions": len(repetitions),
+            "horizon": one.run.settings.horizon,
+            "data": one.run.experiment.fingerprint,
+        }
+        for one, repetitions in zip(drawn, done, strict=True)
+    ]
     return {
-        "figure": f"{where.partition('/')[0]}/{figure.name}",
-        "title": figure.heading,
-        "scale": scale,
-        "command": command,
-        "settings": settings_table(figure, drawn, scale),
+        "figure": f"{plan.where.partition('/')[0]}/{plan.figure.name}",
+        "title": plan.figure.heading,
+        "scale": plan.scale,
+        "command": plan.command,
+        "settings": settings_table(plan.figure, drawn, plan.scale),
         "provenance": provenance.model_dump(mode="json"),
-        "published": figure.published,
+        "published": plan.figure.published,
         "runs": runs,
-        "environment": environment(),
     }
+
+
+def _environment(
+    figure: Figure, run_ids: list[str], done: list[list[int]], own: list[list[Kept]], store: Store
+) -> dict[str, Any]:
+    """Return with what and when the figure was made, and the mean seconds of a repetition of each run."""
+    seconds = {}
+    for position, (run_id, numbers) in enumerate(zip(run_ids, done, strict=True)):
+        if figure.source == "timing":
+            measured = measurements(store, run_id)
+            known = [measured[number]["seconds"] for number in numbers]
+        else:
+            known = [one.seconds["seconds_total"] for one in own[position] if "seconds_total" in one.seconds]
+        if known:
+            seconds[run_id] = round(sum(known) / len(known), 4)
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"made": when, **environment(), "seconds_per_repetition": seconds}
 
 
 def _size(one: LabelledRun) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -45,22 +46,29 @@ def run(cfg: DictConfig) -> bool:
 
 
 def metrics(store: Store, run_id: str, repetitions: list[int]) -> dict[str, Any]:
-    """Return mean, std, 95 % interval and values of every numeric column at the last round."""
-    finals: dict[str, list[float]] = {}
+    """Return the values of every column at the last round, and of numbers mean, std and 95 % interval.
+
+    A setting that is a word, or is not set in some repetition (None), has its values alone.
+    """
+    finals: dict[str, list[float | str | None]] = {}
     for repetition in repetitions:
         for name, value in store.last_round(run_id, repetition).items():
-            if name != "round" and not isinstance(value, str):
-                finals.setdefault(f"final_{name}", []).append(float(value))
-    report = {}
+            if name != "round":
+                known = None if value == "None" else value if isinstance(value, str) else _finite(float(value))
+                finals.setdefault(f"final_{name}", []).append(known)
+    report: dict[str, Any] = {}
     for name, values in finals.items():
-        interval = mean_interval(values)
-        report[name] = {
-            "mean": interval.estimate,
-            "std": _finite(standard_deviation(values)),
-            "ci_low": _finite(interval.low),
-            "ci_high": _finite(interval.high),
-            "values": values,
-        }
+        report[name] = {"values": values}
+        numbers = [value for value in values if isinstance(value, float)]
+        if len(numbers) == len(values):
+            interval = mean_interval(numbers)
+            report[name] = {
+                "mean": interval.estimate,
+                "std": _finite(standard_deviation(numbers)),
+                "ci_low": _finite(interval.low),
+                "ci_high": _finite(interval.high),
+                "values": values,
+            }
     return report
 
 
@@ -75,6 +83,11 @@ def _text(report: dict[str, Any]) -> str:
         f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}"
     ]
     for name, values in report["metrics"].items():
+        if "mean" not in values:
+            words = [f"{value:.5g}" if isinstance(value, float) else str(value) for value in values["values"]]
+            counts = [f"{word} ({count})" for word, count in Counter(words).items()]
+            lines.append(f"  {name:<28} {', '.join(counts):>12}")
+            continue
         low, high = values["ci_low"], values["ci_high"]
         interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")

@@ -7,7 +7,7 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,10 +25,6 @@ if TYPE_CHECKING:  # slow to import
 _RUN_ID = re.compile(r"[0-9a-f]{8,64}")
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
 _FAILED = re.compile(r"rep-(\d{5,9})\.failed\.json")
-_VERIFIED = "verified.txt"
-_DIGEST = b"content_sha256"
-_PLACE = b"place"
-_Stamp = tuple[int, int]
 _LEFTOVER_SECONDS = 600.0
 """Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
 
@@ -39,8 +35,8 @@ def results_folder() -> Path:
     return Path(given).expanduser() if given else (CHECKOUT or Path.cwd()) / "results"
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all, with the folders above it.
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, with the folders above it.
 
     Raises
     ------
@@ -49,19 +45,21 @@ def write_text(path: Path, text: str) -> None:
     """
     with _disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, text.encode())
+    _write(path, content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file as `write_bytes` does."""
+    write_bytes(path, text.encode())
 
 
 class Store:
     """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
 
-    Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has:
-    ``rep-00007.parquet``, its trace, bit-identical however it was run; ``rep-00007.json``, the seconds it took and the
-    environment; or ``rep-00007.failed.json``, how it failed. ``rep-00007.claim`` is there while it runs.
-
-    ``verified.txt`` spares a listing from reading every result again: a line for each that is known to be sound, with
-    its size in bytes and the nanosecond of its last change. Lines are only ever added, the last one on a repetition
-    counts. It is a memory aid: without it, or where a line is torn or lost, results are read. `read` always verifies.
+    Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has
+    ``rep-00007.parquet``, its trace, byte-identical however it was run, and ``rep-00007.json``: the seconds it took,
+    the environment, and the digest that the trace is checked against whenever it is read. One that failed has
+    ``rep-00007.failed.json`` instead. ``rep-00007.claim`` is there while a repetition runs.
 
     Parameters
     ----------
@@ -111,29 +109,6 @@ class Store:
         """Return the repetitions that have a result; reading it shows whether it is sound."""
         return self._numbers(run_id, _DONE)
 
-    def verify(self, run_id: str, repetitions: Iterable[int]) -> tuple[set[int], list[str]]:
-        """Return which of the repetitions have a sound result, and an error for each whose result is damaged.
-
-        A result is read if it has changed since it was known to be sound: a hundred thousand are listed in seconds.
-        """
-        known = self._known(run_id)
-        folder = str(self.folder(run_id))
-        sound, errors, lines = set(), [], []
-        for repetition in sorted(self.done(run_id) & set(repetitions)):
-            try:
-                stamp = _stamp(os.stat(f"{folder}/{_name(repetition, '.parquet')}"))
-                if known.get(repetition) != stamp:
-                    self._table(run_id, repetition)
-                    lines.append(_line(repetition, stamp))
-            except OSError:  # another process has found it damaged, and deleted it
-                continue
-            except StoreError as error:
-                errors.append(str(error))
-            else:
-                sound.add(repetition)
-        self._note(run_id, lines)
-        return sound, errors
-
     def failures(self, run_id: str) -> dict[int, dict[str, Any]]:
         """Return how repetitions failed when they were last run; those that did not are left out."""
         return {repetition: self.failure(run_id, repetition) for repetition in self._numbers(run_id, _FAILED)}
@@ -151,42 +126,30 @@ class Store:
 
         table = pa.table({name: pa.array(values, from_pandas=False) for name, values in columns.items()})
         sink = pa.BufferOutputStream()
-        # Without statistics and Arrow's copy of the schema, there is little that is not under a checksum
-        options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False, "store_schema": False}
-        with pq.ParquetWriter(sink, table.schema, write_page_checksum=True, **options) as writer:
-            writer.write_table(table)
-            writer.add_key_value_metadata({_DIGEST: _digest(table), _PLACE: f"{run_id}/{repetition}"})
+        pq.write_table(
+            table, sink, compression="zstd", use_dictionary=False, write_statistics=False, store_schema=False
+        )
         content = sink.getvalue().to_pybytes()
-        side = {**side, "finished": _now(), "sha256": hashlib.sha256(content).hexdigest()}
+        side = {**side, "finished": _now(), "sha256": _digest(run_id, repetition, content)}
         _write(self.path(run_id, repetition, ".json"), json.dumps(side, indent=1, sort_keys=True).encode())
-        stamp = _write(self.path(run_id, repetition), content)  # last: it is what says that all is there
+        _write(self.path(run_id, repetition), content)  # last: it is what says that all is there
         _remove(self.path(run_id, repetition, ".failed.json"))
-        self._note(run_id, [_line(repetition, stamp)])
 
     def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
-        """Return a repetition's trace, verified.
-
-        By page checksums, by the digest of all columns in the file, and, where the side file is there, by the digest of
-        the whole file in that one: it also tells of changed bytes that are no data.
+        """Return a repetition's trace, checked against its digest.
 
         Raises
         ------
         StoreError
-            When it is not there, or not what was written.
+            When it is missing, or is not what was written for this repetition; it is then deleted, if that is
+            possible, so that the next command runs it again.
         """
-        return self._verified(run_id, repetition).to_pandas()
+        return self._table(run_id, repetition).to_pandas()
 
     def last_round(self, run_id: str, repetition: int) -> dict[str, Any]:
-        """Return the values of the last row of a repetition's trace, verified as by `read`, without pandas."""
-        table = self._verified(run_id, repetition)
+        """Return the values of the last row of a repetition's trace, checked as by `read`, without pandas."""
+        table = self._table(run_id, repetition)
         return {name: table.column(name)[-1].as_py() for name in table.column_names}
-
-    def _verified(self, run_id: str, repetition: int) -> "pa.Table":
-        try:
-            return self._table(run_id, repetition)
-        except StoreError as error:
-            self._note(run_id, [_line(repetition, (-1, -1))])
-            raise StoreError(f"{error}; the same command runs it again") from None
 
     def _table(self, run_id: str, repetition: int) -> "pa.Table":
         import pyarrow as pa
@@ -198,20 +161,15 @@ class Store:
         except FileNotFoundError:
             raise StoreError(f"{path}: found no such file, expected the result of a repetition") from None
         except OSError as error:
-            raise StoreError(f"{path}: found no way to read it ({error.strerror}), expected a result") from None
-        try:
-            file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
-            table, metadata = file.read(), file.metadata.metadata
-            place = metadata[_PLACE].decode()
-            whole = self.read_side(run_id, repetition).get("sha256", "") in ("", hashlib.sha256(content).hexdigest())
-            sound = whole and metadata[_DIGEST].decode() == _digest(table)
-        except Exception:  # whatever damaged bytes lead to in the parser
-            sound, place = False, ""
-        if not sound:
-            raise StoreError(f"{path}: found a damaged file, expected the result as it was written")
-        if place != f"{run_id}/{repetition}":
-            raise StoreError(f"{path}: found the result of {place}, expected that of {run_id}/{repetition}")
-        return table
+            raise StoreError(f"{path}: cannot be read ({error.strerror}), expected a result") from None
+        if self.read_side(run_id, repetition).get("sha256") != _digest(run_id, repetition, content):
+            with suppress(OSError):
+                path.unlink()
+            raise StoreError(
+                f"{path}: found a damaged file, expected the result as it was written; it is deleted, rerun to run "
+                "the repetition again"
+            )
+        return pq.read_table(pa.BufferReader(content))
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
@@ -234,8 +192,8 @@ class Store:
     def claim(self, run_id: str, repetition: int) -> Iterator[bool]:
         """Take a repetition for this process until the end of the ``with`` block.
 
-        Yields True when it is this process's to run: no other live process holds it, and it has no sound result; a
-        damaged one is deleted. The kernel releases the claim of a process that dies, whatever it dies of.
+        Yields True when it is this process's to run: no other live process holds it, and it has no result. The kernel
+        releases the claim of a process that dies, whatever it dies of.
 
         Raises
         ------
@@ -249,25 +207,12 @@ class Store:
             yield False
             return
         try:
-            yield not self._sound(run_id, repetition)
+            yield not self.path(run_id, repetition).exists()
         finally:
             try:
                 _remove(path)  # while it is locked: see _lock
             finally:
                 os.close(lock)
-
-    def _sound(self, run_id: str, repetition: int) -> bool:
-        """Whether there is a sound result; one that is not is deleted. Only for who holds the claim."""
-        path = self.path(run_id, repetition)
-        if not path.exists():
-            return False
-        try:
-            self._table(run_id, repetition)
-        except StoreError:
-            with _disk(path):
-                path.unlink(missing_ok=True)
-            return False
-        return True
 
     def _numbers(self, run_id: str, name: re.Pattern[str]) -> set[int]:
         """Return the repetitions that have a file of such a name."""
@@ -278,23 +223,7 @@ class Store:
         except FileNotFoundError:
             return set()
         except OSError as error:
-            raise StoreError(f"{folder}: found no way to read it ({error.strerror}), expected a folder") from None
-
-    def _known(self, run_id: str) -> dict[int, _Stamp]:
-        """Return size and time of change of the results that were sound when they were last looked at."""
-        known = {}
-        with suppress(OSError):
-            for line in (self.folder(run_id) / _VERIFIED).read_bytes().splitlines():
-                with suppress(ValueError):  # torn
-                    repetition, size, changed = map(int, line.split())
-                    known[repetition] = size, changed
-        return known
-
-    def _note(self, run_id: str, lines: list[str]) -> None:
-        """Add lines to the memory aid, if that can be: a full disk or a read-only folder is no matter here."""
-        if lines:
-            with suppress(OSError), open(self.folder(run_id) / _VERIFIED, "ab", buffering=0) as file:
-                file.write("".join(lines).encode())
+            raise StoreError(f"{folder}: cannot be read ({error.strerror}), expected a folder") from None
 
 
 def _lock(path: Path) -> int | None:
@@ -320,53 +249,30 @@ def _lock(path: Path) -> int | None:
         os.close(lock)
 
 
-def _digest(table: "pa.Table") -> str:
-    """Return the sha256 of names, types and values of all columns."""
-    import pyarrow as pa
-
-    digest = hashlib.sha256()
-    for name in table.column_names:
-        column = table.column(name)
-        digest.update(json.dumps([name, str(column.type), len(column)]).encode())
-        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            width = column.type.bit_width // 8
-            for chunk in column.chunks:  # without to_numpy, which imports pandas
-                start = chunk.offset * width
-                digest.update(memoryview(chunk.buffers()[1])[start : start + len(chunk) * width])
-        else:
-            digest.update(json.dumps(column.to_pylist()).encode())
-    return digest.hexdigest()
+def _digest(run_id: str, repetition: int, content: bytes) -> str:
+    """Return the sha256 of a result and of where it belongs, so that a file under another name does not pass."""
+    return hashlib.sha256(f"{run_id}/{repetition}\n".encode() + content).hexdigest()
 
 
 def _name(repetition: int, suffix: str) -> str:
     return f"rep-{repetition:05d}{suffix}"
 
 
-def _stamp(stat: os.stat_result) -> _Stamp:
-    return stat.st_size, stat.st_mtime_ns
+def _write(path: Path, content: bytes) -> None:
+    """Write a temporary file beside ``path``, then rename it.
 
-
-def _line(repetition: int, stamp: _Stamp) -> str:
-    return f"{repetition} {stamp[0]} {stamp[1]}\n"
-
-
-def _write(path: Path, content: bytes) -> _Stamp:
-    """Write a temporary file beside ``path``, then rename it; return its size and time of change.
-
-    It is not forced to the disk: a result that a power failure tears is found out by its checksum, and run again.
+    It is not forced to the disk: a result that a power failure tears does not fit its digest.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
     with _disk(path):
         try:
             with open(temporary, "xb") as file:
                 file.write(content)
-            stamp = _stamp(os.stat(temporary))
             os.replace(temporary, path)
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)
             raise
-    return stamp
 
 
 def _remove(path: Path) -> None:

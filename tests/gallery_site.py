@@ -146,7 +146,7 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
     for name, table in found.items():
         if len(table) or name == "claims":
             (folder / f"{name}.csv").write_text(to_csv(table))
-    run = {"repetitions": REPETITIONS, "horizon": LAST, "seconds_per_repetition": 20.0, "labels": {}}
+    run = {"run_id": "0" * 20, "repetitions": REPETITIONS, "horizon": LAST, "labels": {}}
     manifest = {
         "command": f"python -m runners.reproduce figure=syndicated/{figure['name']} '{EVIL}'",
         "settings": [
@@ -158,6 +158,7 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
         "runs": [{**run, "data": "surrogate" if surrogate else data}, {**run, "data": None}],
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "environment.json").write_text(json.dumps({"seconds_per_repetition": {"0" * 20: 20.0}}))
     save(made.picture, folder, figure["name"])
 
 

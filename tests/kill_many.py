@@ -85,7 +85,7 @@ class Run:
 
     def leftovers(self) -> list[str]:
         """Return what is neither a result nor beside one."""
-        return [path.name for path in self.root.glob("raw/*/*") if path.suffix not in (".parquet", ".json", ".txt")]
+        return [path.name for path in self.root.glob("raw/*/*") if path.suffix not in (".parquet", ".json")]
 
 
 def victims(parent: psutil.Process) -> list[psutil.Process]:

@@ -502,10 +502,11 @@ def site(folder: Path, word: str) -> dict[str, Any]:
     manifest = {
         "command": word,
         "settings": [{"key": word, "values": [word], "source": word, "where": word}],
-        "runs": [{"repetitions": 5, "horizon": 10, "data": word, "seconds_per_repetition": 1.0}],
+        "runs": [{"run_id": word, "repetitions": 5, "horizon": 10, "data": word}],
         "published": [word],
-        "environment": {"python": word, "cpu": word, "git": {"commit": word}},
     }
+    environment = {"python": word, "cpu": word, "git": {"commit": word}, "seconds_per_repetition": {word: 1.0}}
+    (made / "environment.json").write_text(json.dumps(environment))
     (made / "manifest.json").write_text(json.dumps(manifest))
     (made / "<b> & 'x'.csv").write_text("a\n1\n")
     numbers = {"mean": [1.0, 2.0], "std": 1.0, "ci_low": 0.5, "ci_high": 2.5, "n": 5}

@@ -118,7 +118,7 @@ def files(store: Store, experiment: Experiment) -> dict[str, bytes]:
 
 def leftovers(store: Store, experiment: Experiment) -> list[str]:
     found = store.folder(experiment.run_id).iterdir()
-    return [path.name for path in found if path.suffix not in (".parquet", ".json") and path.name != "verified.txt"]
+    return [path.name for path in found if path.suffix not in (".parquet", ".json")]
 
 
 def start(store: Store, repetitions: int, jobs: int = 1, **environ: str) -> subprocess.Popen[str]:
@@ -280,9 +280,9 @@ def test_a_failure_elsewhere_is_taken_for_an_answer(tmp_path, experiment):
     store = Store(tmp_path / "results")
     store.prepare(experiment.run_id, {})
     store.fail(experiment.run_id, 1, {"error": "an old one"})
-    pairs = [fanout._Pair(experiment, repetition) for repetition in (0, 1)]
     with store.claim(experiment.run_id, 0), store.claim(experiment.run_id, 1):
-        answers = fanout._finish(pairs, store, 1, Runner())
+        fan = fanout.FanOut(store, jobs=1)
+        fan.add(experiment, [0, 1])
         store_failure = {"error": "RuntimeError: elsewhere"}
         real_sleep, slept = time.sleep, []
 
@@ -294,11 +294,11 @@ def test_a_failure_elsewhere_is_taken_for_an_answer(tmp_path, experiment):
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fanout.time, "sleep", sleep)
-            found = list(answers)
+            found = list(fan.answers())
     assert slept == [fanout.POLL_SECONDS]
-    assert [(answer.pair.repetition, answer.status, answer.error) for answer in found] == [
-        (0, "failed", "RuntimeError: elsewhere"),
-        (1, "failed", "RuntimeError: elsewhere"),
+    assert [(answer.key, answer.status, answer.error) for answer in found] == [
+        ((experiment.run_id, 0), "failed", "RuntimeError: elsewhere"),
+        ((experiment.run_id, 1), "failed", "RuntimeError: elsewhere"),
     ]
 
 
@@ -317,7 +317,7 @@ def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "swap"])
-def test_a_damaged_result_is_named_and_run_again(tmp_path, experiment, undisturbed, capsys, damage):
+def test_a_damaged_result_is_named_when_it_is_read_and_then_run_again(tmp_path, experiment, undisturbed, damage):
     store = Store(tmp_path / "results")
     run_all([(experiment, 4)], store, jobs=1)
     path = store.path(experiment.run_id, 2)
@@ -330,11 +330,9 @@ def test_a_damaged_result_is_named_and_run_again(tmp_path, experiment, undisturb
             "swap": store.path(experiment.run_id, 1).read_bytes(),
         }[damage]
     )
-    assert capsys.readouterr().err == ""
+    with pytest.raises(StoreError, match=rf"^{path}: found a damaged file, .* rerun to run the repetition again$"):
+        store.read(experiment.run_id, 2)
     summary = run_all([(experiment, 4)], store, jobs=1)
-    error = capsys.readouterr().err
-    assert error.startswith(f"warning: {path}: found ")
-    assert error.count("\n") == 1
     assert summary.results[0].new == {2}
     assert files(store, experiment) == {name: undisturbed[name] for name in sorted(undisturbed)[:4]}
 
@@ -426,6 +424,98 @@ def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment
     result = run_all([(experiment, 3)], Store(tmp_path / "results"), jobs=jobs, runner=Runner(time_limit=5)).results[0]
     assert result.done == {0, 2}
     assert "more than runner.time_limit = 5 s" in result.failed[1]
+
+
+def noted(where: str, what: str) -> str:
+    """Append a line to a file; called in the workers."""
+    with open(where, "a") as file:
+        file.write(f"{what} {os.getpid()}\n")
+    return what
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_calls_and_more_repetitions_can_be_added_while_answers_come(
+    tmp_path, experiment, undisturbed, monkeypatch, jobs
+):
+    monkeypatch.setenv("MINE_SLEEPS", "0.2")
+    store = Store(tmp_path / "results")
+    fan = fanout.FanOut(store, jobs=jobs)
+    found: dict[Any, Any] = {}
+    with fan.running():
+        fan.add(experiment, [0, 1])
+        for answer in fan.answers():
+            assert answer.key not in found
+            found[answer.key] = answer
+            if answer.key == (experiment.run_id, 1):
+                fan.add(experiment, range(8))  # two of which are asked for already
+                fan.call("first", noted, str(tmp_path / "calls"), "first")
+            if len(found) == 9:
+                fan.call("last", noted, str(tmp_path / "calls"), "last")
+        assert list(fan.answers()) == []
+    assert found.keys() == {(experiment.run_id, i) for i in range(8)} | {"first", "last"}
+    assert [found[key].value for key in ("first", "last")] == ["first", "last"]
+    pids = {int(line.split()[1]) for line in (tmp_path / "calls").read_text().splitlines()}
+    assert (os.getpid() in pids) == (jobs == 1)
+    assert files(store, experiment) == undisturbed
+    order = list(found)
+    assert order.index("first") < len(order) - 2  # not after all repetitions
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_a_check_or_a_call_raises_ends_it_all(tmp_path, experiment, jobs):
+    wrong = Experiment(settings(env={"_target_": "bench.envs.switching_sine.SwitchingSine"}))
+    store = Store(tmp_path / "results")
+    fan = fanout.FanOut(store, jobs=jobs)
+    fan.add(wrong, [0, 1], check=True)
+    with fan.running(), pytest.raises(ConfigError, match="found SwitchingSine"):
+        list(fan.answers())
+    assert not store.folder(wrong.run_id).exists()  # before anything is written
+    fan = fanout.FanOut(store, jobs=jobs)
+    fan.call("no", int, "x")
+    with fan.running(), pytest.raises(ValueError, match="invalid literal"):
+        list(fan.answers())
+
+
+DATA = '''"""An environment that prepares data, which must not be done twice at once."""
+
+import os
+import time
+
+from bench.envs.synthetic_linear import SyntheticLinear
+
+
+class Slow(SyntheticLinear):
+    fingerprint = "abc"
+
+    def __init__(self, **fields):
+        super().__init__(dim=3, n_arms=5)
+
+    def start(self, *arguments):
+        file = os.environ["MINE_DATA"]
+        if not os.path.exists(file):
+            with open(file + ".log", "a") as log:
+                log.write("prepared ")
+            time.sleep(0.5)
+            open(file, "w").close()
+        return super().start(*arguments)
+'''
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_data_is_prepared_by_one_worker_before_any_other_starts(tmp_path, user, monkeypatch, check):
+    (user / "mine_data.py").write_text(DATA)
+    monkeypatch.setenv("MINE_DATA", str(tmp_path / "data"))
+    env = {"_target_": "mine_data.Slow"}
+    several = [Experiment(settings(env=env, seed=seed)) for seed in range(3)]
+    store = Store(tmp_path / "results")
+    fan = fanout.FanOut(store, jobs=2)
+    for one in several:
+        fan.add(one, range(2), check=check)
+    with fan.running():
+        answers = [(answer.status, answer.error) for answer in fan.answers()]
+    sys.modules.pop("mine_data", None)
+    assert answers == [("new", "")] * 6
+    assert (tmp_path / "data.log").read_text() == "prepared "
 
 
 def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys):

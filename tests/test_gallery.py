@@ -142,8 +142,13 @@ def test_figure_ten_comes_after_figure_nine(tmp_path: Path) -> None:
     assert names == ["figure2", "figure9", "figure10"]
 
 
-def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path) -> None:
-    table = overview(read(site, FIGURES_MADE))
+def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_path: Path) -> None:
+    """Of reference results alone: those of a user's own, such as at scale quick, are left out."""
+    shutil.copytree(site / "habo", tmp_path / "habo")
+    shutil.copytree(site / "syndicated", tmp_path / "syndicated")
+    (tmp_path / "habo/limits/quick").rename(tmp_path / "habo/limits/reduced-reference")
+    assert len(overview(read(site, FIGURES_MADE))) == 1
+    table = overview(read(tmp_path, FIGURES_MADE))
     assert table[["paper", "figure", "claim", "data"]].to_numpy().tolist() == [
         ["syndicated", "figure2", "1", "synthetic, surrogate"],
         ["habo", "limits", "b", "real, synthetic"],

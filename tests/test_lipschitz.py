@@ -15,7 +15,7 @@ from runners.aggregate import aggregate
 from runners.config_tree import CONF
 from runners.figures import expand
 from runners.pool import Runner
-from runners.reproduce_figure import reproduce_figure
+from runners.reproduce_figure import FigurePlan, reproduce_figure
 from runners.store import Store
 
 GRID = (0.1, 0.5, 2.5)
@@ -97,9 +97,8 @@ def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     with initialize_config_dir(CONF, version_base="1.3"):
-        assert reproduce_figure(
-            FIGURE, "cdt/figure3/smoke", "smoke", [], command="", jobs=1, runner=Runner(progress=False)
-        ).complete
+        plan = FigurePlan(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
+        assert reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).complete
         drawn = expand(FIGURE, "smoke", [])
     folder = tmp_path / "cdt" / "figure3" / "smoke"
     curves, finals = pd.read_csv(folder / "curves.csv"), pd.read_csv(folder / "finals.csv")
@@ -144,6 +143,6 @@ def test_columns_of_curves_may_be_patterns(tmp_path):
     assert (curves["column"] == "reward").sum() == MAX_ROUNDS
     assert curves["round"].min() == 1
     assert curves["round"].max() == 300
-    few, _ = aggregate([drawn], [[0]], store, columns=["reward"], keep=lambda rounds: np.array([0, 9]))
-    assert few["round"].tolist() == [1, 10]
+    few, _ = aggregate([drawn], [[0]], store, columns=["reward"], keep=lambda rounds: np.array([0, 9, 299]))
+    assert few["round"].tolist() == [1, 10, 300]
     assert evenly(rounds)[[0, -1]].tolist() == [0, 299]

@@ -29,6 +29,8 @@ FILES = {
     "curves.csv",
     "finals.csv",
     "manifest.json",
+    "environment.json",
+    "seconds.csv",
 }
 
 
@@ -63,9 +65,17 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     first = commands.call("reproduce", *words)
     assert (first.code, first.err) == (0, "")
     assert "60 repetitions (60 new, 0 failed)" in first.out
-    last_line = first.out.splitlines()[-1]
-    assert last_line.startswith("1 figure in ")
-    assert last_line.endswith(f"gallery: {commands.results / 'index.html'}")
+    summary, look, *stand_ins = first.out.splitlines()[1:]
+    assert summary.startswith("1 figure in ")
+    assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
+    assert look.startswith(
+        "A few repetitions of short runs are a look, not a verdict. Of the committed results' claims "
+    )
+    assert stand_ins == [
+        "Data that is not here was replaced by stand-ins, which say nothing about the papers:",
+        "  movielens: syndicated/figure2 (LinUCB, MovieLens, LinTS, MovieLens, UCB-GLM, MovieLens)",
+        "To fetch what may be downloaded: python -m bench.data fetch movielens (for the rest see docs/data.md)",
+    ]
     assert "figure2" in (commands.results / "syndicated" / "index.html").read_text()
     folder = commands.results / "syndicated" / "figure2" / "smoke-surrogate"
     assert {path.parent for path in commands.results.rglob("table.csv")} == {folder}
@@ -98,7 +108,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert (second.code, second.err) == (0, "")
     assert "60 repetitions (0 new, 0 failed)" in second.out
     assert {path.name for path in folder.iterdir()} == FILES
-    for name in FILES - {"manifest.json"}:  # it says what it was made with
+    for name in FILES - {"environment.json"}:  # it says when the figure was made
         assert (folder / name).read_bytes() == files[name], name
     assert not list(commands.cwd.iterdir())
 
@@ -149,13 +159,15 @@ def test_the_manifest_does_not_say_that_a_paper_stated_what_the_scale_has_cut(ma
 def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
     made: list[tuple[str, str, list[str]]] = []
 
-    def reproduce_figure(figure, where, scale, extra, **_):
-        name, _, _ = where.rpartition("/")
-        assert figure == load_figure(name)
-        made.append((name, scale, extra))
-        return Reproduced(name != "syndicated/figure3", pd.DataFrame({"verdict": ["holds"]}), ROOT)
+    def reproduce_figures(plans, **_):
+        for plan in plans:
+            name, _, _ = plan.where.rpartition("/")
+            assert plan.figure == load_figure(name)
+            assert not plan.is_reference
+            made.append((name, plan.scale, plan.extra))
+            yield Reproduced(name != "syndicated/figure3", pd.DataFrame({"verdict": ["holds"]}), ROOT)
 
-    monkeypatch.setattr("runners.reproduce_figure.reproduce_figure", reproduce_figure)
+    monkeypatch.setattr(reproduce, "reproduce_figures", reproduce_figures)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")
     files = sorted((ROOT / "conf" / "figure" / "syndicated").glob("*.yaml"))
     assert made == [(f"syndicated/{path.stem}", "smoke", ["seed=3"]) for path in files]

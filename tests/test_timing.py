@@ -22,6 +22,7 @@ from bench.report.style import applied, line_style
 from runners import reproduce_figure, timing
 from runners.config_tree import CONF
 from runners.experiment import Experiment
+from runners.fanout import FanOut
 from runners.pool import Runner
 from runners.store import Store
 
@@ -179,14 +180,12 @@ def test_a_stop_keeps_what_is_finished(calls, store):
 def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, capsys):
     """End to end: nothing is handed to workers, and a second call measures nothing."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr(reproduce_figure, "run_all", lambda *_, **__: pytest.fail("handed to workers"))
+    monkeypatch.setattr(FanOut, "add", lambda *_, **__: pytest.fail("handed to workers"))
     figure = {**FIGURE, "note": "Machines differ"}
 
     def make():
-        runner = Runner(progress=False)
-        return reproduce_figure.reproduce_figure(
-            figure, "cdt/table1/smoke", "smoke", [], command="", jobs=2, runner=runner
-        ).complete
+        plan = reproduce_figure.FigurePlan(figure, "cdt/table1/smoke", "smoke", [], "")
+        return reproduce_figure.reproduce_figure(plan, jobs=2, runner=Runner(progress=False)).complete
 
     with initialize_config_dir(CONF, version_base="1.3"):
         assert make()
@@ -195,17 +194,21 @@ def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, caps
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
         assert make()
     assert "8 repetitions (0 new, 0 failed)" in capsys.readouterr().out
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    again = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert {**again, "environment.json": b""} == {**before, "environment.json": b""}
     assert set(before) == {"table1.png", "table1.svg"} | {
         f"{name}.{end}" for name, end in (("table", "csv"), ("table", "md"), ("finals", "csv"), ("claims", "csv"))
-    } | {"manifest.json"}
+    } | {"manifest.json", "environment.json", "seconds.csv"}
     finals = pd.read_csv(folder / "finals.csv")
-    assert list(finals.columns) == ["panel", "method", "repetition", "rounds", "seconds", "cpu_seconds"]
+    assert list(finals.columns) == ["panel", "method", "repetition", "rounds"]
+    seconds = pd.read_csv(folder / "seconds.csv")
+    assert list(seconds.columns) == ["panel", "method", "repetition", "seconds", "cpu_seconds"]
     kept = [json.loads(path.read_text())["measurements"] for path in tmp_path.glob("raw/*/seconds.json")]
-    assert sorted(finals["seconds"]) == pytest.approx(sorted(one["seconds"] for own in kept for one in own))
+    assert sorted(seconds["seconds"]) == pytest.approx(sorted(one["seconds"] for own in kept for one in own))
     assert set(finals["rounds"]) == {200}
-    first = json.loads(before["manifest.json"])["runs"][0]
-    assert first["seconds_per_repetition"] == pytest.approx(finals["seconds"][:2].mean(), abs=1e-4)
+    run_id = json.loads(before["manifest.json"])["runs"][0]["run_id"]
+    each = json.loads(before["environment.json"])["seconds_per_repetition"]
+    assert each[run_id] == pytest.approx(seconds["seconds"][:2].mean(), abs=1e-4)
     assert "- Machines differ" in before["table.md"].decode()
     assert "Machines differ" in before["table1.svg"].decode()
 

@@ -257,6 +257,9 @@ class _Page:
         # The layout moves a little each time it is computed: fixed here, a figure can be saved twice alike.
         self.figure.draw_without_rendering()
         self.figure.set_layout_engine("none")
+        for axes in self.figure.axes:  # the last bits depend on what the process has drawn before
+            left, bottom, width, height = (round(float(v), 9) for v in axes.get_position(original=True).bounds)
+            axes.set_position((left, bottom, width, height))
 
     def _write_header(self, title: Sequence[str], note: Sequence[str], is_surrogate: bool) -> None:
         left, top = _MARGIN / self._width, self._height - _MARGIN

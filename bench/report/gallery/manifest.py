@@ -1,4 +1,4 @@
-"""The part of a figure's manifest that the gallery shows."""
+"""The parts of a figure's manifest and environment that the gallery shows."""
 
 from typing import Any
 
@@ -19,11 +19,11 @@ class Setting(BaseModel):
 class Run(BaseModel):
     """An experiment of the figure."""
 
+    run_id: str = ""
     command: str = ""
     repetitions: int = 0
     horizon: int | None = None
     data: str | None = None
-    seconds_per_repetition: float | None = None
 
 
 class Manifest(BaseModel):
@@ -35,4 +35,12 @@ class Manifest(BaseModel):
     settings: list[Setting] = []
     published: list[Any] = []
     runs: list[Run] = []
-    environment: dict[str, Any] = {}
+
+
+class Made(BaseModel):
+    """With what a figure was made, and how long its runs took: what differs whenever it is made."""
+
+    python: str = ""
+    cpu: str = ""
+    git: dict[str, Any] | None = None
+    seconds_per_repetition: dict[str, float] = {}

@@ -12,7 +12,7 @@ _COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", *VERDICTS)
 
 
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
-    """Return a row for each claim of each figure, at the largest scale there is.
+    """Return a row for each claim of each figure that has a reference result, the largest scale there is.
 
     Returns
     -------
@@ -23,16 +23,17 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     rows = []
     for paper in papers:
         for figure in paper.figures:
-            if figure.first is None:
+            reference = next((result for result in figure.results if result.is_reference), None)
+            if reference is None:
                 continue
-            for cases in figure.first.grouped_claims():
+            for cases in reference.grouped_claims():
                 found = [case["verdict"] for case in cases]
                 rows.append(
                     {
                         "paper": paper.name,
                         "figure": figure.name,
-                        "scale": figure.first.scale,
-                        "data": ", ".join(figure.first.data),
+                        "scale": reference.scale,
+                        "data": ", ".join(reference.data),
                         "claim": cases[0]["claim"],
                         "text": cases[0]["text"],
                         **{verdict: found.count(verdict) for verdict in VERDICTS},
@@ -48,7 +49,7 @@ def overview_text(table: pd.DataFrame) -> str:
     rows += [_sum("all", table[~without]), _sum("apart: on surrogate or packaged data", table[without])]
     notes = [
         "A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, else it "
-        "is open. Each figure counts once, at the largest scale there is",
+        "is open. Each figure counts once, at the largest scale of its reference results",
         "What was found on data generated in place of the real data, or on a small packaged sample of it, allows no "
         "conclusion about the claim",
     ]

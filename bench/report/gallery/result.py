@@ -9,7 +9,7 @@ import pandas as pd
 
 from bench.errors import BenchError
 from bench.report.figure import Figure
-from bench.report.gallery.manifest import Manifest
+from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
 from bench.report.provenance import PACKAGED, SURROGATE, Provenance
@@ -50,6 +50,7 @@ class Result:
         self.files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
         self._provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
+        self.made = self._read("environment.json", Made.model_validate_json) or Made()
         self.data = self._data()
         self.caveat = next((kind for kind in ("surrogate", "packaged") if kind in self.data), "")
         self.claims = self._claims()
@@ -65,6 +66,11 @@ class Result:
         """What to sort by: the largest scale first, what allows conclusions before what does not."""
         size = self.scale.split("-")[0]
         return (SCALES.index(size) if size in SCALES else len(SCALES), bool(self.caveat), self.scale)
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is a result to be committed, not a user's own."""
+        return self.scale.startswith("paper") or self.scale.endswith("-reference")
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -88,17 +94,16 @@ class Result:
     @property
     def run_time(self) -> str:
         """The seconds of all repetitions together, in words."""
-        times = [(run.seconds_per_repetition, run.repetitions) for run in self.manifest.runs]
+        times = [(self.made.seconds_per_repetition.get(run.run_id), run.repetitions) for run in self.manifest.runs]
         known = [seconds * repetitions for seconds, repetitions in times if seconds is not None]
         return duration(sum(known)) if known else "unknown"
 
     @property
     def made_with(self) -> str:
         """Python, machine and commit in words."""
-        about = self.manifest.environment
-        git = about.get("git") if isinstance(about.get("git"), dict) else {}
-        words = [f"Python {about['python']}" if about.get("python") else "", str(about.get("cpu") or "")]
-        if git and git.get("commit"):
+        made, git = self.made, self.made.git or {}
+        words = [f"Python {made.python}" if made.python else "", made.cpu]
+        if git.get("commit"):
             words.append(f"commit {str(git['commit'])[:10]}{' with changes' if git.get('dirty') else ''}")
         return ", ".join(filter(None, words))
 
@@ -112,8 +117,12 @@ class Result:
         if self._figure is None or self.is_computed:
             return None
         curves = self._csv("curves.csv") if self._figure.curve_columns() else pd.DataFrame()
+        finals = self._csv("finals.csv")
+        if len(finals) and "seconds.csv" in self.files:  # its rows are those of finals.csv
+            seconds = self._csv("seconds.csv")
+            finals = finals.join(seconds[[name for name in seconds if name not in finals]])
         try:
-            results = Results(self._figure, curves, self._csv("finals.csv"), self._provenance)
+            results = Results(self._figure, curves, finals, self._provenance)
             plot = plot_of(self._figure, results, self._tables)
         except (BenchError, KeyError, TypeError, ValueError) as error:
             self.problems.append(f"no picture to point at: the tables don't fit the figure's settings ({error})")

@@ -1,0 +1,169 @@
+"""Repetitions that lie beside a figure, so that a later reproduction need not run them again."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.errors import StoreError
+from runners.aggregate import Kept, is_measured
+from runners.store import write_bytes
+
+FILE = "repetitions.parquet"
+SECONDS = "seconds.csv"
+_KEYS = ("run_id", "repetition", "round")
+
+
+class CommittedRepetitions:
+    """What `write_repetitions` has written beside a figure, in one or several folders.
+
+    Parameters
+    ----------
+    folders
+        Where to look; a folder without the file, or whose file was written for other curves, counts for nothing.
+    needs
+        What a figure keeps of a repetition, see `write_repetitions`.
+    labels
+        The figure's labels of each run, by its name; only these runs are read.
+
+    Raises
+    ------
+    StoreError
+        When a file is damaged.
+    """
+
+    def __init__(self, folders: Sequence[Path], needs: str, labels: Mapping[str, Mapping[str, str]]) -> None:
+        self._found: dict[tuple[str, int], Kept] = {}
+        for folder in folders:
+            if (folder / FILE).is_file():
+                self._found = _read(folder, needs, labels) | self._found
+
+    def get(self, run_id: str, repetition: int) -> Kept | None:
+        """Return a repetition, None if it is not there."""
+        return self._found.get((run_id, repetition))
+
+    def without_seconds(self, seconds: str) -> None:
+        """Forget the repetitions whose column ``seconds`` of measured seconds is not known."""
+        self._found = {key: one for key, one in self._found.items() if seconds in one.seconds}
+
+    def done(self, run_id: str) -> set[int]:
+        """Return the numbers of the repetitions of a run."""
+        return {repetition for name, repetition in self._found if name == run_id}
+
+
+def write_repetitions(
+    folder: Path, needs: str, run_ids: Sequence[str], done: Sequence[Sequence[int]], own: Sequence[Sequence[Kept]]
+) -> None:
+    """Write what a figure keeps of its repetitions, exactly, into one file.
+
+    A row is a round of a repetition: ``run_id``, ``repetition``, ``round``, the columns of which there are curves, and
+    in a repetition's last row also the last values of all others. Numbers are stored by bytes of equal weight, which
+    makes curves a quarter smaller; pages have checksums.
+
+    Parameters
+    ----------
+    folder
+        The figure's folder.
+    needs
+        What is kept of a repetition, in words: a file that was written for other needs is not read.
+    run_ids, done, own
+        Of each experiment its name, its repetitions and what is kept of them. Experiments that several labels share
+        are written once.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be written.
+    """
+    rows: dict[tuple[str, int], Kept] = {}
+    for run_id, numbers, kept in zip(run_ids, done, own, strict=True):
+        rows |= {(run_id, number): one for number, one in zip(numbers, kept, strict=True)}
+    curves = list(dict.fromkeys(name for one in rows.values() for name in one.curves))
+    columns: dict[str, Any] = {
+        "run_id": pa.array([run_id for (run_id, _), one in rows.items() for _ in one.rounds], pa.string()),
+        "repetition": pa.array([number for (_, number), one in rows.items() for _ in one.rounds], pa.int32()),
+        "round": pa.array([round_ for one in rows.values() for round_ in one.rounds.tolist()], pa.int64()),
+    }
+    for name in dict.fromkeys(name for one in rows.values() for name in one.finals):
+        values: list[Any] = []
+        for one in rows.values():
+            if name in one.curves:
+                values += one.curves[name].tolist()
+            else:
+                values += [None] * (len(one.rounds) - 1) + [one.finals.get(name)]
+        is_word = any(isinstance(value, str) for value in values)
+        texts = [value if isinstance(value, str) else None for value in values] if is_word else values
+        columns[name] = pa.array(texts, pa.string() if is_word else pa.float64(), from_pandas=False)
+    table = pa.table(columns).replace_schema_metadata({"needs": needs, "curves": json.dumps(curves)})
+    numbers = [name for name in table.column_names if pa.types.is_floating(table.schema.field(name).type)]
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        sink,
+        compression="zstd",
+        compression_level=9,
+        use_dictionary=["run_id"],
+        column_encoding=dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"),
+        write_statistics=False,
+        write_page_checksum=True,
+    )
+    write_bytes(folder / FILE, sink.getvalue().to_pybytes())
+
+
+def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, int], Kept]:
+    path = folder / FILE
+    try:
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+        metadata = file.schema_arrow.metadata or {}
+        if metadata.get(b"needs", b"").decode() != needs:
+            return {}
+        curves = json.loads(metadata[b"curves"])
+        table = file.read()
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        line = str(error).partition("\n")[0]
+        raise StoreError(
+            f"{path}: cannot be read ({line}), expected repetitions; delete it to run them again"
+        ) from None
+    keys = [table.column(name).to_pylist() for name in _KEYS]
+    values = {name: table.column(name) for name in table.column_names if name not in _KEYS}
+    numbers = {name: values[name].to_numpy() for name in curves}
+    there = {name: values[name].is_valid().to_numpy() for name in values}
+    seconds = _seconds(folder, wanted)
+    found = {}
+    start, length = 0, len(table)
+    while start < length:
+        key = keys[0][start], keys[1][start]
+        end = start
+        while end < length and (keys[0][end], keys[1][end]) == key:
+            end += 1
+        if key[0] in wanted:
+            own = {name: numbers[name][start:end] for name in curves if there[name][start]}
+            finals = {name: values[name][end - 1].as_py() for name in values if there[name][end - 1]}
+            rounds = np.array(keys[2][start:end], dtype=np.int64)
+            found[key] = Kept(rounds, own, finals, seconds.get(key, {}))
+        start = end
+    return found
+
+
+def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, int], dict[str, float]]:
+    """Return the measured seconds of repetitions, as far as they are known."""
+    try:
+        table = pd.read_csv(folder / SECONDS, keep_default_na=False)
+    except (OSError, ValueError):
+        return {}
+    by_label: dict[tuple[str, ...], list[str]] = {}
+    axes = [name for name in table.columns if name != "repetition" and not is_measured(name)]
+    shared = [axis for axis in axes if any(axis in labels for labels in wanted.values())]
+    for run_id, labels in wanted.items():
+        by_label.setdefault(tuple(labels.get(axis, "") for axis in shared), []).append(run_id)
+    found: dict[tuple[str, int], dict[str, float]] = {}
+    for row in table.to_dict("records"):
+        seconds = {n: float(row[n]) for n in table.columns if n.startswith("seconds_") and row[n] != ""}
+        for run_id in by_label.get(tuple(str(row[axis]) for axis in shared), []):
+            found[run_id, int(row["repetition"])] = seconds
+    return found

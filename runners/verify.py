@@ -1,0 +1,221 @@
+"""Run some committed repetitions anew and compare: python -m runners.verify [figure=cdt/figure2] [seconds=180] [seed=0]
+
+Repetitions are drawn at random from the reference results until they would take about ``seconds`` with ``jobs`` workers
+(default: 2). Every last value and every point of a curve is compared with the committed one: exactly on the same kind
+of processor with the same versions, else to a relative tolerance of 1e-6. The exit code is 1 if any differs, or if the
+code or data of a figure's runs have changed since the figure was made.
+"""
+
+import json
+import math
+import random
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import hydra
+import numpy as np
+
+from bench.errors import ConfigError
+from bench.report.figure import Figure
+from runners.aggregate import Kept, thin
+from runners.capture import environment
+from runners.cli import command
+from runners.committed import FILE, CommittedRepetitions
+from runners.config_tree import CONF
+from runners.experiment import Experiment
+from runners.fanout import FanOut, Key
+from runners.figures import expand, figure_names, load_figure
+from runners.pool import Runner
+from runners.progress import progress_bar
+from runners.reproduce_figure import MACHINE, needs
+from runners.store import Store, results_folder
+
+TOLERANCE = 1e-6
+"""Relative, between different processors or versions."""
+
+_MISSES = 50
+_DEFAULTS = {"seconds": "180", "figure": "", "seed": "0", "jobs": "2"}
+
+
+class _Run(NamedTuple):
+    """A run of a figure as it is today, and what is committed of it."""
+
+    figure: str
+    config: Figure
+    labels: dict[str, str]
+    experiment: Experiment
+    committed: dict[int, Kept]
+    seconds: float
+    same_machine: bool
+
+
+def main() -> int:
+    """Verify what the command line asks for; return the exit code."""
+    if "--help" in sys.argv or "-h" in sys.argv:
+        print(__doc__)
+        return 0
+    return command("config", lambda: verify(sys.argv[1:]))
+
+
+def verify(words: Sequence[str]) -> bool:
+    """Draw, run and compare; return whether nothing differs and nothing is outdated.
+
+    Raises
+    ------
+    ConfigError
+        When a word is no setting of this command, or nothing is committed of the figure.
+    """
+    given = _parse(words)
+    names = [given["figure"]] if given["figure"] else figure_names()
+    runs: list[_Run] = []
+    outdated: dict[str, str] = {}
+    with hydra.initialize_config_dir(CONF, version_base="1.3"):
+        for name in names:
+            for folder in sorted((results_folder() / name).glob("paper*")):
+                if (folder / FILE).is_file():
+                    own, changed, renew = _read(name, folder)
+                    runs += own
+                    if changed:
+                        outdated[f"{name}/{folder.name}: {changed}"] = renew
+    if not runs:
+        raise ConfigError(
+            f"found no committed repetitions ({FILE}) of {given['figure'] or 'any figure'} below {results_folder()}, "
+            "expected those of a run at scale paper"
+        )
+    jobs = int(given["jobs"])
+    drawn = _draw(runs, float(given["seconds"]) * jobs, random.Random(int(given["seed"])))
+    compared, equal, first = _compare(drawn, jobs)
+    print(f"{len(drawn)} repetitions of {len({run.figure for run, _ in drawn})} figures run anew: {compared:,} values")
+    print(f"{equal:,} equal, {compared - equal:,} differ{': first ' + first if first else ''}")
+    if not all(run.same_machine for run, _ in drawn):
+        print(f"some were made on another processor or with other versions: equal to a relative {TOLERANCE:g}")
+    for text, renew in outdated.items():
+        print(f"outdated: {text}; to renew it: {renew}")
+    return compared == equal and not outdated
+
+
+def _parse(words: Sequence[str]) -> dict[str, str]:
+    given = dict(_DEFAULTS)
+    for word in words:
+        key, _, value = word.partition("=")
+        if key not in given:
+            raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(given)}")
+        given[key] = value
+    for key, least in (("seconds", 1), ("seed", 0), ("jobs", 1)):
+        if not given[key].isdecimal() or int(given[key]) < least:
+            raise ConfigError(f"{key}: found '{given[key]}', expected a whole number, at least {least}")
+    if given["figure"] and given["figure"] not in figure_names():
+        raise ConfigError(f"figure: found '{given['figure']}', expected one of: {', '.join(figure_names())}")
+    return given
+
+
+def _read(name: str, folder: Path) -> tuple[list[_Run], str, str]:
+    """Return the runs of a committed figure, how many are outdated in words, and the command that renews them."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    then = json.loads((folder / "environment.json").read_text())
+    now = environment()
+    same_machine = all(then.get(key) == now[key] for key in MACHINE)
+    config = load_figure(name)
+    extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(("figure=", "scale="))]
+    today = {json.dumps(one.labels, sort_keys=True): one for one in expand(config, manifest["scale"], extra)}
+    ids = {run["run_id"]: run["labels"] for run in manifest["runs"]}
+    committed = CommittedRepetitions([folder], needs(config), ids)
+    runs, changed, gone = [], 0, 0
+    for entry in manifest["runs"]:
+        one = today.get(json.dumps(entry["labels"], sort_keys=True))
+        if one is None:
+            gone += 1
+            continue
+        changed += one.run.experiment.run_id != entry["run_id"]
+        known = {number: committed.get(entry["run_id"], number) for number in committed.done(entry["run_id"])}
+        own = {number: kept for number, kept in known.items() if kept is not None}
+        seconds = then["seconds_per_repetition"].get(entry["run_id"], 1.0)
+        if own:
+            runs.append(_Run(name, config, entry["labels"], one.run.experiment, own, seconds, same_machine))
+    words = f"code, settings or data of {changed} of {len(ids)} runs have changed" if changed else ""
+    if gone or not runs:
+        words = f"{gone} runs are no longer part of it" if gone else "it needs other curves than are committed"
+    return runs, words, manifest["command"]
+
+
+def _draw(runs: list[_Run], seconds: float, rng: random.Random) -> list[tuple[_Run, int]]:
+    """Draw repetitions, each figure as likely as any other, until they fill the time."""
+    by_figure: dict[str, list[_Run]] = {}
+    for run in runs:
+        by_figure.setdefault(run.figure, []).append(run)
+    names = sorted(by_figure)
+    drawn: dict[tuple[str, int], tuple[_Run, int]] = {}
+    misses = 0
+    while misses < _MISSES:
+        run = rng.choice(by_figure[rng.choice(names)])
+        number = rng.choice(sorted(run.committed))
+        key = run.experiment.run_id, number
+        if key in drawn or (run.seconds > seconds and drawn):
+            misses += 1
+            continue
+        misses = 0
+        drawn[key] = run, number
+        seconds -= run.seconds
+    return list(drawn.values())
+
+
+def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[int, int, str]:
+    """Run repetitions anew; return how many values were compared, how many are equal, and the first that is not."""
+    compared = equal = 0
+    first = ""
+    with tempfile.TemporaryDirectory() as scratch, progress_bar(None, "verify") as progress:
+        store = Store(scratch)
+        fan = FanOut(store, jobs=jobs, runner=Runner())
+        wanted = {(run.experiment.run_id, number): run for run, number in drawn}
+        for (_, number), run in wanted.items():
+            progress.expect(run.figure, run.experiment.settings["horizon"], 1)
+            fan.add(run.experiment, [number])
+        with fan.running():
+            for answer in fan.answers():
+                key: Key = answer.key  # type: ignore[assignment]
+                run_id, number = key
+                run = wanted[run_id, number]
+                progress.advance(run.figure, run.experiment.settings["horizon"], answer.seconds)
+                where = f"{run.figure}, {', '.join(run.labels.values())}, repetition {number}"
+                then = run.committed[number]
+                if answer.status == "failed":
+                    compared += 1
+                    first = first or f"{where}: failed: {answer.error}"
+                    continue
+                now = thin(store.read(run_id, number), {}, run.config.curve_columns(), None, then.rounds)
+                good, every, difference = _values(then, now, 0.0 if run.same_machine else TOLERANCE)
+                compared, equal = compared + every, equal + good
+                first = first or (f"{where}, {difference}" if difference else "")
+    return compared, equal, first
+
+
+def _values(then: Kept, now: Kept, tolerance: float) -> tuple[int, int, str]:
+    """Return how many values are equal, how many there are, and the first difference in words."""
+    if then.rounds.tolist() != now.rounds.tolist():
+        return 0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}"
+    pairs: list[tuple[str, float | str, float | str]] = []
+    for name in dict.fromkeys([*then.finals, *now.finals]):
+        pairs.append((name, then.finals.get(name, math.nan), now.finals.get(name, math.nan)))
+    for name, values in then.curves.items():
+        others = now.curves.get(name, np.full(len(values), np.nan))
+        pairs += [
+            (f"{name} at round {round_}", a, b)
+            for round_, a, b in zip(then.rounds.tolist(), values.tolist(), others.tolist(), strict=True)
+        ]
+    unequal = [(name, a, b) for name, a, b in pairs if not _equal(a, b, tolerance)]
+    words = f"{unequal[0][0]}: committed {unequal[0][1]!r}, now {unequal[0][2]!r}" if unequal else ""
+    return len(pairs) - len(unequal), len(pairs), words
+
+
+def _equal(a: float | str, b: float | str, tolerance: float) -> bool:
+    if isinstance(a, str) or isinstance(b, str):
+        return a == b
+    return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Repetitions beside a figure: adopted where nothing has changed, and the figure comes out the same to the byte."""
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hydra import initialize_config_dir
+
+from bench.errors import StoreError
+from runners.aggregate import Kept
+from runners.committed import FILE, CommittedRepetitions, write_repetitions
+from runners.config_tree import CONF
+from runners.pool import Runner
+from runners.reproduce_figure import FigurePlan, reproduce_figure
+
+FIGURE: dict[str, Any] = {
+    "name": "small",
+    "paper": "none",
+    "title": "Regret",
+    "kind": "curves",
+    "column": "regret",
+    "x_label": "round",
+    "y_label": "regret",
+    "panels": [],
+    "horizon": 90,
+    "repetitions": 3,
+    "common": ["env=synthetic_linear", "env.dim=2", "env.n_arms=3"],
+    "runs": [{"method": {"TL": ["tuner=tl"], "CDT": ["tuner=cdt"]}}],
+    "claims": [],
+}
+MEASURED = ("environment.json", "seconds.csv")
+RUN, OTHER = "a" * 20, "b" * 20
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch, capsys):
+    """Make the figure in a folder of results; return its line and its files."""
+
+    def call(name: str, jobs: int = 1, **changes: Any) -> tuple[str, dict[str, bytes]]:
+        monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / name))
+        plan = FigurePlan({**copy.deepcopy(FIGURE), **changes}, "mine/small/paper", "paper", [], "command", True)
+        with initialize_config_dir(CONF, version_base="1.3"):
+            made = reproduce_figure(plan, jobs=jobs, runner=Runner(progress=False))
+        files = {path.name: path.read_bytes() for path in made.folder.iterdir() if path.name not in MEASURED}
+        return capsys.readouterr().out, files
+
+    return call
+
+
+def clone(tmp_path: Path, source: str, target: str) -> Path:
+    """Copy what is committed of a folder of results."""
+    shutil.copytree(tmp_path / source, tmp_path / target, ignore=shutil.ignore_patterns("raw"))
+    return tmp_path / target / "mine" / "small" / "paper"
+
+
+def test_a_figure_is_the_same_to_the_byte_whenever_and_wherever_it_is_made(make):
+    line, first = make("first")
+    assert "6 repetitions (6 new, 0 failed)" in line
+    assert set(first) >= {"small.png", "small.svg", "finals.csv", "curves.csv", "manifest.json", FILE}
+    assert b"seconds" not in first["finals.csv"]
+    assert make("second", jobs=2)[1] == first
+
+
+def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted(make, tmp_path):
+    make("first")
+    clone(tmp_path, "first", "second")
+    line, topped_up = make("second", repetitions=5)
+    assert "10 repetitions (4 new, 0 failed)" in line
+    assert len(list((tmp_path / "second" / "raw").glob("*/*.parquet"))) == 4
+    assert topped_up == make("third", repetitions=5)[1]
+    seconds = pd.read_csv(tmp_path / "second" / "mine/small/paper/seconds.csv")
+    assert len(seconds) == 10
+    assert (seconds["seconds_total"] > 0).all()  # those of the adopted repetitions have come with them
+    clone(tmp_path, "second", "fourth")
+    line, fewer = make("fourth")
+    assert "6 repetitions (0 new, 0 failed)" in line
+    assert fewer == make("first")[1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"common": [*FIGURE["common"], "env.noise_std=0.3"]},  # other runs
+        {"column": "reward"},  # other curves of the same runs
+    ],
+)
+def test_what_has_changed_is_run_again(make, tmp_path, changes):
+    make("first")
+    clone(tmp_path, "first", "second")
+    line, files = make("second", **changes)
+    assert "6 repetitions (6 new, 0 failed)" in line
+    assert files == make("third", **changes)[1]
+
+
+def test_seconds_of_another_machine_are_measured_again(make, tmp_path):
+    changes = {"kind": "dots", "column": "seconds_total"}
+    make("first", **changes)
+    folder = clone(tmp_path, "first", "second")
+    assert "(0 new, 0 failed)" in make("second", **changes)[0]
+    then = json.loads((folder / "environment.json").read_text())
+    (folder / "environment.json").write_text(json.dumps({**then, "cpu": "another"}))
+    assert "(6 new, 0 failed)" in make("second", **changes)[0]
+
+
+def test_a_damaged_file_is_named(make, tmp_path):
+    make("first")
+    path = clone(tmp_path, "first", "second") / FILE
+    content = path.read_bytes()
+    for damaged in (content[:-9], b"", content[:200] + bytes([content[200] ^ 1]) + content[201:]):
+        path.write_bytes(damaged)
+        with pytest.raises(StoreError, match=rf"^{path}: cannot be read \(.*delete it to run them again$"):
+            make("second")
+
+
+def runs(*names: str) -> dict[str, dict[str, str]]:
+    return {name: {"method": name} for name in names}
+
+
+def plain(kept: Kept) -> dict[str, str]:
+    """Return the last values exactly; among words, what is missing may be left out."""
+    texts = {name: value if isinstance(value, str) else repr(float(value)) for name, value in kept.finals.items()}
+    return {name: text for name, text in texts.items() if (name, text) != ("kind", "nan")}
+
+
+def test_numbers_words_and_what_is_missing_come_back_exactly(tmp_path):
+    rounds = np.array([1, 40, 90])
+    curve = np.array([0.1, 1 / 3, 2.0**-40])
+    own = [
+        [
+            Kept(rounds, {"regret": curve}, {"regret": curve[-1], "depth": 3.0, "kind": "sqrt"}, {}),
+            Kept(rounds[:2], {"regret": curve[:2]}, {"regret": 1 / 3, "depth": np.nan, "kind": np.nan}, {}),
+        ],
+        [Kept(rounds, {}, {"score": -0.0}, {})],
+    ]
+    write_repetitions(tmp_path, "these", [RUN, OTHER], [[0, 4], [1]], own)
+    found = CommittedRepetitions([tmp_path / "nothing", tmp_path], "these", runs(RUN, OTHER))
+    assert (found.done(RUN), found.done(OTHER)) == ({0, 4}, {1})
+    for key, kept in (((RUN, 0), own[0][0]), ((RUN, 4), own[0][1]), ((OTHER, 1), own[1][0])):
+        same = found.get(*key)
+        assert same is not None
+        assert same.rounds.tobytes() == kept.rounds.tobytes()
+        assert {name: values.tobytes() for name, values in same.curves.items()} == {
+            name: values.tobytes() for name, values in kept.curves.items()
+        }
+        assert plain(same) == plain(kept)
+    assert found.get(RUN, 1) is None
+    assert CommittedRepetitions([tmp_path], "others", runs(RUN)).done(RUN) == set()
+    assert CommittedRepetitions([tmp_path], "these", runs(OTHER)).done(RUN) == set()

@@ -1,0 +1,111 @@
+"""python -m runners.verify: committed values that are right are found equal, one that is not is named."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import initialize_config_dir
+from test_committed import FIGURE
+
+from bench.errors import ConfigError
+from runners import verify
+from runners.committed import CommittedRepetitions, write_repetitions
+from runners.config_tree import CONF
+from runners.pool import Runner
+from runners.reproduce_figure import FigurePlan, needs, reproduce_figure
+
+COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
+
+
+@pytest.fixture
+def committed(tmp_path, monkeypatch):
+    """A committed figure, which the command finds among the suite's; return its configuration and its folder."""
+    figure: dict[str, Any] = copy.deepcopy(FIGURE)
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setattr(verify, "figure_names", lambda: ["mine/small"])
+    monkeypatch.setattr(verify, "load_figure", lambda _: figure)
+    plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
+    with initialize_config_dir(CONF, version_base="1.3"):
+        made = reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
+    return figure, made.folder
+
+
+def tamper(folder: Path, by: float) -> None:
+    """Move one point of the curve of the third repetition of CDT."""
+    runs = json.loads((folder / "manifest.json").read_text())["runs"]
+    ids = [run["run_id"] for run in runs]
+    found = CommittedRepetitions([folder], needs(FIGURE), {run["run_id"]: run["labels"] for run in runs})
+    own = [[kept for number in range(3) if (kept := found.get(run_id, number))] for run_id in ids]
+    curve = own[1][2].curves["regret"].copy()
+    curve[4] *= 1 + by
+    own[1][2].curves["regret"] = curve
+    write_repetitions(folder, needs(FIGURE), ids, [[0, 1, 2]] * 2, own)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_right_is_found_equal(committed, capsys, jobs):
+    assert verify.verify([f"jobs={jobs}", "figure=mine/small"])
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("6 repetitions of 1 figures run anew: ")
+    assert second.endswith(" equal, 0 differ")
+    compared = int(first.split()[-2].replace(",", ""))
+    assert compared == int(second.split()[0].replace(",", "")) > 6 * 2 * 40
+
+
+def test_a_value_that_differs_is_named(committed, capsys):
+    _, folder = committed
+    tamper(folder, 1e-9)
+    assert not verify.verify(["jobs=1"])
+    lines = capsys.readouterr().out.splitlines()
+    assert " equal, 1 differ: first mine/small, CDT, repetition 2, regret at round " in lines[1]
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(("by", "is_equal"), [(1e-9, True), (1e-4, False)])
+def test_on_another_machine_there_is_a_tolerance_that_is_stated(committed, capsys, by, is_equal):
+    _, folder = committed
+    tamper(folder, by)
+    then = json.loads((folder / "environment.json").read_text())
+    (folder / "environment.json").write_text(json.dumps({**then, "cpu": "another"}))
+    assert verify.verify(["jobs=1"]) == is_equal
+    assert "equal to a relative 1e-06" in capsys.readouterr().out
+
+
+def test_what_has_changed_is_outdated_and_the_command_renews_it(committed, capsys):
+    figure, _ = committed
+    figure["common"] = [*figure["common"], "env.noise_std=0.3"]
+    assert not verify.verify(["jobs=1"])
+    out = capsys.readouterr().out
+    assert "0 differ" not in out
+    assert "outdated: mine/small/paper: code, settings or data of 2 of 2 runs have changed; to renew it: " in out
+    assert out.endswith(f"{COMMAND}\n")
+
+
+def test_the_sample_fits_the_time_and_follows_the_seed(committed):
+    kept = dict.fromkeys(range(50))
+    run = verify._Run("a/b", {}, {}, type("E", (), {"run_id": "x"})(), kept, 2.0, True)  # type: ignore[arg-type]
+    draws = [[n for _, n in verify._draw([run], 20.0, verify.random.Random(seed))] for seed in (0, 0, 1)]
+    assert draws[0] == draws[1] != draws[2]
+    assert [len(draw) for draw in draws] == [10] * 3
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("foo=1", "foo: found an unknown key"),
+        ("seed=x", "seed: found 'x'"),
+        ("seconds=0", "seconds: found '0'"),
+        ("figure=no", "figure: found 'no'"),
+    ],
+)
+def test_wrong_words_are_named(word, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        verify.verify([word])
+
+
+def test_where_nothing_is_committed_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    with pytest.raises(ConfigError, match="found no committed repetitions"):
+        verify.verify([])
