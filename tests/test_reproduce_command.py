@@ -167,7 +167,7 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
             made.append((name, plan.scale, plan.extra))
             yield Reproduced(name != "syndicated/figure3", pd.DataFrame({"verdict": ["holds"]}), ROOT)
 
-    monkeypatch.setattr(reproduce, "reproduce_figures", reproduce_figures)
+    monkeypatch.setattr("runners.reproduce_figure.reproduce_figures", reproduce_figures)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")
     files = sorted((ROOT / "conf" / "figure" / "syndicated").glob("*.yaml"))
     assert made == [(f"syndicated/{path.stem}", "smoke", ["seed=3"]) for path in files]
