@@ -169,7 +169,7 @@ class Store:
                 f"{path}: found a damaged file, expected the result as it was written; it is deleted, rerun to run "
                 "the repetition again"
             )
-        return pq.read_table(pa.BufferReader(content))
+        return pq.ParquetFile(pa.BufferReader(content)).read()  # read_table would import pandas
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
