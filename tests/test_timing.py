@@ -2,7 +2,6 @@
 
 import json
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from hydra import initialize_config_dir
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
-from omegaconf import OmegaConf
 from rendered import draw, tables
 
 from bench.errors import ConfigError
@@ -23,6 +21,7 @@ from runners import reproduce_figure, timing
 from runners.config_tree import CONF
 from runners.experiment import Experiment
 from runners.fanout import FanOut
+from runners.figures import load_figure
 from runners.pool import Runner
 from runners.store import Store
 
@@ -318,8 +317,7 @@ def test_the_picture_says_that_the_machine_had_other_work(busy, is_said):
 
 
 def test_nothing_overlaps_and_nothing_is_cut_off():
-    path = Path(CONF) / "figure" / "cdt" / "table1.yaml"
-    config: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(path))  # type: ignore[assignment]
+    config = load_figure("cdt/table1")
     (block,) = config["runs"]
     rows = [
         {"panel": panel, "method": method, "repetition": i, "rounds": 14000, "seconds": 0.02 * (1 + i + j)}

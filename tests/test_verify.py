@@ -10,6 +10,7 @@ from hydra import initialize_config_dir
 from test_committed import FIGURE
 
 from bench.errors import ConfigError
+from bench.report.figure import read_figure
 from runners import verify
 from runners.committed import CommittedRepetitions, write_repetitions
 from runners.config_tree import CONF
@@ -25,7 +26,7 @@ def committed(tmp_path, monkeypatch):
     figure: dict[str, Any] = copy.deepcopy(FIGURE)
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr(verify, "figure_names", lambda: ["mine/small"])
-    monkeypatch.setattr(verify, "load_figure", lambda _: figure)
+    monkeypatch.setattr(verify, "load_figure", lambda _: read_figure(figure))
     plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
     with initialize_config_dir(CONF, version_base="1.3"):
         made = reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
@@ -36,12 +37,12 @@ def tamper(folder: Path, by: float) -> None:
     """Move one point of the curve of the third repetition of CDT."""
     runs = json.loads((folder / "manifest.json").read_text())["runs"]
     ids = [run["run_id"] for run in runs]
-    found = CommittedRepetitions([folder], needs(FIGURE), {run["run_id"]: run["labels"] for run in runs})
+    found = CommittedRepetitions([folder], needs(read_figure(FIGURE)), {run["run_id"]: run["labels"] for run in runs})
     own = [[kept for number in range(3) if (kept := found.get(run_id, number))] for run_id in ids]
     curve = own[1][2].curves["regret"].copy()
     curve[4] *= 1 + by
     own[1][2].curves["regret"] = curve
-    write_repetitions(folder, needs(FIGURE), ids, [[0, 1, 2]] * 2, own)
+    write_repetitions(folder, needs(read_figure(FIGURE)), ids, [[0, 1, 2]] * 2, own)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
