@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
@@ -142,6 +143,8 @@ def pool(runner: Runner, jobs: int) -> "Parallel":
     """Return a joblib ``Parallel`` that passes calls to the workers and yields results as they complete."""
     from joblib import Parallel, parallel_config
 
+    # A worker that has grown large is replaced, which loses nothing
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
     limits = {"inner_max_num_threads": 1} if runner.backend == "loky" and jobs > 1 else {}
     try:
         with parallel_config(backend=runner.backend, **limits):
