@@ -44,6 +44,7 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
         asks = max(1, math.ceil((expected - at_random) / problem.rounds_per_ask))
         tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
+        task.wish = tuner.wish
     timed = task.timed
     start = 0.0
     while trace.round < rounds:

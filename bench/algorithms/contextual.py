@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from bench.algorithms.base import Algorithm
+from bench.algorithms.scoring import expected
 from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -59,6 +60,24 @@ class ContextualAlgorithm(Algorithm, ABC):
         ``configuration`` holds what a tuner has set, where a theoretical value depends on it.
         """
         return {}
+
+    @property
+    def estimate(self) -> np.ndarray | None:
+        """Its estimate of theta, shape (dim,), as of the latest decision; None when it has none."""
+        return None
+
+    def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
+        """Return what its estimate expects of a round in which ``arm`` is pulled; call it before :meth:`update`.
+
+        ``model_mean`` is the expected reward of the arm: x'theta, through the logistic function where all that the
+        algorithm takes are logistic rewards; ``model_regret`` is by how much the largest of all arms exceeds it. Empty
+        without an estimate.
+        """
+        theta = self.estimate
+        if theta is None:
+            return {}
+        mean, largest = expected(contexts, theta, arm, self.links == ("logistic",))
+        return {"model_mean": mean, "model_regret": largest - mean}
 
     @abstractmethod
     def start(self, info: BanditInfo, seeds: Seeds) -> None:

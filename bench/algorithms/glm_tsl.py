@@ -62,6 +62,10 @@ class GLMTSL(ContextualAlgorithm):
         width = math.sqrt(max(0.0, dim * math.log(horizon / dim) + 2 * math.log(horizon)))
         return {"exploration_rate": self._info.sub_gaussian / self.kappa * width * self.theory_factor}
 
+    @property
+    def estimate(self) -> np.ndarray:
+        return self.theta_bar
+
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._info = info
         self._regression = LogisticRegression(info.dim)

@@ -85,6 +85,10 @@ class GLOC(ContextualAlgorithm):
         )
         return {"exploration_rate": math.sqrt(beta), "kappa": kappa}
 
+    @property
+    def estimate(self) -> np.ndarray:
+        return self.theta_hat
+
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._info = info
         reach = self.theta_norm * (1.0 if self.feature_norm == "one" else info.feature_norm)

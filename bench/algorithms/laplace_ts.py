@@ -65,6 +65,10 @@ class LaplaceTS(ContextualAlgorithm):
         """Return the step size of cdt's theoretical setting."""
         return dict(_THEORY)
 
+    @property
+    def estimate(self) -> np.ndarray:
+        return self.mean
+
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self.mean = np.zeros(info.dim)
         self.precision = np.full(info.dim, self.prior_precision)

@@ -73,6 +73,10 @@ class LinearAlgorithm(ContextualAlgorithm):
             )
         }
 
+    @property
+    def estimate(self) -> np.ndarray:
+        return self.theta_hat
+
     def _set_ridge(self, ridge: float) -> None:
         """Recompute the state for the current ``ridge`` parameter, exactly."""
         self._ridge = positive("ridge", ridge)

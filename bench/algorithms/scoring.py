@@ -57,3 +57,22 @@ def best_upper_bound(
         if scores[k] > scores[best]:
             best = k
     return best
+
+
+@kernel
+def expected(contexts: np.ndarray, theta: np.ndarray, arm: int, logistic: bool) -> tuple[float, float]:
+    """Return the expected reward of ``arm`` and the largest of all arms, given ``theta``."""
+    n_arms, dim = contexts.shape
+    own = 0.0
+    largest = -np.inf
+    for k in range(n_arms):
+        value = 0.0
+        for i in range(dim):
+            value += contexts[k, i] * theta[i]
+        if k == arm:
+            own = value
+        largest = max(largest, value)
+    if logistic:
+        own = 1.0 / (1.0 + np.exp(-own))
+        largest = 1.0 / (1.0 + np.exp(-largest))
+    return own, largest

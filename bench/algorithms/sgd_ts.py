@@ -124,6 +124,10 @@ class SGDTS(ContextualAlgorithm):
             return {"exploration_rate": math.hypot(first, second), "learning_rate": _LEARNING_RATE}
         return {"learning_rate": _LEARNING_RATE, "exploration_rate_1": first, "exploration_rate_2": second}
 
+    @property
+    def estimate(self) -> np.ndarray:
+        return self.theta_bar
+
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._info = info
         self._tau = self.epoch_factor * max(math.floor(math.log(info.rounds)), info.dim)

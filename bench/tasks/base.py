@@ -4,9 +4,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
 from bench.seeding import Seeds
 from bench.space import Configuration
-from bench.tuners.base import Problem
+from bench.tuners.base import Problem, Wish
 
 
 @dataclass(slots=True)
@@ -23,6 +25,9 @@ class Outcome:
         The values of every round, if the decision covered more than one.
     rewards
         The rewards that every configuration would have earned, if the task reveals them (full information).
+    agreement
+        For each configuration of the tuner's wish, whether it would have pulled the same arm, shape (configurations,),
+        if the task knows.
     costs
         Seconds by what they were spent on. They are not among the values, since they are not reproducible: a run keeps
         their sums beside its results.
@@ -32,6 +37,7 @@ class Outcome:
     values: dict[str, Any] = field(default_factory=dict)
     steps: tuple[dict[str, Any], ...] = ()
     rewards: Any = None
+    agreement: np.ndarray | None = None
     costs: dict[str, float] = field(default_factory=dict)
 
 
@@ -44,6 +50,8 @@ class Task(ABC):
     sums: tuple[str, ...] = ("reward",)
     timed: ClassVar[bool] = False
     """Whether a round takes long enough (milliseconds) to measure the seconds of task and tuner."""
+    wish: Wish = Wish()
+    """What the tuner would like to be told beside the reward; set by the loop."""
 
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> Problem:

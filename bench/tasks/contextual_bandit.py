@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.envs.contextual import ContextualEnvironment
 from bench.errors import ConfigError
@@ -19,7 +21,9 @@ class ContextualBandit(Task):
 
     Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
     round less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the
-    means and not played; both summed. An event of a log that the environment rejects is no round.
+    means and not played; both summed. An event of a log that the environment rejects is no round. With a tuner that wants
+    them, also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and
+    ``model_regret``, by how much it expected more of the greedy arm.
 
     Parameters
     ----------
@@ -114,7 +118,7 @@ class ContextualBandit(Task):
         if not steps:
             return None
         if len(steps) == 1:
-            return Outcome(steps[0]["reward"], steps[0])
+            return Outcome(steps[0]["reward"], steps[0], agreement=self._agreement)
         return Outcome(sum(step["reward"] for step in steps) / len(steps), steps=tuple(steps))
 
     def _step(self, configuration: Configuration | None) -> dict[str, Any] | None:
@@ -122,26 +126,35 @@ class ContextualBandit(Task):
         environment, algorithm = self.environment, self.algorithm
         while (contexts := environment.observe()) is not None:
             probed = self._try_out(contexts, configuration or {}) if self._probes else {}
+            self._agreement = None
+            expected: dict[str, float] = {}
             if configuration is None:
                 arm = int(self._explore_rng.integers(len(contexts)))
             else:
+                others = [self._arm(contexts, self._complete(other)) for other in self.wish.agreement]
                 arm = algorithm.choose(contexts, configuration)
+                if others:
+                    self._agreement = np.array(others) == arm
+                if self.wish.estimates:
+                    expected = algorithm.expect(contexts, arm)
             reward = environment.pull(arm)
             if reward is None:
                 continue
             algorithm.update(contexts, arm, reward)
             self._round += 1
-            return {"reward": reward, **environment.values(arm), **probed}
+            return {"reward": reward, **environment.values(arm), **probed, **expected}
         return None
 
-    def _try_out(self, contexts: Any, configuration: Configuration) -> dict[str, float]:
+    def _try_out(self, contexts: np.ndarray, configuration: Configuration) -> dict[str, float]:
         """Return the expected rewards of what the probed configurations would pull now."""
         return {
-            column: self.environment.means.item(
-                copy.deepcopy(self.algorithm).choose(contexts, self._complete({**configuration, **changes}))
-            )
+            column: self.environment.means.item(self._arm(contexts, self._complete({**configuration, **changes})))
             for column, changes in self._probes
         }
+
+    def _arm(self, contexts: np.ndarray, configuration: Configuration) -> int:
+        """Return what a configuration would pull now, the algorithm's random draws being the same."""
+        return copy.deepcopy(self.algorithm).choose(contexts, configuration)
 
     def _complete(self, configuration: Configuration) -> Configuration:
         """Set what the tuner does not: at its theoretical value where there is one, else at its default."""

@@ -59,6 +59,22 @@ class Problem:
         return max(1, rounds // self.rounds_per_ask)
 
 
+@dataclass(frozen=True)
+class Wish:
+    """What a tuner would like to be told of each round beside its reward. A task that cannot tell leaves it out.
+
+    Parameters
+    ----------
+    estimates
+        What the algorithm's own estimate expects: the values ``model_mean`` and ``model_regret`` of a round.
+    agreement
+        Configurations of which it wants to know whether they would have pulled the same arm: ``Outcome.agreement``.
+    """
+
+    estimates: bool = False
+    agreement: tuple[Configuration, ...] = ()
+
+
 class Tuner(ABC):
     """Proposes configurations (``ask``) and learns from the rewards they earn (``tell``).
 
@@ -131,6 +147,11 @@ class Tuner(ABC):
             raise TunerError(f"{type(self).__name__}: found the reward {reward}, expected a finite number")
         self._asked = False
         self._tell(float(reward), outcome)
+
+    @property
+    def wish(self) -> Wish:
+        """What it would like to be told beside the reward, once it was started; it works without."""
+        return Wish()
 
     def random_rounds(self, problem: Problem) -> int:
         """Return the number of random pulls to play before the first ``ask``; they are not passed to ``tell``."""
