@@ -21,8 +21,8 @@ class ContextualBandit(Task):
 
     Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
     round less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the
-    means and not played; both summed. An event of a log that the environment rejects is no round. With a tuner that wants
-    them, also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and
+    means and not played; both summed. An event of a log that the environment rejects is no round. With a tuner that
+    wants them, also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and
     ``model_regret``, by how much it expected more of the greedy arm.
 
     Parameters

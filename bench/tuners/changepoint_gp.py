@@ -1,0 +1,191 @@
+"""GP-UCB with Bayesian detection of changes: a tuner for online bandits that needs nothing but rewards."""
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+
+from bench.component import component
+from bench.errors import TunerError
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.base import Problem, Tuner, Wish
+from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
+from bench.tuners.space_points import points
+
+_PLAN = 8
+"""Points that are tried in turn until there is a belief."""
+
+_LARGEST_LOG_ODDS = 30.0
+"""Bound of the logarithm of the odds between the two forecasters, so that rounding cannot make them certain."""
+
+
+@component
+class ChangepointGP(Tuner):
+    """Draw a hypothesis of when everything last changed by its weight; play the largest upper bound under it.
+
+    The expected rewards of the points of the search space (candidates, and even steps on the interval) are a Gaussian
+    process until they change, all at once; see :func:`~bench.tuners.space_points.points` for the points and
+    :class:`~bench.tuners.changepoint_belief.ChangepointBelief` for the hypotheses. The upper bound is mean + beta
+    standard deviations. Level, scale and noise variance of the rewards are estimated. Until the rewards differ, and in
+    the first eight rounds, eight even points are tried in turn, in random order.
+
+    Where the task says what the algorithm's own estimate expects of a round (``model_mean`` of the arm pulled and
+    ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
+    ``residual`` (reward - model_mean), which has a fraction of the reward's noise. Its choice is played with the
+    probability that the algorithm's estimate foretells rewards better than the first belief, but at most 1 - ``doubt``.
+    That is the posterior probability of one of two forecasters: the reward is normal around the forecast, with the
+    estimated noise variance, and which of the two it is changes with the chance of a change.
+
+    Parameters
+    ----------
+    points
+        Even steps on the interval of a single hyper-parameter; candidates are added.
+    length
+        Length scale of the Matern 3/2 correlation, in units of the interval.
+    signal
+        Prior variance of the function around its level, in units of the noise variance.
+    level
+        Prior variance of the level, as a share of ``signal``.
+    rough
+        Share of the function's variance that neighbours do not have in common.
+    changes
+        Expected number of changes in a run; the chance in a round is at most 1/1000.
+    every
+        Rounds between births of hypotheses.
+    hypotheses
+        How many are kept.
+    beta
+        Width of the upper bound, in standard deviations.
+    residual
+        Weight of the reward beside the algorithm's estimate; null: learn from rewards alone.
+    doubt
+        Least chance of a choice by rewards alone, which also keeps a greedily played algorithm from getting stuck.
+
+    Source: Srinivas et al. 2010 (GP-UCB); Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one);
+    Herbster and Warmuth 1998 (fixed share, for the two forecasters). Their combination is ours.
+    """
+
+    points: Annotated[int, Field(ge=2)] = 20
+    length: PositiveFloat = 0.4
+    signal: PositiveFloat = 0.3
+    level: NonNegativeFloat = 1.0
+    rough: Annotated[float, Field(ge=0, le=1)] = 0.02
+    changes: NonNegativeFloat = 1.0
+    every: PositiveInt = 8
+    hypotheses: Annotated[int, Field(ge=4)] = 12
+    beta: NonNegativeFloat = 1.5
+    residual: Annotated[float, Field(ge=0, le=1)] | None = 0.1
+    doubt: Annotated[float, Field(ge=0, le=1)] = 0.0625
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self._rng = seeds.generator("hypothesis")
+        self._configurations, correlations = points(problem.space, self.points, self.length, seeds.generator("points"))
+        n = len(self._configurations)
+        prior = self.signal * ((1.0 - self.rough) * correlations + self.rough * np.eye(n) + self.level)
+        self._chance = min(0.001, self.changes / problem.horizon)
+        per_birth = min(self._chance * self.every, 0.5)
+        self._by_rewards = ChangepointBelief(prior, self.hypotheses, self.every, per_birth)
+        self._by_model = ChangepointBelief(prior, self.hypotheses, self.every, per_birth)
+        few = np.linspace(0, n - 1, min(_PLAN, n)).round().astype(int)
+        self._plan = self._rng.permutation(few).tolist()
+        self._step = 0
+        self._log_odds = 0.0
+        self._chosen = 0
+
+    @property
+    def wish(self) -> Wish:
+        return Wish(estimates=self.residual is not None)
+
+    @property
+    def trust(self) -> float:
+        """The chance with which the algorithm's estimate decides the next round, 0 without one."""
+        if not self._by_model.formed:
+            return 0.0
+        return min(1.0 / (1.0 + math.exp(-self._log_odds)), 1.0 - self.doubt)
+
+    def _ask(self) -> Configuration:
+        if not self._by_rewards.formed:
+            self._chosen = self._plan[self._step % len(self._plan)]
+        else:
+            trust = self.trust
+            by_model = trust > 0.0 and self._rng.random() < trust
+            belief = self._by_model if by_model else self._by_rewards
+            self._chosen = belief.largest_bound(self.beta, self._rng.random())
+        return self._configurations[self._chosen]
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._step += 1
+        error = self._by_rewards.learn(self._chosen, reward)
+        expected = None if self.residual is None else _expected(outcome)
+        if self.residual is None or expected is None:
+            return
+        mean, regret = expected
+        surprise = min(max(reward - mean, -LARGEST), LARGEST)
+        self._by_model.learn(self._chosen, self.residual * surprise - regret)
+        if self._by_rewards.formed:
+            evidence = 0.5 * (error * error - surprise * surprise) / self._by_rewards.noise_variance
+            log_odds = min(max(self._log_odds + evidence, -_LARGEST_LOG_ODDS), _LARGEST_LOG_ODDS)
+            odds = 1.0 / (1.0 + math.exp(-log_odds))
+            odds += self._chance * (1.0 - 2.0 * odds)
+            self._log_odds = math.log(odds / (1.0 - odds))
+
+    def save(self) -> dict[str, Any]:
+        """Return its state as plain data that JSON keeps exactly, for :meth:`restore`.
+
+        Raises
+        ------
+        TunerError
+            When the tuner was not started.
+        """
+        if not self._started:
+            raise TunerError("ChangepointGP: found save() before start(), expected start(problem, seeds) first")
+        return {
+            "configurations": self._configurations,
+            "rng": self._rng.bit_generator.state,
+            "plan": self._plan,
+            "step": self._step,
+            "asked": self._asked,
+            "chosen": self._chosen,
+            "log_odds": self._log_odds,
+            "by_rewards": self._by_rewards.save(),
+            "by_model": self._by_model.save(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where a tuner with the same settings, started with the same problem, was saved; start it first.
+
+        Raises
+        ------
+        TunerError
+            When the tuner was not started, or the state belongs to another search space.
+        """
+        if not self._started:
+            raise TunerError("ChangepointGP: found restore() before start(), expected start(problem, seeds) first")
+        found, expected = state["configurations"], self._configurations
+        if found != expected:
+            raise TunerError(
+                f"ChangepointGP: found a saved state of {len(found)} other points than the {len(expected)} of the "
+                "search space, expected a state of the same space and settings"
+            )
+        self._rng.bit_generator.state = state["rng"]
+        self._plan = list(state["plan"])
+        self._step = state["step"]
+        self._asked = state["asked"]
+        self._chosen = state["chosen"]
+        self._log_odds = state["log_odds"]
+        self._by_rewards.restore(state["by_rewards"])
+        self._by_model.restore(state["by_model"])
+
+
+def _expected(outcome: Any) -> tuple[float, float] | None:
+    """Return what the algorithm expected of the arm and by how much more of the greedy one, means over the rounds."""
+    if outcome is None:
+        return None
+    steps = outcome.steps or (outcome.values,)
+    if any("model_regret" not in step for step in steps):
+        return None
+    mean = sum(step["model_mean"] for step in steps) / len(steps)
+    regret = sum(step["model_regret"] for step in steps) / len(steps)
+    return (mean, regret) if math.isfinite(mean) and math.isfinite(regret) else None

@@ -1,0 +1,95 @@
+"""Points of a search space, and how alike their rewards are expected to be."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bench.space import Configuration, HyperParameter, Space
+
+MAX_POINTS = 128
+"""Most points of a space; a round of :class:`~bench.tuners.changepoint_gp.ChangepointGP` costs their number squared."""
+
+_OUTSIDE = 0.5
+"""How far outside the interval, in units of its length, a candidate counts as lying at most."""
+
+_ENOUGH = 3
+"""Candidates on an interval that are enough where there are other hyper-parameters."""
+
+
+def points(
+    space: Space, n_even: int, length: float, rng: np.random.Generator
+) -> tuple[list[Configuration], np.ndarray]:
+    """Return points of ``space`` and their Matern 3/2 correlations, shape (points, points).
+
+    A single hyper-parameter has its candidates and ``n_even`` even steps of its interval, on the scale of the interval;
+    a step within half a step of a candidate is left out. Several hyper-parameters have the product of their candidates;
+    one with fewer than three gets even steps of its interval as well. Of more than 128 combinations, 128 are drawn that
+    are spread evenly over each hyper-parameter (a Latin hypercube).
+
+    The correlation is the product over the hyper-parameters of (1 + s) exp(-s) with s = sqrt(3) distance / length,
+    distances in units of the interval. Values that have no place on an interval are unrelated to others.
+
+    Parameters
+    ----------
+    space
+        The search space.
+    n_even
+        Even steps of the interval of a single hyper-parameter, at least 2.
+    length
+        Length scale, in units of the interval.
+    rng
+        Source of the draws, used only where there are too many combinations.
+    """
+    several = max(_ENOUGH, round(64 ** (1.0 / space.dim)))
+    axes = [_axis(parameter, n_even if space.dim == 1 else several, space.dim > 1) for parameter in space.parameters]
+    places = _combinations([len(values) for values, _ in axes], rng)
+    correlations = np.ones((len(places), len(places)))
+    for d, (_, units) in enumerate(axes):
+        own = np.equal.outer(places[:, d], places[:, d]).astype(float)
+        distance = math.sqrt(3.0) * np.abs(np.subtract.outer(units, units))[np.ix_(places[:, d], places[:, d])] / length
+        related = (1.0 + distance) * np.exp(-distance)
+        correlations *= np.where(np.isnan(distance), own, related)
+    configurations = [
+        {name: values[i] for name, (values, _), i in zip(space.names, axes, place, strict=True)} for place in places
+    ]
+    return configurations, correlations
+
+
+def _axis(parameter: HyperParameter, n_even: int, several: bool) -> tuple[list[Any], np.ndarray]:
+    """Return the values of a hyper-parameter and where they lie on its interval; NaN: nowhere, as for words."""
+    if parameter.low is None:
+        return list(parameter.candidates), np.full(len(parameter.candidates), np.nan)
+    units = {value: _unit(parameter, value) for value in parameter.candidates}
+    placed = [unit for unit in units.values() if not math.isnan(unit)]
+    if not several or len(placed) < _ENOUGH:
+        for unit in np.linspace(0.0, 1.0, n_even).tolist():
+            value = parameter.from_unit(unit)
+            if value not in units and all(abs(unit - other) > 0.5 / (n_even - 1) for other in placed):
+                units[value] = unit
+    values = sorted(units, key=lambda value: (math.isnan(units[value]), units[value]))
+    return values, np.array([units[value] for value in values])
+
+
+def _unit(parameter: HyperParameter, value: Any) -> float:
+    """Return where a candidate lies on the interval, in units of its length; NaN for what is no finite number."""
+    low, high = parameter.low, parameter.high
+    if low is None or high is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return math.nan
+    if not math.isfinite(value):
+        return math.nan
+    if not parameter.log:
+        unit = (value - low) / (high - low)
+    else:
+        unit = math.log(value / low) / math.log(high / low) if value > 0 else -math.inf
+    return min(max(unit, -_OUTSIDE), 1.0 + _OUTSIDE)
+
+
+def _combinations(sizes: list[int], rng: np.random.Generator) -> np.ndarray:
+    """Return combinations of indices below ``sizes``, shape (combinations, axes): all of them if they are few."""
+    if math.prod(sizes) <= MAX_POINTS:
+        return np.stack(np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij"), axis=-1).reshape(
+            -1, len(sizes)
+        )
+    strata = np.stack([rng.permutation(MAX_POINTS) for _ in sizes], axis=1)
+    return np.unique(strata * np.array(sizes) // MAX_POINTS, axis=0)
