@@ -27,12 +27,13 @@ SMALL = {
     "movielens": {"n_arms": 5, "dim": 3},
 }
 ROUNDS = {"ucb_glm": 1_000, "glm_tsl": 1_000, "gp_minimize": 14, "tpe": 150, "optuna_random": 150, "gp_ucb": 3_000}
+ROUNDS |= {"glr_klucb": 30_000}
 """Limits for those whose rounds are dear, or get dearer as data comes in."""
 INTERVALS = {"gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code"}
 INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
 """Tuners that search intervals only."""
 ANY_SPACE = {"fixed", "random", "gp_minimize", "tpe", "optuna_random"}
-ANY_SPACE |= {"grid_then_best", "random_then_best", "hyperband"}
+ANY_SPACE |= {"grid_then_best", "random_then_best", "hyperband", "changepoint_gp"}
 """Tuners that take values and intervals; those in neither set take values only."""
 
 

@@ -1,0 +1,113 @@
+"""CORRAL: mirror descent with a log barrier over candidates."""
+
+import math
+from typing import Any
+
+import numpy as np
+from pydantic import PositiveFloat
+
+from bench.component import component
+from bench.kernel import kernel
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class Corral(Tuner):
+    """Draw from p' = (1 - 1/T) p + 1/(T M); then one step of mirror descent, whose rates rise where chances fall.
+
+    The loss of the candidate drawn is (1 - reward) / p', of the others 0. The step: 1/p_i becomes 1/p_i + eta_i (loss_i
+    - lambda), with lambda such that the chances sum to 1. Where then 1/p'_i > rho_i: rho_i = 2/p'_i and eta_i *=
+    exp(1 / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
+
+    The M base algorithms of the paper each learn from their own importance-weighted rewards. Here they are candidates
+    that share one algorithm, which learns from every round, so only the master is left.
+
+    Parameters
+    ----------
+    eta
+        First learning rate; null: sqrt(M / T).
+
+    Source: Agarwal, Luo, Neyshabur and Schapire 2017, algorithms 1 and 2.
+    """
+
+    eta: PositiveFloat | None = None
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self._candidates = problem.space.product()
+        n, horizon = len(self._candidates), max(problem.horizon, 3)
+        self._mixed = 1.0 / horizon
+        self._growth = math.exp(1.0 / math.log(horizon))
+        self._chances = np.full(n, 1.0 / n)
+        self._drawn_from = np.full(n, 1.0 / n)
+        self._rates = np.full(n, math.sqrt(n / horizon) if self.eta is None else self.eta)
+        self._limits = np.full(n, 2.0 * n)
+        self._rng = seeds.generator("corral")
+        self._chosen = 0
+
+    def _ask(self) -> Configuration:
+        cumulated = np.cumsum(self._drawn_from)
+        self._chosen = min(int(np.searchsorted(cumulated, self._rng.random(), side="right")), len(cumulated) - 1)
+        return self._candidates[self._chosen]
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        loss = 1.0 - min(max(reward, 0.0), 1.0)
+        losses = np.zeros(len(self._chances))
+        losses[self._chosen] = loss / self._drawn_from[self._chosen]
+        _step(
+            self._chances, self._drawn_from, self._rates, self._limits, losses, self._chosen, self._mixed, self._growth
+        )
+
+    def probabilities(self) -> dict[str, np.ndarray]:
+        return {"configuration": self._drawn_from.copy()}
+
+
+@kernel
+def descend(chances: np.ndarray, rates: np.ndarray, losses: np.ndarray) -> None:
+    """Take a step of mirror descent with the barrier sum ln(1/p_i) / eta_i, in place.
+
+    lambda lies between the least and the largest loss, where the sum of the chances increases from at most 1 to at
+    least 1 or beyond a pole: bisection.
+    """
+    low = losses.min()
+    high = losses.max()
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        total = 0.0
+        for i in range(chances.size):
+            inverse = 1.0 / chances[i] + rates[i] * (losses[i] - middle)
+            if inverse <= 1.0:
+                total = np.inf
+                break
+            total += 1.0 / inverse
+        if total > 1.0:
+            high = middle
+        else:
+            low = middle
+    total = 0.0
+    for i in range(chances.size):
+        chances[i] = 1.0 / (1.0 / chances[i] + rates[i] * (losses[i] - low))
+        total += chances[i]
+    for i in range(chances.size):
+        chances[i] /= total
+
+
+@kernel
+def _step(
+    chances: np.ndarray,
+    drawn_from: np.ndarray,
+    rates: np.ndarray,
+    limits: np.ndarray,
+    losses: np.ndarray,
+    chosen: int,
+    mixed: float,
+    growth: float,
+) -> None:
+    if losses[chosen] > 0.0:
+        descend(chances, rates, losses)
+    for i in range(chances.size):
+        drawn_from[i] = (1.0 - mixed) * chances[i] + mixed / chances.size
+        if 1.0 / drawn_from[i] > limits[i]:
+            limits[i] = 2.0 / drawn_from[i]
+            rates[i] *= growth

@@ -1,0 +1,146 @@
+"""GLR-klUCB: kl-UCB that starts afresh when a likelihood ratio says that something has changed."""
+
+import math
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, PositiveInt
+
+from bench.component import component
+from bench.kernel import kernel
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class GLRklUCB(Tuner):
+    """kl-UCB on the rewards since the last restart, with forced exploration and Bernoulli GLR tests.
+
+    With t' rounds since the last restart, every floor(K / alpha) rounds each candidate is played once; else the one
+    with the largest q such that N kl(mean, q) <= ln t'. Of the n rewards of the candidate just played, a change is
+    noticed where for some s: s kl(m_1, m) + (n - s) kl(m_2, m) >= ln(3 n sqrt(n) / delta), m_1 and m_2 being the means
+    of the first s and of the others, m that of all. Rewards are clipped to [0, 1].
+
+    Parameters
+    ----------
+    restart
+        After a change, forget all candidates (``global``) or just the one in which it was noticed (``local``).
+    delta
+        Chance of a false alarm; null: 1 / sqrt(T).
+    alpha
+        Share of forced exploration; null: sqrt(k ln T / T) for one change, after k - 1 restarts (K ln T / T per
+        candidate for ``global`` restarts in the paper's corollary, up to constants), at most 1.
+    every
+        Rewards of a candidate between tests, and step between the s that are tried; 1 is the paper's algorithm.
+
+    Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, definition 1; the threshold without the paper's
+    log-log terms, and tests of every tenth, are those of its experiments.
+    """
+
+    restart: Literal["global", "local"] = "global"
+    delta: Annotated[float, Field(gt=0, lt=1)] | None = None
+    alpha: Annotated[float, Field(gt=0, le=1)] | None = None
+    every: PositiveInt = 10
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self._candidates = problem.space.product()
+        n, self._horizon = len(self._candidates), problem.horizon
+        self._delta = 1.0 / math.sqrt(max(self._horizon, 2)) if self.delta is None else self.delta
+        self._sums = np.zeros((n, 64))
+        """Sums of the first rewards of each candidate: column s holds that of s rewards."""
+        self._counts = np.zeros(n, dtype=np.int64)
+        self._since = 0
+        self.restarts = 0
+        self._chosen = 0
+
+    @property
+    def _share(self) -> float:
+        tuned = math.sqrt((self.restarts + 1) * math.log(max(self._horizon, 2)) / self._horizon)
+        return min(1.0, tuned) if self.alpha is None else self.alpha
+
+    def _ask(self) -> Configuration:
+        n = len(self._candidates)
+        place = self._since % max(n, math.floor(n / self._share))
+        if place < n:
+            self._chosen = place
+        else:
+            self._chosen = int(_optimistic(self._sums, self._counts, math.log(self._since)))
+        return self._candidates[self._chosen]
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        chosen = self._chosen
+        count = int(self._counts[chosen]) + 1
+        if count == self._sums.shape[1]:
+            self._sums = np.concatenate((self._sums, np.zeros_like(self._sums)), axis=1)
+        self._sums[chosen, count] = self._sums[chosen, count - 1] + min(max(reward, 0.0), 1.0)
+        self._counts[chosen] = count
+        self._since += 1
+        if count % self.every == 0:
+            threshold = math.log(3.0 * count * math.sqrt(count) / self._delta)
+            if largest_ratio(self._sums[chosen, : count + 1], self.every) >= threshold:
+                self._forget()
+
+    def _forget(self) -> None:
+        self.restarts += 1
+        if self.restart == "local":
+            self._counts[self._chosen] = 0
+        else:
+            self._counts[:] = 0
+            self._since = 0
+
+
+@kernel
+def divergence(p: float, q: float) -> float:
+    """Return kl(p, q) of Bernoulli distributions, q kept off 0 and 1 by 1e-15."""
+    q = min(max(q, 1e-15), 1.0 - 1e-15)
+    result = 0.0
+    if p > 0.0:
+        result += p * np.log(p / q)
+    if p < 1.0:
+        result += (1.0 - p) * np.log((1.0 - p) / (1.0 - q))
+    return result
+
+
+@kernel
+def upper_bound(mean: float, limit: float) -> float:
+    """Return the largest q in [mean, 1] with kl(mean, q) <= limit, by bisection."""
+    low = mean
+    high = 1.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if divergence(mean, middle) <= limit:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def largest_ratio(sums: np.ndarray, step: int) -> float:
+    """Return the largest logarithm of the generalized likelihood ratio over every ``step``-th s, from prefix sums."""
+    n = sums.size - 1
+    mean = min(max(sums[n] / n, 0.0), 1.0)
+    largest = 0.0
+    for s in range(step, n, step):
+        first = min(max(sums[s] / s, 0.0), 1.0)
+        second = min(max((sums[n] - sums[s]) / (n - s), 0.0), 1.0)
+        largest = max(largest, s * divergence(first, mean) + (n - s) * divergence(second, mean))
+    return largest
+
+
+@kernel
+def _optimistic(sums: np.ndarray, counts: np.ndarray, log: float) -> int:
+    best = 0
+    largest = -1.0
+    for arm in range(counts.size):
+        count = counts[arm]
+        if count == 0:
+            return arm
+        mean = min(max(sums[arm, count] / count, 0.0), 1.0)
+        # the bisection is needed only where the bound may be the largest
+        if largest < 0.0 or divergence(mean, max(mean, largest)) <= log / count or mean > largest:
+            bound = upper_bound(mean, log / count)
+            if bound > largest:
+                best, largest = arm, bound
+    return best
