@@ -49,7 +49,7 @@ class BanditOverBandit(Tuner):
         noise = problem.noise_std if self.noise_std is None else self.noise_std
         spread = math.sqrt(length * max(0.0, math.log(horizon / math.sqrt(length))))
         self._scale = 2.0 * length + 4.0 * noise * spread
-        self._master = ExponentialWeights(len(self.windows), math.ceil(horizon / length), seeds.generator("master"))
+        self._master = ExponentialWeights(len(self.windows), math.ceil(horizon / length), seeds.generator("window"))
         self._begin_block()
 
     def _begin_block(self) -> None:
