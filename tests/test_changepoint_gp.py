@@ -10,7 +10,7 @@ from scipy.stats import t as student
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from bench.algorithms.linucb import LinUCB
+from bench.algorithms.lints import LinTS
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import TunerError
 from bench.loop import run
@@ -329,7 +329,7 @@ def test_an_estimate_that_foretells_rewards_is_trusted_and_another_is_not():
 def test_trust_is_the_posterior_of_two_forecasters():
     tuner = begin(doubt=0.0, horizon=500)
     rng = np.random.default_rng(0)
-    chance, odds = 0.001, 0.5
+    chance, odds = 0.001, 0.9
     for t in range(300):
         tuner.ask()
         reward, mean = float(rng.normal()), float(rng.normal() * 0.5)
@@ -362,18 +362,15 @@ def test_without_residual_or_estimates_only_rewards_count():
         second.tell(reward, Outcome(reward))
 
 
-def test_it_learns_from_a_contextual_task_with_less_regret():
-    """Ten runs with the estimate and without, the same contexts and noise."""
-    totals = {}
-    for residual in (0.1, None):
-        task = ContextualBandit(SyntheticLinear(), LinUCB())
-        totals[residual] = []
-        for repetition in range(10):
-            trace = run(task, ChangepointGP(residual=residual), rounds=1_500, seeds=Seeds(0, repetition)).columns()
-            assert ("model_regret" in trace) == (residual is not None)
-            totals[residual].append(trace["regret"][-1])
-    difference = np.subtract(totals[0.1], totals[None])
-    assert difference.mean() + 2 * difference.std(ddof=1) / math.sqrt(10) < 0
+def test_it_comes_to_trust_the_estimate_of_a_linear_bandit():
+    """Thompson sampling learns a linear environment; in all of four runs its estimate foretells rewards in the end."""
+    for repetition in range(4):
+        tuner = ChangepointGP()
+        task = ContextualBandit(SyntheticLinear(), LinTS())
+        trace = run(task, tuner, rounds=3_000, seeds=Seeds(0, repetition)).columns()
+        assert tuner.trust > 0.5
+        assert tuner._by_model.n_seen == 3_000
+        assert (trace["model_regret"] >= 0).all()
 
 
 # state and cost

@@ -17,6 +17,9 @@ from bench.tuners.space_points import points
 _PLAN = 8
 """Points that are tried in turn until there is a belief."""
 
+_TRUST = 0.9
+"""Prior probability that the algorithm's estimate foretells rewards better than the belief from rewards alone."""
+
 _LARGEST_LOG_ODDS = 30.0
 """Bound of the logarithm of the odds between the two forecasters, so that rounding cannot make them certain."""
 
@@ -35,8 +38,8 @@ class ChangepointGP(Tuner):
     ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
     ``residual`` (reward - model_mean), which has a fraction of the reward's noise. Its choice is played with the
     probability that the algorithm's estimate foretells rewards better than the first belief, but at most 1 - ``doubt``.
-    That is the posterior probability of one of two forecasters: the reward is normal around the forecast, with the
-    estimated noise variance, and which of the two it is changes with the chance of a change.
+    That is the posterior probability of one of two forecasters, 0.9 at first: the reward is normal around the forecast,
+    with the estimated noise variance, and which of the two it is changes with the chance of a change.
 
     Parameters
     ----------
@@ -76,8 +79,8 @@ class ChangepointGP(Tuner):
     every: PositiveInt = 8
     hypotheses: Annotated[int, Field(ge=4)] = 12
     beta: NonNegativeFloat = 1.5
-    residual: Annotated[float, Field(ge=0, le=1)] | None = 0.1
-    doubt: Annotated[float, Field(ge=0, le=1)] = 0.0625
+    residual: Annotated[float, Field(ge=0, le=1)] | None = 0.05
+    doubt: Annotated[float, Field(ge=0, le=1)] = 0.03125
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._rng = seeds.generator("hypothesis")
@@ -91,7 +94,7 @@ class ChangepointGP(Tuner):
         few = np.linspace(0, n - 1, min(_PLAN, n)).round().astype(int)
         self._plan = self._rng.permutation(few).tolist()
         self._step = 0
-        self._log_odds = 0.0
+        self._log_odds = math.log(_TRUST / (1.0 - _TRUST))
         self._chosen = 0
 
     @property
