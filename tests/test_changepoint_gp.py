@@ -363,13 +363,13 @@ def test_without_residual_or_estimates_only_rewards_count():
 
 
 def test_it_comes_to_trust_the_estimate_of_a_linear_bandit():
-    """Thompson sampling learns a linear environment; in all of four runs its estimate foretells rewards in the end."""
+    """Thompson sampling learns a linear environment with little noise; in all of four runs its estimate is trusted."""
     for repetition in range(4):
         tuner = ChangepointGP()
-        task = ContextualBandit(SyntheticLinear(), LinTS())
-        trace = run(task, tuner, rounds=3_000, seeds=Seeds(0, repetition)).columns()
+        task = ContextualBandit(SyntheticLinear(dim=3, n_arms=10, noise_std=0.1), LinTS())
+        trace = run(task, tuner, rounds=1_000, seeds=Seeds(0, repetition)).columns()
         assert tuner.trust > 0.5
-        assert tuner._by_model.n_seen == 3_000
+        assert tuner._by_model.n_seen == 1_000
         assert (trace["model_regret"] >= 0).all()
 
 
