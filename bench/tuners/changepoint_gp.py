@@ -79,7 +79,7 @@ class ChangepointGP(Tuner):
     every: PositiveInt = 8
     hypotheses: Annotated[int, Field(ge=4)] = 12
     beta: NonNegativeFloat = 1.5
-    residual: Annotated[float, Field(ge=0, le=1)] | None = 0.05
+    residual: Annotated[float, Field(ge=0, le=1)] | None = 0.1
     doubt: Annotated[float, Field(ge=0, le=1)] = 0.03125
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
