@@ -436,4 +436,4 @@ def test_a_round_takes_microseconds():
             tuner.ask()
             tuner.tell(reward, outcome)
         seconds.append((time.process_time() - start) / len(rewards))
-    assert min(seconds[1:]) < 30e-6  # 10 to 15 on the machine on which docs/changepoint_gp.md was written
+    assert min(seconds[1:]) < 30e-6  # 11 to 13 measured on a shared machine; this leaves room

@@ -36,7 +36,7 @@ def regret(tuner, means_of, horizon, seed=0, noise=None):
 
 
 def switching(t):
-    """The abruptly changing game of Garivier and Moulines 2011, section 5.1: the worst arm is best for a while."""
+    """The abruptly changing game of Garivier and Moulines 2011: the worst arm is best for a while."""
     return (0.5, 0.3, 0.9 if 3_000 <= t < 5_000 else 0.4)
 
 

@@ -29,8 +29,8 @@ class BanditOverBandit(Tuner):
     noise_std
         R, the sub-Gaussian constant of the noise; null: the task's.
 
-    Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2 and section 7; there, the base is linear, here that of
-    Garivier and Moulines 2011.
+    Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2; there, the base is linear, here it is that of Garivier and
+    Moulines 2011.
     """
 
     block: PositiveInt | None = None

@@ -50,7 +50,7 @@ class ChangepointBelief:
     chance
         Chance of a change from one birth to the next, below 1; with 0 nothing is ever born.
 
-    Source: Adams and MacKay 2007, equations 3 to 8, for the weights; Mellor and Shapiro 2013 for their use in bandits.
+    Source: Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
     """
 
     def __init__(self, prior: np.ndarray, hypotheses: int, every: int, chance: float) -> None:

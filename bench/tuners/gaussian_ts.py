@@ -29,7 +29,7 @@ class GaussianTS(Tuner):
     prior
         alpha of the paper: below 0 the regret is asymptotically optimal, at 0 (Jeffreys) and above it is polynomial.
 
-    Source: Honda and Takemura 2014, equation 3 and algorithm 1.
+    Source: Honda and Takemura 2014 (Optimality of Thompson sampling for Gaussian bandits depends on priors).
     """
 
     prior: Annotated[float, Field(ge=-10, le=10)] = -0.5

@@ -29,13 +29,13 @@ class GLRklUCB(Tuner):
     delta
         Chance of a false alarm; null: 1 / sqrt(T).
     alpha
-        Share of forced exploration; null: sqrt(k ln T / T) for one change, after k - 1 restarts (K ln T / T per
-        candidate for ``global`` restarts in the paper's corollary, up to constants), at most 1.
+        Share of forced exploration; null: sqrt(k ln T / T) after k - 1 restarts, at most 1.
     every
         Rewards of a candidate between tests, and step between the s that are tried; 1 is the paper's algorithm.
 
-    Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, definition 1; the threshold without the paper's
-    log-log terms, and tests of every tenth, are those of its experiments.
+    Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1. Assumed: the threshold is the leading part of the
+    paper's, without terms in ln ln n; tests of every tenth reward; the defaults of ``delta`` and ``alpha``, of the order
+    of the paper's tuning.
     """
 
     restart: Literal["global", "local"] = "global"
