@@ -233,7 +233,7 @@ def test_first_rounds_are_as_many_as_the_posterior_needs(prior, first):
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 def test_regret_is_of_the_order_of_the_lower_bound_at_any_scale(scale):
-    """The lower bound: ln T times sum Delta / (ln(1 + Delta^2 / sigma^2) / 2); at T = 3,000 within a factor of three."""
+    """The lower bound: ln T sum Delta / (ln(1 + Delta^2 / sigma^2) / 2); at T = 3,000 within a factor of three."""
     means, sigma, horizon = np.array([0.0, 0.5, 1.0]), 0.5, 3_000
     totals = []
     for seed in range(6):

@@ -34,8 +34,8 @@ class GLRklUCB(Tuner):
         Rewards of a candidate between tests, and step between the s that are tried; 1 is the paper's algorithm.
 
     Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1. Assumed: the threshold is the leading part of the
-    paper's, without terms in ln ln n; tests of every tenth reward; the defaults of ``delta`` and ``alpha``, of the order
-    of the paper's tuning.
+    paper's, without terms in ln ln n; tests of every tenth reward; the defaults of ``delta`` and ``alpha``, which have
+    the order of the paper's tuning.
     """
 
     restart: Literal["global", "local"] = "global"

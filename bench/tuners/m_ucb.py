@@ -33,8 +33,8 @@ class MUCB(Tuner):
     gamma
         Share of forced exploration; null: sqrt(changes K (2 b + 3 sqrt(w)) / (2 T)), at most 1.
 
-    Source: Cao, Wen, Kveton and Xie 2019, algorithms 1 and 2. Assumed: w = 800; the paper derives it from the least change
-    that matters.
+    Source: Cao, Wen, Kveton and Xie 2019, algorithms 1 and 2. Assumed: w = 800; the paper derives it from the
+    least change that matters.
     """
 
     window: Annotated[PositiveInt, Field(multiple_of=2)] = 800
