@@ -36,10 +36,10 @@ class ChangepointGP(Tuner):
 
     Where the task says what the algorithm's own estimate expects of a round (``model_mean`` of the arm pulled and
     ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
-    ``residual`` (reward - model_mean), which has a fraction of the reward's noise. Its choice is played with the
-    probability that the algorithm's estimate foretells rewards better than the first belief, but at most 1 - ``doubt``.
-    That is the posterior probability of one of two forecasters, 0.9 at first: the reward is normal around the forecast,
-    with the estimated noise variance, and which of the two it is changes with the chance of a change.
+    ``residual`` (reward - model_mean), which has a fraction of the reward's noise. It decides while the algorithm's
+    estimate is more likely than not to foretell rewards better than the first belief, but for a share ``doubt`` of the
+    rounds. Two forecasters are compared: the reward is normal around the forecast, with the estimated noise
+    variance, and which of the two it is changes with the chance of a change; the prior probability is 0.9.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class ChangepointGP(Tuner):
     residual
         Weight of the reward beside the algorithm's estimate; null: learn from rewards alone.
     doubt
-        Least chance of a choice by rewards alone, which also keeps a greedily played algorithm from getting stuck.
+        Chance of a choice by rewards alone where the estimate is trusted, lest greedy play gets stuck.
 
     Source: Srinivas et al. 2010 (GP-UCB); Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one);
     Herbster and Warmuth 1998 (fixed share, for the two forecasters). Their combination is ours.
@@ -103,18 +103,15 @@ class ChangepointGP(Tuner):
 
     @property
     def trust(self) -> float:
-        """The chance with which the algorithm's estimate decides the next round, 0 without one."""
-        if not self._by_model.formed:
-            return 0.0
-        return min(1.0 / (1.0 + math.exp(-self._log_odds)), 1.0 - self.doubt)
+        """The probability that the algorithm's estimate foretells rewards better than the belief from rewards."""
+        return 1.0 / (1.0 + math.exp(-self._log_odds))
 
     def _ask(self) -> Configuration:
         if not self._by_rewards.formed:
             self._chosen = self._plan[self._step % len(self._plan)]
         else:
-            trust = self.trust
-            by_model = trust > 0.0 and self._rng.random() < trust
-            belief = self._by_model if by_model else self._by_rewards
+            trusted = self._by_model.formed and self._log_odds > 0.0
+            belief = self._by_model if trusted and self._rng.random() >= self.doubt else self._by_rewards
             self._chosen = belief.largest_bound(self.beta, self._rng.random())
         return self._configurations[self._chosen]
 
