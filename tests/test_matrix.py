@@ -44,7 +44,6 @@ WORDS = ARMS | {"house_prices", "synthetic_logged", "titanic"}
 """Environments with a hyper-parameter that has no interval."""
 WITH_THEORY = {"movielens", "open_bandit", "synthetic_linear", "synthetic_logistic", "yahoo_r6a"}
 NOT_YET = {"etc", "fixed", "habo", "ucb1", "ucb_delta"}
-NOT_YET |= {"bandit_over_bandit", "discounted_ucb", "gaussian_ts", "glr_klucb", "m_ucb", "sliding_window_ucb"}
 """With a forest, their last configuration has max_depth null, of which no mean can be reported."""
 
 
