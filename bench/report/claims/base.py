@@ -1,6 +1,5 @@
 """What all kinds of claims share: their common keys, their cases and the reading of final values."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -10,8 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from bench.critical import Rule
 from bench.errors import ConfigError
-from bench.report.claims.finding import OPEN, Finding, Unmeasured
+from bench.report.claims.finding import NO_INTERVAL, OPEN, Finding, Unmeasured
+from bench.report.claims.judgement import Question, Setting, silenced
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, describe, selection
 
@@ -53,6 +54,23 @@ class Claim(BaseModel):
         """Return what the estimate is, in words."""
 
 
+class CannotFeel(BaseModel):
+    """Cases on which the setting that a claim is about has no effect.
+
+    Parameters
+    ----------
+    cases
+        Labels on the axes in `per`.
+    why
+        The reason, a sentence: it is reported with the verdict "says nothing".
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cases: Chosen
+    why: str = Field(min_length=1)
+
+
 class CaseClaim(Claim):
     """A claim that is measured case by case.
 
@@ -64,25 +82,32 @@ class CaseClaim(Claim):
         Axes whose labels make the cases; without any there is one case.
     only
         Labels on the axes in `per` that the claim is about; default: all.
+    cannot_feel
+        Cases on which the setting that is compared has no effect: they say nothing.
     """
 
     column: str
     per: tuple[str, ...] = ()
     only: Chosen = Field(default_factory=dict)
+    cannot_feel: CannotFeel | None = None
 
     @abstractmethod
     def selections(self) -> dict[str, Selection]:
         """Return the selections that must all have an experiment in a case, by the key that holds them."""
 
     @abstractmethod
-    def measure(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> Finding:
-        """Return the finding for one case.
+    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
+        """Return what is asked of one case, and a note.
 
         Raises
         ------
         Unmeasured
             If results are missing.
         """
+
+    def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
+        """Return why the results of a case say nothing; empty if they do."""
+        return ""
 
     def validate_axes(self, data: Experiments, where: str) -> None:
         """Check axes and labels against the figure's.
@@ -94,12 +119,13 @@ class CaseClaim(Claim):
         """
         for axis in self.per:
             data.check_axis(axis, f"{where}, key 'per'")
-        data.check(self.only, f"{where}, key 'only'")
-        for axis in self.only:
-            if axis not in self.per:
-                raise ConfigError(
-                    f"{where}, key 'only': axis '{axis}' is not in 'per', which is: {', '.join(self.per)}"
-                )
+        unfelt = self.cannot_feel.cases if self.cannot_feel else {}
+        for key, chosen in {"only": self.only, "cannot_feel.cases": unfelt}.items():
+            data.check(chosen, f"{where}, key '{key}'")
+            for axis in chosen:
+                if axis not in self.per:
+                    per = ", ".join(self.per) or "empty"
+                    raise ConfigError(f"{where}, key '{key}': axis '{axis}' is not in 'per', which is: {per}")
         for key, chosen in self.selections().items():
             data.check(chosen, f"{where}, key '{key}'")
             twice = sorted(set(chosen) & set(self.per))
@@ -113,18 +139,35 @@ class CaseClaim(Claim):
         every = data.groups(self.per, self.selections().values())
         return [case for case in every if all(case[axis][0] in labels for axis, labels in self.only.items())]
 
-    def findings(self, data: Experiments, curves: pd.DataFrame) -> list[Finding]:
+    def experiments(self, data: Experiments, case: Selection) -> list[Key]:
+        """Return the experiments that a case needs."""
+        return [key for chosen in self.selections().values() for key in data.select({**case, **chosen})]
+
+    def findings(self, data: Experiments, curves: pd.DataFrame, setting: Setting) -> list[Finding]:
         """Return one finding per case; missing results make a case open."""
-        found = []
-        for case in self.cases(data):
-            try:
-                found.append(self.measure(data, curves, case))
-            except Unmeasured as reason:
-                found.append(self._unmeasured(case_text(case), str(reason)))
-        return found or [self._unmeasured("all", "there are no results yet")]
+        return [self.finding(data, curves, setting, case) for case in self.cases(data)] or [
+            self._unmeasured("all", "there are no results yet")
+        ]
+
+    def finding(self, data: Experiments, curves: pd.DataFrame, setting: Setting, case: Selection) -> Finding:
+        """Return the finding on one case."""
+        name = case_text(case)
+        silent = self._unfelt(case) or setting.silent
+        try:
+            question, note = self.question(data, curves, case)
+            found = question.answer(name, setting, note)
+            silent = silent or self.silence(data, case, setting.rule)
+        except Unmeasured as reason:
+            return self._unmeasured(name, str(reason))
+        return silenced(found, silent) if silent else found
+
+    def _unfelt(self, case: Selection) -> str:
+        unfelt = self.cannot_feel
+        is_here = unfelt is not None and all(case[axis][0] in labels for axis, labels in unfelt.cases.items())
+        return unfelt.why if unfelt is not None and is_here else ""
 
     def _unmeasured(self, case: str, reason: str) -> Finding:
-        return Finding(case, math.nan, math.nan, math.nan, 0, self.unit(), OPEN, note=reason)
+        return Finding(case, NO_INTERVAL, self.unit(), OPEN, note=reason)
 
 
 def case_text(case: Selection) -> str:

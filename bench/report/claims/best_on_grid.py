@@ -7,13 +7,15 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BeforeValidator, Field, model_validator
 
+from bench.critical import fixed
 from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
-from bench.report.claims.finding import OPEN, Finding, Unmeasured
-from bench.report.claims.judgement import Direction, directed, judged
+from bench.report.claims.finding import Unmeasured
+from bench.report.claims.judgement import ERROR, Direction, Question
+from bench.report.claims.quantities import BestValue, Difference
 from bench.report.experiments import Experiments
 from bench.report.labels import ANY, Selection, describe, is_number, selection
-from bench.stats import Interval, bootstrap
+from bench.stats import Interval
 
 Array = npt.NDArray[np.float64]
 
@@ -26,9 +28,9 @@ def _read_pair(raw: Any) -> Selection:
 
 
 class BestOnGrid(CaseClaim):
-    """The value of a numeric axis with the lowest (or highest) mean, with a bootstrap interval of that value.
+    """The value of a numeric axis with the lowest (or highest) mean, with the range of the values that may be the best.
 
-    The mean is taken and compared anew in each resample of the repetitions; of equal means the smallest value counts.
+    On a tie of means the smallest value counts.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ class BestOnGrid(CaseClaim):
         ``lowest`` (default) or ``highest`` mean.
     differs
         ``{axis: [A, B]}``: the estimate is the best value in A minus that in B. Holds if the interval excludes 0,
-        fails if it is exactly [0, 0] (at least 95 % of the resamples agree on one value), else open.
+        fails if it is exactly [0, 0] (only one value may be the best, the same in both), else open.
     expect
         With `differs`: ``differs`` (default). Without: a direction against `threshold`, or nothing, which only
         reports the best value and leaves the verdict open.
@@ -94,8 +96,8 @@ class BestOnGrid(CaseClaim):
         ((axis, (a, b)),) = self.differs.items()
         return f"{value}, {describe({axis: (a,)})} - {describe({axis: (b,)})}"
 
-    def measure(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> Finding:
-        """Return the finding for one case."""
+    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
+        """Return what is asked of one case."""
         grids, sides = [], []
         for chosen in self.selections().values():
             keys = data.select({**case, **chosen})
@@ -113,35 +115,14 @@ class BestOnGrid(CaseClaim):
             grids.append(np.array(sorted(float(label) for label in labels)))
             sides.append(keys)
         values, note = final_values(data, self.column, *sides)
-        name = case_text(case)
-        if self.differs is None:
-            interval = best_value(grids[0], values[0], self.best)
-            if self.threshold is None or self.expect == "" or self.expect == "differs":
-                return Finding(name, *interval, self.unit(), OPEN, note=note or "reported, nothing is expected of it")
-            return directed(name, interval, self.unit(), self.expect, self.threshold, note)
-        interval = bootstrap(
-            lambda a, b: best_values(grids[0], a, self.best) - best_values(grids[1], b, self.best), *values
-        )
-        return judged(
-            name,
-            interval,
-            self.unit(),
-            holds=interval.low > 0 or interval.high < 0,
-            fails=interval.low == interval.high == 0,
-            agrees=interval.estimate != 0,
-            note=note,
-        )
-
-
-def best_values(grid: Array, samples: Array, best: str = "lowest") -> Array:
-    """Return the best grid value of each sample (samples, repetitions, grid)."""
-    means = samples.mean(axis=1)
-    return np.asarray(grid[means.argmin(axis=1) if best == "lowest" else means.argmax(axis=1)])
+        best = [BestValue(grid, own, self.best) for grid, own in zip(grids, values, strict=True)]
+        if self.differs is not None:
+            return Question(Difference(*best), self.unit(), "differs"), note
+        if self.threshold is None or self.expect in ("", "differs"):
+            return Question(best[0], self.unit(), ""), note or "reported, nothing is expected of it"
+        return Question(best[0], self.unit(), self.expect, self.threshold), note
 
 
 def best_value(grid: Array, values: Array, best: str = "lowest") -> Interval:
-    """Return the best grid value of (repetitions, grid) with its bootstrap interval.
-
-    Low and high are grid values or between two of them.
-    """
-    return bootstrap(lambda samples: best_values(grid, samples, best), values)
+    """Return the best grid value of (repetitions, grid), and the range of the values that may be the best (95 %)."""
+    return BestValue(grid, values, best).interval(ERROR / 2.0, fixed)

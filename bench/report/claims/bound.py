@@ -1,6 +1,7 @@
 """Claims that regret lies under its bound: a formula, or that of the candidates plus the price of tuning."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -9,14 +10,16 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field, model_validator
 
+from bench.critical import Rule, fixed
 from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
-from bench.report.claims.finding import Finding, Unmeasured
-from bench.report.claims.judgement import directed
+from bench.report.claims.finding import Unmeasured
+from bench.report.claims.judgement import ERROR, Question
+from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, describe
 from bench.report.regret_bounds import regret_bound
-from bench.stats import Interval, bootstrap
+from bench.stats import Interval
 
 Array = npt.NDArray[np.float64]
 
@@ -32,11 +35,11 @@ class Measured:
     measured
         Its mean final value.
     best
-        The lowest mean final value among the candidates, the minimum taken anew in each resample; None without.
+        The lowest mean final value among the candidates; None without.
     bound
         `best` plus the constant, or the constant alone.
     ratio
-        `measured` divided by `bound`, resampled together.
+        `measured` divided by `bound`.
     constant
         The price of tuning, or what the formula says.
     note
@@ -99,13 +102,29 @@ class Bound(CaseClaim):
         """Return what is divided by what."""
         return f"ratio of mean final {self.column} of {describe(self.measured)} to its bound"
 
-    def measure(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> Finding:
-        """Return the finding for one case."""
-        sides = self.sides(data, case)
-        return directed(case_text(case), sides.ratio, self.unit(), self.expect, 1.0, sides.note)
+    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
+        """Return what is asked of one case."""
+        own, candidates, constant, note = self._values(data, case)
+        return Question(_ratio(own, candidates, constant), self.unit(), self.expect, 1.0), note
+
+    def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
+        """Return why a case says nothing: the bound is above any regret, or random arms stay below it, too."""
+        (tuner,) = data.select({**case, **self.measured})
+        own, candidates, constant, _ = self._values(data, case)
+        most = largest_regret(self.formula, _horizon(data, [tuner]))
+        if constant >= most:
+            return f"the bound, {constant:.4g} or more, is not below the largest regret possible, {most:.4g}"
+        rows = data.rows(tuner)
+        if self.column != "regret" or "random_regret" not in rows.columns or len(own) < 2:
+            return ""
+        random = rows.set_index("repetition")["random_regret"].astype(float)
+        if not np.isfinite(random).all() or len(random) != len(own):
+            return ""
+        ratio = _ratio(random.sort_index().to_numpy(dtype=np.float64), candidates, constant)
+        return "random arms stay below the bound, too" if ratio.ends(ERROR / 2.0, rule, ratio.n)[1] < 1.0 else ""
 
     def sides(self, data: Experiments, case: Selection) -> Measured:
-        """Return both sides of the bound for one case, as claims and figures show them.
+        """Return both sides of the bound for one case, as figures show them.
 
         Raises
         ------
@@ -114,6 +133,25 @@ class Bound(CaseClaim):
         Unmeasured
             If results are missing, or the runs differ in length.
         """
+        own, candidates, constant, note = self._values(data, case)
+        measured, ratio = Mean(own), _ratio(own, candidates, constant)
+        best = None if candidates is None else Extreme([[Mean(values) for values in candidates.T]], "min", "min")
+        lowest = best.interval(ERROR / 2.0, fixed) if best else None
+        limit = Interval(constant, constant, constant, len(own))
+        if lowest:
+            limit = Interval(lowest.estimate + constant, lowest.low + constant, lowest.high + constant, len(own))
+        return Measured(
+            data.as_dict(data.select({**case, **self.measured})[0]),
+            measured.interval(ERROR / 2.0, fixed),
+            lowest,
+            limit,
+            ratio.interval(ERROR / 2.0, fixed),
+            constant,
+            note,
+        )
+
+    def _values(self, data: Experiments, case: Selection) -> tuple[Array, Array | None, float, str]:
+        """Return the tuner's values (n,), the candidates' (n, candidates), the constant of the bound and a note."""
         tuner = data.select({**case, **self.measured})
         if len(tuner) > 1:
             raise ConfigError(
@@ -121,35 +159,26 @@ class Bound(CaseClaim):
                 f"'{case_text(case)}', expected one; name more axes in 'measured' or 'per'"
             )
         if self.formula:
-            return self._against_formula(data, tuner)
+            (own,), note = final_values(data, self.column, tuner)
+            return own[:, 0], None, float(regret_bound(self.formula, [_horizon(data, tuner)])[-1]), note
         runs, candidates = data.select({**case, **self.over}), self.candidates or ()
         if len(runs) != math.prod(candidates):
             raise Unmeasured(f"'over' selects {len(runs)} runs, the candidates make {math.prod(candidates)}")
-        (left, right), note = final_values(data, self.column, tuner, runs)
-        constant = tuning_cost(candidates, _horizon(data, [*tuner, *runs]))
-
-        def best(candidates: Array) -> Array:
-            return np.asarray(candidates.mean(axis=1).min(axis=1))
-
-        def bound(candidates: Array) -> Array:
-            return best(candidates) + constant
-
-        def ratio(own: Array, candidates: Array) -> Array:
-            return np.asarray(own.mean(axis=(1, 2)) / bound(candidates))
-
-        parts = bootstrap(_mean, left), bootstrap(best, right), bootstrap(bound, right), bootstrap(ratio, left, right)
-        return Measured(data.as_dict(tuner[0]), *parts, constant, note)
-
-    def _against_formula(self, data: Experiments, tuner: list[Key]) -> Measured:
-        (own,), note = final_values(data, self.column, tuner)
-        limit = float(regret_bound(self.formula, [_horizon(data, tuner)])[-1])
-        mean = bootstrap(_mean, own)
-        ratio = bootstrap(lambda sample: _mean(sample) / limit, own)
-        return Measured(data.as_dict(tuner[0]), mean, None, Interval(limit, limit, limit, mean.n), ratio, limit, note)
+        (own, theirs), note = final_values(data, self.column, tuner, runs)
+        return own[:, 0], theirs, tuning_cost(candidates, _horizon(data, [*tuner, *runs])), note
 
 
-def _mean(own: Array) -> Array:
-    return np.asarray(own.mean(axis=(1, 2)))
+def _ratio(own: Array, candidates: Array | None, constant: float) -> Quantity:
+    """Return mean regret over the bound: that over the candidate with which it is largest, where there are any."""
+    if candidates is None:
+        return Mean(own / constant)
+    return Extreme([[RatioOfMeans(own, values + constant) for values in candidates.T]], "max", "max")
+
+
+def largest_regret(formula: Mapping[str, Any], horizon: int) -> float:
+    """Return the most regret there can be: the largest gap in every round, 1 where only the rewards' range is known."""
+    gaps = formula.get("gaps") or [formula.get("gap", 1.0)]
+    return horizon * float(max(gaps))
 
 
 def tuning_cost(candidates: tuple[int, ...], horizon: int) -> float:

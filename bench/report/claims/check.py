@@ -1,22 +1,43 @@
 """Check all claims of a figure."""
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from bench.critical import rule
 from bench.errors import ConfigError
-from bench.report.claims.base import CaseClaim, Claim
+from bench.report.claims.base import CannotFeel, CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.count import Count
-from bench.report.claims.finding import Finding
+from bench.report.claims.finding import FAILS, HOLDS, OPEN, TIE, Finding
+from bench.report.claims.judgement import Setting
 from bench.report.claims.paired_difference import PairedDifference
 from bench.report.claims.ratio import Ratio
 from bench.report.claims.slope import Slope
 from bench.report.claims.spread import Spread
+from bench.report.claims.two_sided import Combine
 from bench.report.experiments import Experiments
+from bench.stats import holm
+
+
+class Unfinished(NamedTuple):
+    """What an open case needs.
+
+    Parameters
+    ----------
+    experiments
+        The labels of its experiments.
+    repetitions
+        About how many would decide it; NaN where results are missing, or not even a million would.
+    """
+
+    experiments: list[dict[str, str]]
+    repetitions: float
+
 
 KINDS: dict[str, type[Claim]] = {
     "paired_difference": PairedDifference,
@@ -38,13 +59,27 @@ COLUMNS = (
     "ci_high",
     "n",
     "unit",
+    "relative",
+    "relative_low",
+    "relative_high",
     "expect",
     "verdict",
+    "p",
+    "holm",
+    "needs",
     "note",
 )
 
 
-def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+def check(
+    figure: Mapping[str, Any],
+    finals: pd.DataFrame,
+    curves: pd.DataFrame,
+    *,
+    sequential: bool = False,
+    surrogate: bool = False,
+    packaged: bool = False,
+) -> pd.DataFrame:
     """Return the verdict on every case of every claim of a figure.
 
     Parameters
@@ -55,13 +90,21 @@ def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame)
         Final values: axis columns, `repetition`, `rounds`, one column per trace column. Experiments may be missing:
         the cases that need them are open.
     curves
-        Mean curves: axis columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`.
+        Mean curves: axis columns, `column`, `round`, `mean`, `std`, `n`, among others.
+    sequential
+        Whether the number of repetitions was decided on by looking at the verdicts: then the intervals are those of a
+        confidence sequence, and stay valid.
+    surrogate, packaged
+        Whether data was generated in place of the real, or is a packaged sample: then no case says anything.
 
     Returns
     -------
     DataFrame
-        One row per case, in the figure's order, with the columns `COLUMNS`; `verdict` is "holds", "fails" or "open",
-        `unit` says what the estimate is, `note` why a verdict is open or what is missing.
+        One row per case, in the figure's order, with the columns `COLUMNS`: `verdict` is one of `VERDICTS`, `unit` says
+        what the estimate is, `relative` is the comparison as a share of the right side, `p` the smallest error at which
+        the verdict would be the same, `holm` whether it remains after Holm's correction over all tested cases of the
+        figure, `needs` the number of repetitions that would probably decide an open case, `note` why a verdict is open
+        or says nothing.
 
     Raises
     ------
@@ -72,8 +115,15 @@ def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame)
     """
     data = Experiments(figure, finals)
     claims = read(figure, data)
+    setting = Setting(rule(is_sequential=sequential), _silent(surrogate, packaged))
     found: dict[str, list[Finding]] = {
-        claim.id: claim.findings(data, curves) for claim in claims if isinstance(claim, CaseClaim)
+        claim.id: claim.findings(data, curves, setting) for claim in claims if isinstance(claim, CaseClaim)
+    }
+    # Open cases were tested, too: their p-values, above 5 %, come last and only add to the number of tests.
+    tested = [case for cases in found.values() for case in cases if case.verdict in (HOLDS, FAILS, TIE, OPEN)]
+    tested = [case for case in tested if math.isfinite(case.interval.low)]
+    kept = {
+        id(case) for case, is_kept in zip(tested, holm([_p_value(case) for case in tested]), strict=True) if is_kept
     }
     for claim in claims:
         if isinstance(claim, Count):
@@ -84,19 +134,56 @@ def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame)
             claim.text,
             claim.kind,
             finding.case,
-            finding.estimate,
-            finding.low,
-            finding.high,
-            finding.n,
+            *finding.interval,
             finding.unit,
+            *finding.relative[:3],
             claim.expect,
             finding.verdict,
+            finding.p,
+            ("yes" if id(finding) in kept else "no") if math.isfinite(finding.p) else "",
+            finding.needs,
             finding.note,
         )
         for claim in claims
         for finding in found[claim.id]
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def still_open(
+    figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame, *, sequential: bool = True
+) -> dict[tuple[str, str], Unfinished]:
+    """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
+
+    Cases that nothing can decide, such as those that say nothing or only report a value, are left out.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `check` does.
+    """
+    data = Experiments(figure, finals)
+    setting = Setting(rule(is_sequential=sequential))
+    found = {}
+    for claim in read(figure, data):
+        if not isinstance(claim, CaseClaim) or not claim.expect:
+            continue
+        for case in claim.cases(data):
+            finding = claim.finding(data, curves, setting, case)
+            if finding.verdict == OPEN:
+                labels = [data.as_dict(key) for key in claim.experiments(data, case)]
+                found[claim.id, finding.case] = Unfinished(labels, finding.needs)
+    return found
+
+
+def _silent(surrogate: bool, packaged: bool) -> str:
+    if surrogate:
+        return "the data was generated in place of the real"
+    return "the data is a packaged sample, too small to conclude from" if packaged else ""
+
+
+def _p_value(finding: Finding) -> float:
+    return finding.p if math.isfinite(finding.p) else 1.0
 
 
 def read(figure: Mapping[str, Any], data: Experiments) -> list[Claim]:
@@ -144,7 +231,9 @@ def _sentence(where: str, kind: str, model: type[Claim], error: ValidationError)
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        valid = model.model_fields if len(first["loc"]) == 1 else ("left", "right")
+        parts: dict[str, type[BaseModel]] = {"combine": Combine, "cannot_feel": CannotFeel}
+        inner = parts.get(str(first["loc"][0]), model)
+        valid = (model if len(first["loc"]) == 1 else inner).model_fields
         return f"{where}: unknown key '{key}', valid for kind '{kind}': {_list(valid)}"
     if first["type"] == "missing":
         return f"{where}: key '{key}' is missing, kind '{kind}' needs it"

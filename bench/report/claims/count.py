@@ -1,6 +1,6 @@
 """Claims of the form "in most cases"."""
 
-import math
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from bench.report.claims.base import Claim
-from bench.report.claims.finding import FAILS, HOLDS, OPEN, Finding
+from bench.report.claims.finding import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NOTHING, TIE, Finding
+from bench.stats import Interval
 
 
 def _read_ids(raw: Any) -> tuple[str, ...]:
@@ -19,8 +20,9 @@ def _read_ids(raw: Any) -> tuple[str, ...]:
 class Count(Claim):
     """How many cases of another claim hold: "mostly" is more than two thirds of them.
 
-    Holds if more than the share `more_than` of all cases hold; fails if that many would not hold even if all open
-    cases did; else open. The estimate is the share of cases whose point estimate alone is as expected; its interval
+    Holds if more than the share `more_than` of the cases hold; fails if that many would not hold even if all open cases
+    did; else open. Cases that say nothing are left out. A tie counts as holding where the claim is "no more" or "no
+    less", else as failing. The estimate is the share of cases whose point estimate alone is as expected; its interval
     runs from the share that hold to the share that do not fail. Cases without results count as open.
 
     Parameters
@@ -42,16 +44,20 @@ class Count(Claim):
 
     def tally(self, cases: Sequence[Finding]) -> Finding:
         """Return the finding over the cases of the claims counted."""
-        n = len(cases)
-        hold, fail = (sum(case.verdict == verdict for case in cases) for verdict in (HOLDS, FAILS))
+        evidence = [case for case in cases if case.verdict != SAYS_NOTHING]
+        n, counted = len(evidence), Counter(case.verdict for case in evidence)
+        hold, fail = (sum(case.counts_as == verdict for case in evidence) for verdict in (HOLDS, FAILS))
         needed = self._share * n
         verdict = HOLDS if hold > needed else FAILS if n - fail <= needed else OPEN
-        agree = sum(case.agrees for case in cases)
-        note = f"{hold} hold, {n - hold - fail} open, {fail} fail of {n}"
+        note = f"{counted[HOLDS]} hold, {counted[TIE]} tie, {counted[OPEN]} open, {counted[FAILS]} fail of {n}"
+        if len(cases) > n:
+            note += f"; {len(cases) - n} say nothing"
         if n == 0:
-            return Finding("all", math.nan, math.nan, math.nan, 0, self.unit(), OPEN, note=note)
-        interval = agree / n, hold / n, (n - fail) / n
-        return Finding("all", *interval, n, self.unit(), verdict, agree > needed, note)
+            verdict = SAYS_NOTHING if cases else OPEN
+            return Finding("all", NO_INTERVAL, self.unit(), verdict, counts_as=verdict, note=note)
+        agree = sum(case.agrees or case.counts_as == HOLDS for case in evidence)
+        interval = Interval(agree / n, hold / n, (n - fail) / n, n)
+        return Finding("all", interval, self.unit(), verdict, agree > needed, verdict, note=note)
 
     @property
     def _share(self) -> Fraction:

@@ -1,8 +1,13 @@
 """What was found for one case of a claim."""
 
+import math
 from dataclasses import dataclass
 
-HOLDS, FAILS, OPEN = "holds", "fails", "open"
+from bench.stats import Interval
+
+HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING = "holds", "fails", "tie", "open", "says_nothing"
+VERDICTS = (HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING)
+NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 
 
 class Unmeasured(Exception):
@@ -17,26 +22,33 @@ class Finding:
     ----------
     case
         The case in words, "all" for a claim with a single one.
-    estimate, low, high
-        Point estimate and 95 % interval, NaN where not measured.
-    n
-        Number of repetitions (for counts: of cases) the estimate rests on.
+    interval
+        Point estimate, 95 % interval, and the number of repetitions (for counts: of cases) they rest on.
     unit
         What the estimate is, in words.
     verdict
-        "holds", "fails" or "open".
+        One of `VERDICTS`.
     agrees
         Whether the point estimate alone is as the claim expects.
+    counts_as
+        What a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
+    relative
+        The same comparison as a share of the right side, which decides whether it is a tie.
+    p
+        The smallest error at which the verdict would be the same; NaN where nothing is decided.
+    needs
+        Open cases: the number of repetitions that would probably decide them; NaN if not even a million would.
     note
         What a reader must know besides: why a verdict is open, which results are missing.
     """
 
     case: str
-    estimate: float
-    low: float
-    high: float
-    n: int
+    interval: Interval
     unit: str
     verdict: str
     agrees: bool = False
+    counts_as: str = OPEN
+    relative: Interval = NO_INTERVAL
+    p: float = math.nan
+    needs: float = math.nan
     note: str = ""

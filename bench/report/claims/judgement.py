@@ -1,24 +1,163 @@
 """From an interval to a verdict.
 
-Three values: *holds* if the whole 95 % interval satisfies the claim, *fails* if the whole interval contradicts it, else
-*open*. With fewer than `MIN_REPETITIONS` repetitions every verdict is open: the percentile bootstrap of so few numbers
-hardly reaches beyond their range, and three differences of equal sign come up in a quarter of all cases without effect.
+*Tie* if the whole 90 % interval lies within the margin, which is what two one-sided tests at 5 % ask; else *holds* if
+the whole 95 % interval satisfies the claim, *fails* if the whole interval contradicts it, else *open*. With fewer than
+`MIN_REPETITIONS` repetitions every verdict is open.
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
-from bench.report.claims.finding import FAILS, HOLDS, OPEN, Finding
-from bench.stats import Interval
+from bench.critical import Rule, fixed
+from bench.report.claims.finding import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NOTHING, TIE, Finding
+from bench.report.claims.quantities import Quantity
 
-MIN_REPETITIONS = 5
+ERROR = 0.05
+MIN_REPETITIONS = 10
+MARGIN = 0.05
+"""Differences within this share of the right side are a tie, unless a claim says otherwise."""
+MOST = 1_000_000
+"""The largest number of repetitions that is considered when it is asked how many would decide a case."""
+POWER = 0.8416
+"""Normal quantile of the probability, 80 %, with which that number would decide it if the estimate is right."""
 
 Direction = Literal["less", "greater", "at_most", "at_least"]
 """`less` and `at_most` are bounded above by the threshold, `greater` and `at_least` below; `at_most` and `at_least`
-hold also at the threshold itself, so two methods with identical results are "no worse" than each other."""
+hold also at the threshold itself, and a tie counts for them as "no worse"."""
+Expected = Direction | Literal["", "similar", "differs"]
+Test = Callable[[float, Rule, float], bool]
+"""Error (of both sides together), rule and number of repetitions -> whether the case would be decided so."""
 
 
-def satisfies(value: float, expect: Direction, threshold: float) -> bool:
+@dataclass(frozen=True)
+class Setting:
+    """How the cases of a figure are judged.
+
+    Parameters
+    ----------
+    rule
+        For a number of repetitions fixed beforehand, or for looking again and again.
+    silent
+        Why nothing on this data is evidence, such as that it was generated; empty if it is.
+    """
+
+    rule: Rule = fixed
+    silent: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a claim asks of what was measured.
+
+    Parameters
+    ----------
+    quantity
+        What is judged.
+    unit
+        What it is, in words.
+    expect
+        A direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it; nothing: open.
+    threshold
+        What the quantity is compared with.
+    relative
+        The comparison as a share of the right side, 0 where both are equal.
+    margin
+        ``relative`` within +-margin is a tie; None or 0: there are no ties.
+    shown
+        What is reported in the place of ``quantity``.
+    """
+
+    quantity: Quantity
+    unit: str
+    expect: Expected
+    threshold: float = 0.0
+    relative: Quantity | None = None
+    margin: float | None = None
+    shown: Quantity | None = None
+
+    def answer(self, case: str, setting: Setting, note: str = "") -> Finding:
+        """Return the finding."""
+        rule, n = setting.rule, self.quantity.n
+        tests = self._tests()
+        verdict = next((word for word, test in tests if n > 1 and test(ERROR, rule, n)), OPEN)
+        notes = [note] if note else []
+        if n < MIN_REPETITIONS:
+            verdict = OPEN
+            notes.append(f"a verdict needs at least {MIN_REPETITIONS} repetitions, there are {n}")
+        shown = (self.shown or self.quantity).interval(ERROR / 2.0, rule)
+        if n > 1 and not all(map(math.isfinite, shown[1:3])):
+            shown = shown._replace(low=math.nan, high=math.nan)
+            notes.append("the interval is not defined")
+        p, needs = math.nan, math.nan
+        if verdict == OPEN:
+            needs = _repetitions(tests, rule, n)
+        else:
+            p = _smallest_error(dict(tests)[verdict], rule, n)
+        relative = self.relative.interval(ERROR / 2.0, rule) if self.relative else NO_INTERVAL
+        as_wanted = HOLDS if self.expect in ("at_most", "at_least") else FAILS
+        return Finding(
+            case,
+            shown,
+            self.unit,
+            verdict,
+            agrees=self._agrees(),
+            counts_as=as_wanted if verdict == TIE else verdict,
+            relative=relative,
+            p=p,
+            needs=needs,
+            note="; ".join(notes),
+        )
+
+    def _tests(self) -> list[tuple[str, Test]]:
+        """Return the verdicts that are possible, each with its test; the first that passes counts."""
+        tests: list[tuple[str, Test]] = []
+        if not self.expect:
+            return tests
+        if self.expect == "similar":
+            return [(HOLDS, self._within), (FAILS, self._outside)]
+        if self.expect == "differs":
+            return [(HOLDS, self._apart), (FAILS, self._same)]
+        if self.relative is not None and self.margin:
+            tests.append((TIE, self._within))
+        return [*tests, (HOLDS, self._satisfied), (FAILS, self._contradicted)]
+
+    def _satisfied(self, error: float, rule: Rule, n: float) -> bool:
+        low, high = self.quantity.ends(error / 2.0, rule, n)
+        return satisfies(high if self.expect in ("less", "at_most") else low, self.expect, self.threshold)
+
+    def _contradicted(self, error: float, rule: Rule, n: float) -> bool:
+        low, high = self.quantity.ends(error / 2.0, rule, n)
+        return low > self.threshold if self.expect in ("less", "at_most") else high < self.threshold
+
+    def _within(self, error: float, rule: Rule, n: float) -> bool:
+        low, high = (self.relative or self.quantity).ends(error, rule, n)
+        margin = self.margin or 0.0
+        return -margin <= low and high <= margin
+
+    def _outside(self, error: float, rule: Rule, n: float) -> bool:
+        low, high = (self.relative or self.quantity).ends(error / 2.0, rule, n)
+        margin = self.margin or 0.0
+        return low > margin or high < -margin
+
+    def _apart(self, error: float, rule: Rule, n: float) -> bool:
+        low, high = self.quantity.ends(error / 2.0, rule, n)
+        return low > self.threshold or high < self.threshold
+
+    def _same(self, error: float, rule: Rule, n: float) -> bool:
+        low, high = self.quantity.ends(error / 2.0, rule, n)
+        return low == high == self.threshold
+
+    def _agrees(self) -> bool:
+        if self.expect == "similar":
+            return abs((self.relative or self.quantity).estimate) <= (self.margin or 0.0)
+        if self.expect == "differs":
+            return self.quantity.estimate != self.threshold
+        return bool(self.expect) and satisfies(self.quantity.estimate, self.expect, self.threshold)
+
+
+def satisfies(value: float, expect: Expected, threshold: float) -> bool:
     """Return whether a number is on the expected side of a threshold; False for NaN."""
     if expect == "less":
         return value < threshold
@@ -29,35 +168,44 @@ def satisfies(value: float, expect: Direction, threshold: float) -> bool:
     return value >= threshold
 
 
-def contradicts(value: float, expect: Direction, threshold: float) -> bool:
-    """Return whether a number is strictly on the other side of a threshold; False for NaN."""
-    return value > threshold if expect in ("less", "at_most") else value < threshold
-
-
-def directed(case: str, interval: Interval, unit: str, expect: Direction, threshold: float, note: str = "") -> Finding:
-    """Return the finding on "the estimate is ``expect`` than ``threshold``"."""
-    far, near = (interval.high, interval.low) if expect in ("less", "at_most") else (interval.low, interval.high)
-    return judged(
-        case,
-        interval,
-        unit,
-        holds=satisfies(far, expect, threshold),
-        fails=contradicts(near, expect, threshold),
-        agrees=satisfies(interval.estimate, expect, threshold),
+def silenced(finding: Finding, reason: str) -> Finding:
+    """Return a finding that says nothing, whatever its numbers are; `reason` says why."""
+    note = "; ".join(filter(None, [reason, finding.note]))
+    return Finding(
+        finding.case, finding.interval, finding.unit, SAYS_NOTHING, counts_as=SAYS_NOTHING, relative=finding.relative,
         note=note,
-    )
+    )  # fmt: skip
 
 
-def judged(
-    case: str, interval: Interval, unit: str, *, holds: bool, fails: bool, agrees: bool, note: str = ""
-) -> Finding:
-    """Return a finding whose verdict follows from what the interval says, if there are repetitions enough."""
-    verdict = HOLDS if holds else FAILS if fails else OPEN
-    notes = [note] if note else []
-    if interval.n < MIN_REPETITIONS:
-        verdict = OPEN
-        notes.append(f"a verdict needs at least {MIN_REPETITIONS} repetitions, there are {interval.n}")
-    elif math.isnan(interval.low) or math.isnan(interval.high):
-        verdict = OPEN
-        notes.append("the interval is not defined: the statistic is undefined in too many resamples")
-    return Finding(case, *interval, unit, verdict, agrees, "; ".join(notes))
+def _smallest_error(test: Test, rule: Rule, n: int) -> float:
+    """Return the smallest error at which a test that passes at `ERROR` still does, to three digits; at least 1e-12."""
+    low, high = math.log(1e-12), math.log(ERROR)
+    if test(math.exp(low), rule, n):
+        return math.exp(low)
+    while high - low > 1e-4:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if test(math.exp(middle), rule, n) else (middle, high)
+    return math.exp(high)
+
+
+def _repetitions(tests: list[tuple[str, Test]], rule: Rule, n: int) -> float:
+    """Return how many repetitions like those there are would decide the case with a probability of 80 %.
+
+    Where an interval reaches c standard errors, a difference of c of them is found in half of all cases, one of
+    c + `POWER` in 80 %.
+    """
+
+    def is_decided(number: float) -> bool:
+        return any(test(ERROR, rule, number) for _, test in tests)
+
+    if n < 2 or not is_decided(MOST):
+        return math.nan
+    low, high = math.log(max(n, MIN_REPETITIONS)), math.log(MOST)
+    if is_decided(math.exp(low)):
+        return float(max(n, MIN_REPETITIONS))
+    while high - low > 1e-3:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if is_decided(math.exp(middle)) else (middle, high)
+    number = math.exp(high)
+    number *= (1.0 + POWER / rule(number, ERROR / 2.0)) ** 2
+    return float(math.ceil(number)) if number <= MOST else math.nan

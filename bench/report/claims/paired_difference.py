@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, model_validator
 
-from bench.report.claims.base import case_text
-from bench.report.claims.finding import Finding, Unmeasured
-from bench.report.claims.judgement import directed, judged
-from bench.report.claims.two_sided import Array, TwoSided, combined, named
+from bench.report.claims.finding import Unmeasured
+from bench.report.claims.judgement import MARGIN, Question
+from bench.report.claims.quantities import Mean, Quantity, RatioOfMeans
+from bench.report.claims.two_sided import Array, TwoSided
 from bench.report.experiments import Experiments
 from bench.report.labels import Selection
-from bench.stats import bootstrap
 
 
 class PairedDifference(TwoSided):
@@ -21,20 +20,23 @@ class PairedDifference(TwoSided):
     Parameters
     ----------
     expect
-        - ``less`` / ``greater``: holds if the whole interval is below / above 0, fails if it is on the other side.
+        - ``less`` / ``greater``: below / above 0.
         - ``at_most`` / ``at_least``: "no worse". Without a margin as above, but a difference of exactly 0 holds.
           With a margin, a test of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and
           fails if it lies above +margin; ``at_least`` mirrors it at -margin.
-        - ``similar`` (needs a margin), a test of equivalence: holds if the interval lies within +-margin, fails if
-          it lies outside on one side.
+        - ``similar`` (needs a margin), a test of equivalence: holds if it is a tie within the margin, fails if the
+          95 % interval lies outside on one side.
     margin
-        A share of right's mean: 0.05 is 5 %. With a margin the estimate is the difference divided by right's mean
-        (both resampled together), so that estimate, interval and margin can be compared as they stand.
+        A share of right's mean: 0.05 is 5 %. With a margin the estimate is the difference divided by right's mean, so
+        that estimate, interval and margin can be compared as they stand.
+    tie
+        Without a margin: what share of right's mean is too small to matter; 0: nothing is.
     """
 
     kind: Literal["paired_difference"]
     expect: Literal["less", "greater", "at_most", "at_least", "similar"]
     margin: float | None = Field(default=None, gt=0)
+    tie: float = Field(default=MARGIN, ge=0)
 
     @model_validator(mode="after")
     def _margin_fits(self) -> "PairedDifference":
@@ -42,35 +44,34 @@ class PairedDifference(TwoSided):
             raise ValueError("expect: similar needs a margin, such as margin: 0.05")
         if self.expect in ("less", "greater") and self.margin is not None:
             raise ValueError(f"expect: {self.expect} takes no margin, only at_most, at_least and similar do")
+        if self.margin is not None and "tie" in self.model_fields_set:
+            raise ValueError("expected either 'margin' or 'tie'")
         return self
 
     def unit(self) -> str:
         """Return what is subtracted from what."""
-        left, right = named(self.left, self.combine.left), named(self.right, self.combine.right)
+        left, right = self.names()
         relative = f", as a share of {right}'s mean" if self.margin is not None else ""
         return f"mean paired difference of final {self.column}, {left} - {right}{relative}"
 
-    def measure(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> Finding:
-        """Return the finding for one case."""
+    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
+        """Return what is asked of one case."""
         left, right, note = self.sides(data, case)
-        interval = bootstrap(self._difference, left, right)
-        if not np.isfinite(interval.estimate):
+        relative = self.compared(left, right, _share)
+        if self.margin is None:
+            return Question(
+                self.compared(left, right, _difference), self.unit(), self.expect, relative=relative, margin=self.tie
+            ), note
+        if not np.isfinite(relative.estimate):
             raise Unmeasured("the mean of right is 0, so that nothing can be a share of it")
-        name, margin = case_text(case), self.margin or 0.0
-        if self.expect == "similar":
-            return judged(
-                name,
-                interval,
-                self.unit(),
-                holds=-margin <= interval.low and interval.high <= margin,
-                fails=interval.low > margin or interval.high < -margin,
-                agrees=abs(interval.estimate) <= margin,
-                note=note,
-            )
-        threshold = -margin if self.expect == "at_least" else margin
-        return directed(name, interval, self.unit(), self.expect, threshold, note)
+        threshold = 0.0 if self.expect == "similar" else -self.margin if self.expect == "at_least" else self.margin
+        margin = self.margin if self.expect == "similar" else None
+        return Question(relative, self.unit(), self.expect, threshold, margin=margin), note
 
-    def _difference(self, left: Array, right: Array) -> Array:
-        a = combined(left.mean(axis=1), self.combine.left)
-        b = combined(right.mean(axis=1), self.combine.right)
-        return a - b if self.margin is None else (a - b) / np.abs(b)
+
+def _difference(left: Array, right: Array) -> Quantity:
+    return Mean(left - right)
+
+
+def _share(left: Array, right: Array) -> Quantity:
+    return RatioOfMeans(left - right, right if right.mean() > 0 else -right)

@@ -4,18 +4,19 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field, model_validator
 
-from bench.report.claims.base import case_text
-from bench.report.claims.finding import Finding, Unmeasured
-from bench.report.claims.judgement import Direction, directed
-from bench.report.claims.two_sided import Array, TwoSided, combined, named
+from bench.report.claims.finding import Unmeasured
+from bench.report.claims.judgement import MARGIN, Direction, Question
+from bench.report.claims.quantities import Quantity, RatioOfMeans, Resampled, Shifted
+from bench.report.claims.two_sided import Array, TwoSided
 from bench.report.experiments import Experiments
 from bench.report.labels import Selection
-from bench.stats import bootstrap
+from bench.stats import resampled
 
 
 class Ratio(TwoSided):
-    """Left's mean (or median) divided by right's, against a threshold; both resampled together.
+    """Left's mean (or median) divided by right's, against a threshold.
 
     Parameters
     ----------
@@ -25,28 +26,42 @@ class Ratio(TwoSided):
         What the ratio is compared with, default 1.
     statistic
         ``mean`` (default) or ``median`` over repetitions.
+    tie
+        How far from 1, to both sides, the ratio is a tie; only where the threshold is 1.
     """
 
     kind: Literal["ratio"]
     expect: Direction
     threshold: float = 1.0
     statistic: Literal["mean", "median"] = "mean"
+    tie: float = Field(default=MARGIN, ge=0)
+
+    @model_validator(mode="after")
+    def _tie_fits(self) -> "Ratio":
+        if "tie" in self.model_fields_set and self.threshold != 1.0:
+            raise ValueError("'tie' goes with the threshold 1 only")
+        return self
 
     def unit(self) -> str:
         """Return what is divided, and the threshold."""
-        left, right = named(self.left, self.combine.left), named(self.right, self.combine.right)
+        left, right = self.names()
         return f"ratio of {self.statistic} final {self.column}, {left} / {right}, against {self.threshold:g}"
 
-    def measure(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> Finding:
-        """Return the finding for one case; one whose right side is not positive is left open."""
+    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
+        """Return what is asked of one case; one whose right side is not positive is left open."""
         left, right, note = self.sides(data, case)
-        interval = bootstrap(self._ratio, left, right)
-        if not np.isfinite(interval.estimate):
+        ratio = self.compared(left, right, _of_medians if self.statistic == "median" else RatioOfMeans)
+        if not np.isfinite(ratio.estimate):
             raise Unmeasured(f"the {self.statistic} of right is not positive: a ratio says nothing")
-        return directed(case_text(case), interval, self.unit(), self.expect, self.threshold, note)
+        unit, threshold = self.unit(), self.threshold
+        if threshold != 1.0:
+            return Question(ratio, unit, self.expect, threshold), note
+        return Question(ratio, unit, self.expect, threshold, relative=Shifted(ratio, -1.0), margin=self.tie), note
 
-    def _ratio(self, left: Array, right: Array) -> Array:
-        middle = np.median if self.statistic == "median" else np.mean
-        a = combined(middle(left, axis=1), self.combine.left)
-        b = combined(middle(right, axis=1), self.combine.right)
-        return a / np.where(b > 0, b, np.nan)
+
+def _of_medians(left: Array, right: Array) -> Quantity:
+    def ratio(a: Array, b: Array) -> Array:
+        below = np.median(b, axis=1)
+        return np.median(a, axis=1) / np.where(below > 0, below, np.nan)
+
+    return Resampled(float(ratio(left[None], right[None])[0]), resampled(ratio, left, right), len(left))

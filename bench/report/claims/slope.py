@@ -1,6 +1,5 @@
 """Claims on how fast a number grows."""
 
-import math
 from typing import Literal
 
 import numpy as np
@@ -10,11 +9,11 @@ from pydantic import Field
 
 from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
-from bench.report.claims.finding import Finding, Unmeasured
-from bench.report.claims.judgement import Direction, directed
+from bench.report.claims.finding import Unmeasured
+from bench.report.claims.judgement import Direction, Question
+from bench.report.claims.quantities import BandSlope, Mean, Quantity
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import ANY, Selection, canonical, describe, is_number
-from bench.stats import Interval, bootstrap
 
 Array = npt.NDArray[np.float64]
 ROUND = "round"
@@ -23,9 +22,9 @@ ROUND = "round"
 class Slope(CaseClaim):
     """The slope of ln(mean) against ln(axis), by least squares: T^0.75 has slope 0.75.
 
-    Along an axis of the figure, such as the horizon, the final values are used and the repetitions are resampled.
-    Along `round` only the mean curve and its pointwise band are kept; there the interval is the range of slopes of all
-    curves within the band, which is wider than a 95 % interval of the slope.
+    Along an axis of the figure, such as the horizon, the final values are used, and the slope is linearised in the
+    means (delta method). Along `round` only means and deviations are kept; there the interval is the range of slopes of
+    all curves within the pointwise band, which is wider than a 95 % interval of the slope.
 
     Parameters
     ----------
@@ -64,20 +63,20 @@ class Slope(CaseClaim):
         chosen = describe(self.measured)
         return f"log-log slope of {what} {self.column} against {self.axis}, {chosen}, against {self.threshold:g}"
 
-    def measure(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> Finding:
-        """Return the finding for one case."""
+    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
+        """Return what is asked of one case."""
         keys = data.select({**case, **self._measured()})
         if self.axis == ROUND:
             self._check_one(data, case, keys)
-            interval, note = self._along_rounds(data, curves, keys[0])
+            slope, note = self._along_rounds(data, curves, keys[0])
         else:
-            interval, note = self._along_axis(data, case, keys)
-        return directed(case_text(case), interval, self.unit(), self.expect, self.threshold, note)
+            slope, note = self._along_axis(data, case, keys)
+        return Question(slope, self.unit(), self.expect, self.threshold), note
 
     def _measured(self) -> Selection:
         return self.measured if self.axis == ROUND else {self.axis: (ANY,), **self.measured}
 
-    def _along_axis(self, data: Experiments, case: Selection, keys: list[Key]) -> tuple[Interval, str]:
+    def _along_axis(self, data: Experiments, case: Selection, keys: list[Key]) -> tuple[Quantity, str]:
         position = data.axes.index(self.axis) if self.axis in data.axes else 0
         labels = [key[position] for key in keys]
         for label in set(labels):
@@ -88,13 +87,13 @@ class Slope(CaseClaim):
             raise Unmeasured(f"a slope needs at least two values of '{self.axis}'")
         (values,), note = final_values(data, self.column, keys)
         weights = slope_weights(np.log([float(label) for label in labels]))
-        interval = bootstrap(lambda sample: np.log(_positive(sample.mean(axis=1))) @ weights, values)
-        if math.isnan(interval.estimate):
+        means = values.mean(axis=0)
+        if not (means > 0).all():
             raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
-        return interval, note
+        return Mean(np.log(means) @ weights + ((values - means) / means) @ weights), note
 
-    def _along_rounds(self, data: Experiments, curves: pd.DataFrame, key: Key) -> tuple[Interval, str]:
-        wanted = {"column", ROUND, "mean", "ci_low", "ci_high", "n"}
+    def _along_rounds(self, data: Experiments, curves: pd.DataFrame, key: Key) -> tuple[Quantity, str]:
+        wanted = {"column", ROUND, "mean", "std", "n"}
         if not wanted <= set(curves.columns):
             raise Unmeasured("there are no curves")
         rows = curves[curves["column"] == self.column]
@@ -105,18 +104,12 @@ class Slope(CaseClaim):
         rows = rows[rows[ROUND] >= self.from_fraction * rows[ROUND].max()]
         if len(rows) < 2:
             raise Unmeasured(f"no curve of {self.column} for {data.text(key) or 'these runs'}")
-        mean, low, high = (rows[name].to_numpy(dtype=np.float64) for name in ("mean", "ci_low", "ci_high"))
+        mean, deviation = (rows[name].to_numpy(dtype=np.float64) for name in ("mean", "std"))
         if not (mean > 0).all():
             raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
         weights = slope_weights(np.log(rows[ROUND].to_numpy(dtype=np.float64)))
-        n = int(rows["n"].min())
-        estimate = float(np.log(mean) @ weights)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(_positive(low)), np.log(_positive(high))
-        steepest = float(np.where(weights > 0, logs[1], logs[0]) @ weights)
-        flattest = float(np.where(weights > 0, logs[0], logs[1]) @ weights)
         note = "interval: slopes of all curves within the pointwise band"
-        return Interval(estimate, flattest, steepest, n), note
+        return BandSlope(weights, mean, deviation, int(rows["n"].min())), note
 
     def _check_one(self, data: Experiments, case: Selection, keys: list[Key]) -> None:
         if not keys:
@@ -132,7 +125,3 @@ def slope_weights(x: Array) -> Array:
     """Return the weights w with which the least-squares slope of y against x is w @ y."""
     centred = x - x.mean()
     return centred / (centred @ centred)
-
-
-def _positive(values: Array) -> Array:
-    return np.where(values > 0, values, np.nan)

@@ -1,24 +1,29 @@
 """What claims that compare a left with a right side share."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
+from bench.critical import Rule
 from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, final_values
 from bench.report.claims.finding import Unmeasured
+from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS
+from bench.report.claims.quantities import Extreme, Quantity, RatioOfMeans
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, describe
 
 Array = npt.NDArray[np.float64]
 How = Literal["mean", "lowest", "highest"]
+REGRET, RANDOM_REGRET = "regret", "random_regret"
 
 
 class Combine(BaseModel):
-    """How several experiments on one side become one number, anew in each bootstrap resample.
+    """How several experiments on one side become one number.
 
     "lowest" on the right turns "less than right" into "less than each of them".
     """
@@ -49,6 +54,12 @@ class TwoSided(CaseClaim):
         """Return left and right."""
         return {"left": self.left, "right": self.right}
 
+    def names(self) -> tuple[str, str]:
+        """Return left and right in words."""
+        sides = ((self.left, self.combine.left), (self.right, self.combine.right))
+        left, right = (describe(chosen) if how == "mean" else f"{how} of {describe(chosen)}" for chosen, how in sides)
+        return left, right
+
     def validate_axes(self, data: Experiments, where: str) -> None:
         """Check the axes, and that left and right are not the same runs."""
         super().validate_axes(data, where)
@@ -57,12 +68,50 @@ class TwoSided(CaseClaim):
 
     def sides(self, data: Experiments, case: Selection) -> tuple[Array, Array, str]:
         """Return the final values of both sides, (n, experiments) each with the same repetitions, and a note."""
-        left = data.select({**case, **self.left})
-        right = data.select({**case, **self.right})
+        left, right = self._keys(data, case)
         if self.combine.left == self.combine.right == "mean":
             self._check_balance(data, left, right)
         (a, b), note = final_values(data, self.column, left, right)
         return a, b, note
+
+    def compared(
+        self, left: Array, right: Array, compare: Callable[[Array, Array], Quantity], *, average: bool = True
+    ) -> Quantity:
+        """Return what ``compare`` makes of both sides, which it increases with left and decreases with right.
+
+        Parameters
+        ----------
+        left, right
+            Final values (n, experiments).
+        compare
+            Called with one number per repetition of each side: a pair of experiments, or averages.
+        average
+            Whether to average a side that is not combined otherwise; without, `compare` gets (n, experiments).
+        """
+        lefts, rights = (
+            [values.mean(axis=1) if average else values]
+            if how == "mean"
+            else [column if average else column[:, None] for column in values.T]
+            for values, how in ((left, self.combine.left), (right, self.combine.right))
+        )
+        parts = [[compare(a, b) for b in rights] for a in lefts]
+        if len(lefts) == len(rights) == 1:
+            return parts[0][0]
+        outer = "max" if self.combine.left == "highest" else "min"
+        return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
+
+    def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
+        """Return why a case says nothing: both sides are identical, or neither is better than random arms."""
+        left, right, _ = self.sides(data, case)
+        if all(np.array_equal(a, b) for a in left.T for b in right.T):
+            return "both sides are identical in every repetition"
+        keys = [key for side in self._keys(data, case) for key in side]
+        if self.column == REGRET and len(left) >= MIN_REPETITIONS and all(_is_random(data, key, rule) for key in keys):
+            return "neither side is better than random arms"
+        return ""
+
+    def _keys(self, data: Experiments, case: Selection) -> tuple[list[Key], list[Key]]:
+        return data.select({**case, **self.left}), data.select({**case, **self.right})
 
     def _check_balance(self, data: Experiments, left: list[Key], right: list[Key]) -> None:
         free = [i for i, axis in enumerate(data.axes) if axis not in (*self.per, *self.left, *self.right)]
@@ -71,15 +120,14 @@ class TwoSided(CaseClaim):
             raise Unmeasured("left and right differ in the runs they have along the other axes: no fair average")
 
 
-def combined(values: Array, how: How) -> Array:
-    """Return one number per resample from (resamples, experiments)."""
-    if how == "lowest":
-        return np.asarray(values.min(axis=1))
-    if how == "highest":
-        return np.asarray(values.max(axis=1))
-    return np.asarray(values.mean(axis=1))
-
-
-def named(chosen: Selection, how: How) -> str:
-    """Return a side in words."""
-    return describe(chosen) if how == "mean" else f"{how} of {describe(chosen)}"
+def _is_random(data: Experiments, key: Key, rule: Rule) -> bool:
+    """Return whether regret is not told from that of random arms, or above it, and not clearly below by itself."""
+    rows = data.rows(key)
+    if RANDOM_REGRET not in rows.columns:
+        return False
+    both = rows[[REGRET, RANDOM_REGRET]].to_numpy(dtype=np.float64)
+    both = both[np.isfinite(both).all(axis=1)]
+    if len(both) < 2:
+        return False
+    share = RatioOfMeans(both[:, 0], both[:, 1]).interval(ERROR / 2.0, rule)
+    return share.high >= 1.0 and share.estimate >= 1.0 - MARGIN

@@ -1,0 +1,46 @@
+"""How many standard errors an interval reaches to either side of its estimate.
+
+Two rules. `fixed` is for a number of repetitions chosen beforehand: Student's quantile. `sequential` is for looking again
+and again while repetitions are added: an asymptotic confidence sequence, which contains the truth at all looks together
+with the probability asked for.
+"""
+
+import math
+from collections.abc import Callable
+
+from scipy import special
+
+Rule = Callable[[float, float], float]
+"""Number of repetitions and one-sided error -> standard errors to that side."""
+
+EXPECTED_LOOK = 50
+"""Number of repetitions at which the confidence sequence is narrowest, relative to the best that it could be there."""
+
+_LOG = -2.0 * math.log(0.05)
+_RHO2 = (_LOG + math.log(_LOG) + 1.0) / EXPECTED_LOOK
+
+
+def fixed(n: float, error: float) -> float:
+    """Return Student's quantile with n - 1 degrees of freedom, exceeded with probability ``error``."""
+    return -float(special.stdtrit(n - 1.0, error))
+
+
+def sequential(n: float, error: float) -> float:
+    """Return the reach of an asymptotic confidence sequence after ``n`` repetitions.
+
+    sqrt(2 (n rho^2 + 1) / (n rho^2) log(sqrt(n rho^2 + 1) / alpha)) standard errors, alpha = 2 ``error``: Waudby-Smith,
+    Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of
+    Statistics 52 (2024), theorem 2.2; rho by their equation for the sequence that is tightest at `EXPECTED_LOOK`. Their
+    theorem takes the variance as known; here the normal quantile is replaced by Student's of the same probability, which
+    is what an estimated one needs while n is small.
+    """
+    m = n * _RHO2
+    normal = math.sqrt(2.0 * (m + 1.0) / m * math.log(math.sqrt(m + 1.0) / (2.0 * error)))
+    # Of the logarithm, since the probability itself underflows.
+    tail = special.ndtr(-normal)
+    return -float(special.stdtrit(n - 1.0, tail)) if tail > 1e-300 else math.inf
+
+
+def rule(*, is_sequential: bool) -> Rule:
+    """Return one of the two."""
+    return sequential if is_sequential else fixed

@@ -1,0 +1,242 @@
+"""Estimates whose intervals can be had at any error and for any number of repetitions.
+
+Every class has ``estimate``, ``n`` (repetitions) and ``ends``, so that a verdict, its p-value and the repetitions that
+it would need are computed in the same way for all kinds of claims.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bench.critical import Rule
+from bench.stats import Interval
+
+Array = npt.NDArray[np.float64]
+
+
+class Quantity(ABC):
+    """An estimate with intervals."""
+
+    estimate: float
+    n: int
+
+    @abstractmethod
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return low and high, each missed with probability ``error``, as ``n`` repetitions like these would give them.
+
+        NaN where they are not defined.
+        """
+
+    def interval(self, error: float, rule: Rule) -> Interval:
+        """Return estimate, low and high with the repetitions there are; NaN for fewer than two."""
+        low, high = self.ends(error, rule, self.n) if self.n > 1 else (math.nan, math.nan)
+        return Interval(self.estimate, low, high, self.n)
+
+
+class Mean(Quantity):
+    """The mean of one number per repetition, shape (n,).
+
+    Parameters
+    ----------
+    values
+        The numbers, or an estimate's linearisation: estimate + influence of each repetition, which have mean 0.
+    exponential
+        Whether the logarithm was measured: estimate and ends are exp of what they are otherwise.
+    """
+
+    def __init__(self, values: Array, *, exponential: bool = False) -> None:
+        self.n = len(values)
+        # Of deviations from the first repetition: values that agree give an interval of width exactly 0.
+        deviations = values - values[0]
+        self._mean = float(values[0] + deviations.mean())
+        self._deviation = float(deviations.std(ddof=1)) if self.n > 1 else math.nan
+        self._exponential = exponential
+        self.estimate = self._scale(self._mean)
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return mean -+ critical value * standard error."""
+        reach = rule(n, error) * self._deviation / math.sqrt(n) if self._deviation else 0.0
+        return self._scale(self._mean - reach), self._scale(self._mean + reach)
+
+    def _scale(self, number: float) -> float:
+        if not self._exponential:
+            return number
+        return math.exp(number) if number < 700 else math.inf
+
+
+class RatioOfMeans(Quantity):
+    """The mean of ``top`` divided by that of ``bottom``, both of shape (n,), by Fieller's theorem.
+
+    The interval holds every ratio r for which the mean of top - r bottom is not told from 0 by Student's test. It is
+    (-inf, inf) where the mean of bottom is not told from 0; the estimate is NaN where that mean is not positive.
+    """
+
+    def __init__(self, top: Array, bottom: Array) -> None:
+        self.n = len(top)
+        mean = float(bottom.mean())
+        self.estimate = float(top.mean()) / mean if mean > 0 else math.nan
+        rest = (top - self.estimate * bottom) / mean if mean > 0 else np.full(self.n, math.nan)
+        rest = rest - rest.mean() if np.any(rest) else rest
+        deviations = (bottom - bottom[0]) / mean if mean > 0 else rest
+        deviations = deviations - deviations.mean()
+        degrees = max(self.n - 1, 1)
+        self._rest, self._both, self._bottom = (
+            float(product.sum()) / degrees for product in (rest**2, rest * deviations, deviations**2)
+        )
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return the two roots of the quadratic inequality, as deviations from the estimate."""
+        if math.isnan(self.estimate):
+            return math.nan, math.nan
+        share = rule(n, error) ** 2 / n
+        bottom, both, rest = (share * number for number in (self._bottom, self._both, self._rest))
+        if not bottom < 1:
+            return -math.inf, math.inf
+        root = math.sqrt(max(both**2 + (1.0 - bottom) * rest, 0.0))
+        return self.estimate + (-both - root) / (1.0 - bottom), self.estimate + (-both + root) / (1.0 - bottom)
+
+
+class Resampled(Quantity):
+    """A statistic without a formula for its interval, such as a ratio of medians: percentile bootstrap.
+
+    For another number of repetitions the interval is widened or narrowed around the estimate as standard errors are.
+    """
+
+    def __init__(self, estimate: float, values: Array, n: int) -> None:
+        self.estimate = estimate
+        self.n = n
+        self._values = values
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return quantiles of the resamples, farther out by what the rule asks more than the normal distribution."""
+        if not len(self._values):
+            return math.nan, math.nan
+        low, high = np.quantile(self._values, (error, 1.0 - error))
+        wider = rule(n, error) / rule(math.inf, error) * math.sqrt(self.n / n)
+        return self.estimate + wider * (float(low) - self.estimate), self.estimate + wider * (
+            float(high) - self.estimate
+        )
+
+
+class Extreme(Quantity):
+    """The lowest or highest of several quantities, or the lowest of highests and so on.
+
+    That a highest lies below a limit needs all of them below it, each judged at the full error; that it lies above
+    needs one of them above, each judged at its share of the error (Bonferroni). For a lowest it is the other way round.
+
+    Parameters
+    ----------
+    parts
+        Rows of quantities of the same repetitions.
+    outer, inner
+        ``min`` or ``max`` over rows, and within a row.
+    """
+
+    def __init__(self, parts: Sequence[Sequence[Quantity]], outer: str, inner: str) -> None:
+        self._parts = parts
+        self._outer, self._inner = (np.max if how == "max" else np.min for how in (outer, inner))
+        sizes = {outer: len(parts)}
+        sizes[inner] = sizes.get(inner, 1) * len(parts[0])
+        self._of_low, self._of_high = sizes.get("max", 1), sizes.get("min", 1)
+        self.n = parts[0][0].n
+        self.estimate = self._of([[part.estimate for part in row] for row in parts])
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return the extreme of the lows and that of the highs."""
+        low = self._of([[part.ends(error / self._of_low, rule, n)[0] for part in row] for row in self._parts])
+        high = self._of([[part.ends(error / self._of_high, rule, n)[1] for part in row] for row in self._parts])
+        return low, high
+
+    def _of(self, table: list[list[float]]) -> float:
+        return float(self._outer([self._inner(row) for row in table]))
+
+
+class BestValue(Quantity):
+    """The value of a grid with the lowest mean, and which other values might have it.
+
+    A value may be the best if its mean is not told from that of any other value by a one-sided Student's test of their
+    paired differences, each at its share of the error (multiple comparisons with the best, by Bonferroni): the set of
+    these values contains the best with the probability asked for. The interval goes from its smallest to its largest.
+
+    Parameters
+    ----------
+    grid
+        The values, increasing, shape (k,).
+    values
+        Repetitions by grid values, shape (n, k).
+    best
+        ``lowest`` or ``highest`` mean.
+    """
+
+    def __init__(self, grid: Array, values: Array, best: str = "lowest") -> None:
+        self.n = len(values)
+        self._grid = grid
+        signed = values if best == "lowest" else -values
+        differences = signed[:, :, None] - signed[:, None, :]  # repetition, value, its competitor
+        self._means = differences.mean(axis=0)
+        self._deviations = differences.std(axis=0, ddof=1) if self.n > 1 else np.full_like(self._means, math.nan)
+        self.estimate = float(grid[signed.mean(axis=0).argmin()])
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return the smallest and the largest value that may be the best; both ends together err with 2 ``error``."""
+        chosen = self._grid[self.candidates(2.0 * error, rule, n)]
+        return float(chosen[0]), float(chosen[-1])
+
+    def candidates(self, error: float, rule: Rule, n: float) -> npt.NDArray[np.bool_]:
+        """Return for each value whether it may be the best."""
+        reach = rule(n, error / max(len(self._grid) - 1, 1)) / math.sqrt(n)
+        may = (self._means <= reach * self._deviations).all(axis=1)
+        return may | (self._grid == self.estimate)
+
+
+class Difference(Quantity):
+    """One quantity minus another; each gets half of the error."""
+
+    def __init__(self, left: Quantity, right: Quantity) -> None:
+        self.n = left.n
+        self._left, self._right = left, right
+        self.estimate = left.estimate - right.estimate
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return lowest minus highest and highest minus lowest."""
+        left, right = (side.ends(error / 2.0, rule, n) for side in (self._left, self._right))
+        return left[0] - right[1], left[1] - right[0]
+
+
+class BandSlope(Quantity):
+    """A weighted sum of the logarithms of the means along a curve, of which only means and deviations are kept.
+
+    Its interval is the range over all curves within the pointwise band, which is wider than it need be.
+    """
+
+    def __init__(self, weights: Array, mean: Array, deviation: Array, n: int) -> None:
+        self.n = n
+        self._weights, self._mean, self._deviation = weights, mean, deviation
+        self.estimate = float(np.log(mean) @ weights)
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return the flattest and the steepest; NaN where the band reaches below 0, so that there is no logarithm."""
+        reach = rule(n, error) * self._deviation / math.sqrt(n)
+        low, high = self._mean - reach, self._mean + reach
+        if not (low > 0).all():
+            return math.nan, math.nan
+        rises = self._weights > 0
+        flattest = np.where(rises, np.log(low), np.log(high)) @ self._weights
+        return float(flattest), float(np.where(rises, np.log(high), np.log(low)) @ self._weights)
+
+
+class Shifted(Quantity):
+    """A quantity plus a constant."""
+
+    def __init__(self, quantity: Quantity, constant: float) -> None:
+        self.n = quantity.n
+        self._quantity, self._constant = quantity, constant
+        self.estimate = quantity.estimate + constant
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        """Return both ends, shifted."""
+        low, high = self._quantity.ends(error, rule, n)
+        return low + self._constant, high + self._constant
