@@ -1,8 +1,8 @@
 """How many standard errors an interval reaches to either side of its estimate.
 
-Two rules. `fixed` is for a number of repetitions chosen beforehand: Student's quantile. `sequential` is for looking again
-and again while repetitions are added: an asymptotic confidence sequence, which contains the truth at all looks together
-with the probability asked for.
+Two rules. `fixed` is for a number of repetitions chosen beforehand: Student's quantile. `sequential` is for looking
+again and again while repetitions are added: an asymptotic confidence sequence, which contains the truth at all looks
+together with the probability asked for.
 """
 
 import math
@@ -13,7 +13,7 @@ from scipy import special
 Rule = Callable[[float, float], float]
 """Number of repetitions and one-sided error -> standard errors to that side."""
 
-EXPECTED_LOOK = 50
+EXPECTED_LOOK = 200
 """Number of repetitions at which the confidence sequence is narrowest, relative to the best that it could be there."""
 
 _LOG = -2.0 * math.log(0.05)
@@ -31,8 +31,8 @@ def sequential(n: float, error: float) -> float:
     sqrt(2 (n rho^2 + 1) / (n rho^2) log(sqrt(n rho^2 + 1) / alpha)) standard errors, alpha = 2 ``error``: Waudby-Smith,
     Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of
     Statistics 52 (2024), theorem 2.2; rho by their equation for the sequence that is tightest at `EXPECTED_LOOK`. Their
-    theorem takes the variance as known; here the normal quantile is replaced by Student's of the same probability, which
-    is what an estimated one needs while n is small.
+    theorem is about large n; here the normal quantile is replaced by Student's of the same probability, as an
+    estimated variance needs while n is small.
     """
     m = n * _RHO2
     normal = math.sqrt(2.0 * (m + 1.0) / m * math.log(math.sqrt(m + 1.0) / (2.0 * error)))

@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats as reference
 
 from bench.errors import ConfigError, DataError
-from bench.report.claims import check
+from bench.report.claims import check, still_open
+from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.stats import mean_interval
 
 NO_CURVES = pd.DataFrame()
@@ -54,48 +56,88 @@ SHARED = np.random.default_rng(1).normal(0, 100, size=20)
 
 
 @pytest.mark.parametrize(
-    ("shift", "expect", "verdict"),
-    [
-        (-5, "less", "holds"),
-        (5, "less", "fails"),
-        (0, "less", "open"),
-        (-5, "greater", "fails"),
-        (5, "greater", "holds"),
-        (0, "greater", "open"),
-        (-5, "at_most", "holds"),
-        (5, "at_most", "fails"),
-        (0, "at_most", "open"),
-        (-5, "at_least", "fails"),
-        (5, "at_least", "holds"),
+    ("shift", "spread", "expect", "verdict"),
+    [  # right's mean is 1000: within 50 is a tie
+        (-100, 1, "less", "holds"),
+        (100, 1, "less", "fails"),
+        (-100, 400, "less", "open"),
+        (-100, 1, "greater", "fails"),
+        (100, 1, "greater", "holds"),
+        (100, 400, "greater", "open"),
+        (-100, 1, "at_most", "holds"),
+        (100, 1, "at_most", "fails"),
+        (100, 400, "at_most", "open"),
+        (-100, 1, "at_least", "fails"),
+        (100, 1, "at_least", "holds"),
+        (-100, 400, "at_least", "open"),
+        *((shift, 1, expect, "tie") for shift in (-45, 0, 45) for expect in ("less", "greater", "at_most", "at_least")),
+        (0, 400, "less", "open"),
+        (-49.9, 1, "less", "holds"),  # the interval reaches beyond the margin, and is below 0
+        (49.9, 1, "less", "fails"),
+        (49.9, 1, "greater", "holds"),
+        (49.9, 1, "at_most", "fails"),
+        (-49.9, 1, "at_least", "fails"),
     ],
 )
-def test_paired_difference(shift: float, expect: str, verdict: str) -> None:
-    noise = NOISE - NOISE.mean()
-    row = verdict_of(compare(expect), methods(A=1000 + SHARED + noise + shift, B=1000 + SHARED))
+def test_paired_difference(shift: float, spread: float, expect: str, verdict: str) -> None:
+    noise = spread * (NOISE - NOISE.mean())
+    right = 1000 + SHARED - SHARED.mean()
+    row = verdict_of(compare(expect), methods(A=right + noise + shift, B=right))
     assert row["verdict"] == verdict
     assert row["estimate"] == pytest.approx(shift, abs=1e-9)
     expected = mean_interval(noise + shift)
     np.testing.assert_allclose([row["ci_low"], row["ci_high"]], expected[1:3], atol=1e-9)
+    assert row["relative"] == pytest.approx(shift / 1000, abs=1e-9)
+    assert row["relative_low"] < row["relative"] < row["relative_high"]
     assert row["n"] == 20
     assert row["unit"] == "mean paired difference of final regret, A - B"
     assert (row["claim"], row["kind"], row["case"], row["expect"]) == ("1", "paired_difference", "all", expect)
+
+
+def test_a_tie_is_two_one_sided_tests_at_5_percent() -> None:
+    """Against SciPy: the tests of left - 0.95 right > 0 and left - 1.05 right < 0."""
+    right = 1000 + SHARED
+    verdicts = set()
+    for spread in np.linspace(40, 200, 81):
+        left = 1.01 * right + spread * NOISE
+        low = reference.ttest_1samp(left - 0.95 * right, 0, alternative="greater").pvalue
+        high = reference.ttest_1samp(left - 1.05 * right, 0, alternative="less").pvalue
+        row = verdict_of(compare("less"), methods(A=left, B=right))
+        assert (row["verdict"] == "tie") == (max(low, high) <= 0.05)
+        if row["verdict"] == "tie":
+            assert row["p"] == pytest.approx(max(low, high), rel=0.01)
+        verdicts.add(row["verdict"])
+    assert verdicts == {"tie", "open"}
+
+
+def test_the_margin_of_a_tie_is_written_in_the_claim() -> None:
+    finals = methods(A=1020 + NOISE, B=1000 + SHARED / 100)
+    assert verdict_of(compare("less"), finals)["verdict"] == "tie"
+    assert verdict_of(compare("less", tie=0.01), finals)["verdict"] == "fails"
+    assert verdict_of(compare("less", tie=0), finals)["verdict"] == "fails"
+    negative = methods(A=-980 - NOISE, B=-1000 - SHARED / 100)  # rewards may be
+    assert verdict_of(compare("greater"), negative)["verdict"] == "tie"
+    assert verdict_of(compare("greater", tie=0.01), negative)["verdict"] == "holds"
+    assert verdict_of(compare("greater", tie=0.01), negative)["relative"] == pytest.approx(0.02, rel=0.05)
+
+
+@pytest.mark.parametrize("shift", [-30, 30])
+def test_p_is_that_of_students_paired_test(shift: float) -> None:
+    left, right = 500 + SHARED + 20 * NOISE + shift, 500 + SHARED
+    row = verdict_of(compare("less", tie=0), methods(A=left, B=right))
+    assert row["verdict"] == ("holds" if shift < 0 else "fails")
+    assert row["p"] == pytest.approx(reference.ttest_rel(left, right).pvalue, rel=0.01)
 
 
 def test_pairing_is_by_repetition_number_not_by_position() -> None:
     finals = methods(A=1000 + SHARED - 5, B=1000 + SHARED)
     shuffled = finals.sample(frac=1, random_state=3)
     assert verdict_of(compare("less"), shuffled)["ci_high"] == pytest.approx(-5)
+    assert verdict_of(compare("less", tie=0), shuffled)["verdict"] == "holds"
     wrong = finals.copy()
     is_a = wrong["method"] == "A"
     wrong.loc[is_a, "repetition"] = np.roll(wrong.loc[is_a, "repetition"], 1)
-    assert verdict_of(compare("less"), wrong)["verdict"] == "open"
-
-
-def test_identical_results_are_no_worse_but_not_better() -> None:
-    finals = methods(A=SHARED, B=SHARED)
-    assert verdict_of(compare("at_most"), finals)["verdict"] == "holds"
-    assert verdict_of(compare("at_least"), finals)["verdict"] == "holds"
-    assert verdict_of(compare("less"), finals)["verdict"] == "open"
+    assert verdict_of(compare("less", tie=0), wrong)["verdict"] == "open"
 
 
 @pytest.mark.parametrize(
@@ -164,8 +206,8 @@ def test_several_experiments_on_a_side_are_averaged_within_each_repetition() -> 
 def test_lowest_of_right_means_less_than_each_of_them() -> None:
     finals = methods(A=100 + NOISE, B=110 + NOISE, C=95 + NOISE)
     both = {"method": ["B", "C"]}
-    average = verdict_of(compare("less", right=both), finals)
-    each = verdict_of(compare("less", right=both, combine={"right": "lowest"}), finals)
+    average = verdict_of(compare("less", right=both, tie=0.01), finals)
+    each = verdict_of(compare("less", right=both, combine={"right": "lowest"}, tie=0.01), finals)
     assert (average["estimate"], average["verdict"]) == (pytest.approx(-2.5), "holds")
     assert (each["estimate"], each["verdict"]) == (pytest.approx(5), "fails")
     assert each["unit"] == "mean paired difference of final regret, A - lowest of B/C"
@@ -181,12 +223,15 @@ def test_no_interval_and_no_verdict_from_one_repetition() -> None:
     assert math.isnan(row["ci_high"])
 
 
-def test_no_verdict_from_fewer_than_five_repetitions() -> None:
-    finals = methods(A=[1, 2, 3, 4], B=[11, 12, 13, 14.5])
+def test_no_verdict_from_too_few_repetitions() -> None:
+    few = MIN_REPETITIONS - 1
+    finals = methods(A=100 + NOISE[:few], B=200 - NOISE[:few])
     row = verdict_of(compare("less"), finals)
     assert row["verdict"] == "open"
-    assert "at least 5 repetitions, there are 4" in row["note"]
-    assert verdict_of(compare("less"), methods(A=[1, 2, 3, 4, 5], B=[11, 12, 13, 14.5, 15]))["verdict"] == "holds"
+    assert f"at least {MIN_REPETITIONS} repetitions, there are {few}" in row["note"]
+    assert row["needs"] == MIN_REPETITIONS
+    finals = methods(A=100 + NOISE[: few + 1], B=200 - NOISE[: few + 1])
+    assert verdict_of(compare("less"), finals)["verdict"] == "holds"
 
 
 RUNS = [{"panel": {"P": ["env=p"], "Q": ["env=q"]}, "method": {"A": ["tuner=a"], "B": ["tuner=b"]}}]
@@ -310,7 +355,7 @@ def test_spread() -> None:
 def test_spread_of_three_repetitions_has_no_interval() -> None:
     claim = {"kind": "spread", "left": {"method": "A"}, "right": {"method": "B"}, "expect": "less"}
     assert verdict_of(claim, methods(A=[1, 2, 3], B=[1, 5, 9]))["verdict"] == "open"
-    assert "2 repetitions" in verdict_of(claim, methods(A=[1], B=[1]))["note"]
+    assert "3 repetitions" in verdict_of(claim, methods(A=[1, 2], B=[1, 3]))["note"]
 
 
 # bound
@@ -349,17 +394,26 @@ def test_bound_of_several_hyper_parameters_adds_their_constants() -> None:
     assert row["estimate"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_bound_takes_the_minimum_anew_in_each_resample() -> None:
+def test_bound_is_tested_against_each_candidate() -> None:
+    """Below: below 1 against every candidate, each at 2.5 %; above: above 1 against one, each at 1.25 %."""
     rng = np.random.default_rng(5)
     values = rng.normal(1000, 100, size=(10, 3))
     finals = finals_of(
-        {(("method", "TL"),): values[:, 0], (("alpha", 0),): values[:, 1], (("alpha", 1),): values[:, 2]}, 4
+        {(("method", "TL"),): values[:, 0], (("alpha", 0),): values[:, 1], (("alpha", 1),): values[:, 2]}, 40
     )
     row = verdict_of({**BOUND, "candidates": [2]}, finals)
-    draws = np.random.default_rng(99).integers(0, 10, size=(20_000, 10))
-    constant = 2 * math.sqrt((math.e - 1) * 2 * 4 * math.log(2))
-    ratios = [values[d, 0].mean() / (min(values[d, 1].mean(), values[d, 2].mean()) + constant) for d in draws]
-    np.testing.assert_allclose([row["ci_low"], row["ci_high"]], np.quantile(ratios, [0.025, 0.975]), rtol=0.01)
+    constant = 2 * math.sqrt((math.e - 1) * 2 * 40 * math.log(2))
+
+    def p(ratio: float, candidate: int) -> float:
+        return float(reference.ttest_1samp(values[:, 0] - ratio * (values[:, candidate] + constant), 0).pvalue)
+
+    assert min(p(row["ci_high"], 1), p(row["ci_high"], 2)) == pytest.approx(0.05, rel=1e-6) or (
+        max(p(row["ci_high"], 1), p(row["ci_high"], 2)) == pytest.approx(0.05, rel=1e-6)
+    )
+    lows = [p(row["ci_low"], 1), p(row["ci_low"], 2)]
+    assert any(value == pytest.approx(0.025, rel=1e-6) for value in lows)
+    best = min(values[:, 1].mean(), values[:, 2].mean())
+    assert row["estimate"] == pytest.approx(values[:, 0].mean() / (best + constant))
 
 
 def test_bound_needs_all_candidates_and_one_length() -> None:
@@ -379,7 +433,7 @@ def test_bound_needs_all_candidates_and_one_length() -> None:
 def test_slope_along_an_axis(power: float, verdict: str) -> None:
     rng = np.random.default_rng(6)
     horizons = (1000, 10_000, 100_000)
-    factors = {T: 1 + rng.normal(0, 0.05, size=15) for T in horizons}
+    factors = {T: 1 + rng.normal(0, 0.05, size=20) for T in horizons}
     finals = finals_of(
         {(("method", "A"), ("horizon", T)): 3 * T**power * factors[T] / factors[T].mean() for T in horizons}
     )
@@ -408,8 +462,10 @@ def test_slope_of_a_mean_that_is_not_positive_is_open() -> None:
 def curve(power: float, width: float) -> pd.DataFrame:
     rounds = np.arange(10, 1001, 10)
     mean = 5.0 * rounds**power
-    band = {"ci_low": mean * (1 - width), "ci_high": mean * (1 + width)}
-    return pd.DataFrame({"method": "A", "column": "regret", "round": rounds, "mean": mean, "std": 1.0, **band, "n": 20})
+    std = (
+        mean * width * math.sqrt(20) / 2.093024
+    )  # of Student's t with 19 degrees of freedom: the band is mean -+ width
+    return pd.DataFrame({"method": "A", "column": "regret", "round": rounds, "mean": mean, "std": std, "n": 20})
 
 
 @pytest.mark.parametrize(
@@ -476,6 +532,9 @@ def test_best_on_grid_needs_one_experiment_per_value() -> None:
 # count
 
 
+MOST = {"id": 2, "text": "t", "kind": "count", "of": 1}
+
+
 def count_row(shifts: list[float], noise: float = 0.01, **more: Any) -> Any:
     finals = finals_of(
         {
@@ -486,7 +545,7 @@ def count_row(shifts: list[float], noise: float = 0.01, **more: Any) -> Any:
     )
     claims = [
         {"id": "m", "text": "mostly", "kind": "count", "of": 1, **more},
-        {"id": 1, "text": "t", **compare("less", per=["panel"])},
+        {"id": 1, "text": "t", **compare("less", per=["panel"], tie=0)},
     ]
     rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
     assert rows["claim"].tolist() == ["m"] + ["1"] * len(shifts)
@@ -515,12 +574,219 @@ def test_count_is_more_than_two_thirds(shifts: list[float], verdict: str, estima
 def test_count_interval_runs_from_cases_that_hold_to_cases_that_do_not_fail() -> None:
     row = count_row([-1, -1e-4, 1, 1])
     assert (row["ci_low"], row["estimate"], row["ci_high"]) == (0.25, 0.5, 0.5)
-    assert row["note"] == "1 hold, 1 open, 2 fail of 4"
+    assert row["note"] == "1 hold, 0 tie, 1 open, 2 fail of 4"
 
 
 def test_count_with_another_share() -> None:
     assert count_row([-1, -1, 1], more_than=0.5)["verdict"] == "holds"
     assert count_row([-1, 1], more_than=0.5)["verdict"] == "fails"
+
+
+@pytest.mark.parametrize(
+    ("expect", "verdict"), [("less", "fails"), ("at_most", "holds"), ("greater", "fails"), ("at_least", "holds")]
+)
+def test_a_tie_counts_for_no_more_and_no_less(expect: str, verdict: str) -> None:
+    noise = NOISE - NOISE.mean()
+    finals = finals_of(
+        {
+            (("panel", f"p{i}"), ("method", method)): 100 + (noise if method == "A" else 0 * noise)
+            for i in range(3)
+            for method in "AB"
+        }
+    )
+    claims = [
+        {"id": 1, "text": "t", **compare(expect, per=["panel"])},
+        {"id": 2, "text": "t", "kind": "count", "of": 1},
+    ]
+    rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
+    assert rows["verdict"].tolist() == ["tie"] * 3 + [verdict]
+    assert rows["note"].iloc[-1] == "0 hold, 3 tie, 0 open, 0 fail of 3"
+
+
+def test_cases_that_say_nothing_are_not_counted() -> None:
+    finals = finals_of(
+        {
+            (("panel", panel), ("method", method)): 100 + NOISE - (50 if method == "A" and panel != "p0" else 0)
+            for panel in ("p0", "p1", "p2")
+            for method in "AB"
+        }
+    )
+    claims = [
+        {"id": 1, "text": "t", **compare("less", per=["panel"])},
+        {"id": 2, "text": "t", "kind": "count", "of": 1},
+    ]
+    figure = {"name": "f", "column": "regret", "claims": claims}
+    rows = check(figure, finals, NO_CURVES)
+    assert rows["verdict"].tolist() == ["says_nothing", "holds", "holds", "holds"]
+    assert rows["note"].iloc[-1] == "2 hold, 0 tie, 0 open, 0 fail of 2; 1 say nothing"
+    rows = check(figure, finals, NO_CURVES, surrogate=True)
+    assert set(rows["verdict"]) == {"says_nothing"}
+    assert rows["note"].iloc[1] == "the data was generated in place of the real"
+    assert "packaged" in check(figure, finals, NO_CURVES, packaged=True)["note"].iloc[1]
+
+
+# cases that say nothing
+
+
+@pytest.mark.parametrize("kind", ["paired_difference", "ratio", "spread"])
+@pytest.mark.parametrize("expect", ["less", "at_most", "greater", "at_least"])
+def test_identical_sides_say_nothing(kind: str, expect: str) -> None:
+    row = verdict_of({**compare(expect), "kind": kind}, methods(A=SHARED + 300, B=SHARED + 300))
+    assert (row["verdict"], row["note"]) == ("says_nothing", "both sides are identical in every repetition")
+    assert math.isnan(row["p"])
+    assert row["holm"] == ""
+    almost = SHARED + 300
+    almost[7] += 1e-9
+    assert verdict_of({**compare(expect), "kind": kind}, methods(A=SHARED + 300, B=almost))["verdict"] != "says_nothing"
+
+
+def test_a_tuner_under_two_names_never_holds() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        same = methods(A=300 + 5 * rng.normal(size=20), B=300 + 5 * rng.normal(size=20))
+        assert verdict_of(compare("less"), same)["verdict"] == "tie"
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [
+        ((1.0, 1.02), "says_nothing"),
+        ((1.3, 1.5), "says_nothing"),
+        ((0.99, 1.5), "says_nothing"),  # reaches it
+        ((0.5, 1.02), "holds"),
+        ((1.3, 0.5), "fails"),
+    ],
+)
+def test_sides_no_better_than_random_arms_say_nothing(shares: tuple[float, float], verdict: str) -> None:
+    random = 1000 + SHARED
+    finals = methods(A=shares[0] * random + 60 * NOISE, B=shares[1] * random + 60 * NOISE[::-1])
+    finals["random_regret"] = np.tile(random, 2)
+    row = verdict_of(compare("less", tie=0.01), finals)
+    assert row["verdict"] == verdict
+    assert ("random arms" in row["note"]) == (verdict == "says_nothing")
+    renamed = finals.rename(columns={"regret": "reward"})
+    assert verdict_of(compare("less", column="reward"), renamed)["verdict"] != "says_nothing"
+
+
+def test_few_repetitions_do_not_make_a_side_random() -> None:
+    random = 1000 + 0 * NOISE
+    finals = methods(A=700 + 900 * NOISE, B=600 + 900 * NOISE[::-1])
+    finals["random_regret"] = np.tile(random, 2)
+    assert verdict_of(compare("less"), finals)["verdict"] == "open"
+
+
+@pytest.mark.parametrize(("random", "verdict"), [(200.0, "says_nothing"), (2000.0, "holds"), (500.0, "holds")])
+def test_a_bound_that_random_arms_satisfy_says_nothing(random: float, verdict: str) -> None:
+    finals = bound_finals(100, [120, 90], rounds=2500)  # the bound is 90 + 309 = 199 to 399
+    finals["random_regret"] = random + 0.0 * finals["regret"]
+    finals.loc[0, "random_regret"] += 1e-6
+    assert verdict_of({**BOUND, "candidates": [2]}, finals)["verdict"] == verdict
+
+
+def test_a_bound_above_the_largest_regret_says_nothing() -> None:
+    claim = {"kind": "bound", "measured": {"method": "A"}, "formula": {"name": "exp3", "n_arms": 5}}
+    finals = finals_of({(("method", "A"),): 10 + NOISE}, rounds=30)  # 2 sqrt(5 * 30 * ln 5) = 31.08
+    row = verdict_of(claim, finals)
+    assert (row["verdict"], row["note"]) == (
+        "says_nothing",
+        "the bound, 31.08 or more, is not below the largest regret possible, 30",
+    )
+    assert verdict_of(claim, finals_of({(("method", "A"),): 10 + NOISE}, rounds=40))["verdict"] == "holds"
+    gaps = {**claim, "formula": {"name": "ucb1", "gaps": [0, 0.1]}}
+    finals = finals_of({(("method", "A"),): 10 + NOISE}, rounds=1000)  # 8 ln 1000 / 0.1 = 553, at most 100 is possible
+    assert verdict_of(gaps, finals)["verdict"] == "says_nothing"
+
+
+def test_a_setting_that_a_case_cannot_feel() -> None:
+    finals = finals_of(
+        {
+            (("panel", panel), ("method", method)): 100 + NOISE + (50 if method == "B" else 0)
+            for panel in ("P", "Q")
+            for method in "AB"
+        }
+    )
+    unfelt = {"cases": {"panel": "Q"}, "why": "Q draws no random arms"}
+    claim = {"id": "1", "text": "t", **compare("less", per=["panel"], cannot_feel=unfelt)}
+    rows = check({"name": "f", "column": "regret", "runs": RUNS, "claims": [claim]}, finals, NO_CURVES)
+    assert rows["verdict"].tolist() == ["holds", "says_nothing"]
+    assert rows["note"].tolist() == ["", "Q draws no random arms"]
+    np.testing.assert_allclose(rows["estimate"], -50)
+
+
+# Holm, repetitions needed, looking repeatedly
+
+
+def panels(shifts: Mapping[str, float], n: int = 20, spread: float = 10) -> pd.DataFrame:
+    rng = np.random.default_rng(10)
+    return finals_of(
+        {
+            (("panel", panel), ("method", method)): 1000 + spread * rng.normal(size=n) + (shift if method == "A" else 0)
+            for panel, shift in shifts.items()
+            for method in "AB"
+        }
+    )
+
+
+PANELS = {
+    "name": "f",
+    "column": "regret",
+    "claims": [{"id": "1", "text": "t", **compare("less", per=["panel"], tie=0)}],
+}
+
+
+def test_holm_counts_all_tested_cases_of_a_figure() -> None:
+    finals = panels({"far": -100, "near": -7.5, "none": 0.0})
+    rows = check(PANELS, finals, NO_CURVES).set_index("case")
+    assert rows["verdict"].to_dict() == {"far": "holds", "near": "holds", "none": "open"}
+    assert 0.025 < rows["p"]["near"] <= 0.05  # of the two smallest p-values of three tests
+    assert rows["holm"].to_dict() == {"far": "yes", "near": "no", "none": ""}
+    alone = check(PANELS, finals[finals["panel"] == "near"], NO_CURVES)
+    assert alone["holm"].tolist() == ["yes"]
+
+
+def test_needed_repetitions_decide_in_four_of_five_cases() -> None:
+    rng = np.random.default_rng(11)
+    row = verdict_of(compare("less", tie=0), methods(A=1000 + np.resize([-8, 12, -28], 12), B=np.full(12, 1000.0)))
+    needs = int(row["needs"])
+    assert (row["verdict"], 12 < needs < 200) == ("open", True)
+    deviation = np.resize([-8, 12, -28], 12).std(ddof=1)
+    values = rng.normal(-8, deviation, (2000, needs))
+    decided = reference.ttest_1samp(values, 0, axis=1).pvalue <= 0.05
+    assert decided.mean() == pytest.approx(0.8, abs=0.05)
+
+
+def test_what_no_number_of_repetitions_decides() -> None:
+    noise = NOISE - NOISE.mean()
+    row = verdict_of(compare("less", tie=0), methods(A=1000 + noise, B=np.full(20, 1000.0)))
+    assert (row["verdict"], math.isnan(row["needs"])) == ("open", True)
+    row = verdict_of(compare("less"), methods(A=1000 + 400 * noise, B=np.full(20, 1000.0)))
+    assert row["verdict"] == "open"
+    assert 100 < row["needs"] < 2000  # a tie
+
+
+def test_looking_repeatedly_needs_more() -> None:
+    finals = panels({"far": -100, "near": -8})
+    fixed, sequential = (check(PANELS, finals, NO_CURVES, sequential=one).set_index("case") for one in (False, True))
+    assert fixed["verdict"].tolist() == ["holds", "holds"]
+    assert sequential["verdict"].tolist() == ["holds", "open"]
+    assert (sequential["ci_high"] > fixed["ci_high"]).all()
+    assert sequential["p"]["far"] > fixed["p"]["far"]
+    assert sequential["needs"]["near"] > 20
+
+
+def test_what_is_still_open_names_experiments_and_repetitions() -> None:
+    finals = panels({"far": -100, "near": -8})
+    found = still_open(PANELS, finals, NO_CURVES)
+    assert list(found) == [("1", "near")]
+    experiments, repetitions = found["1", "near"]
+    assert experiments == [{"panel": "near", "method": "A"}, {"panel": "near", "method": "B"}]
+    assert repetitions == check(PANELS, finals, NO_CURVES, sequential=True).set_index("case")["needs"]["near"]
+    assert still_open(PANELS, finals, NO_CURVES, sequential=False) == {}
+    reported = {"id": "2", "text": "t", "kind": "best_on_grid", "axis": "alpha"}
+    assert (
+        still_open({"name": "f", "column": "regret", "claims": [reported]}, grid_finals({"Y": 1.0}, 1.0), NO_CURVES)
+        == {}
+    )
 
 
 # bad claims
@@ -549,6 +815,14 @@ def test_count_with_another_share() -> None:
         (compare("less", right={"method": "A"}), r"claim '1': 'left' and 'right' select the same runs: A"),
         (compare("less", combine={"left": "min"}), r"claim '1', key 'combine.left': Input should be 'mean'"),
         (compare("less", combine={"lft": "mean"}), r"claim '1': unknown key 'combine.lft'.*left, right"),
+        (compare("at_most", margin=0.1, tie=0.1), r"claim '1': expected either 'margin' or 'tie'"),
+        (compare("less", tie=-1), r"claim '1', key 'tie'"),
+        ({**compare("less", threshold=0.5, tie=0.1), "kind": "ratio"}, r"'tie' goes with the threshold 1 only"),
+        (compare("less", cannot_feel={"cases": {}}), r"claim '1': key 'cannot_feel.why' is missing"),
+        (
+            compare("less", cannot_feel={"cases": {"panel": "P"}, "why": "w"}),
+            r"claim '1', key 'cannot_feel.cases': axis 'panel' is not in 'per', which is: empty",
+        ),
         ({**BOUND, "over": {"method": "B"}, "candidates": []}, r"claim '1', key 'candidates'"),
         ({**BOUND, "over": {"method": "B"}, "measured": {"method": "A"}, "candidates": [0]}, r"key 'candidates.0'"),
         ({"kind": "slope", "axis": "T", "expect": "less", "threshold": 1}, r"key 'axis': the figure has no axis 'T'"),

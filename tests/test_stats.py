@@ -4,11 +4,11 @@ from scipy import stats as reference
 
 from bench.errors import BenchError
 from bench.stats import (
-    bootstrap,
+    holm,
     mean_band,
     mean_interval,
-    paired_difference,
     paired_differences,
+    resampled,
     standard_deviation,
 )
 
@@ -16,29 +16,15 @@ from bench.stats import (
 def test_mean_interval_agrees_with_scipy() -> None:
     values = np.random.default_rng(1).gamma(2.0, 10.0, size=30)
     ours = mean_interval(values)
-    theirs = reference.bootstrap(
-        (values,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(5)
-    ).confidence_interval
-    width = theirs.high - theirs.low
-    assert ours.estimate == pytest.approx(values.mean(), rel=1e-12)
-    assert ours.low == pytest.approx(theirs.low, abs=0.03 * width)
-    assert ours.high == pytest.approx(theirs.high, abs=0.03 * width)
-    assert ours.n == 30
+    theirs = reference.ttest_1samp(values, 0.0).confidence_interval(0.95)
+    np.testing.assert_allclose(ours, (values.mean(), theirs.low, theirs.high, 30), rtol=1e-12)
 
 
-def test_interval_of_the_mean_covers_about_95_percent_on_normal_data() -> None:
+@pytest.mark.parametrize("n", [5, 40])
+def test_interval_of_the_mean_covers_95_percent_on_normal_data(n: int) -> None:
     rng = np.random.default_rng(2)
-    hits = 0
-    for _ in range(400):
-        interval = mean_interval(rng.normal(3.0, 2.0, size=40), n_resamples=1000)
-        hits += interval.low <= 3.0 <= interval.high
-    assert 0.91 <= hits / 400 <= 0.98
-
-
-def test_interval_is_the_same_on_every_call() -> None:
-    values = np.random.default_rng(9).normal(size=20)
-    assert mean_interval(values) == mean_interval(values)
-    assert mean_interval(values, seed=1).low != mean_interval(values).low
+    intervals = [mean_interval(rng.normal(3.0, 2.0, size=n)) for _ in range(2000)]
+    assert 0.935 <= np.mean([one.low <= 3.0 <= one.high for one in intervals]) <= 0.965
 
 
 def test_level_sets_the_width() -> None:
@@ -62,9 +48,9 @@ def test_values_that_are_not_finite_are_an_error(bad: float) -> None:
     for call in (
         lambda: mean_interval([1.0, bad]),
         lambda: mean_band([[1.0, bad]]),
-        lambda: paired_difference([1.0, bad], [1.0, 2.0]),
+        lambda: paired_differences([1.0, bad], [1.0, 2.0]),
         lambda: standard_deviation([1.0, bad]),
-        lambda: bootstrap(lambda a: a.mean(axis=1), [1.0, bad]),
+        lambda: resampled(lambda a: a.mean(axis=1), [1.0, bad]),
     ):
         with pytest.raises(BenchError, match=r"finite numbers.*position.*1"):
             call()
@@ -78,9 +64,9 @@ def test_shapes_are_checked() -> None:
     with pytest.raises(BenchError, match="same repetitions"):
         paired_differences([1.0], [1.0, 2.0])
     with pytest.raises(BenchError, match="lengths: 1, 2"):
-        bootstrap(lambda a, b: a.mean(axis=1), [1.0], [1.0, 2.0])
+        resampled(lambda a, b: a.mean(axis=1), [1.0], [1.0, 2.0])
     with pytest.raises(BenchError, match="lengths: none"):
-        bootstrap(lambda: 0.0)
+        resampled(lambda: 0.0)
 
 
 def test_band_is_the_interval_of_each_column() -> None:
@@ -94,8 +80,8 @@ def test_pairing_narrows_the_interval_when_repetitions_share_their_noise() -> No
     rng = np.random.default_rng(5)
     shared, own = rng.normal(0, 50, size=20), rng.normal(0, 1, size=(2, 20))
     left, right = 100 + shared + own[0], 102 + shared + own[1]
-    paired = paired_difference(left, right)
-    shuffled = paired_difference(left, rng.permutation(right))
+    paired = mean_interval(paired_differences(left, right))
+    shuffled = mean_interval(paired_differences(left, rng.permutation(right)))
     assert paired.estimate == pytest.approx(shuffled.estimate)
     assert paired.high < 0
     assert shuffled.low < 0 < shuffled.high
@@ -111,30 +97,41 @@ def test_standard_deviation_has_divisor_n_minus_1() -> None:
     assert np.isnan(standard_deviation([1.0]))
 
 
-def test_bootstrap_resamples_jointly() -> None:
+def test_resampling_is_joint_and_the_same_on_every_call() -> None:
     values = np.random.default_rng(6).normal(size=15)
-    interval = bootstrap(lambda a, b: (a - b).mean(axis=1), values, values - 4.0)
-    np.testing.assert_allclose(interval, (4.0, 4.0, 4.0, 15))
+    np.testing.assert_allclose(resampled(lambda a, b: (a - b).mean(axis=1), values, values - 4.0), 4.0)
+    means = resampled(lambda a: a.mean(axis=1), values)
+    np.testing.assert_array_equal(means, resampled(lambda a: a.mean(axis=1), values))
+    assert len(means) == 10_000
+    assert means.std() == pytest.approx(values.std() / np.sqrt(15), rel=0.03)
 
 
-def test_bootstrap_of_the_mean_is_mean_interval() -> None:
-    values = np.random.default_rng(7).normal(size=25)
-    np.testing.assert_allclose(bootstrap(lambda a: a.mean(axis=1), values), mean_interval(values), rtol=1e-10)
+def test_resamples_of_a_median_agree_with_scipy() -> None:
+    values = np.random.default_rng(7).gamma(2.0, 10.0, size=25)
+    theirs = reference.bootstrap(
+        (values,), np.median, n_resamples=10_000, method="percentile", rng=np.random.default_rng(5)
+    ).confidence_interval
+    low, high = np.quantile(resampled(lambda a: np.median(a, axis=1), values), [0.025, 0.975])
+    assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=0.05 * (theirs.high - theirs.low))
 
 
-@pytest.mark.parametrize("block", [7, 500, 20_000])
-def test_intervals_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    values = np.random.default_rng(8).normal(size=(9, 4))
-    whole = bootstrap(lambda a: a.mean(axis=1).min(axis=1), values), *mean_band(values)
-    monkeypatch.setattr("bench.stats._BLOCK", block)
-    parts = bootstrap(lambda a: a.mean(axis=1).min(axis=1), values), *mean_band(values)
-    for one, other in zip(whole, parts, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_statistic_undefined_in_few_resamples_still_has_an_interval() -> None:
+def test_undefined_values_are_left_out_of_the_resamples() -> None:
     def relative(a: np.ndarray) -> np.ndarray:
         return np.mean(a, axis=1) / np.std(a, axis=1)
 
-    assert np.isfinite(bootstrap(relative, [1.0, 2.0, 3.0, 4.0, 5.0]).low)  # all alike in 1 of 625 resamples
-    assert np.isnan(bootstrap(relative, [1.0, 2.0, 3.0]).low)  # ... in 1 of 9
+    assert 0 < 10_000 - len(resampled(relative, [1.0, 2.0, 3.0, 4.0, 5.0])) < 50  # all alike in 1 of 625
+
+
+@pytest.mark.parametrize(
+    ("p_values", "kept"),
+    [
+        # 0.01 <= 0.05 / 4, 0.015 <= 0.05 / 3, 0.03 > 0.05 / 2, and so 0.04 is not looked at
+        ([0.03, 0.01, 0.04, 0.015], [False, True, False, True]),
+        ([0.0125, 0.0125, 0.0125, 0.0125], [True] * 4),
+        ([0.0126, 0.0126, 0.0126, 0.0126], [False] * 4),
+        ([0.04, float("nan")], [True, False]),
+        ([], []),
+    ],
+)
+def test_holm_by_hand(p_values: list[float], kept: list[bool]) -> None:
+    assert holm(p_values) == kept

@@ -1,8 +1,8 @@
 """From an interval to a verdict.
 
 *Tie* if the whole 90 % interval lies within the margin, which is what two one-sided tests at 5 % ask; else *holds* if
-the whole 95 % interval satisfies the claim, *fails* if the whole interval contradicts it, else *open*. With fewer than
-`MIN_REPETITIONS` repetitions every verdict is open.
+the whole 95 % interval satisfies the claim, *fails* if the whole interval contradicts it, else *open*. With fewer
+repetitions than the interval needs to cover what it says (measured, see docs/verdicts.md) every verdict is open.
 """
 
 import math
@@ -15,7 +15,9 @@ from bench.report.claims.finding import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NO
 from bench.report.claims.quantities import Quantity
 
 ERROR = 0.05
-MIN_REPETITIONS = 10
+MIN_REPETITIONS = 5
+FIRST_LOOK = 10
+"""The least number of repetitions where verdicts are looked at repeatedly: the theory is about many."""
 MARGIN = 0.05
 """Differences within this share of the right side are a tie, unless a claim says otherwise."""
 MOST = 1_000_000
@@ -65,8 +67,8 @@ class Question:
         The comparison as a share of the right side, 0 where both are equal.
     margin
         ``relative`` within +-margin is a tie; None or 0: there are no ties.
-    shown
-        What is reported in the place of ``quantity``.
+    least
+        The least number of repetitions for a verdict.
     """
 
     quantity: Quantity
@@ -75,24 +77,24 @@ class Question:
     threshold: float = 0.0
     relative: Quantity | None = None
     margin: float | None = None
-    shown: Quantity | None = None
+    least: int = MIN_REPETITIONS
 
     def answer(self, case: str, setting: Setting, note: str = "") -> Finding:
         """Return the finding."""
         rule, n = setting.rule, self.quantity.n
         tests = self._tests()
-        verdict = next((word for word, test in tests if n > 1 and test(ERROR, rule, n)), OPEN)
+        least = self.least if rule is fixed else max(self.least, FIRST_LOOK)
+        verdict = next((word for word, test in tests if n >= least and test(ERROR, rule, n)), OPEN)
         notes = [note] if note else []
-        if n < MIN_REPETITIONS:
-            verdict = OPEN
-            notes.append(f"a verdict needs at least {MIN_REPETITIONS} repetitions, there are {n}")
-        shown = (self.shown or self.quantity).interval(ERROR / 2.0, rule)
+        if n < least:
+            notes.append(f"a verdict needs at least {least} repetitions, there are {n}")
+        shown = self.quantity.interval(ERROR / 2.0, rule)
         if n > 1 and not all(map(math.isfinite, shown[1:3])):
             shown = shown._replace(low=math.nan, high=math.nan)
             notes.append("the interval is not defined")
         p, needs = math.nan, math.nan
         if verdict == OPEN:
-            needs = _repetitions(tests, rule, n)
+            needs = _repetitions(tests, rule, n, least)
         else:
             p = _smallest_error(dict(tests)[verdict], rule, n)
         relative = self.relative.interval(ERROR / 2.0, rule) if self.relative else NO_INTERVAL
@@ -188,7 +190,7 @@ def _smallest_error(test: Test, rule: Rule, n: int) -> float:
     return math.exp(high)
 
 
-def _repetitions(tests: list[tuple[str, Test]], rule: Rule, n: int) -> float:
+def _repetitions(tests: list[tuple[str, Test]], rule: Rule, n: int, least: int) -> float:
     """Return how many repetitions like those there are would decide the case with a probability of 80 %.
 
     Where an interval reaches c standard errors, a difference of c of them is found in half of all cases, one of
@@ -200,9 +202,9 @@ def _repetitions(tests: list[tuple[str, Test]], rule: Rule, n: int) -> float:
 
     if n < 2 or not is_decided(MOST):
         return math.nan
-    low, high = math.log(max(n, MIN_REPETITIONS)), math.log(MOST)
-    if is_decided(math.exp(low)):
-        return float(max(n, MIN_REPETITIONS))
+    low, high = math.log(max(n, least)), math.log(MOST)
+    if is_decided(max(n, least)):
+        return float(max(n, least))
     while high - low > 1e-3:
         middle = (low + high) / 2.0
         low, high = (low, middle) if is_decided(math.exp(middle)) else (middle, high)

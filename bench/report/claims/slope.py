@@ -10,13 +10,15 @@ from pydantic import Field
 from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
 from bench.report.claims.finding import Unmeasured
-from bench.report.claims.judgement import Direction, Question
+from bench.report.claims.judgement import FIRST_LOOK, Direction, Question
 from bench.report.claims.quantities import BandSlope, Mean, Quantity
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import ANY, Selection, canonical, describe, is_number
 
 Array = npt.NDArray[np.float64]
 ROUND = "round"
+LEAST = 20
+"""Repetitions for a verdict along an axis: with fewer, intervals of slopes cover less than they say."""
 
 
 class Slope(CaseClaim):
@@ -71,7 +73,8 @@ class Slope(CaseClaim):
             slope, note = self._along_rounds(data, curves, keys[0])
         else:
             slope, note = self._along_axis(data, case, keys)
-        return Question(slope, self.unit(), self.expect, self.threshold), note
+        least = FIRST_LOOK if self.axis == ROUND else LEAST
+        return Question(slope, self.unit(), self.expect, self.threshold, least=least), note
 
     def _measured(self) -> Selection:
         return self.measured if self.axis == ROUND else {self.axis: (ANY,), **self.measured}

@@ -13,6 +13,9 @@ from bench.report.claims.two_sided import Array, TwoSided
 from bench.report.experiments import Experiments
 from bench.report.labels import Selection
 
+LEAST = 10
+"""Repetitions for a verdict: with fewer, intervals of standard deviations cover less than they say."""
+
 
 class Spread(TwoSided):
     """Left's standard deviation over repetitions divided by right's, against 1.
@@ -46,7 +49,8 @@ class Spread(TwoSided):
         if not (_deviations(left) > 0).all() or not (_deviations(right) > 0).all():
             raise Unmeasured("a standard deviation is 0: a ratio says nothing")
         ratio = self.compared(left, right, _ratio, average=False)
-        return Question(ratio, self.unit(), self.expect, 1.0, relative=Shifted(ratio, -1.0), margin=self.tie), note
+        relative = Shifted(ratio, -1.0)
+        return Question(ratio, self.unit(), self.expect, 1.0, relative, self.tie, LEAST), note
 
 
 def _deviations(values: Array) -> Array:

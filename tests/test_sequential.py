@@ -1,0 +1,75 @@
+"""Looking again and again: how often a claim is decided wrongly."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from bench.critical import fixed, sequential
+
+LOOKS = np.arange(10, 401, 10)
+RUNS = 1000
+
+Array = npt.NDArray[np.float64]
+
+
+def commits(rng: np.random.Generator, size: tuple[int, int]) -> Array:
+    """Regret of a tuner that stays with a wrong arm in one run of ten."""
+    return 10 * (rng.random(size) < 0.1) + rng.normal(size=size)
+
+
+# Paired differences of sides with equal means; but for the last both sides have the same law.
+LAWS = {
+    "normal": lambda rng, size: rng.normal(size=size),
+    "Student's t, 3 degrees of freedom": lambda rng, size: rng.standard_t(3, size=size),
+    "log-normal, sigma 1.5": lambda rng, size: rng.lognormal(0, 1.5, size) - rng.lognormal(0, 1.5, size),
+    "Pareto, index 2.5": lambda rng, size: rng.pareto(2.5, size) - rng.pareto(2.5, size),
+    "wrong arm in 10 %": lambda rng, size: commits(rng, size) - commits(rng, size),
+    "exponential minus normal": lambda rng, size: rng.exponential(size=size) - rng.normal(1, 1, size=size),
+}
+
+
+def ever_decided(values: Array, rule: object) -> float:
+    """Return the share of runs in which an interval excludes 0 at any look; `values` is (runs, repetitions)."""
+    sums, squares = np.cumsum(values, axis=1)[:, LOOKS - 1], np.cumsum(values**2, axis=1)[:, LOOKS - 1]
+    deviations = np.sqrt(np.maximum(squares - sums**2 / LOOKS, 0) / (LOOKS - 1))
+    reach = np.array([rule(int(n), 0.025) for n in LOOKS])  # type: ignore[operator]
+    return float((np.abs(sums) > reach * deviations * np.sqrt(LOOKS)).any(axis=1).mean())
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_under_equality_at_most_5_percent_are_ever_decided(law: str) -> None:
+    share = ever_decided(LAWS[law](np.random.default_rng(1), (RUNS, 400)), sequential)
+    assert share <= 0.05
+
+
+def test_a_fixed_sample_interval_does_not_survive_looking() -> None:
+    assert ever_decided(LAWS["normal"](np.random.default_rng(1), (RUNS, 400)), fixed) > 0.2
+
+
+def test_the_sequence_decides_what_is_there() -> None:
+    values = np.random.default_rng(2).normal(0.5, 1, (RUNS, 400))
+    assert ever_decided(values, sequential) > 0.99
+
+
+def test_critical_values_by_hand() -> None:
+    """Student's from a table; of the sequence sqrt(2 (n r + 1) / (n r) ln(sqrt(n r + 1) / 0.05)), r = 8.7817 / 200."""
+    assert fixed(5, 0.025) == pytest.approx(2.776445, abs=1e-6)
+    assert fixed(21, 0.05) == pytest.approx(1.724718, abs=1e-6)
+    log = -2 * math.log(0.05)
+    rho2 = (log + math.log(log) + 1) / 200
+    assert rho2 == pytest.approx(0.043909, abs=1e-5)
+    n = 1_000_000
+    assert sequential(n, 0.025) == pytest.approx(
+        math.sqrt(2 * (n * rho2 + 1) / (n * rho2) * math.log(math.sqrt(n * rho2 + 1) / 0.05)), rel=1e-4
+    )
+
+
+@pytest.mark.parametrize("rule", [fixed, sequential])
+def test_intervals_are_wider_for_smaller_errors_and_fewer_repetitions(rule: object) -> None:
+    values = [rule(20, error) for error in (0.05, 0.025, 0.005, 1e-6)]  # type: ignore[operator]
+    assert values == sorted(values)
+    widths = [rule(n, 0.025) / math.sqrt(n) for n in (3, 5, 10, 50, 400, 10_000)]  # type: ignore[operator]
+    assert widths == sorted(widths, reverse=True)
+    assert all(sequential(n, 0.025) > fixed(n, 0.025) for n in (5, 50, 5000))
