@@ -213,6 +213,24 @@ def test_lowest_of_right_means_less_than_each_of_them() -> None:
     assert each["unit"] == "mean paired difference of final regret, A - lowest of B/C"
 
 
+@pytest.mark.parametrize(
+    ("expect", "verdicts"),
+    [
+        ("less", ["holds", "open", "fails"]),
+        ("at_most", ["holds", "holds", "fails"]),
+        ("greater", ["fails", "open", "holds"]),
+        ("at_least", ["fails", "holds", "holds"]),
+    ],
+)
+def test_at_the_threshold_itself(expect: str, verdicts: list[str]) -> None:
+    """Ratios that never vary: below, at and above one half."""
+    claim = {**compare(expect), "kind": "ratio", "threshold": 0.5}
+    found = [
+        verdict_of(claim, methods(A=share * 2.0 ** np.arange(20), B=2.0 ** np.arange(20))) for share in (0.25, 0.5, 1)
+    ]
+    assert [row["verdict"] for row in found] == verdicts
+
+
 # too little data
 
 

@@ -13,7 +13,7 @@ from bench.report.claims.two_sided import Array, TwoSided
 from bench.report.experiments import Experiments
 from bench.report.labels import Selection
 
-LEAST = 10
+LEAST = 20
 """Repetitions for a verdict: with fewer, intervals of standard deviations cover less than they say."""
 
 

@@ -1,0 +1,132 @@
+"""What the documentation says of a claim is not stronger than its verdict. The format: docs/verdicts.md."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ("README.md", "docs/findings.md", "docs/which_tuner.md", "docs/errata.md")
+SCALES = ("paper", "paper-surrogate", "paper-custom", "reduced", "reduced-custom", "quick")
+VERDICTS = {"holds", "fails", "tie", "open", "says nothing"}
+TAG = re.compile(r"<!-- claim: (?P<figure>[\w/]+)#(?P<rest>[^>]+?) -->")
+REST = re.compile(
+    r"(?P<claim>[^@:]+)(?:@(?P<case>[^:]+))?: (?P<verdict>[a-z ]+?)(?: in (?P<count>\d+) of (?P<total>\d+))?"
+)
+CAUTIOUS = ("cannot be told", "not decided", "open", "no conclusion", "nothing")
+LEVEL = ("level", "a tie", "as well as")
+
+
+class Statement(NamedTuple):
+    """The words before a tag, back to the end of the sentence, table cell or tag before, and what the tag says."""
+
+    words: str
+    tag: str
+
+
+def statements(text: str) -> list[Statement]:
+    """Return every tagged statement; tags in a row belong to the same words."""
+    found, words, end = [], "", 0
+    for match in TAG.finditer(text):
+        between = text[end : match.start()].strip()
+        if between:
+            words = re.split(r"(?<=[.;:|])\s|\n\n", between.rstrip(".;:| "))[-1]
+        found.append(Statement(" ".join(words.split()), match.group()))
+        end = match.end()
+    return found
+
+
+def problem(statement: Statement, results: Path) -> str:
+    """Return what is wrong with a statement; empty if nothing is."""
+    tag = TAG.fullmatch(statement.tag)
+    rest = REST.fullmatch(tag["rest"]) if tag else None
+    if not tag or not rest or rest["verdict"] not in VERDICTS:
+        return f"{statement.tag}: expected figure#claim: verdict, the verdict one of {', '.join(sorted(VERDICTS))}"
+    files = [results / tag["figure"] / scale / "claims.csv" for scale in SCALES]
+    file = next((one for one in files if one.is_file()), None)
+    if file is None:
+        return f"{statement.tag}: no results of this figure"
+    rows = pd.read_csv(file, dtype=str, keep_default_na=False)
+    rows = rows[rows["claim"] == rest["claim"]]
+    if rest["case"]:
+        rows = rows[rows["case"] == rest["case"]]
+    found = [verdict.replace("_", " ") for verdict in rows["verdict"]]
+    if not found:
+        return f"{statement.tag}: no such claim or case"
+    return _verdicts(statement.tag, rest, found) or _words(statement, rest["verdict"], set(rows["expect"]))
+
+
+def _verdicts(tag: str, rest: re.Match[str], found: list[str]) -> str:
+    said = rest["verdict"]
+    if rest["count"]:
+        expected = (found.count(said), len(found))
+        return (
+            ""
+            if (int(rest["count"]), int(rest["total"])) == expected
+            else f"{tag}: it is {expected[0]} of {expected[1]}"
+        )
+    evidence = [verdict for verdict in found if verdict != "says nothing"]
+    weaker = {"open": {"holds", "fails", "tie", "open"}, "says nothing": VERDICTS}.get(said, {said})
+    is_right = set(evidence or found) <= weaker
+    return "" if is_right else f"{tag}: the verdicts are {', '.join(found)}"
+
+
+def _words(statement: Statement, verdict: str, expected: set[str]) -> str:
+    text = statement.words.lower()
+    if verdict in ("open", "says nothing") and not any(word in text for word in CAUTIOUS):
+        return f"{statement.tag}: '{statement.words}' sounds decided, expected one of: {', '.join(CAUTIOUS)}"
+    if verdict == "tie" and not any(word in text for word in LEVEL):
+        return (
+            f"{statement.tag}: '{statement.words}' does not say that it is a tie, expected one of: {', '.join(LEVEL)}"
+        )
+    if "level with" in text and verdict != "tie" and not (verdict == "holds" and expected == {"similar"}):
+        return f"{statement.tag}: 'level with' is said of ties only"
+    return ""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_words_are_not_stronger_than_verdicts(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert text.count("<!-- claim:") == len(statements(text)), "a tag has another form than the rest"
+    found = [problem(statement, ROOT / "results") for statement in statements(text)]
+    assert not list(filter(None, found))
+
+
+def test_findings_and_readme_name_their_claims() -> None:
+    assert all(len(statements((ROOT / page).read_text(encoding="utf-8"))) >= 5 for page in PAGES[:2])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A beats B <!-- claim: p/f#1@P: holds -->.", ""),
+        ("A beats B <!-- claim: p/f#1: holds -->.", "the verdicts are holds, open, tie, says nothing"),
+        ("A beats B in one case <!-- claim: p/f#1: holds in 1 of 4 -->.", ""),
+        ("A beats B in two cases <!-- claim: p/f#1: holds in 2 of 4 -->.", "it is 1 of 4"),
+        ("A beats B <!-- claim: p/f#1@Q: holds -->.", "the verdicts are open"),
+        ("A beats B <!-- claim: p/f#1@Q: open -->.", "sounds decided"),
+        ("On Q that is open <!-- claim: p/f#1@Q: open -->.", ""),
+        ("On P that is open <!-- claim: p/f#1@P: open -->.", ""),
+        ("A beats B. It ends level with it <!-- claim: p/f#1@R: tie -->.", ""),
+        ("It ends level with it <!-- claim: p/f#1@P: holds -->.", "said of ties only"),
+        ("A beats B <!-- claim: p/f#1@R: tie -->.", "does not say that it is a tie"),
+        ("That says nothing <!-- claim: p/f#1@S: says nothing -->.", ""),
+        ("A beats B <!-- claim: p/f#1@S: holds -->.", "the verdicts are says nothing"),
+        ("A is level with B <!-- claim: p/f#2: holds -->.", ""),
+        ("A beats B <!-- claim: p/f#1@P: wins -->.", "expected figure#claim: verdict"),
+        ("A beats B <!-- claim: p/f#3: holds -->.", "no such claim or case"),
+        ("A beats B <!-- claim: p/g#1: holds -->.", "no results of this figure"),
+        ("A beats B <!-- claim: p/f#1@P: holds --> <!-- claim: p/f#1@Q: holds -->.", "the verdicts are open"),
+    ],
+)
+def test_the_check(tmp_path: Path, text: str, message: str) -> None:
+    folder = tmp_path / "p" / "f" / "paper"
+    folder.mkdir(parents=True)
+    rows = [("1", "P", "less", "holds"), ("1", "Q", "less", "open"), ("1", "R", "less", "tie")]
+    rows += [("1", "S", "less", "says_nothing"), ("2", "all", "similar", "holds")]
+    pd.DataFrame(rows, columns=["claim", "case", "expect", "verdict"]).to_csv(folder / "claims.csv", index=False)
+    found = "".join(problem(statement, tmp_path) for statement in statements(text))
+    assert message in found
+    assert bool(message) == bool(found)
