@@ -16,7 +16,7 @@ from rendered import draw
 from bench.errors import ConfigError
 from bench.report.saving import save
 from bench.report.style import STYLES, applied, line_style
-from bench.stats import mean_band
+from bench.stats import MEAN_INTERVAL, mean_band
 
 ROUNDS = np.linspace(1, 1000, 50).round().astype(int)
 METHODS = ("Theory", "OP", "TL", "TL-Combined", "Syndicated")
@@ -154,7 +154,7 @@ def test_curves_show_each_method_once_in_the_legend_and_say_what_the_band_is() -
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["P", "Q"]
     assert figure.axes[0].get_xlabel() == "round"
     assert figure.axes[0].get_ylabel() == "cumulative regret"
-    assert "95 % bootstrap interval of the mean" in texts(figure)
+    assert MEAN_INTERVAL in texts(figure)
     assert NOTE in texts(figure)
     line = next(line for line in figure.axes[1].lines if line.get_color() == STYLES["TL"].color)
     mean = curves.query("panel == 'Q' and method == 'TL' and column == 'regret'")["mean"]

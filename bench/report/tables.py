@@ -32,7 +32,7 @@ def summary(figure: Figure, results: Results, *, beside: bool = True) -> pd.Data
     Returns
     -------
     DataFrame
-        The axes, then `n`, `rounds`, `mean`, `std`, `ci_low`, `ci_high` (95 % bootstrap interval of the mean) of the
+        The axes, then `n`, `rounds`, `mean`, `std`, `ci_low`, `ci_high` (95 % interval of the mean) of the
         figure's column; for regret `random_arms`, the mean regret of uniformly random arms; and `published_mean` with
         `ratio_mean` (measured / published), and so on, where there are any.
 
