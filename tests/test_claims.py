@@ -225,9 +225,7 @@ def test_lowest_of_right_means_less_than_each_of_them() -> None:
 def test_at_the_threshold_itself(expect: str, verdicts: list[str]) -> None:
     """Ratios that never vary: below, at and above one half."""
     claim = {**compare(expect), "kind": "ratio", "threshold": 0.5}
-    found = [
-        verdict_of(claim, methods(A=share * (100 + NOISE), B=100 + NOISE)) for share in (0.25, 0.5, 2)
-    ]
+    found = [verdict_of(claim, methods(A=share * (100 + NOISE), B=100 + NOISE)) for share in (0.25, 0.5, 2)]
     assert [row["verdict"] for row in found] == verdicts
 
 
@@ -619,6 +617,31 @@ def test_a_tie_counts_for_no_more_and_no_less(expect: str, verdict: str) -> None
     rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
     assert rows["verdict"].tolist() == ["tie"] * 3 + [verdict]
     assert rows["note"].iloc[-1] == "0 hold, 3 tie, 0 open, 0 fail of 3"
+
+
+@pytest.mark.parametrize(("shifts", "agree"), [((0, 4, 20), 2 / 3), ((-20, -4, 20), 1 / 3)])
+def test_open_cases_agree_by_their_estimate(shifts: tuple[float, ...], agree: float) -> None:
+    noise = 60 * (NOISE - NOISE.mean())
+    finals = finals_of(
+        {
+            (("panel", f"p{i}"), ("method", method)): 100 + (noise + shift if method == "A" else 0 * noise)
+            for i, shift in enumerate(shifts)
+            for method in "AB"
+        }
+    )
+    claims = [{"id": 1, "text": "t", **compare("similar", per=["panel"], margin=0.05)}, MOST]
+    rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
+    assert rows["verdict"].tolist() == ["open"] * 4
+    assert rows["estimate"].iloc[-1] == pytest.approx(agree)
+
+
+def test_a_best_value_that_differs_agrees() -> None:
+    claims = [{"id": 1, "text": "t", **DIFFERS}, MOST]
+    for z, noise, agree in [(1.0, 1.0, 1), (4.0, 0.1, 0)]:
+        finals = grid_finals({"Y": 4.0, "Z": z}, noise)
+        assert (
+            check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)["estimate"].iloc[-1] == agree
+        )
 
 
 def test_cases_that_say_nothing_are_not_counted() -> None:

@@ -57,7 +57,7 @@ class Count(Claim):
             return Finding("all", NO_INTERVAL, self.unit(), verdict, counts_as=verdict, note=note)
         agree = sum(case.agrees or case.counts_as == HOLDS for case in evidence)
         interval = Interval(agree / n, hold / n, (n - fail) / n, n)
-        return Finding("all", interval, self.unit(), verdict, agree > needed, verdict, note=note)
+        return Finding("all", interval, self.unit(), verdict, counts_as=verdict, note=note)
 
     @property
     def _share(self) -> Fraction:
