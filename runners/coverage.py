@@ -137,10 +137,8 @@ def final_values() -> Finals:
         last = [store.read(run.experiment.run_id, repetition).iloc[-1] for repetition in range(REPETITIONS)]
         columns = [c for c in ("regret", "random_regret", "relative_true_value") if c in last[0]]
         values = {c: np.array([float(row[c]) for row in last]) for c in columns}
-        found.setdefault(name, {})[method] = {
-            "final": values.get("regret", values.get("relative_true_value")),
-            **values,
-        }
+        values["final"] = values["regret"] if "regret" in values else values["relative_true_value"]
+        found.setdefault(name, {})[method] = values
     return found
 
 

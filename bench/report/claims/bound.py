@@ -120,7 +120,8 @@ class Bound(CaseClaim):
         random = rows.set_index("repetition")["random_regret"].astype(float)
         if not np.isfinite(random).all() or len(random) != len(own):
             return ""
-        ratio = _ratio(random.sort_index().to_numpy(dtype=np.float64), candidates, constant)
+        theirs: Array = np.asarray(random.sort_index(), dtype=np.float64)
+        ratio = _ratio(theirs, candidates, constant)
         return "random arms stay below the bound, too" if ratio.ends(ERROR / 2.0, rule, ratio.n)[1] < 1.0 else ""
 
     def sides(self, data: Experiments, case: Selection) -> Measured:
