@@ -79,7 +79,9 @@ def render(
     provenance = provenance or Provenance()
     results = Results(figure, curves, with_seconds(finals, seconds), provenance)
     tables = figure.tables(results)
-    return Rendering(figure, tables, check(figure, results.data.finals, curves), plot_of(figure, results, tables))
+    known = provenance or Provenance()
+    claims = check(figure, results.data.finals, curves, surrogate=bool(known.surrogate), packaged=known.packaged)
+    return Rendering(figure, tables, claims, plot_of(figure, results, tables))
 
 
 def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:

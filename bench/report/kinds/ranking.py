@@ -82,7 +82,7 @@ class Ranking(Figure):
         Returns
         -------
         DataFrame
-            ``method``, ``tasks`` (their number), ``n`` (repetitions), ``mean_rank`` and its 95 % bootstrap interval
+            ``method``, ``tasks`` (their number), ``n`` (repetitions), ``mean_rank`` and its 95 % interval
             over repetitions, ``ci_low`` and ``ci_high``; best first, methods without results last. The choice of the
             tasks is not in the interval.
         """
@@ -138,7 +138,7 @@ class Ranking(Figure):
         if n := int(ranks["n"].max()) if len(ranks) else 0:
             caption.append(
                 f"Ranks: lowest {self.column} first in each of {n} repetitions, averaged over {ranks['tasks'].max()} "
-                "tasks; in brackets the 95 % bootstrap interval over repetitions; the choice of tasks is not in it."
+                "tasks; in brackets the 95 % interval over repetitions; the choice of tasks is not in it."
             )
         counts = values.groupby(TASK)[METHOD].size()
         if partial := [str(task) for task, count in counts.items() if count < len(ranks)]:
