@@ -79,8 +79,9 @@ def render(
     provenance = provenance or Provenance()
     results = Results(figure, curves, with_seconds(finals, seconds), provenance)
     tables = figure.tables(results)
-    known = provenance or Provenance()
-    claims = check(figure, results.data.finals, curves, surrogate=bool(known.surrogate), packaged=known.packaged)
+    claims = check(
+        figure, results.data.finals, curves, surrogate=bool(provenance.surrogate), packaged=provenance.packaged
+    )
     return Rendering(figure, tables, claims, plot_of(figure, results, tables))
 
 

@@ -104,8 +104,8 @@ class Grid(Figure):
         Returns
         -------
         DataFrame
-            The panel's axes and the line's, then `n`, `best` (the grid value) with `best_low` and `best_high` (the values
-            that may be the best, 95 %), its `mean` and `std`, `theory_mean` and `theory_std`, `random_arms`, and
+            The panel's axes and the line's, then `n`, `best` (the grid value) with `best_low` and `best_high` (the
+            values that may be the best, 95 %), its `mean` and `std`, `theory_mean` and `theory_std`, `random_arms`, and
             published numbers with ratios. A line without complete results has n = 0.
         """
         data, axis, panels = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
