@@ -32,6 +32,8 @@ class LinearAlgorithm(ContextualAlgorithm):
         Bound L of the features' norms that theory uses: 1 (``one``), or the largest that occurs (``largest``).
     sigma_factor
         Factor on the noise constant in the theoretical exploration rate.
+    first_round
+        What the theoretical exploration rate counts the first round as: 1 as stated, 0 as the authors' code does.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -49,6 +51,7 @@ class LinearAlgorithm(ContextualAlgorithm):
     theta_norm: PositiveFloat = 1.0
     feature_norm: Literal["one", "largest"] = "one"
     sigma_factor: PositiveFloat = 1.0
+    first_round: Literal[0, 1] = 1
 
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._info = info
@@ -63,7 +66,7 @@ class LinearAlgorithm(ContextualAlgorithm):
         """Return the exploration rate of syndicated, equation 3, for the ridge in play."""
         return {
             "exploration_rate": confidence_radius(
-                round_,
+                round_ - 1 + self.first_round,
                 sub_gaussian=self._info.sub_gaussian * self.sigma_factor,
                 dim=self._info.dim,
                 ridge=(configuration or {}).get("ridge", self._usual_ridge),
