@@ -49,7 +49,7 @@ def test_the_theoretical_exploration_rate(features):
 def test_the_legacy_stream_is_that_of_the_script():
     environment = SyntheticLinearLegacy(dim=3, n_arms=4, noise_std=0.5, features="changing")
     environment.start(5, Seeds(0, 6))
-    rng = np.random.RandomState(7)  # noqa: NPY002
+    rng = np.random.RandomState(7)
     bound = 1 / np.sqrt(3)
     np.testing.assert_array_equal(environment.theta, rng.uniform(-bound, bound, 3))
     features = rng.uniform(-bound, bound, (5, 4, 3))

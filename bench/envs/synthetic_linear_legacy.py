@@ -22,7 +22,7 @@ class SyntheticLinearLegacy(SyntheticLinear):
 
     def start(self, rounds: int, seeds: Seeds) -> None:
         super().start(rounds, seeds)
-        self._legacy = np.random.RandomState(seeds.base_seed + seeds.repetition + 1)  # noqa: NPY002
+        self._legacy = np.random.RandomState(seeds.base_seed + seeds.repetition + 1)
         bound = 1.0 / np.sqrt(self.dim)
         self.theta = self._legacy.uniform(-bound, bound, self.dim)
         shown = rounds if self.features == "changing" else 1

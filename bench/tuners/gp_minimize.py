@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from pydantic import PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.seeding import Seeds
@@ -22,11 +22,15 @@ class GPMinimize(Tuner):
     ----------
     n_initial_points
         Number of random configurations before the Gaussian process is used.
+    random_state
+        Seed of the optimiser, the same in every repetition, as in ``skopt.gp_minimize(random_state=...)``; null: drawn
+        from the repetition's seeds.
 
     Source: habo, section 26.1 (its baseline); the function and its defaults from the authors' code.
     """
 
     n_initial_points: PositiveInt = 10
+    random_state: NonNegativeInt | None = None
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         # Imported here because it takes a second
@@ -35,13 +39,14 @@ class GPMinimize(Tuner):
         self._single = {p.name: p.candidates[0] for p in problem.space.parameters if _is_single(p)}
         self._searched = [parameter for parameter in problem.space.parameters if not _is_single(parameter)]
         self._optimizer = None
+        seed = int(seeds.generator("optimizer").integers(2**31)) if self.random_state is None else self.random_state
         if self._searched:
             self._optimizer = Optimizer(
                 [_dimension(parameter) for parameter in self._searched],
                 base_estimator="GP",
                 n_initial_points=self.n_initial_points,
                 acq_func="gp_hedge",
-                random_state=int(seeds.generator("optimizer").integers(2**31)),
+                random_state=seed,
             )
         self._point: list[Any] = []
 
