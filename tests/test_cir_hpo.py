@@ -29,6 +29,8 @@ VARIANTS = {
     "bernstein": {**CIR, "bound": "bernstein"},
     "snips": {"estimator": "snips"},
     "dr": {**CIR, "estimator": "dr"},
+    "from pi0": {**CIR, "initial_incumbent": "logging_policy"},
+    "baseline from nothing": {"initial_incumbent": "none"},
 }
 
 
@@ -94,6 +96,9 @@ def slowly(task, configurations, rounds):
 
     estimate, best = estimate_and_objective(data.policy)
     value = (env._policy * env._means).sum(axis=1).mean()
+    is_algorithm_2 = task.imitation or task.objective == "lower_bound"
+    if task.initial_incumbent == "none" or (task.initial_incumbent is None and is_algorithm_2):
+        best = -np.inf
     scores, alpha, out = [], task.alpha_init, []
     for t, c in enumerate(configurations, start=1):
         trained = policy(c, data.contexts)
@@ -155,7 +160,7 @@ def test_all_imitation_is_the_logging_policy(monkeypatch):
 
 def test_no_imitation_is_the_trained_policy(monkeypatch):
     monkeypatch.setattr(module, "paired_sign", lambda *_: -1)
-    mixed, _ = learn(imitation=True, alpha_init=0.0)
+    mixed, _ = learn(imitation=True, alpha_init=0.0, initial_incumbent="logging_policy")
     trained, _ = learn()
     made, expected = mixed.columns(), trained.columns()
     assert (made["alpha"] == 0).all()
@@ -170,11 +175,11 @@ class Constant(Random):
         return {"model": "logistic_regression", "beta": 1e-12}
 
 
-def test_a_draw_keeps_the_incumbent_of_algorithm_1_and_replaces_that_of_algorithm_2():
+def test_on_a_tie_algorithm_1_keeps_the_incumbent_and_algorithm_2_replaces_it():
     """Against uniform logging a policy with beta = 0 is the logging policy up to rounding."""
     env = SyntheticLogged(beta0=0.0, **SMALL)
     for settings, replaced in (({}, False), ({"objective": "lower_bound"}, True)):
-        task = OffPolicyLearning(env, SoftmaxPolicy(), **settings)
+        task = OffPolicyLearning(env, SoftmaxPolicy(), initial_incumbent="logging_policy", **settings)
         task.start(3, Seeds(0))
         before = task._incumbent
         task._evaluate = lambda _, task=task: (task._incumbent["validation_value"], task._objective)
@@ -234,6 +239,19 @@ def test_the_incumbent_starts_as_the_logging_policy():
     assert problem.space.names == tuple(SoftmaxPolicy.spaces)
     assert task._incumbent["relative_true_value"] == 1
     assert task._incumbent["validation_value"] == pytest.approx(task.environment.validation.rewards.mean(), rel=1e-12)
+
+
+def test_algorithm_2_takes_its_first_trial_however_bad():
+    """As printed it starts from no policy; from pi0 it keeps pi0, which is near-optimal here."""
+    worst = {"model": "logistic_regression", "beta": -50.0}
+    for initial, kept in ((None, False), ("logging_policy", True)):
+        task = OffPolicyLearning(
+            SyntheticLogged(beta0=20.0, **SMALL), SoftmaxPolicy(), initial_incumbent=initial, objective="lower_bound"
+        )
+        task.start(5, Seeds(0))
+        value = task.play(worst).values["relative_true_value"]
+        assert (value == 1) == kept
+        assert kept or value < 0.9
 
 
 def test_the_task_needs_logged_data_and_a_policy():

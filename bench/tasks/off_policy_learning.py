@@ -27,9 +27,8 @@ class OffPolicyLearning(Task):
     """A trial trains the configuration's policy on the training data and scores it on the validation data.
 
     With ``objective: estimate`` and no imitation this is the usual procedure (algorithm 1); with ``lower_bound`` and
-    imitation it is CIR-HPO (algorithm 2). The tuner's reward is the objective of the trial's policy. The incumbent,
-    initially the logging policy pi0, is the policy with the best objective so far; on a tie, algorithm 1 keeps the old
-    one and algorithm 2 takes the new one.
+    imitation it is CIR-HPO (algorithm 2). The tuner's reward is the objective of the trial's policy. The incumbent is
+    the policy with the best objective so far; on a tie, algorithm 1 keeps the old one, algorithm 2 takes the new one.
 
     With imitation the policy of trial t is pi_t = (1 - alpha_t) pi_hat_t + alpha_t pi0, where pi_hat_t is the one that
     was trained and ::
@@ -70,6 +69,9 @@ class OffPolicyLearning(Task):
         the previous trial.
     alpha_init, gamma
         Of alpha_t.
+    initial_incumbent
+        What the first trial is compared with: the ``logging_policy``, or nothing (``none``), so that the first trial is
+        always taken. Null: as printed, the logging policy in algorithm 1, none in algorithm 2.
     trial_contexts
         Rows of the test data on which every trial's policy is evaluated, for the report; 0 for none.
 
@@ -89,6 +91,7 @@ class OffPolicyLearning(Task):
     imitation_test: Literal["trained", "mixed"] = "trained"
     alpha_init: Annotated[float, Field(ge=0, le=1)] = 0.5
     gamma: PositiveFloat = 0.01
+    initial_incumbent: Literal["logging_policy", "none"] | None = None
     trial_contexts: NonNegativeInt = 0
     alpha: float = field(init=False, repr=False)
 
@@ -109,6 +112,8 @@ class OffPolicyLearning(Task):
         estimate, objective = self._evaluate(data.policy)
         self._total = 0.0
         self._keep(objective, estimate, environment.logging_value, lambda contexts, logging_policy: logging_policy)
+        if (self.initial_incumbent or ("none" if self._is_algorithm_2 else "logging_policy")) == "none":
+            self._objective = -math.inf
         return Problem(space=algorithm.tuned, horizon=rounds, rounds=rounds)
 
     def play(self, configuration: Configuration) -> Outcome:
@@ -121,7 +126,7 @@ class OffPolicyLearning(Task):
         score = self._regularise(probabilities) if self.imitation else 0
         alpha = self.alpha
         estimate, objective = self._evaluate(_mixture(probabilities, data.policy, alpha))
-        is_better = objective > self._objective or (objective == self._objective and self._replaces_equals)
+        is_better = objective > self._objective or (objective == self._objective and self._is_algorithm_2)
         after_scoring = time.process_time()
 
         def policy(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:
@@ -150,7 +155,7 @@ class OffPolicyLearning(Task):
         return Outcome(objective, values, costs=costs)
 
     @property
-    def _replaces_equals(self) -> bool:
+    def _is_algorithm_2(self) -> bool:
         return self.imitation or self.objective == "lower_bound"
 
     def _evaluate(self, probabilities: np.ndarray) -> tuple[float, float]:
