@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from tuning import LINE, SQUARE
 
 from bench.algorithms.linucb import LinUCB
@@ -17,10 +18,11 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners import cdt, zooming_tuner
-from bench.tuners.active_points import ActivePoints
+from bench.tuners.active_points import ActivePoints, _select
 from bench.tuners.base import Problem
 from bench.tuners.cdt import CDT
 from bench.tuners.cdt_code import CDTCode
+from bench.tuners.cdt_first_upload import CDTFirstUpload
 from bench.tuners.zooming import Zooming
 from bench.tuners.zooming_double_restarts import ZoomingDoubleRestarts
 from bench.tuners.zooming_oracle import ZoomingOracle
@@ -459,3 +461,18 @@ def test_points_are_mapped_onto_the_intervals():
         reward = float(rng.random())
         for tuner in tuners:
             tuner.tell(reward)
+
+
+def test_the_first_upload_draws_an_index_whose_variance_is_sqrt_13_over_n(rules):
+    rule = started(rules, CDTFirstUpload(), LINE, 14_000, noise_std=0.1)
+    assert rule.radius == pytest.approx(7.8774540, abs=1e-6)
+    assert (rule.removal, rule.restart_every) == (False, 14_001)
+    # Two points with means 0.5 and 0.2 after 4 and 9 pulls: the first is preferred with probability Phi(0.3 / sd)
+    stats = np.array([[4, 2.0, 0.1, 0.0, 1.0], [9, 1.8, 0.1, 0.0, 1.0]])
+    draws = np.random.default_rng(3).standard_normal(80_000)
+    chosen = [
+        _select(stats, rule.spread, rule.spread_is_variance, rule.removal, draws, start)
+        for start in range(0, len(draws), 2)
+    ]
+    expected = norm.cdf(0.3 / math.sqrt(math.sqrt(13 / 4) + math.sqrt(13 / 9)))
+    assert np.mean(np.array(chosen) == 0) == pytest.approx(expected, abs=4 * 0.5 / math.sqrt(40_000))

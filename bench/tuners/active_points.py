@@ -32,6 +32,9 @@ class ZoomingRule:
         Whether points that are worse than another with high confidence are dropped.
     restart_every
         Number of asks after which everything is forgotten.
+    spread_is_variance
+        Whether the index is drawn from a normal distribution with variance ``spread`` / sqrt(n), for each point and
+        round; then N(0, 1) has no lower limit.
     """
 
     radius: float
@@ -39,6 +42,7 @@ class ZoomingRule:
     randomised: bool
     removal: bool
     restart_every: int
+    spread_is_variance: bool = False
 
 
 class ActivePoints:
@@ -103,7 +107,8 @@ class ActivePoints:
             if self._used + self.n_points > self._factors.size:
                 self._refill()
             stats = self.stats[: self.n_points]
-            self._chosen = _select(stats, self._rule.spread, self._rule.removal, self._factors, self._used)
+            rule = self._rule
+            self._chosen = _select(stats, rule.spread, rule.spread_is_variance, rule.removal, self._factors, self._used)
             self._used += self.n_points
         return self._configurations[self._chosen]
 
@@ -115,8 +120,12 @@ class ActivePoints:
     def _refill(self) -> None:
         """Draw a block of factors Z on the spread, all 1 without randomisation."""
         size = max(_BLOCK, 4 * self.n_points)
-        randomised = self._rule.randomised
-        self._factors = np.maximum(_CLIP, self._rank_rng.standard_normal(size)) if randomised else np.ones(size)
+        if self._rule.spread_is_variance:
+            self._factors = self._rank_rng.standard_normal(size)
+        elif self._rule.randomised:
+            self._factors = np.maximum(_CLIP, self._rank_rng.standard_normal(size))
+        else:
+            self._factors = np.ones(size)
         self._used = 0
 
     def _cover(self) -> None:
@@ -145,8 +154,8 @@ class ActivePoints:
 
 
 @kernel
-def _select(stats: np.ndarray, spread: float, removal: bool, factors: np.ndarray, start: int) -> int:
-    """Drop worse points, then return the active one with the largest mean + spread / sqrt(n) Z."""
+def _select(stats: np.ndarray, spread: float, is_variance: bool, removal: bool, factors: np.ndarray, start: int) -> int:
+    """Drop worse points, then return the active one with the largest mean + spread / sqrt(n) Z, or its square root."""
     n_points = stats.shape[0]
     if removal:
         floor = -np.inf
@@ -161,7 +170,10 @@ def _select(stats: np.ndarray, spread: float, removal: bool, factors: np.ndarray
     for i in range(n_points):
         if stats[i, 4] > 0:
             pulls = stats[i, 0]
-            index = stats[i, 1] / pulls + spread / np.sqrt(pulls) * factors[start + i]
+            deviation = spread / np.sqrt(pulls)
+            if is_variance:
+                deviation = np.sqrt(deviation)
+            index = stats[i, 1] / pulls + deviation * factors[start + i]
             if best < 0 or index > best_index:
                 best = i
                 best_index = index
