@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from pydantic import PositiveFloat
 
 from bench.component import component
 from bench.errors import ConfigError
@@ -31,6 +32,8 @@ class HyperParameter:
         Whether the interval is searched on a logarithmic scale.
     integer
         Whether the interval holds whole numbers only.
+    power
+        Exponent of the scale on which the interval is searched: a share u of it is low + (high - low) u^power.
     when
         ``(name, value)``: it only counts where the earlier hyper-parameter ``name`` has ``value``. Tuners may make use
         of it; those that don't set it always.
@@ -49,6 +52,7 @@ class HyperParameter:
     high: float | None = None
     log: bool = False
     integer: bool = False
+    power: PositiveFloat = 1.0
     when: tuple[str, Any] | None = None
     default: Any = None
 
@@ -63,6 +67,8 @@ class HyperParameter:
                 raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected finite low < high")
             if self.log and self.low <= 0:
                 raise ConfigError(f"{where}: found low = {self.low} on a log scale, expected low > 0")
+            if self.power != 1 and (self.log or self.integer):
+                raise ConfigError(f"{where}: found power = {self.power} with log or integer, expected one of them only")
             if not math.isfinite(self.high / self.low if self.log else self.high - self.low):
                 raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected one less wide")
             if self.integer and not (self.low.is_integer() and self.high.is_integer()):
@@ -99,7 +105,7 @@ class HyperParameter:
         if self.low is None or self.high is None:
             raise ConfigError(f"hyper-parameter '{self.name}': found no interval, expected low and high")
         low, high = (self.low - 0.5, self.high + 0.5) if self.integer else (self.low, self.high)
-        value = low * (high / low) ** u if self.log else low + (high - low) * u
+        value = low * (high / low) ** u if self.log else low + (high - low) * u**self.power
         if self.integer:
             return int(min(max(round(value), self.low), self.high))
         if u >= 1.0:
