@@ -29,7 +29,7 @@ SMALL = {
 ROUNDS = {"ucb_glm": 1_000, "glm_tsl": 1_000, "gp_minimize": 14, "tpe": 150, "optuna_random": 150, "gp_ucb": 3_000}
 ROUNDS |= {"glr_klucb": 30_000}
 """Limits for those whose rounds are dear, or get dearer as data comes in."""
-INTERVALS = {"gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code"}
+INTERVALS = {"gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code", "cdt_first_upload"}
 INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
 """Tuners that search intervals only."""
 ANY_SPACE = {"fixed", "random", "gp_minimize", "tpe", "optuna_random"}
