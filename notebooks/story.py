@@ -16,7 +16,7 @@ pd.set_option("display.max_colwidth", None)  # claims and titles are sentences
 
 _FIGURES = Path(__file__).resolve().parents[1] / "conf" / "figure"
 _SCALES = ("paper", "reduced", "quick", "smoke")
-_MARKS = {"holds": "✓ holds", "fails": "✗ fails", "open": "○ open"}
+_MARKS = {"holds": "✓ holds", "fails": "✗ fails", "tie": "= tie", "open": "○ open", "says_nothing": "· says nothing"}
 
 
 class Story:
@@ -53,7 +53,7 @@ class Story:
             folder = self.folder(name)
             row = {"figure": name, "title": figure["title"], "scale": folder.name if folder else "–"}
             verdicts = self._csv(name, "claims.csv").get("verdict", pd.Series(dtype=str))
-            rows.append(row | {word: int((verdicts == word).sum()) for word in _MARKS})
+            rows.append(row | {word.replace("_", " "): int((verdicts == word).sum()) for word in _MARKS})
         return pd.DataFrame(rows).set_index("figure")
 
     def show(self, figure: str, width: int = 900) -> None:
@@ -84,6 +84,7 @@ class Story:
             estimate=[f"{value:.4g}" for value in table["estimate"]],
             interval=interval,
             verdict=table["verdict"].map(_MARKS),
+            note=table["note"].fillna(""),
         )
         return shown.set_index("claim")
 

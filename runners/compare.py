@@ -193,7 +193,7 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
         case = f" ({claim['case']})" if claim["case"] else ""
         note = f"; {claim['note']}" if claim["note"] else ""
         lines.append(
-            f"  {claim['text']}{case}: {claim['verdict']}, difference {claim['estimate']:.4g} "
+            f"  {claim['text']}{case}: {claim['verdict'].replace('_', ' ')}, difference {claim['estimate']:.4g} "
             f"[{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]{note}"
         )
     return "\n".join(lines)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # slow to import
     from runners.reproduce_figure import Reproduced
 
 _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
-_WORDS = {"holds": "hold", "fails": "fail", "tie": "are ties", "open": "stay open", "says nothing": "say nothing"}
+_WORDS = {"holds": "hold", "fails": "fail", "tie": "are ties", "open": "stay open", "says_nothing": "say nothing"}
 
 
 def reproduce(cfg: DictConfig) -> bool:

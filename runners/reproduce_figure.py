@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bench.report.claims import after_holm
 from bench.report.figure import Figure, read_figure
 from bench.report.provenance import Provenance
 from bench.report.render import notes, render
@@ -312,7 +313,10 @@ def needs(figure: Figure) -> str:
 
 
 def _spell(claims: pd.DataFrame) -> str:
-    return ", ".join(f"{count} {word}" for word, count in sorted(Counter(claims["verdict"]).items())) or "none"
+    counts = sorted(Counter(claims["verdict"]).items())
+    words = ", ".join(f"{count} {verdict.replace('_', ' ')}" for verdict, count in counts) or "none"
+    decided, remain = after_holm(claims["holm"])
+    return f"{words}; {remain} of {decided} decided remain after Holm's correction" if decided else words
 
 
 def _provenance(figure: Figure, drawn: list[LabelledRun], scale: str) -> Provenance:

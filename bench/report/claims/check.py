@@ -1,7 +1,7 @@
 """Check all claims of a figure."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -148,6 +148,12 @@ def check(
         for finding in found[claim.id]
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def after_holm(column: Iterable[str]) -> tuple[int, int]:
+    """Return, of a column `holm`, how many cases a test of their own decided, and how many of these remain."""
+    found = list(column)
+    return found.count("yes") + found.count("no"), found.count("yes")
 
 
 def still_open(

@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from bench.report.claims import VERDICTS
 from bench.report.figure import read_figure
 from bench.report.gallery.papers import PAPERS, Paper
-from bench.report.gallery.result import DATA, VERDICTS, Result
+from bench.report.gallery.result import DATA, Result
 from bench.report.gallery.text import number
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}

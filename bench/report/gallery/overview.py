@@ -4,11 +4,13 @@ from typing import Any
 
 import pandas as pd
 
+from bench.report.claims import VERDICTS, after_holm
 from bench.report.gallery.build import PaperPage
-from bench.report.gallery.result import VERDICTS
 from bench.report.tables import to_markdown
 
-_COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", *VERDICTS)
+_HOLM = ("decided", "holm")
+_COUNTS = (*VERDICTS, *_HOLM)
+_COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", *_COUNTS)
 
 
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
@@ -18,7 +20,8 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     -------
     DataFrame
         ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, computed), ``claim``,
-        ``text``, and the number of cases by verdict.
+        ``text``, the number of cases by verdict, ``decided``: how many of them are the verdict of a test, and ``holm``:
+        how many of those remain after Holm's correction within their figure.
     """
     rows = []
     for paper in papers:
@@ -37,6 +40,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
                         "claim": cases[0]["claim"],
                         "text": cases[0]["text"],
                         **{verdict: found.count(verdict) for verdict in VERDICTS},
+                        **dict(zip(_HOLM, after_holm([case["holm"] for case in cases]), strict=True)),
                     }
                 )
     return pd.DataFrame(rows, columns=list(_COLUMNS))
@@ -48,17 +52,25 @@ def overview_text(table: pd.DataFrame) -> str:
     rows = [_sum(paper, claims) for paper, claims in table[~without].groupby("paper", sort=False)]
     rows += [_sum("all", table[~without]), _sum("apart: on surrogate or packaged data", table[without])]
     notes = [
-        "A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, else it "
-        "is open. Each figure counts once, at the largest scale of its reference results",
+        "A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, is "
+        "a tie if the difference is too small to matter, and else open. A case that says nothing, for the reason on "
+        "its figure's page, is no evidence. Each figure counts once, at the largest scale of its reference results",
+        "Decided are the cases with the verdict of a test of their own, which leaves out counts of other cases; after "
+        "Holm: how many of these remain after Holm's correction for the number of cases tested in their figure",
         "What was found on data generated in place of the real data, or on a small packaged sample of it, allows no "
         "conclusion about the claim",
     ]
-    parts = [to_markdown(pd.DataFrame(rows), "Claims of all papers", notes).removeprefix("#")]
+    parts = [to_markdown(_headed(pd.DataFrame(rows)), "Claims of all papers", notes).removeprefix("#")]
     parts += [
-        to_markdown(claims.drop(columns="paper"), str(paper)) for paper, claims in table.groupby("paper", sort=False)
+        to_markdown(_headed(claims.drop(columns="paper")), str(paper))
+        for paper, claims in table.groupby("paper", sort=False)
     ]
     return "\n".join(parts)
 
 
 def _sum(name: Any, claims: pd.DataFrame) -> dict[str, Any]:
-    return {"paper": name, **{verdict: int(claims[verdict].sum()) for verdict in VERDICTS}}
+    return {"paper": name, **{count: int(claims[count].sum()) for count in _COUNTS}}
+
+
+def _headed(table: pd.DataFrame) -> pd.DataFrame:
+    return table.rename(columns={"holm": "after Holm"})

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from bench.errors import BenchError
+from bench.report.claims import VERDICTS, after_holm
 from bench.report.figure import Figure
 from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
@@ -16,9 +17,8 @@ from bench.report.provenance import PACKAGED, SURROGATE, Provenance
 from bench.report.render import plot_of
 from bench.report.results import Results
 
-VERDICTS = ("holds", "fails", "tie", "open", "says_nothing")
 SCALES = ("paper", "reduced", "quick", "smoke")
-_CLAIM = ("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect", "verdict", "note")
+_CLAIM = ("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect", "verdict", "holm", "note")
 DATA = {
     "real": "real data",
     "synthetic": "synthetic: drawn at random by a rule",
@@ -76,6 +76,12 @@ class Result:
     def verdicts(self) -> dict[str, int]:
         """The number of claims, case by case, by verdict."""
         return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
+
+    @property
+    def holm(self) -> str:
+        """How many verdicts remain after Holm's correction, in words; "" where no case was decided by a test."""
+        decided, remain = after_holm([case["holm"] for case in self.claims])
+        return f"{remain} of {decided} decided cases remain after Holm's correction" if decided else ""
 
     @property
     def size(self) -> str:
