@@ -7,9 +7,13 @@ import pandas as pd
 import pytest
 from scipy import stats as reference
 
+from bench.critical import fixed
 from bench.errors import ConfigError, DataError
-from bench.report.claims import check, still_open
+from bench.report.claims import after_holm, check, still_open
+from bench.report.claims.best_on_grid import best_value
+from bench.report.claims.bound import largest_regret
 from bench.report.claims.judgement import MIN_REPETITIONS
+from bench.report.claims.quantities import RatioOfMeans, Resampled
 from bench.stats import mean_interval
 
 NO_CURVES = pd.DataFrame()
@@ -893,3 +897,152 @@ def test_a_figure_without_claims_has_an_empty_table() -> None:
     rows = check({"name": "f"}, pd.DataFrame(), NO_CURVES)
     assert rows.empty
     assert {"claim", "verdict", "note"} <= set(rows.columns)
+
+
+# What a comparison turned round would change
+
+
+def test_cases_are_limited_by_only_and_by_every_axis_that_cannot_be_felt() -> None:
+    finals = finals_of(
+        {
+            (("panel", panel), ("env", env), ("method", method)): 100 + NOISE + (50 if method == "B" else 0)
+            for panel in "PQ"
+            for env in "EF"
+            for method in "AB"
+        }
+    )
+    unfelt = {"cases": {"panel": "Q", "env": "F"}, "why": "no random arms"}
+    claim = {"id": "1", "text": "t", **compare("less", per=["panel", "env"], cannot_feel=unfelt)}
+    figure = {"name": "f", "column": "regret"}
+    rows = check({**figure, "claims": [claim]}, finals, NO_CURVES)
+    assert rows["verdict"].tolist() == ["holds", "holds", "holds", "says_nothing"]
+    rows = check({**figure, "claims": [{**claim, "only": {"panel": "P"}}]}, finals, NO_CURVES)
+    assert rows["case"].str.contains("P").tolist() == [True, True]
+
+
+def test_two_repetitions_are_too_few_and_the_least_number_would_do() -> None:
+    row = verdict_of(compare("less", tie=0), methods(A=[96, 98], B=[100, 100]))
+    assert (row["verdict"], row["needs"]) == ("open", MIN_REPETITIONS)
+
+
+def test_looking_repeatedly_starts_at_ten_repetitions() -> None:
+    for n, verdict in ((9, "open"), (10, "holds")):
+        finals = methods(A=NOISE[:n], B=1000 + SHARED[:n])
+        claims = [{"id": "1", "text": "t", **compare("less")}]
+        (row,) = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES, sequential=True).to_dict(
+            "records"
+        )
+        assert row["verdict"] == verdict
+        assert ("at least 10 repetitions" in row["note"]) == (n < 10)
+
+
+def test_a_ratio_to_a_mean_of_0_is_undefined() -> None:
+    ratio = RatioOfMeans(np.array([1.0, 2.0, 3.0]), np.array([-1.0, 0.0, 1.0]))
+    assert np.isnan([ratio.estimate, *ratio.ends(0.025, fixed, 3)]).all()
+
+
+def test_resamples_give_the_interval_where_there_are_any() -> None:
+    assert np.isnan(Resampled(1.0, np.empty(0), 5).ends(0.025, fixed, 5)).all()
+    low, high = Resampled(1.0, np.linspace(0, 2, 101), 5).ends(0.025, fixed, 5)
+    assert -2 < low < 0.05 < 1.95 < high < 4
+
+
+def test_the_best_value_of_one_repetition_has_no_interval() -> None:
+    best = best_value(np.array([1.0, 2.0]), np.array([[3.0, 4.0]]))
+    assert (best.estimate, best.n) == (1.0, 1)
+    assert np.isnan([best.low, best.high]).all()
+
+
+def test_a_best_value_of_which_nothing_is_expected_is_reported() -> None:
+    finals = finals_of({(("alpha", alpha),): alpha + NOISE for alpha in (1, 2)})
+    row = verdict_of({"kind": "best_on_grid", "axis": "alpha"}, finals)
+    assert (row["verdict"], row["note"]) == ("open", "reported, nothing is expected of it")
+
+
+def test_every_value_of_a_grid_is_a_number() -> None:
+    finals = finals_of({(("alpha", alpha),): NOISE for alpha in ("1", "x")})
+    with pytest.raises(ConfigError, match="axis 'alpha' is not numeric"):
+        verdict_of({"kind": "best_on_grid", "axis": "alpha"}, finals)
+
+
+def test_random_arms_are_held_against_a_bound_from_two_repetitions_on() -> None:
+    finals = bound_finals(100, [120, 90], rounds=2500)
+    finals["random_regret"] = 200 + 1e-6 * finals["repetition"]
+    for n in (2, 5):
+        assert verdict_of({**BOUND, "candidates": [2]}, finals[finals["repetition"] < n])["verdict"] == "says_nothing"
+    # A repetition that one candidate lacks: random arms of the others are not paired with these.
+    lacking = finals.drop(index=finals[(finals["alpha"] == 1) & (finals["repetition"] == 3)].index)
+    assert verdict_of({**BOUND, "candidates": [2]}, lacking)["verdict"] == "holds"
+
+
+def test_the_largest_regret_is_that_of_the_largest_gap() -> None:
+    assert largest_regret({"name": "ucb1", "gaps": [0, 0.1, 0.5]}, 100) == 50
+    assert largest_regret({"name": "exp3"}, 100) == 100
+
+
+def test_an_unknown_key_within_a_key_names_those_that_are_known() -> None:
+    finals = methods(A=NOISE, B=NOISE)
+    for claim, message in (
+        (compare("less", combine={"lft": "mean"}), "valid for kind 'paired_difference': left, right$"),
+        (compare("less", combin={}), "valid for kind 'paired_difference': id, text"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            verdict_of(claim, finals)
+
+
+def test_a_count_of_one_claim_may_name_it_by_itself() -> None:
+    finals = finals_of({(("panel", p), ("method", m)): (m == "B") * 50 + NOISE for p in "PQR" for m in "AB"})
+    claims = [
+        {"id": "first", "text": "t", **compare("less", per=["panel"], tie=0)},
+        {"id": "most", "text": "t", "kind": "count", "of": "first"},
+    ]
+    rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
+    assert rows["verdict"].tolist() == ["holds"] * 4
+
+
+def test_after_holm_counts_the_cases_that_a_test_decided() -> None:
+    assert after_holm(["yes", "", "no", "yes", ""]) == (3, 2)
+    finals = panels({"a": -1000, "b": 1000, "c": 0})
+    rows = check(PANELS, finals, NO_CURVES)
+    assert rows["verdict"].tolist() == ["holds", "fails", "open"]
+    assert after_holm(rows["holm"]) == (2, 2)
+
+
+def test_a_ratio_of_medians() -> None:
+    a, b = 100 + NOISE, 200 + 2 * NOISE
+    a[0], b[1] = 1e4, 1e5
+    claim = {
+        "kind": "ratio",
+        "left": {"method": "A"},
+        "right": {"method": "B"},
+        "expect": "less",
+        "statistic": "median",
+    }
+    row = verdict_of(claim, methods(A=a, B=b))
+    assert row["estimate"] == pytest.approx(np.median(a) / np.median(b))
+    assert row["verdict"] == "holds"
+    assert "not positive" in verdict_of(claim, methods(A=a, B=0 * b))["note"]
+    assert verdict_of({**claim, "statistic": "mean"}, methods(A=100 + NOISE, B=102 + NOISE))["verdict"] == "tie"
+
+
+def test_a_slope_reads_its_own_curve_from_a_round_on() -> None:
+    claim = {"kind": "slope", "measured": {"method": "A"}, "expect": "less", "threshold": 1}
+    bent = curve(0.5, 0.01)
+    bent.loc[bent["round"] < 500, "mean"] = 1.0
+    both = pd.concat([bent, bent.assign(method="B", mean=2.0 * bent["round"] ** 3)])
+    row = verdict_of({**claim, "from_fraction": 0.5}, methods(A=NOISE, B=NOISE), both)
+    assert row["estimate"] == pytest.approx(0.5)  # round 500 is in, too
+    assert row["unit"].startswith("log-log slope of mean regret against round")
+    few = verdict_of(claim, methods(A=NOISE), curve(0.5, 0.01).assign(n=9))
+    assert (few["verdict"], "at least 10 repetitions" in few["note"]) == ("open", True)
+    short = curve(0.5, 0.001).iloc[:2]
+    assert verdict_of(claim, methods(A=NOISE), short)["estimate"] == pytest.approx(0.5)
+    assert "no curve" in verdict_of(claim, methods(A=NOISE), short.iloc[:1])["note"]
+    assert "no logarithm" in verdict_of(claim, methods(A=NOISE), short.assign(mean=[0.0, 1.0]))["note"]
+    assert "no logarithm" in verdict_of(claim, methods(A=NOISE), short.assign(mean=[-1.0, 1.0]))["note"]
+
+
+def test_all_labels_along_a_slope_are_positive_numbers() -> None:
+    finals = finals_of({(("horizon", label),): 10 + NOISE for label in ("10", "x")})
+    row = verdict_of({"kind": "slope", "axis": "horizon", "expect": "less", "threshold": 1}, finals)
+    assert row["note"] == "axis 'horizon' has labels that are not positive numbers"
