@@ -187,7 +187,8 @@ def _plain(cfg: DictConfig, values: Sequence[Override]) -> dict[str, Any]:
     try:
         plain: Any = OmegaConf.to_container(cfg, resolve=True)
     except OmegaConfBaseException as error:
-        raise ConfigError(str(error)) from None
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(f"{error.full_key}: found a reference to nothing ({reason}), expected a value") from None
     return dict(plain)
 
 

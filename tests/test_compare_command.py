@@ -131,13 +131,13 @@ WRONG: dict[str, tuple[str, ...]] = {
     "jobs=0": ("jobs: found 0",),
     "scale=foo": ("scale: found 'foo'", "quick"),
     "name=../elsewhere": ("name: found '../elsewhere'",),
-    "env=switching_sine": ("found SwitchingSine with LinUCB",),
+    "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB",),
 }
 
 
 @pytest.mark.parametrize("word", WRONG)
 def test_what_is_wrong_is_said_in_one_sentence(here, word):
-    assert_one_sentence(here(word), *WRONG[word])
+    assert_one_sentence(here(*word.split()), *WRONG[word])
 
 
 def test_a_column_that_is_not_there_is_named(here):

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy.integrate import quad
 from scipy.stats import binom, norm, ttest_rel
 
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.report.computed.worked_examples import worked_examples
 from bench.seeding import Seeds
+from runners.figures import load_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 LEDGER = ROOT / "docs" / "errata.md"
@@ -44,7 +44,7 @@ def verdict(example: str, quantity: str, other: str = "nothing") -> str:
 
 def printed_table(figure: str) -> pd.DataFrame:
     """Return the published means of a figure, panels in rows, methods in columns."""
-    entries = yaml.safe_load((ROOT / "conf" / "figure" / f"{figure}.yaml").read_text())["published"]
+    entries = load_figure(figure)["published"]
     table = pd.DataFrame([entry for entry in entries if entry["what"] == "mean"])
     return table.pivot_table(index="panel", columns="method", values="value", sort=False)
 

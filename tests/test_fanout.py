@@ -423,7 +423,7 @@ def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment
     monkeypatch.setenv("MINE_HANGS", "1")
     result = run_all([(experiment, 3)], Store(tmp_path / "results"), jobs=jobs, runner=Runner(time_limit=5)).results[0]
     assert result.done == {0, 2}
-    assert "more than runner.time_limit = 5 s" in result.failed[1]
+    assert "found no end within runner.time_limit = 5 s" in result.failed[1]
 
 
 def noted(where: str, what: str) -> str:
@@ -528,7 +528,7 @@ def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys)
 
 
 def test_heavy_libraries_stay_out():
-    heavy = ("torch", "obp", "skopt", "hydra")
+    heavy = ("torch", "obp", "skopt")
     code = f"import sys, runners.fanout; print([name for name in {heavy} if name in sys.modules])"
     answer = subprocess.run(
         [sys.executable, "-c", code],
