@@ -4,6 +4,7 @@ All words are those of ``runners.run``. Values with commas between them are comp
 as lines; all else, such as ``env=synthetic_linear,movielens`` or ``env.dim=5,25``, as panels. The first tuner is held
 against every other one. Besides: ``name``, the folder below ``results/compare/`` (default: comparison), and ``column``,
 the column of the trace that is compared (default: regret; of regret and seconds less is better, of others more).
+``repetitions=until_decided`` adds repetitions where a verdict is open, up to ``max_repetitions`` (default: 400).
 """
 
 import re
@@ -43,12 +44,23 @@ def main() -> int:
 
 
 class Plan(NamedTuple):
-    """What a command line asks for: a figure, its scale, overrides for all its runs, and for where they are run."""
+    """What a command line asks for.
+
+    Parameters
+    ----------
+    figure, scale
+        What is drawn, and the scale.
+    sizes, machine
+        Overrides for all its runs, and for where they are run.
+    until_decided
+        The largest number of repetitions, where they are run until the claims are decided.
+    """
 
     figure: dict[str, Any]
     scale: str
     sizes: list[str]
     machine: list[str]
+    until_decided: int | None
 
 
 def compare(words: list[str]) -> bool:
@@ -59,7 +71,7 @@ def compare(words: list[str]) -> bool:
     ConfigError
         When a word is no override, or names an unknown key, choice or class.
     """
-    figure, scale, sizes, machine = plan(words)
+    figure, scale, sizes, machine, until = plan(words)
     import pandas as pd
 
     from bench.report.figure import read_figure
@@ -69,7 +81,7 @@ def compare(words: list[str]) -> bool:
         run = from_overrides(machine)
         asked = shlex.join(["python", "-m", "runners.compare", *words])
         made = reproduce_figure(
-            FigurePlan(read_figure(figure), f"compare/{figure['name']}", scale, sizes, asked),
+            FigurePlan(read_figure(figure), f"compare/{figure['name']}", scale, sizes, asked, until_decided=until),
             jobs=run.settings.jobs,
             runner=run.runner,
         )
@@ -86,11 +98,16 @@ def plan(words: list[str]) -> Plan:
     ConfigError
         When a word is no override, or names no choice of its group.
     """
+    from runners.until_decided import most_repetitions  # slow to import
+
     parsed = [_parse(word) for word in words]
     own = _OWN_KEYS | {one.key_or_group: str(one.value()) for one in parsed if one.key_or_group in _OWN_KEYS}
     if not _NAME.fullmatch(own["name"]):
         raise ConfigError(f"name: found '{own['name']}', expected letters, digits, - and _")
-    rest = [one for one in parsed if one.key_or_group not in _OWN_KEYS]
+    numbers = {one.key_or_group: one.value() for one in parsed if not one.is_sweep_override()}
+    until = most_repetitions(numbers.get("repetitions"), numbers.get("max_repetitions"))
+    no_override = (*_OWN_KEYS, *(["repetitions", "max_repetitions"] if until is not None else []))
+    rest = [one for one in parsed if one.key_or_group not in no_override]
     axes = {_axis(one): _values(one) for one in rest if one.is_sweep_override() or one.key_or_group == "tuner"}
     axes.setdefault(METHOD, {_display_names().get("tl", "tl"): ["tuner=tl"]})
     plain = [one for one in rest if _axis(one) not in axes]
@@ -101,7 +118,7 @@ def plan(words: list[str]) -> Plan:
     apart = (*_SIZES, *_MACHINE, "scale", "paper")
     common = [str(one.input_line) for one in plain if not _is_one_of(one, apart)]
     figure = _figure(own, groups.get("paper", "none"), axes, common)
-    return Plan(figure, groups.get("scale", "paper"), sizes, machine)
+    return Plan(figure, groups.get("scale", "paper"), sizes, machine, until)
 
 
 def _parse(word: str) -> Override:
@@ -192,6 +209,8 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
     for _, claim in claims.iterrows():
         case = f" ({claim['case']})" if claim["case"] else ""
         note = f"; {claim['note']}" if claim["note"] else ""
+        if claim["needs"] > 0:
+            note += f"; about {claim['needs']:,.0f} repetitions would decide it"
         lines.append(
             f"  {claim['text']}{case}: {claim['verdict'].replace('_', ' ')}, difference {claim['estimate']:.4g} "
             f"[{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]{note}"

@@ -25,11 +25,16 @@ class Progress:
         self._played: dict[str, int] = defaultdict(int)
         self._seconds: dict[str, float] = defaultdict(float)
         self._spent = 0.0
+        self._foreseen: dict[str, int] = {}
 
     def expect(self, group: str, horizon: int, repetitions: int) -> None:
         """Add repetitions to come, each of ``horizon`` rounds."""
         self.total += repetitions
         self._expected[group] += horizon * repetitions
+
+    def foresee(self, group: str, rounds: int) -> None:
+        """Say how many rounds of a group will probably be asked for later; they count for the time left alone."""
+        self._foreseen[group] = rounds
 
     def advance(self, group: str, horizon: int, seconds: float) -> None:
         """Count a repetition that is done; ``seconds`` is 0 where another process has run it."""
@@ -51,7 +56,8 @@ class Progress:
             return None
         average = self._spent / played
         work = sum(
-            rounds * (self._seconds[group] / self._played[group] if self._played[group] else average)
+            (rounds + self._foreseen.get(group, 0))
+            * (self._seconds[group] / self._played[group] if self._played[group] else average)
             for group, rounds in list(self._expected.items())
         )
         return work * (time.monotonic() - self._start) / self._spent

@@ -4,7 +4,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,44 +24,43 @@ if TYPE_CHECKING:  # slow to import
     from runners.reproduce_figure import Reproduced
 
 _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
-_WORDS = {"holds": "hold", "fails": "fail", "tie": "are ties", "open": "stay open", "says_nothing": "say nothing"}
 
 
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed."""
-    from runners.gallery import write_gallery  # slow to import
+    from bench.report.claims import spell  # slow to import
+    from runners.gallery import write_gallery
     from runners.reproduce_figure import FigurePlan, reproduce_figures
+    from runners.until_decided import most_repetitions
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
+    until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
     run_settings({"horizon": 1, "repetitions": 1, "seed": cfg.seed, "jobs": cfg.jobs, "output": "text"})
     runner = runner_settings(cfg.runner)
-    explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed")]
-    extra = [f"{key}={cfg[key]}" for key in explicit]
+    explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed", "max_repetitions")]
+    sizes = [f"{key}={cfg[key]}" for key in explicit]
+    extra = [size for size in sizes if until is None or "repetitions=" not in size]
     scale = choices["scale"]
+    is_custom = bool(extra) or (until is not None and scale != "paper")
     start = time.perf_counter()
     plans = []
     for name in names:
-        command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *extra])
-        where = f"{name}/{scale}{'-custom' if extra else ''}"
-        plans.append(FigurePlan(load_figure(name), where, scale, extra, command, is_reference=scale == "paper"))
+        command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes])
+        where = f"{name}/{scale}{'-custom' if is_custom else ''}"
+        plans.append(FigurePlan(load_figure(name), where, scale, extra, command, scale == "paper", until))
     with workers(runner, cfg.jobs):
         made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
     gallery, _ = write_gallery(results_folder(), names)
     verdicts = sum((Counter(one.claims["verdict"]) for one in made), Counter[str]())
     seconds = time.perf_counter() - start
     number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
-    print(f"{number} in {seconds:.0f} s; of their claims {_spell(verdicts)}; gallery: {gallery}")
+    print(f"{number} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
     for line in (*_caution(scale, extra, names), *_stand_ins(made)):
         print(line)
     return all(one.complete for one in made)
-
-
-def _spell(verdicts: Mapping[str, int]) -> str:
-    words = {**dict.fromkeys(("holds", "fails", "open"), 0), **verdicts}
-    return ", ".join(f"{words[verdict]} {word}" for verdict, word in _WORDS.items() if verdict in words)
 
 
 def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -70,17 +69,19 @@ def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str
         return []
     import pandas as pd  # slow to import
 
+    from bench.report.claims import VERDICTS, spell
+
     look = "A few repetitions of short runs are a look, not a verdict."
     try:
         table = pd.read_csv(_COMMITTED)
         own = table[(table["paper"] + "/" + table["figure"]).isin(names)]
         own = own[~own["data"].astype(str).str.contains("surrogate|packaged")]
-        counts = {verdict: int(own[verdict].sum()) for verdict in _WORDS if verdict in own}
+        counts = {verdict: int(own[verdict].sum()) for verdict in VERDICTS if verdict in own}
     except (OSError, ValueError, KeyError):
         return [look]
     if not any(counts.values()):
         return [look]
-    return [f"{look} Of the committed results' claims {_spell(counts)}: {_COMMITTED.with_suffix('.md')}"]
+    return [f"{look} Of the committed results' claims {spell(counts)}: {_COMMITTED.with_suffix('.md')}"]
 
 
 def _stand_ins(made: "Sequence[Reproduced]") -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bench.report.claims import after_holm
+from bench.report.claims import after_holm, spell
 from bench.report.figure import Figure, read_figure
 from bench.report.provenance import Provenance
 from bench.report.render import notes, render
@@ -30,6 +30,7 @@ from runners.progress import Progress, progress_bar
 from runners.store import Store, results_folder, write_text
 from runners.timing import finals as timed_finals
 from runners.timing import measure, measurements
+from runners.until_decided import STEP, applies_to, look, with_repetitions
 
 MACHINE = ("cpu", "python", "packages")
 """What of the environment measured seconds and last digits depend on."""
@@ -52,6 +53,9 @@ class FigurePlan(NamedTuple):
         The command that makes the figure, for the manifest.
     is_reference
         Whether the result is one to be committed: its repetitions are written beside it, and taken from there.
+    until_decided
+        The largest number of repetitions where they are run until the claims are decided; None: as many as the scale
+        says, which also holds for timings and for figures without claims.
     """
 
     figure: Figure
@@ -60,6 +64,12 @@ class FigurePlan(NamedTuple):
     extra: Sequence[str]
     command: str
     is_reference: bool = False
+    until_decided: int | None = None
+
+    @property
+    def most(self) -> int | None:
+        """The largest number of repetitions; None where it is not decided on by looking."""
+        return self.until_decided if applies_to(self.figure) else None
 
 
 @dataclass(frozen=True)
@@ -94,10 +104,28 @@ class _Work:
     waiting: set[Key] = field(default_factory=set)
     new: int = 0
     failed: dict[Key, str] = field(default_factory=dict)
+    open_cases: int = 0
+    seen: dict[Key, Kept] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return "/".join(self.plan.where.split("/")[:2])
+
+    def get(self, run_id: str, repetition: int) -> Kept | None:
+        """Return a repetition that need not be read from the store, if it is one."""
+        known = self.seen.get((run_id, repetition))
+        return known or (self.committed.get(run_id, repetition) if self.committed else None)
+
+    def done(self) -> list[list[int]]:
+        """Return, for each experiment, the repetitions that have a result, when nothing is waited for."""
+        return [
+            [
+                number
+                for number in range(one.run.settings.repetitions)
+                if (one.run.experiment.run_id, number) not in self.failed
+            ]
+            for one in self.drawn
+        ]
 
 
 def reproduce_figure(plan: FigurePlan, *, jobs: int, runner: Runner) -> Reproduced:
@@ -109,8 +137,10 @@ def reproduce_figure(plan: FigurePlan, *, jobs: int, runner: Runner) -> Reproduc
 def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner) -> Iterator[Reproduced]:
     """Run what is missing for some figures in one pool of workers, and yield each as it is written.
 
-    A figure is written by a worker as soon as its last repetition is there; its line is printed then. Timings are
-    measured at the end, when no worker runs.
+    A figure is written by a worker as soon as its last repetition is there; its line is printed then. With
+    ``until_decided`` its claims are looked at after each step, and only the experiments that open cases need go on;
+    repetitions beyond the step are not looked at even if they are there, so the result depends on the claims alone.
+    Timings are measured at the end, when no worker runs.
 
     Parameters
     ----------
@@ -140,7 +170,9 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
                     yield _tell(answer.value)
                 else:
                     runs.take(answer)
-                progress.words = f"{runs.current}, {finished} of {len(plans)} figures" if len(plans) > 1 else ""
+                words = [f"{runs.current}, {finished} of {len(plans)} figures"] if len(plans) > 1 else []
+                words += [f"{runs.open_cases} case{'s' * (runs.open_cases > 1)} open"] if runs.open_cases else []
+                progress.words = ", ".join(words)
                 if others:
                     runs.open(others.pop(0))
         for plan in timed:
@@ -169,12 +201,20 @@ class _Runs:
         """Ask for what a figure lacks, or have it written if it lacks nothing."""
         drawn = expand(plan.figure, plan.scale, list(plan.extra))
         committed = _committed(plan, drawn) if plan.is_reference else None
+        if plan.most is not None:
+            drawn = with_repetitions(drawn, [min(STEP, plan.most)] * len(drawn))
         work = _Work(plan, drawn, committed)
-        for one in sorted(drawn, key=lambda one: -one.run.settings.horizon):
+        self._open.append(work)
+        self._ask(work, check=True)
+        self._go_on(work)
+
+    def _ask(self, work: _Work, *, check: bool = False) -> None:
+        """Ask for the repetitions that a figure lacks."""
+        for one in sorted(work.drawn, key=lambda one: -one.run.settings.horizon):
             experiment = one.run.experiment
             there = self._store.done(experiment.run_id)
-            if committed:
-                there |= committed.done(experiment.run_id)
+            if work.committed:
+                there |= work.committed.done(experiment.run_id)
             missing = []
             for repetition in sorted(set(range(one.run.settings.repetitions)) - there):
                 key = experiment.run_id, repetition
@@ -189,9 +229,7 @@ class _Runs:
                 horizon = experiment.settings["horizon"]
                 self._horizon |= {(experiment.run_id, repetition): (work.name, horizon) for repetition in new}
                 self._progress.expect(work.name, horizon, len(new))
-                self._fan.add(experiment, new, check=True)
-        self._open.append(work)
-        self._draw_if_ready(work)
+                self._fan.add(experiment, new, check=check)
 
     def take(self, answer: Answer) -> None:
         """Note that a repetition is done or failed; figures that wait for nothing else are written."""
@@ -206,18 +244,40 @@ class _Runs:
             is_new = False  # of several figures the first counts it
             if answer.status == "failed":
                 work.failed[key] = answer.error
-            self._draw_if_ready(work)
+            self._go_on(work)
 
-    def _draw_if_ready(self, work: _Work) -> None:
-        if work.waiting:
-            return
-        self._open.remove(work)
-        done = []
-        for one in work.drawn:
-            run_id = one.run.experiment.run_id
-            numbers = range(one.run.settings.repetitions)
-            done.append([number for number in numbers if (run_id, number) not in work.failed])
-        self._fan.call(("figure", work.plan.where), _write, work, self._store, done)
+    @property
+    def open_cases(self) -> int:
+        """Number of cases for which repetitions are added until they are decided."""
+        return sum(work.open_cases for work in self._open)
+
+    def _go_on(self, work: _Work) -> None:
+        """Have a figure that waits for nothing written, unless its claims ask for more repetitions."""
+        while not work.waiting:
+            if work.plan.most is None or not self._ask_for_more(work, work.plan.most):
+                self._open.remove(work)
+                work.seen.clear()
+                self._fan.call(("figure", work.plan.where), _write, work, self._store, work.done())
+                return
+
+    def _ask_for_more(self, work: _Work, most: int) -> bool:
+        """Look at the claims, ask for the repetitions that open cases need, and return whether there are such cases."""
+        figure, drawn, done = work.plan.figure, work.drawn, work.done()
+        own = kept(drawn, done, self._store, columns=figure.curve_columns(), keep=figure.kept_rounds, committed=work)
+        for one, numbers, repetitions in zip(drawn, done, own, strict=True):
+            work.seen |= {(one.run.experiment.run_id, i): known for i, known in zip(numbers, repetitions, strict=True)}
+        curves, finals = (unfold(figure, table) for table in (curve_table(drawn, own), final_table(drawn, done, own)))
+        seen = look(figure, drawn, done, finals, curves, most)
+        work.open_cases = seen.open_cases
+        work.drawn = with_repetitions(drawn, seen.next)
+        later = {
+            one.run.experiment.run_id: max(expected - number, 0) * one.run.settings.horizon
+            for one, number, expected in zip(drawn, seen.next, seen.expected, strict=True)
+        }
+        self._progress.foresee(work.name, sum(later.values()))
+        if seen.open_cases:
+            self._ask(work)
+        return seen.open_cases > 0
 
 
 def _committed(plan: FigurePlan, drawn: list[LabelledRun]) -> CommittedRepetitions:
@@ -254,10 +314,9 @@ def _tell(made: tuple[Reproduced, str, list[str]]) -> Reproduced:
 
 def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced, str, list[str]]:
     """Write all files of a figure; return what it is, its line and its errors. Called in the workers."""
-    figure, where, scale, _, _, is_reference = work.plan
-    drawn = work.drawn
+    figure, where, drawn = work.plan.figure, work.plan.where, work.drawn
     folder = _folder(work.plan, drawn)
-    provenance = _provenance(figure, drawn, scale)
+    provenance = _provenance(work.plan, drawn)
     own: list[list[Kept]] = []
     curves, finals = pd.DataFrame(), pd.DataFrame()
     if figure.source == "timing":
@@ -280,7 +339,7 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     if len(curves):
         write_text(folder / "curves.csv", to_csv(curves, digits=8))
     run_ids = [one.run.experiment.run_id for one in drawn]
-    if is_reference and own:
+    if work.plan.is_reference and own:
         write_repetitions(folder, needs(figure), run_ids, done, own)
     write_text(folder / "manifest.json", json.dumps(_manifest(work.plan, drawn, provenance, done), indent=1))
     write_text(folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store), indent=1))
@@ -313,20 +372,20 @@ def needs(figure: Figure) -> str:
 
 
 def _spell(claims: pd.DataFrame) -> str:
-    counts = sorted(Counter(claims["verdict"]).items())
-    words = ", ".join(f"{count} {verdict.replace('_', ' ')}" for verdict, count in counts) or "none"
+    words = spell(Counter(claims["verdict"]))
     decided, remain = after_holm(claims["holm"])
     return f"{words}; {remain} of {decided} decided remain after Holm's correction" if decided else words
 
 
-def _provenance(figure: Figure, drawn: list[LabelledRun], scale: str) -> Provenance:
+def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
     """Return what the figure's numbers rest on."""
     return Provenance(
-        scale="" if figure.paper == "none" else scale,
+        scale="" if plan.figure.paper == "none" else plan.scale,
         repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn})),
         horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
         surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
         packaged=any(one.run.experiment.packaged for one in drawn),
+        sequential=plan.most is not None,
     )
 
 

@@ -120,7 +120,8 @@ def _read(name: str, folder: Path) -> tuple[list[_Run], str, str]:
     now = environment()
     same_machine = all(then.get(key) == now[key] for key in MACHINE)
     config = load_figure(name)
-    extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(("figure=", "scale="))]
+    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=")
+    extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
     today = {json.dumps(one.labels, sort_keys=True): one for one in expand(config, manifest["scale"], extra)}
     ids = {run["run_id"]: run["labels"] for run in manifest["runs"]}
     committed = CommittedRepetitions([folder], needs(config), ids)

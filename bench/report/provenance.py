@@ -25,6 +25,8 @@ class Provenance(BaseModel):
         Environments whose data was generated in place of the real.
     packaged
         Whether a packaged sample was used.
+    sequential
+        Whether the numbers of repetitions were decided on by looking at the verdicts.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,6 +36,7 @@ class Provenance(BaseModel):
     horizons: tuple[int, ...] = ()
     surrogate: tuple[str, ...] = ()
     packaged: bool = False
+    sequential: bool = False
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Provenance":
@@ -56,14 +59,20 @@ class Provenance(BaseModel):
         """Return what the numbers rest on in a line."""
         if not self.repetitions:
             return "computed, nothing was run"
-        repetitions, horizons = (
-            " or ".join(f"{value:,}" for value in values) for values in (self.repetitions, self.horizons)
-        )
-        each = "repetition" if self.repetitions == (1,) else "repetitions"
+        horizons = " or ".join(f"{value:,}" for value in self.horizons)
+        repetitions = number_of_repetitions(self.repetitions, sequential=self.sequential)
         data = f"; surrogate data in place of the real ({', '.join(self.surrogate)})" if self.surrogate else ""
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""
         scale = f"scale {self.scale}: " if self.scale else ""
-        return f"{scale}{repetitions} {each} of {horizons} rounds{data}"
+        return f"{scale}{repetitions} of {horizons} rounds{data}"
+
+
+def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
+    """Return numbers of repetitions in words; ``sequential``: whether they were decided on by looking."""
+    own = sorted(set(numbers))
+    if sequential and len(own) > 1:
+        return f"{own[0]:,} to {own[-1]:,} repetitions"
+    return f"{' or '.join(f'{value:,}' for value in own)} {'repetition' if own == [1] else 'repetitions'}"
 
 
 def _once(values: Iterable[Any]) -> tuple[int, ...]:

@@ -80,7 +80,12 @@ def render(
     results = Results(figure, curves, with_seconds(finals, seconds), provenance)
     tables = figure.tables(results)
     claims = check(
-        figure, results.data.finals, curves, surrogate=bool(provenance.surrogate), packaged=provenance.packaged
+        figure,
+        results.data.finals,
+        curves,
+        sequential=provenance.sequential,
+        surrogate=bool(provenance.surrogate),
+        packaged=provenance.packaged,
     )
     return Rendering(figure, tables, claims, plot_of(figure, results, tables))
 

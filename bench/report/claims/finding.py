@@ -1,12 +1,20 @@
 """What was found for one case of a claim."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.stats import Interval
 
 HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING = "holds", "fails", "tie", "open", "says_nothing"
 VERDICTS = (HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING)
+_IN_WORDS = {
+    HOLDS: ("hold", "holds"),
+    FAILS: ("fail", "fails"),
+    TIE: ("ties", "tie"),
+    OPEN: ("open", "open"),
+    SAYS_NOTHING: ("say nothing", "says nothing"),
+}
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 
 
@@ -52,3 +60,11 @@ class Finding:
     p: float = math.nan
     needs: float = math.nan
     note: str = ""
+
+
+def spell(verdicts: Mapping[str, int]) -> str:
+    """Return the number of cases by verdict in words: ``3 hold, 1 fails, 2 ties, 0 open``; no ties, and none that say
+    nothing, are left out."""
+    always = (HOLDS, FAILS, OPEN)
+    numbers = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}
+    return ", ".join(f"{n} {_IN_WORDS[word][n == 1]}" for word, n in numbers.items() if n or word in always)

@@ -13,12 +13,15 @@ from bench.report.figure import Figure
 from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
-from bench.report.provenance import PACKAGED, SURROGATE, Provenance
+from bench.report.provenance import PACKAGED, SURROGATE, Provenance, number_of_repetitions
 from bench.report.render import plot_of
 from bench.report.results import Results
 
 SCALES = ("paper", "reduced", "quick", "smoke")
-_CLAIM = ("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect", "verdict", "holm", "note")
+_CLAIM = (
+    *("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect"),
+    *("verdict", "holm", "needs", "note"),
+)
 DATA = {
     "real": "real data",
     "synthetic": "synthetic: drawn at random by a rule",
@@ -87,14 +90,12 @@ class Result:
     def size(self) -> str:
         """Repetitions and rounds in words."""
         words = []
-        for values, unit in (
-            ({run.repetitions for run in self.manifest.runs}, "repetitions"),
-            ({run.horizon for run in self.manifest.runs if run.horizon}, "rounds"),
-        ):
-            if values:
-                words.append(
-                    f"{' or '.join(f'{value:,}' for value in sorted(values))} {unit[:-1] if values == {1} else unit}"
-                )
+        if self.manifest.runs:
+            numbers = {run.repetitions for run in self.manifest.runs}
+            words.append(number_of_repetitions(numbers, sequential=self._provenance.sequential))
+        horizons = {run.horizon for run in self.manifest.runs if run.horizon}
+        if horizons:
+            words.append(f"{' or '.join(f'{value:,}' for value in sorted(horizons))} round{'s' * (horizons != {1})}")
         return " of ".join(words)
 
     @property

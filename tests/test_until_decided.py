@@ -1,0 +1,339 @@
+"""Repetitions until every claim is decided: where they stop, which experiments go on, and that nothing runs twice."""
+
+import json
+import shutil
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+import registry
+from commands import Commands, assert_one_sentence
+from hydra import initialize_config_dir
+
+from bench.report.figure import read_figure
+from bench.report.provenance import Provenance
+from bench.report.render import render
+from runners.figures import LabelledRun, expand
+from runners.pool import Runner
+from runners.progress import Progress
+from runners.reproduce_figure import FigurePlan, Reproduced, reproduce_figure
+from runners.until_decided import Look, applies_to, look, with_repetitions
+
+METHODS = ("A", "B", "C")
+FIGURE = {
+    "name": "made_up",
+    "paper": "none",
+    "kind": "curves",
+    "column": "regret",
+    "panels": ["panel"],
+    "runs": [
+        {
+            "panel": {"near": ["horizon=10"], "far": ["horizon=20"]},
+            "method": {name: [f"tuner={tuner}"] for name, tuner in zip(METHODS, ("tl", "op", "random"), strict=True)},
+        }
+    ],
+    "claims": [
+        {
+            "id": "1",
+            "text": "A has less than B",
+            "kind": "paired_difference",
+            "left": {"method": "A"},
+            "right": {"method": "B"},
+            "per": ["panel"],
+            "expect": "less",
+        }
+    ],
+}
+NO_CURVES = pd.DataFrame()
+
+
+def drawn_of(figure, *numbers: int) -> list[LabelledRun]:
+    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
+        drawn = expand(figure, "paper", [])
+    return with_repetitions(drawn, numbers or [20] * len(drawn))
+
+
+def finals_of(drawn: Sequence[LabelledRun], means: dict[tuple[str, str], float], noise: float = 10.0) -> pd.DataFrame:
+    """Final values around the means by panel and method."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for one in drawn:
+        key = one.labels["panel"], one.labels["method"]
+        for repetition, value in enumerate(rng.normal(means.get(key, 100.0), noise, one.run.settings.repetitions)):
+            rows.append({**one.labels, "repetition": repetition, "rounds": 10, "regret": value})
+    return pd.DataFrame(rows)
+
+
+def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> Look:
+    done = done or [list(range(one.run.settings.repetitions)) for one in drawn]
+    return look(read_figure(figure), drawn, done, finals, NO_CURVES, most)
+
+
+NEAR_IS_OPEN = {("far", "A"): 50.0}
+
+
+def test_only_the_experiments_of_open_cases_go_on():
+    """Of the panel far, and of the method C, nothing is asked."""
+    drawn = drawn_of(FIGURE)
+    found = look_at(drawn, finals_of(drawn, NEAR_IS_OPEN))
+    assert [one.labels["panel"] + one.labels["method"] for one in drawn] == [
+        "nearA", "nearB", "nearC", "farA", "farB", "farC"
+    ]  # fmt: skip
+    assert found.open_cases == 1
+    assert found.next == [40, 40, 20, 20, 20, 20]
+    assert all(40 <= number <= 400 for number in found.expected[:2])
+    assert found.expected[2:] == [20] * 4
+
+
+def test_experiments_of_a_case_catch_up_with_each_other():
+    drawn = drawn_of(FIGURE, 60, 20, 20, 20, 20, 20)
+    assert look_at(drawn, finals_of(drawn, NEAR_IS_OPEN)).next == [60, 40, 20, 20, 20, 20]
+
+
+def test_it_ends_at_the_largest_number_and_where_nothing_is_open():
+    drawn = drawn_of(FIGURE)
+    finals = finals_of(drawn, NEAR_IS_OPEN)
+    assert look_at(drawn, finals, most=30).next[:2] == [30, 30]
+    assert look_at(drawn, finals, most=20) == Look(0, [20] * 6, [20] * 6)
+    assert look_at(drawn, finals_of(drawn, {**NEAR_IS_OPEN, ("near", "B"): 200.0})) == Look(0, [20] * 6, [20] * 6)
+
+
+def test_a_case_that_lacks_results_is_given_up():
+    drawn = drawn_of(FIGURE)
+    finals = finals_of(drawn, NEAR_IS_OPEN)
+    failed = [[] if one.labels == {"panel": "near", "method": "B"} else list(range(20)) for one in drawn]
+    rest = finals[(finals["panel"] != "near") | (finals["method"] != "B")]
+    assert look_at(drawn, rest, done=failed).open_cases == 0
+    left_out = [one for one in drawn if one.labels != {"panel": "near", "method": "B"}]
+    assert look_at(left_out, rest).open_cases == 0
+    assert look_at(drawn, pd.DataFrame()).open_cases == 0
+
+
+def test_an_axis_of_trace_columns_is_no_axis_of_runs():
+    figure = FIGURE | {
+        "column": "value",
+        "unfold": {"axis": "method", "column": "value", "labels": {"A": "regret", "B": "random_regret"}},
+        "runs": [{"panel": FIGURE["runs"][0]["panel"], "method": {"A": [], "B": []}}],
+    }
+    drawn = drawn_of(figure)
+    assert [one.labels for one in drawn] == [{"panel": "near"}, {"panel": "far"}]
+    means = {("near", "A"): 100.0, ("near", "B"): 100.0, ("far", "A"): 50.0, ("far", "B"): 100.0}
+    rng = np.random.default_rng(1)
+    finals = pd.DataFrame(
+        [
+            {"method": method, "panel": panel, "repetition": i, "rounds": 9, "value": rng.normal(mean, 10.0)}
+            for (panel, method), mean in means.items()
+            for i in range(20)
+        ]
+    )
+    assert look_at(drawn, finals, figure=figure).next == [40, 20]
+
+
+def test_figures_without_claims_on_runs_keep_their_number():
+    assert applies_to(read_figure(FIGURE))
+    assert not applies_to(read_figure(FIGURE | {"claims": []}))
+
+
+def test_a_figure_made_so_is_judged_by_the_confidence_sequence():
+    drawn = drawn_of(FIGURE)
+    finals = finals_of(drawn, {("near", "A"): 92.0, ("far", "A"): 92.0})
+    verdicts = {
+        sequential: set(
+            render(FIGURE, curves_of(finals), finals, provenance=Provenance(sequential=sequential)).claims["verdict"]
+        )
+        for sequential in (False, True)
+    }
+    assert verdicts == {False: {"holds"}, True: {"open"}}
+
+
+def curves_of(finals: pd.DataFrame) -> pd.DataFrame:
+    means = finals.groupby(["panel", "method"], as_index=False)["regret"].mean().rename(columns={"regret": "mean"})
+    return means.assign(column="regret", round=10, std=1.0, ci_low=means["mean"], ci_high=means["mean"], n=20)
+
+
+def test_provenance_says_what_was_decided_on():
+    words = Provenance(repetitions=(20, 40, 60), horizons=(100,), sequential=True).words()
+    assert words == "20 to 60 repetitions of 100 rounds"
+
+
+def test_the_time_left_counts_what_is_foreseen(monkeypatch):
+    now = iter([0.0, 10.0, 10.0])
+    monkeypatch.setattr("runners.progress.time.monotonic", lambda: next(now))
+    progress = Progress()
+    progress.expect("figure", 100, 2)
+    progress.advance("figure", 100, 10.0)
+    assert progress.seconds_left() == pytest.approx(10.0)
+    progress.foresee("figure", 300)
+    assert progress.seconds_left() == pytest.approx(40.0)
+
+
+def test_committed_repetitions_count(tmp_path, monkeypatch):
+    """A reference result is made again, to the byte, from what lies beside it."""
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
+    figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"]})
+    plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
+    files = []
+    for _ in range(2):
+        with initialize_config_dir(str(registry.CONF), version_base="1.3"):
+            made = reproduce_figure(plan, jobs=1, runner=Runner())
+        shutil.rmtree(tmp_path / "raw", ignore_errors=True)
+        files.append({path.name: path.read_bytes() for path in made.folder.iterdir()})
+        files[-1].pop("environment.json")
+    assert files[0] == files[1]
+    assert not (tmp_path / "raw").exists()
+    runs = json.loads(files[0]["manifest.json"])["runs"]
+    assert {run["repetitions"] for run in runs} == {20, 40}
+
+
+# the commands
+
+MODULE = '''"""Tuners that pull the best arm in four rounds of five, or never."""
+
+from bench.component import component
+from bench.tuners.base import Tuner
+
+
+@component
+class Often(Tuner):
+    stream: str = "first"
+
+    def _start(self, problem, seeds):
+        self.space, self.rng = problem.space, seeds.generator(self.stream)
+
+    def _ask(self):
+        arm = 2 if self.rng.random() < 0.8 else 0
+        return {name: arm for name in self.space.sample(self.rng)}
+
+    def _tell(self, reward, outcome):
+        pass
+
+
+@component
+class AsOften(Often):
+    stream: str = "second"
+
+
+class SameClass(Often):
+    pass
+
+
+@component
+class Never(Often):
+    def _ask(self):
+        return {name: 0 for name in self.space.sample(self.rng)}
+'''
+SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=200", "repetitions=until_decided")
+
+
+@pytest.fixture
+def commands(tmp_path, monkeypatch):
+    made = Commands(tmp_path)
+    (made.cwd / "my_module.py").write_text(MODULE)
+    monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
+    return made
+
+
+@pytest.fixture
+def compare(commands, monkeypatch, capsys):
+    def call(*words: str):
+        return commands.here(monkeypatch, capsys, "compare", *SMALL, *words)
+
+    return call
+
+
+def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_later(compare):
+    words = ("tuner=my_module.Often,my_module.AsOften,my_module.Never", "runner.progress=true")
+    answer = compare(*words)
+    assert answer.code == 0, answer.err
+    folder = answer.results / "compare" / "comparison"
+    claims = pd.read_csv(folder / "claims.csv").set_index("claim")
+    assert claims.loc["Never", ["verdict", "n"]].tolist() == ["holds", 20]
+    assert claims.loc["AsOften", "verdict"] == "tie"
+    n = int(claims.loc["AsOften", "n"])
+    assert 20 < n < 400
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["provenance"]["sequential"] is True
+    assert {run["labels"]["method"]: run["repetitions"] for run in manifest["runs"]} == {
+        "Often": n, "AsOften": n, "Never": 20
+    }  # fmt: skip
+    assert all(f"repetitions={run['repetitions']}" in run["command"] for run in manifest["runs"])
+    assert (
+        f"{2 * n + 20} repetitions ({2 * n + 20} new, 0 failed); claims: 1 holds, 0 fail, 1 tie, 0 open" in answer.out
+    )
+    assert "1 open cases" in answer.err
+
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "environment.json"}
+    again = compare(*words)
+    assert f"{2 * n + 20} repetitions (0 new, 0 failed)" in again.out
+    assert {name: (folder / name).read_bytes() for name in files} == files
+
+
+def test_results_that_are_there_already_change_nothing(compare):
+    """Looks are at the same numbers of repetitions, however many there are."""
+    words = ("tuner=my_module.Often,my_module.Never", "max_repetitions=40")
+    assert compare("tuner=my_module.Often,my_module.Never", "repetitions=30", "name=more").code == 0
+    answer = compare(*words)
+    assert "40 repetitions (0 new, 0 failed)" in answer.out
+    assert set(pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv")["n"]) == {20}
+
+
+def test_what_stays_open_says_how_many_repetitions_would_decide_it(compare):
+    answer = compare("tuner=my_module.Often,my_module.AsOften", "max_repetitions=20")
+    assert "0 hold, 0 fail, 1 open" in answer.out
+    (claim,) = pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv").to_dict("records")
+    assert claim["n"] == 20
+    assert f"about {claim['needs']:,.0f} repetitions would decide it" in answer.out
+
+
+def test_one_class_under_two_names_says_nothing(compare):
+    answer = compare("tuner=my_module.Often,my_module.SameClass")
+    assert "says nothing" in answer.out
+    assert "40 repetitions (40 new, 0 failed); claims: 0 hold, 0 fail, 0 open, 1 says nothing" in answer.out
+
+
+WRONG: dict[str, tuple[str, ...]] = {
+    "repetitions=foo": ("repetitions: found 'foo', expected a whole number or until_decided",),
+    "repetitions=until_decided max_repetitions=0": ("max_repetitions: found 0", "from 10"),
+    "repetitions=until_decided max_repetitions=x": ("max_repetitions: found x", "from 10"),
+    "repetitions=until_decided max_repetitions=-20": ("max_repetitions: found -20", "from 10"),
+    "max_repetitions=100": ("max_repetitions: found 100, expected it with repetitions=until_decided",),
+    "max_repetitions=100 repetitions=20": ("max_repetitions: found 100, expected it with repetitions=until_decided",),
+}
+
+
+@pytest.mark.parametrize("command", ["compare", "reproduce figure=syndicated/figure3 scale=smoke"])
+@pytest.mark.parametrize("line", WRONG)
+def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, command, line):
+    name, *words = command.split()
+    assert_one_sentence(commands.here(monkeypatch, capsys, name, *words, *line.split()), *WRONG[line])
+
+
+@pytest.mark.parametrize(
+    ("line", "where", "extra"),
+    [
+        ("scale=paper repetitions=until_decided", "paper", []),
+        ("scale=paper repetitions=until_decided max_repetitions=60", "paper", []),
+        ("scale=paper repetitions=until_decided seed=3", "paper-custom", ["seed=3"]),
+        ("scale=quick repetitions=until_decided", "quick-custom", []),
+        ("scale=quick", "quick", []),
+    ],
+)
+def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, line, where, extra):
+    plans = []
+
+    def take(given, **_):
+        plans.extend(given)
+        return [Reproduced(True, pd.DataFrame({"verdict": ["open"]}), commands.results / "p" / "f" / "s")]
+
+    monkeypatch.setattr("runners.reproduce_figure.reproduce_figures", take)
+    monkeypatch.setattr("runners.gallery.write_gallery", lambda *_: (commands.results, 0))
+    answer = commands.here(monkeypatch, capsys, "reproduce", "figure=syndicated/figure2", *line.split())
+    assert (answer.code, answer.err) == (0, "")
+    (plan,) = plans
+    assert (plan.where, list(plan.extra)) == (f"syndicated/figure2/{where}", extra)
+    assert plan.is_reference == (plan.scale == "paper")
+    most = 60 if "max_" in line else 400 if "until" in line else None
+    assert plan.until_decided == most
+    assert set(line.split()) <= set(plan.command.split())
