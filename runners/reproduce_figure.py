@@ -173,6 +173,7 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
                 words = [f"{runs.current}, {finished} of {len(plans)} figures"] if len(plans) > 1 else []
                 words += [f"{runs.open_cases} case{'s' * (runs.open_cases > 1)} open"] if runs.open_cases else []
                 progress.words = ", ".join(words)
+                progress.show()
                 if others:
                     runs.open(others.pop(0))
         for plan in timed:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -189,7 +190,7 @@ def test_committed_repetitions_count(tmp_path, monkeypatch):
 
 # the commands
 
-MODULE = '''"""Tuners that pull the best arm in four rounds of five, or never."""
+MODULE = '''"""Tuners that pull the best arm in seven rounds of ten, or never."""
 
 from bench.component import component
 from bench.tuners.base import Tuner
@@ -203,7 +204,7 @@ class Often(Tuner):
         self.space, self.rng = problem.space, seeds.generator(self.stream)
 
     def _ask(self):
-        arm = 2 if self.rng.random() < 0.8 else 0
+        arm = 2 if self.rng.random() < 0.7 else 0
         return {name: arm for name in self.space.sample(self.rng)}
 
     def _tell(self, reward, outcome):
@@ -224,7 +225,7 @@ class Never(Often):
     def _ask(self):
         return {name: 0 for name in self.space.sample(self.rng)}
 '''
-SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=200", "repetitions=until_decided")
+SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=400", "repetitions=until_decided")
 
 
 @pytest.fixture
@@ -243,8 +244,15 @@ def compare(commands, monkeypatch, capsys):
     return call
 
 
-def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_later(compare):
-    words = ("tuner=my_module.Often,my_module.AsOften,my_module.Never", "runner.progress=true")
+def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_later(compare, monkeypatch):
+    shown = []
+
+    class Recorded(Progress):
+        def show(self) -> None:
+            shown.append((self.words, self.total))
+
+    monkeypatch.setattr("runners.reproduce_figure.progress_bar", lambda _: nullcontext(Recorded()))
+    words = ("tuner=my_module.Often,my_module.AsOften,my_module.Never",)
     answer = compare(*words)
     assert answer.code == 0, answer.err
     folder = answer.results / "compare" / "comparison"
@@ -259,10 +267,11 @@ def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_la
         "Often": n, "AsOften": n, "Never": 20
     }  # fmt: skip
     assert all(f"repetitions={run['repetitions']}" in run["command"] for run in manifest["runs"])
-    assert (
-        f"{2 * n + 20} repetitions ({2 * n + 20} new, 0 failed); claims: 1 holds, 0 fail, 1 tie, 0 open" in answer.out
-    )
-    assert "1 open cases" in answer.err
+    total = 2 * n + 20
+    assert f"{total} repetitions ({total} new, 0 failed); claims: 1 holds, 0 fail, 1 tie, 0 open" in answer.out
+    assert {words for words, total in shown if total == 60} == {""}  # before the first look
+    assert ("1 case open", 100) in shown
+    assert shown[-1] == ("", total)
 
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "environment.json"}
     again = compare(*words)
