@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.errors import StoreError
+from bench.report.reading import READING
 from runners.aggregate import Kept, is_measured
 from runners.store import write_bytes
 
@@ -160,6 +161,8 @@ def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tupl
     axes = [name for name in table.columns if name != "repetition" and not is_measured(name)]
     shared = [axis for axis in axes if any(axis in labels for labels in wanted.values())]
     for run_id, labels in wanted.items():
+        if READING in labels:  # the file has the runs of the first reading alone
+            continue
         by_label.setdefault(tuple(labels.get(axis, "") for axis in shared), []).append(run_id)
     found: dict[tuple[str, int], dict[str, float]] = {}
     for row in table.to_dict("records"):

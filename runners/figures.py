@@ -1,14 +1,15 @@
 """Figures as data: which there are, and which experiments they ask for."""
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import OmegaConf
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical
+from bench.report.reading import READING, Reading
 from runners.compose import Run, from_overrides
 from runners.config_tree import choices, read
 from runners.papers import load_paper, published
@@ -88,7 +89,9 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
 def expand(figure: Mapping[str, Any], scale: str, extra: list[str]) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
-    What the scale leaves out is not run; it counts as a result that is still missing.
+    What the scale leaves out is not run; it counts as a result that is still missing. Of a figure with readings, the
+    runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
+    does not change are the same experiments.
     """
     limits: dict[str, int] = {key: figure[key] for key in ("horizon", "repetitions") if key in figure}
     at_scale = figure.get("scales", {}).get(scale, {})
@@ -96,21 +99,40 @@ def expand(figure: Mapping[str, Any], scale: str, extra: list[str]) -> list[Labe
     smaller = at_scale.get("overrides", [])
     left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.get("leave_out", {}).items()}
     drawn = []
-    for labels, own in _product(figure):
-        if any(labels.get(axis) in out for axis, out in left_out.items()):
-            continue
-        overrides = [f"paper={figure['paper']}", *own, *smaller]
-        run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
-        drawn.append(LabelledRun(labels, overrides, run))
+    others = [Reading.model_validate(reading) for reading in figure.get("readings", [])[1:]]
+    for reading in (None, *others):
+        for labels, own in _product(figure, reading):
+            if any(labels.get(axis) in out for axis, out in left_out.items()):
+                continue
+            overrides = [f"paper={figure['paper']}", *own, *smaller]
+            run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
+            drawn.append(LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run))
     return drawn
 
 
-def _product(figure: Mapping[str, Any]) -> Iterator[tuple[dict[str, str], list[str]]]:
+def by_reading(figure: Mapping[str, Any], drawn: Sequence[LabelledRun]) -> dict[str, list[int]]:
+    """Return the positions of the experiments under each reading, the first first; "" in a figure without readings."""
+    names = [reading["name"] for reading in figure.get("readings", [])] or [""]
+    found: dict[str, list[int]] = {name: [] for name in names}
+    for position, one in enumerate(drawn):
+        found[one.labels.get(READING, names[0])].append(position)
+    return found
+
+
+def without_reading(one: LabelledRun) -> LabelledRun:
+    """Return an experiment with the labels that it has under the first reading."""
+    return replace(one, labels={axis: label for axis, label in one.labels.items() if axis != READING})
+
+
+def _product(figure: Mapping[str, Any], reading: Reading | None) -> Iterator[tuple[dict[str, str], list[str]]]:
     common = list(figure.get("common", []))
     unfolded = figure.get("unfold", {}).get("axis")
     for block in figure.get("runs", []):
         axes = [
-            [(axis, label, overrides) for label, overrides in _labels(entry)]
+            [
+                (axis, label, reading.of_label(axis, label, overrides) if reading else overrides)
+                for label, overrides in _labels(entry)
+            ]
             for axis, entry in block.items()
             if axis != unfolded
         ]
@@ -118,7 +140,8 @@ def _product(figure: Mapping[str, Any]) -> Iterator[tuple[dict[str, str], list[s
             labels = {axis: label for axis, label, _ in point}
             groups_first = sorted((o for _, _, os in point for o in os), key=lambda o: "." in o.split("=")[0])
             n_groups = sum("." not in o.split("=")[0] for o in groups_first)
-            yield labels, groups_first[:n_groups] + common + groups_first[n_groups:]
+            overrides = groups_first[:n_groups] + common + groups_first[n_groups:]
+            yield labels, reading.applied(labels, overrides) if reading else overrides
 
 
 def _labels(entry: dict[str, Any]) -> list[tuple[str, list[str]]]:

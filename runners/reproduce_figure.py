@@ -16,7 +16,9 @@ import pandas as pd
 from bench.report.claims import after_holm, spell
 from bench.report.figure import Figure, read_figure
 from bench.report.provenance import Provenance
-from bench.report.render import notes, render
+from bench.report.drawing import draw
+from bench.report.reading import READING
+from bench.report.render import Evidence, notes, render, render_readings
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.aggregate import Kept, curve_table, final_table, is_measured, kept
@@ -24,7 +26,7 @@ from runners.capture import environment
 from runners.committed import SECONDS, CommittedRepetitions, write_repetitions
 from runners.compose import PARTS
 from runners.fanout import Answer, FanOut, Key
-from runners.figures import LabelledRun, expand, load_paper, unfold
+from runners.figures import LabelledRun, by_reading, expand, load_paper, unfold, without_reading
 from runners.pool import Runner
 from runners.progress import Progress, progress_bar
 from runners.store import Store, results_folder, write_text
@@ -286,7 +288,9 @@ def _committed(plan: FigurePlan, drawn: list[LabelledRun]) -> CommittedRepetitio
     folder = _folder(plan, drawn)
     siblings = sorted(folder.parent.glob(f"{plan.scale}*")) if folder.parent.is_dir() else []
     folders = [folder, *(path for path in siblings if path != folder)]
-    found = CommittedRepetitions(folders, needs(plan.figure), {one.run.experiment.run_id: one.labels for one in drawn})
+    in_order = sorted(drawn, key=lambda one: READING not in one.labels)  # of shared runs the first reading's labels
+    labels = {one.run.experiment.run_id: one.labels for one in in_order}
+    found = CommittedRepetitions(folders, needs(plan.figure), labels)
     if is_measured(plan.figure.column):  # seconds of another machine are no repetitions
         try:
             then = json.loads((folder / "environment.json").read_text())
@@ -317,15 +321,19 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     """Write all files of a figure; return what it is, its line and its errors. Called in the workers."""
     figure, where, drawn = work.plan.figure, work.plan.where, work.drawn
     folder = _folder(work.plan, drawn)
-    provenance = _provenance(work.plan, drawn)
+    positions = by_reading(figure, drawn)
+    first = [drawn[i] for i in next(iter(positions.values()))]
+    provenance = _provenance(work.plan, first)
     own: list[list[Kept]] = []
     curves, finals = pd.DataFrame(), pd.DataFrame()
+    evidence: dict[str, Evidence] = {}
     if figure.source == "timing":
         finals = timed_finals(drawn, done, store)
     elif figure.source == "runs":
         columns, keep = figure.curve_columns(), figure.kept_rounds
         own = kept(drawn, done, store, columns=columns, keep=keep, committed=work.committed)
-        curves, finals = (unfold(figure, table) for table in (curve_table(drawn, own), final_table(drawn, done, own)))
+        evidence = {name: _evidence(work.plan, drawn, done, own, places) for name, places in positions.items()}
+        curves, finals, _ = next(iter(evidence.values()))
     rendering = render(figure, curves, finals, provenance=provenance)
     for file, table in rendering.tables.items():
         write_text(folder / f"{file}.csv", to_csv(table))
@@ -345,6 +353,8 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     write_text(folder / "manifest.json", json.dumps(_manifest(work.plan, drawn, provenance, done), indent=1))
     write_text(folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store), indent=1))
     save(rendering.picture, folder, figure.name)
+    if figure.readings:
+        _write_readings(figure, evidence, folder)
 
     names = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
     errors = [
@@ -361,6 +371,33 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
         if one.run.experiment.surrogate or one.run.experiment.packaged
     ]
     return Reproduced(not work.failed, rendering.claims, folder, stand_ins), line, errors
+
+
+def _evidence(
+    plan: FigurePlan, drawn: list[LabelledRun], done: list[list[int]], own: list[list[Kept]], places: list[int]
+) -> Evidence:
+    """Return the tables of some of the experiments, which are those of one reading."""
+    runs = [without_reading(drawn[i]) for i in places]
+    kept_of_runs = [own[i] for i in places]
+    curves = unfold(plan.figure, curve_table(runs, kept_of_runs))
+    finals = unfold(plan.figure, final_table(runs, [done[i] for i in places], kept_of_runs))
+    return Evidence(curves, finals, _provenance(plan.figure, runs, plan.scale))
+
+
+def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Path) -> None:
+    """Write final values, claims and numbers under the readings, and their pictures."""
+    size = figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
+    readings = render_readings(figure, evidence, size)
+    others = [own.finals.assign(**{READING: name}) for name, own in list(evidence.items())[1:]]
+    if others:
+        finals = pd.concat(others, ignore_index=True)
+        finals = finals[[READING, *(name for name in finals if name != READING and not is_measured(str(name)))]]
+        write_text(folder / "readings_finals.csv", to_csv(finals))
+    write_text(folder / "readings.csv", to_csv(readings.claims))
+    if len(readings.numbers):
+        write_text(folder / "numbers.csv", to_csv(readings.numbers))
+    for name, plot in readings.plots.items():
+        save(draw(plot), folder, name)
 
 
 def needs(figure: Figure) -> str:
@@ -410,9 +447,10 @@ def _manifest(
         "title": plan.figure.heading,
         "scale": plan.scale,
         "command": plan.command,
-        "settings": settings_table(plan.figure, drawn, plan.scale),
+        "settings": settings_table(plan.figure, [one for one in drawn if READING not in one.labels], plan.scale),
         "provenance": provenance.model_dump(mode="json"),
         "published": plan.figure.published,
+        **({"readings": plan.figure["readings"]} if plan.figure.readings else {}),
         "runs": runs,
     }
 

@@ -17,6 +17,7 @@ from bench.report.claims.check import read
 from bench.report.experiments import Experiments
 from bench.report.labels import canonical
 from bench.report.plot import Plot
+from bench.report.reading import READING, Reading
 from bench.report.results import Results
 
 MAX_ROUNDS = 60
@@ -80,6 +81,8 @@ class Figure(BaseModel, Mapping[str, Any]):
         What is checked, see `bench.report.claims`.
     sources
         Setting -> where it is from: stated, code or assumed, and the place.
+    readings
+        Ways to read the paper; the first is the figure as it stands.
     note
         A line below the title; not shown beside surrogate data.
     """
@@ -108,6 +111,7 @@ class Figure(BaseModel, Mapping[str, Any]):
     published: list[dict[str, Any]] = []
     claims: list[Any] = []
     sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    readings: list[Reading] = []
     note: str = ""
     _given: dict[str, Any] = PrivateAttr(default_factory=dict)
 
@@ -147,6 +151,7 @@ class Figure(BaseModel, Mapping[str, Any]):
         """
         self.panel_axes(data)
         self.published_numbers(data)
+        self.check_readings(data)
         read(self, data)
 
     # What all kinds have
@@ -198,6 +203,28 @@ class Figure(BaseModel, Mapping[str, Any]):
             data.check({axis: (label,) for axis, label in labels.items()}, where)
             entries.append(Published(labels, str(what), float(value), str(entry.get("note", ""))))
         return entries
+
+    def check_readings(self, data: Experiments) -> None:
+        """Check the readings' names, axes and labels, and that the first is the figure as it stands.
+
+        Raises
+        ------
+        ConfigError
+            Naming the reading, what was found, and what is expected.
+        """
+        names = [reading.name for reading in self.readings]
+        for number, reading in enumerate(self.readings):
+            where = f"{self.where}, reading '{reading.name}'"
+            if names.count(reading.name) > 1:
+                raise ConfigError(f"{where}: this name is used twice, names must differ within a figure")
+            if number == 0 and (reading.overrides or reading.axes):
+                raise ConfigError(f"{where}: found overrides, but the first reading is the figure as it stands")
+            if self.source != "runs":
+                raise ConfigError(f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs")
+            for key, chosen in reading.selections():
+                data.check(chosen, f"{where}, key '{key}'")
+        if self.readings and READING in data.axes:
+            raise ConfigError(f"{self.where}: an axis is called '{READING}', which the figure's readings need")
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

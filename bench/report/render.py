@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure as Picture
@@ -13,6 +13,7 @@ from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
+from bench.report.readings import claims_table, matrix, numbers_table, specification
 from bench.report.results import Results
 
 
@@ -88,6 +89,64 @@ def render(
         packaged=provenance.packaged,
     )
     return Rendering(figure, tables, claims, plot_of(figure, results, tables))
+
+
+class Evidence(NamedTuple):
+    """What there is under one reading; see `render`."""
+
+    curves: pd.DataFrame
+    finals: pd.DataFrame
+    provenance: Provenance
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What a figure says under its readings: two tables, and the picture of each that has rows, by file name."""
+
+    claims: pd.DataFrame
+    numbers: pd.DataFrame
+    plots: dict[str, Plot]
+
+
+def render_readings(figure: Figure, evidence: Mapping[str, Evidence], size: int) -> Readings:
+    """Return a figure's claims and published numbers under each reading.
+
+    Parameters
+    ----------
+    figure
+        The figure, with readings.
+    evidence
+        What there is, by reading, the first first.
+    size
+        The paper's number of repetitions.
+    """
+    results = {name: Results(figure, own.curves, own.finals, own.provenance) for name, own in evidence.items()}
+    verdicts = {
+        name: check(
+            figure,
+            results[name].data.finals,
+            own.curves,
+            surrogate=bool(own.provenance.surrogate),
+            packaged=own.provenance.packaged,
+        )
+        for name, own in evidence.items()
+    }
+    claims, numbers = claims_table(verdicts), numbers_table(figure, results, size)
+    return Readings(claims, numbers, reading_plots(figure, claims, numbers, next(iter(evidence.values())).provenance))
+
+
+def reading_plots(
+    figure: Figure, claims: pd.DataFrame, numbers: pd.DataFrame, provenance: Provenance
+) -> dict[str, Plot]:
+    """Return the pictures of the two tables, by file name; none of a table without rows."""
+    plots = {}
+    if len(claims):
+        plots[f"{figure.name}_readings"] = matrix(figure, claims, provenance.words())
+    if len(numbers):
+        plots[f"{figure.name}_numbers"] = specification(figure, numbers, provenance.words())
+    for plot in plots.values():
+        plot.is_surrogate = bool(provenance.surrogate)
+    return plots
 
 
 def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:

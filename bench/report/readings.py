@@ -1,0 +1,245 @@
+"""Claims and published numbers of a figure under each of its readings: two tables and a picture of each."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from bench.report.figure import Figure
+from bench.report.labels import canonical
+from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one
+from bench.report.reading import READING
+from bench.report.results import Results
+from bench.report.rows import LINE_BETWEEN
+from bench.report.style import BLUE, BROWN, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION, WINE
+from bench.report.words import wrapped
+
+CLAIMS = (READING, "claim", "text", "case", "verdict", "estimate", "ci_low", "ci_high", "n", "unit", "note")
+NUMBERS = ("what", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
+           "further_low", "further_high", "inside", "predicted", "verdict")  # fmt: skip
+INSIDE, EXPLAINED, UNEXPLAINED = "inside", "explained", "unexplained"
+
+_LEVEL = 0.95
+_CELLS = {
+    "holds": (GREEN, "white"),
+    "fails": (VERMILION, "white"),
+    "tie": (SKY, "black"),
+    "open": ("#F3D58C", "black"),
+    "says_nothing": ("#DDDDDD", "black"),
+}
+_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, INDIGO, SKY, WINE, BROWN)
+_MARKERS = ("o", "s", "^", "D", "v", "P", "<", "X", ">")
+_DIAMOND = Look("#333333", "-", "", width=1.4, order=4)
+_PUBLISHED, _FURTHER = "published", "95 % interval of a further set of the paper's size"
+# Inches
+_ROW, _COLUMN, _NAME = 0.27, 1.05, 3.3
+_NAME_LETTERS, _HEAD_LETTERS = 48, 15
+
+
+class Spread(NamedTuple):
+    """An interval of the true value, and one of the same estimate from a further set of repetitions."""
+
+    low: float
+    high: float
+    further_low: float
+    further_high: float
+
+
+def of_mean(mean: float, std: float, n: int, further: int) -> Spread:
+    """Return the intervals of a mean of normal values: mean +- t std sqrt(1/n), and +- t std sqrt(1/n + 1/further).
+
+    Parameters
+    ----------
+    mean, std, n
+        Of the repetitions there are; ``std`` with divisor n - 1.
+    further
+        The number of repetitions in the further set, whose mean falls into the second interval with 95 %.
+    """
+    if n < 2 or not math.isfinite(std):
+        return Spread(math.nan, math.nan, math.nan, math.nan)
+    reach = float(special.stdtrit(n - 1, 0.5 + _LEVEL / 2)) * std
+    own, far = reach * math.sqrt(1 / n), reach * math.sqrt(1 / n + 1 / further)
+    return Spread(mean - own, mean + own, mean - far, mean + far)
+
+
+def of_std(std: float, n: int, further: int) -> Spread:
+    """Return the intervals of a standard deviation of normal values: by chi-square, and by F for a further set."""
+    if n < 2 or not math.isfinite(std):
+        return Spread(math.nan, math.nan, math.nan, math.nan)
+    upper, lower = (float(special.chdtri(n - 1, tail)) for tail in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2))
+    own = [std * math.sqrt((n - 1) / quantile) for quantile in (upper, lower)]
+    far = [math.nan, math.nan]
+    if further > 1:
+        tails = ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
+        far = [std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails]
+    return Spread(own[0], own[1], far[0], far[1])
+
+
+def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the verdicts under all readings, a row for each case of a claim under each."""
+    parts = [table.assign(**{READING: name}) for name, table in verdicts.items()]
+    return pd.concat(parts, ignore_index=True).reindex(columns=list(CLAIMS))
+
+
+def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> pd.DataFrame:
+    """Return every published number beside ours under each reading.
+
+    A number is `inside` where our 95 % interval under the first reading contains it. Else it is `explained` where, under
+    some reading, the 95 % prediction interval of a further set of repetitions of the paper's size contains it; else
+    `unexplained`. The best value of a grid has no prediction interval: there our interval takes its place.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    results
+        The results by reading, the first first.
+    size
+        The paper's number of repetitions.
+
+    Returns
+    -------
+    DataFrame
+        The axes, then `NUMBERS`; `inside` and `predicted` (yes, no, or "" without results) are of one reading,
+        `verdict` of the number. Empty without published numbers.
+    """
+    rows: list[dict[str, Any]] = []
+    for reading, own in results.items():
+        axes = own.data.axes
+        for table in figure.tables(own).values():
+            columns = [str(name)[len("published_") :] for name in table if str(name).startswith("published_")]
+            for row in table.to_dict("records"):
+                labels = {axis: canonical(row[axis]) for axis in axes if axis in row}
+                for what in columns:
+                    value = row[f"published_{what}"]
+                    if what != "note" and math.isfinite(value):
+                        entry = {"what": what, "published": value, READING: reading}
+                        rows.append(labels | entry | _beside(what, value, row, size))
+    if not rows:
+        return pd.DataFrame(columns=list(NUMBERS))
+    table = pd.DataFrame(rows)
+    axes = [name for name in table if name not in NUMBERS]
+    first = next(iter(results))
+    for _, same in table.groupby([*axes, "what"], sort=False, dropna=False):
+        is_first = same[READING] == first
+        verdict = EXPLAINED if (same["predicted"] == "yes").any() else UNEXPLAINED
+        table.loc[same.index, "verdict"] = INSIDE if (same["inside"][is_first] == "yes").any() else verdict
+    order = {label: place for place, label in enumerate(dict.fromkeys(zip(*(table[a] for a in [*axes, "what"]))))}
+    places = [order[key] for key in zip(*(table[a] for a in [*axes, "what"]), strict=True)]
+    return table.iloc[np.argsort(places, kind="stable")][[*axes, *NUMBERS]].reset_index(drop=True)
+
+
+def _beside(what: str, value: float, row: Mapping[Any, Any], size: int) -> dict[str, Any]:
+    """Return our number for a published one, with its intervals."""
+    n, estimate = int(row.get("n", 0)), float(row.get(what, math.nan))
+    stem = what.removesuffix("mean").removesuffix("std")
+    std = float(row.get(f"{stem}std", math.nan))
+    if what == "best":
+        std = math.nan
+        low, high = float(row["best_low"]), float(row["best_high"])
+        spread = Spread(low, high, low, high)
+    else:
+        spread = of_std(std, n, size) if what.endswith("std") else of_mean(estimate, std, n, size)
+    inside, predicted = (
+        "" if math.isnan(low) else "yes" if low <= value <= high else "no"
+        for low, high in (spread[:2], spread[2:])
+    )  # fmt: skip
+    ends = dict(zip(("ci_low", "ci_high", "further_low", "further_high"), spread, strict=True))
+    return {"estimate": estimate, "std": std, "n": n, **ends, "inside": inside, "predicted": predicted}
+
+
+def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
+    """Return the verdicts as cells, a row for each case of a claim, a column for each reading."""
+    names = [reading.name for reading in figure.readings]
+    cases = list(dict.fromkeys(zip(table["claim"].astype(str), table["case"].fillna("").astype(str), strict=True)))
+    heads = [wrapped(name, _HEAD_LETTERS) for name in names]
+    header = 0.16 * max(head.count("\n") + 1 for head in heads) + 0.15
+    panel = Panel(is_table=True, names_on_top=True)
+    plot = Plot(f"{figure.heading}: claims under each reading", note, [panel])
+    plot.panel_size = (_NAME + _COLUMN * len(names), header + _ROW * max(len(cases), 1))
+    rows = [_shortened(f"{claim}: {case}" if case else claim) for claim, case in cases]
+    panel.x = Axis(low=0, high=len(names), ticks=[place + 0.5 for place in range(len(names))], names=heads)
+    panel.y = Axis(low=len(cases), high=0, ticks=[place + 0.5 for place in range(len(cases))], names=rows)
+    for row in table.to_dict("records"):
+        y = cases.index((str(row["claim"]), "" if pd.isna(row["case"]) else str(row["case"])))
+        colour, ink = _CELLS[row["verdict"]]
+        panel.marks.append(
+            Mark(
+                part="cell", name=row[READING], case=rows[y], x=one(names.index(row[READING])), y=one(y), shape="cell",
+                look=Look(colour, edge="white"), values=one(row["estimate"]), n=[row["n"]], low=one(row["ci_low"]),
+                high=one(row["ci_high"]), what=row["verdict"].replace("_", " "),
+                text=row["verdict"].replace("_", " "), ink=ink,
+            )
+        )  # fmt: skip
+    plot.caption = [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]
+    return plot
+
+
+def specification(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
+    """Return our intervals under every reading beside the published numbers: a panel for each kind of number."""
+    names = [reading.name for reading in figure.readings]
+    axes = list(table.columns[: list(table.columns).index("what")])
+    looks = {
+        name: Look(_COLOURS[i % len(_COLOURS)], "none", _MARKERS[i % len(_MARKERS)], size=5.0, width=2.2, order=5)
+        for i, name in enumerate(names)
+    }
+    plot = Plot(f"{figure.heading}: published numbers under each reading", note, [])
+    tallest = 1
+    for what, own in table.groupby("what", sort=False):
+        cases = list(dict.fromkeys(_case(row, axes) for row in own.to_dict("records")))
+        panel = Panel(str(what).replace("_", " "), x=Axis(figure.column.replace("_", " ")), rows=True)
+        if what == "best":
+            panel.x = Axis(str(figure.get("axis", "best value")).replace("_", " "))
+        shown = [wrapped(case, 22) for case in cases]
+        panel.y = Axis(ticks=range(len(cases)), names=shown, low=len(cases) - 0.5, high=-0.5)
+        panel.lines = dict.fromkeys((row - 0.5 for row in range(1, len(cases))), LINE_BETWEEN)
+        for row in own.to_dict("records"):
+            place = cases.index(_case(row, axes))
+            place_of_reading = place + (names.index(row[READING]) + 0.5) / len(names) * 0.8 - 0.4
+            _points(panel, row, cases[place], place_of_reading, looks[row[READING]])
+            if row[READING] == names[0]:
+                published = Mark(
+                    part="published", name=_PUBLISHED, case=cases[place], x=one(row["published"]), y=one(place),
+                    shape="tick", half=0.45, look=_DIAMOND, number="x", what=f"published {what}",
+                )  # fmt: skip
+                panel.marks.append(published)
+        drawn = np.concatenate([mark.drawn for mark in panel.marks])
+        room = 0.06 * float(np.ptp(drawn)) or 1.0
+        panel.x = Axis(panel.x.label, low=float(drawn.min()) - room, high=float(drawn.max()) + room, few=True)
+        plot.panels.append(panel)
+        tallest = max(tallest, len(cases))
+    for name, look in looks.items():
+        plot.explain(name, look)
+    plot.explain(_PUBLISHED, Look(_DIAMOND.color, "none", "|", size=11, edge_width=1.4))
+    plot.explain(INTERVAL, Look(GREY, width=2.2))
+    plot.explain(_FURTHER, Look(GREY, width=0.8))
+    plot.panel_size = (3.9, 0.9 + tallest * max(0.36, 0.13 * len(names) + 0.1))
+    plot.caption = [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]
+    return plot
+
+
+def _points(panel: Panel, row: Mapping[Any, Any], case: str, y: float, look: Look) -> None:
+    """Add our number under a reading, with its interval and that of a further set."""
+    if not math.isfinite(row["estimate"]):
+        return
+    how: dict[str, Any] = {"name": row[READING], "case": case, "y": one(y), "number": "x", "n": [row["n"]]}
+    more: dict[str, Any] = {}
+    if math.isfinite(row["ci_low"]):
+        more = {"low": one(row["ci_low"]), "high": one(row["ci_high"]), "interval": "segment"}
+    panel.marks.append(Mark(part="line", x=one(row["estimate"]), look=look, what=row["what"], **how, **more))
+    if math.isfinite(row["further_low"]) and row["what"] != "best":
+        ends = np.array([row["further_low"], row["further_high"]])
+        thin = Look(look.color, "-", "", width=0.8, order=3)
+        how |= {"y": np.full(2, y), "n": []}
+        panel.marks.append(Mark(part="further", x=ends, look=thin, what=_FURTHER, **how))
+
+
+def _case(row: Mapping[Any, Any], axes: Sequence[str]) -> str:
+    return ", ".join(filter(None, (canonical(row[axis]) for axis in axes)))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _NAME_LETTERS else name[: _NAME_LETTERS - 1] + "…"
