@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from bench.report.claims import after_holm, spell
+from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
 from bench.report.provenance import Provenance
-from bench.report.drawing import draw
 from bench.report.reading import READING
 from bench.report.render import Evidence, notes, render, render_readings
 from bench.report.saving import save

@@ -87,9 +87,9 @@ def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> pd.DataFrame:
     """Return every published number beside ours under each reading.
 
-    A number is `inside` where our 95 % interval under the first reading contains it. Else it is `explained` where, under
-    some reading, the 95 % prediction interval of a further set of repetitions of the paper's size contains it; else
-    `unexplained`. The best value of a grid has no prediction interval: there our interval takes its place.
+    A number is `inside` where our 95 % interval under the first reading contains it. Else it is `explained` where the
+    95 % prediction interval of a further set of repetitions of the paper's size contains it under some reading; else it
+    is `unexplained`. The best value of a grid has no prediction interval: there our interval takes its place.
 
     Parameters
     ----------
@@ -121,15 +121,16 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     if not rows:
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
-    axes = [name for name in table if name not in NUMBERS]
+    labelled = [str(name) for name in table if name not in NUMBERS]
     first = next(iter(results))
-    for _, same in table.groupby([*axes, "what"], sort=False, dropna=False):
+    for _, same in table.groupby([*labelled, "what"], sort=False, dropna=False):
         is_first = same[READING] == first
         verdict = EXPLAINED if (same["predicted"] == "yes").any() else UNEXPLAINED
         table.loc[same.index, "verdict"] = INSIDE if (same["inside"][is_first] == "yes").any() else verdict
-    order = {label: place for place, label in enumerate(dict.fromkeys(zip(*(table[a] for a in [*axes, "what"]))))}
-    places = [order[key] for key in zip(*(table[a] for a in [*axes, "what"]), strict=True)]
-    return table.iloc[np.argsort(places, kind="stable")][[*axes, *NUMBERS]].reset_index(drop=True)
+    keys = list(zip(*(table[name] for name in [*labelled, "what"]), strict=True))
+    order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    places = [order[key] for key in keys]
+    return table.iloc[np.argsort(places, kind="stable")][[*labelled, *NUMBERS]].reset_index(drop=True)
 
 
 def _beside(what: str, value: float, row: Mapping[Any, Any], size: int) -> dict[str, Any]:
@@ -160,7 +161,7 @@ def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
     panel = Panel(is_table=True, names_on_top=True)
     plot = Plot(f"{figure.heading}: claims under each reading", note, [panel])
     plot.panel_size = (_NAME + _COLUMN * len(names), header + _ROW * max(len(cases), 1))
-    rows = [_shortened(f"{claim}: {case}" if case else claim) for claim, case in cases]
+    rows = [_shortened(f"{claim}: {case}" if case not in ("", "all") else claim) for claim, case in cases]
     panel.x = Axis(low=0, high=len(names), ticks=[place + 0.5 for place in range(len(names))], names=heads)
     panel.y = Axis(low=len(cases), high=0, ticks=[place + 0.5 for place in range(len(cases))], names=rows)
     for row in table.to_dict("records"):

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
@@ -14,6 +14,8 @@ from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
 from bench.report.provenance import PACKAGED, SURROGATE, Provenance, number_of_repetitions
+from bench.report.reading import Reading
+from bench.report.readings import EXPLAINED, INSIDE, UNEXPLAINED, specification
 from bench.report.render import plot_of
 from bench.report.results import Results
 
@@ -31,6 +33,16 @@ DATA = {
 }
 """Kinds of data in words."""
 Read = TypeVar("Read")
+
+
+class ReadingsView(NamedTuple):
+    """Readings, verdicts by claim (id and text), case and reading, and published numbers: table, picture, counts."""
+
+    readings: list[Reading]
+    matrix: dict[tuple[str, str], dict[str, dict[str, str]]]
+    numbers: dict[str, Any] | None
+    picture: Picture | None
+    counts: dict[str, int]
 
 
 class Result:
@@ -135,6 +147,32 @@ class Result:
             self.problems.append(f"no picture to point at: the tables don't fit the figure's settings ({error})")
             return None
         return picture(plot, f"{self.scale}-")
+
+    def readings(self) -> "ReadingsView | None":
+        """Return what the page shows of the figure's readings; None if it has none, or they have not been run."""
+        if self._figure is None or not self._figure.readings or "readings.csv" not in self.files:
+            return None
+        claims = self._csv("readings.csv", {"claim": str, "reading": str})
+        numbers = self._csv("numbers.csv", {"reading": str}) if "numbers.csv" in self.files else pd.DataFrame()
+        names = [reading.name for reading in self._figure.readings]
+        if not set(claims.get("reading", [])) <= set(names):
+            self.problems.append("readings.csv has other readings than the figure: they are not shown")
+            return None
+        matrix: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+        for row in claims.fillna({"case": "", "text": ""}).to_dict("records"):
+            verdicts = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
+            verdicts[row["reading"]] = row["verdict"]
+        drawn = None
+        if len(numbers):
+            try:
+                drawn = picture(specification(self._figure, numbers), f"{self.scale}-numbers-")
+            except (KeyError, TypeError, ValueError) as error:
+                self.problems.append(f"no picture of the numbers: numbers.csv doesn't fit the figure ({error})")
+        counts: dict[str, int] = {}
+        if drawn:
+            of_numbers = numbers.loc[numbers["reading"] == names[0], "verdict"]
+            counts = {word: int((of_numbers == word).sum()) for word in (INSIDE, EXPLAINED, UNEXPLAINED)}
+        return ReadingsView(self._figure.readings, matrix, readable(numbers) if drawn else None, drawn, counts)
 
     def grouped_claims(self, verdict: str = "") -> list[list[dict[str, Any]]]:
         """Return, claim by claim, the cases that have a verdict; of all verdicts by default."""

@@ -1,0 +1,253 @@
+"""Readings: the runs they ask for, claims and published numbers under each, and their pictures."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import registry
+from hydra import initialize_config_dir
+
+from bench.errors import ConfigError
+from bench.report.drawing import draw
+from bench.report.figure import read_figure
+from bench.report.gallery.result import Result
+from bench.report.provenance import Provenance
+from bench.report.readings import of_mean, of_std
+from bench.report.render import Evidence, render, render_readings
+from runners.committed import CommittedRepetitions
+from runners.figures import by_reading, expand, load_figure, without_reading
+from runners.pool import Runner
+from runners.reproduce_figure import FigurePlan, reproduce_figure
+
+PRINTED = {"name": "as printed", "source": ["stated", "section 6"], "text": "The figure as it stands"}
+QUIET = {
+    "name": "less noise",
+    "source": ["code", "github.com/owner/name, run.py at 0123456 (2021-05-26)"],
+    "text": "The noise is smaller",
+    "overrides": [{"only": {"method": ["TL"]}, "overrides": ["env.noise_std=0.01"]}],
+}
+FIGURE = {
+    "name": "made_up",
+    "paper": "syndicated",
+    "kind": "dots",
+    "column": "regret",
+    "common": ["env=synthetic_linear", "algorithm=linucb", "env.dim=3", "env.n_arms=5"],
+    "scales": {"smoke": {"max_horizon": 40, "max_repetitions": 2}},
+    "runs": [{"method": {"TL": ["tuner=tl"], "OP": ["tuner=op"]}}],
+    "published": [{"method": "TL", "what": "mean", "value": 12.0}, {"method": "OP", "what": "mean", "value": 500.0}],
+    "claims": [
+        {"id": "1", "text": "TL ends with less regret than OP", "kind": "paired_difference",
+         "left": {"method": "TL"}, "right": {"method": "OP"}, "expect": "less"},
+    ],
+    "readings": [PRINTED, QUIET],
+}  # fmt: skip
+PLAIN = {key: value for key, value in FIGURE.items() if key != "readings"}
+SIZE = Provenance(scale="paper", repetitions=(6,), horizons=(100,))
+
+
+@pytest.fixture
+def hydra_at_hand():
+    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
+        yield
+
+
+def with_readings(*readings):
+    return FIGURE | {"readings": list(readings)}
+
+
+def finals(tl, op):
+    rows = [("TL", i, 100, value) for i, value in enumerate(tl)] + [("OP", i, 100, value) for i, value in enumerate(op)]
+    return pd.DataFrame(rows, columns=["method", "repetition", "rounds", "regret"])
+
+
+def evidence(first, second):
+    tables = {"as printed": first, "less noise": second}
+    return {name: Evidence(pd.DataFrame(), table, SIZE) for name, table in tables.items()}
+
+
+LOW, HIGH = [9.0, 10.0, 11.0, 9.5, 10.5, 10.0], [19.0, 20.0, 22.0, 19.5, 20.5, 21.0]
+
+
+@pytest.mark.usefixtures("hydra_at_hand")
+def test_runs_that_a_reading_does_not_change_are_the_same_experiments():
+    drawn = expand(FIGURE, "smoke", [])
+    plain = expand(PLAIN, "smoke", [])
+    same = [(one.labels, one.overrides, one.run.experiment.run_id) for one in drawn[: len(plain)]]
+    assert same == [(one.labels, one.overrides, one.run.experiment.run_id) for one in plain]
+    positions = by_reading(FIGURE, drawn)
+    assert {name: len(own) for name, own in positions.items()} == {"as printed": 2, "less noise": 2}
+    (tl, op), (quiet_tl, quiet_op) = ([drawn[i].run.experiment for i in own] for own in positions.values())
+    assert quiet_op.run_id == op.run_id
+    assert quiet_tl.run_id != tl.run_id and quiet_tl.settings["env"]["noise_std"] == 0.01
+    assert drawn[2].labels == {"method": "TL", "reading": "less noise"}
+    assert without_reading(drawn[2]).labels == drawn[0].labels
+
+
+@pytest.mark.usefixtures("hydra_at_hand")
+def test_a_reading_replaces_keys_groups_and_whole_labels():
+    reading = QUIET | {
+        "overrides": ["env=synthetic_linear_legacy", "env.dim=4"],
+        "axes": {"method": {"TL": ["tuner=theory"]}},
+    }
+    drawn = expand(with_readings(PRINTED, reading), "smoke", [])
+    assert [one.run.choices["tuner"] for one in drawn] == ["tl", "op", "theory", "op"]
+    assert [one.run.choices["env"] for one in drawn[2:]] == ["synthetic_linear_legacy"] * 2
+    assert [one.run.experiment.settings["env"]["dim"] for one in drawn] == [3, 3, 4, 4]
+    assert "env.dim=3" not in drawn[2].overrides and "env=synthetic_linear" not in drawn[2].overrides
+
+
+@pytest.mark.usefixtures("hydra_at_hand")
+def test_the_first_uses_share_the_runs_of_other_panels():
+    figure = load_figure("syndicated/figure2")
+    drawn = expand(figure, "quick", [])
+    assert {len(own) for own in by_reading(figure, drawn).values()} == {30}
+    # Of six panels two are changed, by four readings
+    assert len({one.run.experiment.run_id for one in drawn}) == 30 + 4 * 10
+
+
+@pytest.mark.parametrize(
+    ("readings", "words"),
+    [
+        ([PRINTED, {**QUIET, "overides": []}], "unknown key 'readings.1.overides', valid ones: name, text"),
+        ([PRINTED, {k: v for k, v in QUIET.items() if k != "source"}], "key 'readings.1.source' is missing"),
+        ([PRINTED, {**QUIET, "source": ["guessed", "somewhere"]}], "found 'guessed', expected 'stated', 'code' or"),
+        ([PRINTED, {**QUIET, "source": ["code", ""]}], "key 'readings.1.source.1': found ''"),
+        ([PRINTED, PRINTED], "reading 'as printed': this name is used twice"),
+        ([QUIET], "found overrides, but the first reading is the figure as it stands"),
+        (
+            [PRINTED, {**QUIET, "overrides": [{"only": {"method": ["CDT"]}, "overrides": []}]}],
+            "reading 'less noise', key 'overrides': axis 'method' has no label 'CDT', valid ones: TL, OP",
+        ),
+        (
+            [PRINTED, {**QUIET, "axes": {"panel": {"all": []}}}],
+            "reading 'less noise', key 'axes': the figure has no axis 'panel'",
+        ),
+    ],
+)
+def test_a_mistake_is_said_in_one_sentence(readings, words):
+    with pytest.raises(ConfigError) as error:
+        read_figure(with_readings(*readings))
+    assert words in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.usefixtures("hydra_at_hand")
+def test_an_override_of_a_key_that_does_not_exist_is_said():
+    reading = QUIET | {"overrides": ["env.no_such_key=1"]}
+    with pytest.raises(ConfigError, match=r"env\.no_such_key: found an unknown key"):
+        expand(with_readings(PRINTED, reading), "smoke", [])
+
+
+def test_a_claim_turns_under_a_reading():
+    figure = read_figure(FIGURE)
+    found = render_readings(figure, evidence(finals(LOW, HIGH), finals(HIGH, LOW)), 6)
+    assert found.claims.set_index("reading")["verdict"].to_dict() == {"as printed": "holds", "less noise": "fails"}
+    alone = render(figure, pd.DataFrame(), finals(LOW, HIGH), provenance=SIZE)
+    assert alone.claims["verdict"].tolist() == ["holds"]
+
+
+def test_published_numbers_are_inside_explained_or_unexplained():
+    figure = read_figure(FIGURE | {"published": [
+        {"method": "TL", "what": "mean", "value": 10.1},
+        {"method": "TL", "what": "std", "value": 0.01},
+        {"method": "OP", "what": "mean", "value": 10.9},
+    ]})  # fmt: skip
+    numbers = render_readings(figure, evidence(finals(LOW, HIGH), finals(LOW, LOW)), 5).numbers
+    verdicts = {(row["method"], row["what"]): row["verdict"] for row in numbers.to_dict("records")}
+    assert verdicts == {("TL", "mean"): "inside", ("TL", "std"): "unexplained", ("OP", "mean"): "explained"}
+    op = numbers[numbers["method"] == "OP"].set_index("reading")
+    assert op["inside"].to_dict() == {"as printed": "no", "less noise": "no"}
+    assert op["predicted"].to_dict() == {"as printed": "no", "less noise": "yes"}
+    # By hand: mean 10, std sqrt(0.5), n = 6, t = 2.570582 with 5 degrees of freedom, a further 5
+    reach = 2.5705818 * np.sqrt(0.5) * np.sqrt(1 / 6 + 1 / 5)
+    row = op.loc["less noise"]
+    assert [row["further_low"], row["further_high"]] == pytest.approx([10 - reach, 10 + reach])
+
+
+def test_surrogate_results_stand_beside_no_published_number():
+    surrogate = SIZE.model_copy(update={"surrogate": ("made_up",)})
+    one = Evidence(pd.DataFrame(), finals(LOW, HIGH), surrogate)
+    found = render_readings(read_figure(FIGURE), {"as printed": one, "less noise": one}, 6)
+    assert found.numbers.empty and list(found.plots) == ["made_up_readings"]
+
+
+def test_intervals_by_hand():
+    # t = 3.182446 with 3 degrees of freedom; chi-square 0.2157953 and 9.348404; F(2, 3) 0.0255327 and 16.04411
+    assert of_mean(1.0, 2.0, 4, 12) == pytest.approx(
+        (1 - 3.182446, 1 + 3.182446, 1 - 3.182446 * 2 * np.sqrt(1 / 3), 1 + 3.182446 * 2 * np.sqrt(1 / 3)), rel=1e-6
+    )
+    ends = (np.sqrt(3 / 9.348404), np.sqrt(3 / 0.2157953), np.sqrt(0.0255327), np.sqrt(16.04411))
+    assert of_std(2.0, 4, 3) == pytest.approx([2 * end for end in ends], rel=1e-5)
+    assert np.isnan(of_mean(1.0, np.nan, 1, 5)).all()
+
+
+@pytest.mark.parametrize(("n", "further"), [(4, 10), (10, 3), (100, 5)])
+def test_prediction_intervals_cover_as_often_as_they_say(n, further):
+    rng = np.random.default_rng(5)
+    means = stds = 0
+    for _ in range(4000):
+        ours, theirs = rng.normal(3.0, 2.0, n), rng.normal(3.0, 2.0, further)
+        _, _, low, high = of_mean(ours.mean(), ours.std(ddof=1), n, further)
+        means += low <= theirs.mean() <= high
+        _, _, low, high = of_std(ours.std(ddof=1), n, further)
+        stds += low <= theirs.std(ddof=1) <= high
+    # 4 standard errors of a share of 95 % in 4,000
+    assert np.array([means, stds]) / 4000 == pytest.approx(0.95, abs=0.014)
+
+
+def test_pictures_show_every_verdict_and_every_published_number():
+    found = render_readings(read_figure(FIGURE), evidence(finals(LOW, HIGH), finals(HIGH, LOW)), 6)
+    cells = [(mark.name, mark.text) for mark in found.plots["made_up_readings"].marks()]
+    assert cells == [("as printed", "holds"), ("less noise", "fails")]
+    marks = found.plots["made_up_numbers"].numbers()
+    assert sorted(marks[marks["part"] == "published"]["value"]) == [12.0, 500.0]
+    assert len(marks[marks["part"] == "line"]) == 4
+    for plot in found.plots.values():
+        assert draw(plot).get_axes()
+
+
+@pytest.mark.usefixtures("hydra_at_hand")
+def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    folders = []
+    for figure, where in ((FIGURE, "mine/with/paper"), (PLAIN, "mine/without/paper")):
+        plan = FigurePlan(read_figure(figure), where, "smoke", [], "command", is_reference=True)
+        folders.append(reproduce_figure(plan, jobs=1, runner=Runner()).folder)
+    plain, readings = ({path.name: path for path in folder.iterdir()} for folder in reversed(folders))
+    more = {"readings.csv", "readings_finals.csv", "numbers.csv"}
+    more |= {f"made_up_{name}.{ending}" for name in ("readings", "numbers") for ending in ("png", "svg")}
+    assert set(readings) - set(plain) == more
+    for name in set(plain) - {"manifest.json", "environment.json", "repetitions.parquet", "seconds.csv"}:
+        assert plain[name].read_bytes() == readings[name].read_bytes(), name
+    manifest = json.loads(readings["manifest.json"].read_text())
+    assert [reading["name"] for reading in manifest["readings"]] == ["as printed", "less noise"]
+    assert "readings" not in json.loads(plain["manifest.json"].read_text())
+    other = pd.read_csv(readings["readings_finals.csv"])
+    first = pd.read_csv(readings["finals.csv"])
+    op, same = (table[table["method"] == "OP"]["regret"].tolist() for table in (first, other))
+    assert op == same and set(other["reading"]) == {"less noise"}
+
+    view = Result(folders[0], read_figure(FIGURE)).readings()
+    assert view is not None and view.picture is not None
+    assert set(view.matrix["1", "TL ends with less regret than OP"]["all"]) == {"as printed", "less noise"}
+    assert sum(view.counts.values()) == 2
+
+    # Seconds beside a figure are those of the first reading's runs
+    drawn = expand(FIGURE, "smoke", [])
+    labels = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
+    kept = CommittedRepetitions([folders[0]], "last values", labels)
+    seconds = [kept.get(drawn[i].run.experiment.run_id, 0).seconds for i in (0, 1, 2)]
+    assert seconds[0] and seconds[1] and not seconds[2]
+
+
+@pytest.mark.usefixtures("hydra_at_hand")
+@pytest.mark.parametrize(("features", "printed"), [("fixed", (364.99, 151.54)), ("changing", (582.59, 523.60))])
+def test_table_1_as_its_authors_ran_it_has_the_printed_cells(features, printed):
+    figure = load_figure("syndicated/table1")
+    drawn = expand(figure, "paper", [])
+    wanted = {"panel": f"LinUCB, {features}, sd 0.5", "method": "Theory", "reading": "as the authors ran it"}
+    (one,) = [one for one in drawn if one.labels == wanted]
+    experiment = one.run.experiment
+    traces = [experiment.run(repetition)[0] for repetition in range(one.run.settings.repetitions)]
+    finals = np.array([trace["regret"].iloc[-1] for trace in traces])
+    assert (round(finals.mean(), 2), round(finals.std(), 2)) == printed
