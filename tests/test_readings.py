@@ -16,6 +16,7 @@ from bench.report.provenance import Provenance
 from bench.report.readings import of_mean, of_std
 from bench.report.render import Evidence, render, render_readings
 from runners.committed import CommittedRepetitions
+from runners.experiment import play
 from runners.figures import by_reading, expand, load_figure, without_reading
 from runners.pool import Runner
 from runners.reproduce_figure import FigurePlan, reproduce_figure
@@ -79,7 +80,8 @@ def test_runs_that_a_reading_does_not_change_are_the_same_experiments():
     assert {name: len(own) for name, own in positions.items()} == {"as printed": 2, "less noise": 2}
     (tl, op), (quiet_tl, quiet_op) = ([drawn[i].run.experiment for i in own] for own in positions.values())
     assert quiet_op.run_id == op.run_id
-    assert quiet_tl.run_id != tl.run_id and quiet_tl.settings["env"]["noise_std"] == 0.01
+    assert quiet_tl.run_id != tl.run_id
+    assert quiet_tl.settings["env"]["noise_std"] == 0.01
     assert drawn[2].labels == {"method": "TL", "reading": "less noise"}
     assert without_reading(drawn[2]).labels == drawn[0].labels
 
@@ -94,7 +96,8 @@ def test_a_reading_replaces_keys_groups_and_whole_labels():
     assert [one.run.choices["tuner"] for one in drawn] == ["tl", "op", "theory", "op"]
     assert [one.run.choices["env"] for one in drawn[2:]] == ["synthetic_linear_legacy"] * 2
     assert [one.run.experiment.settings["env"]["dim"] for one in drawn] == [3, 3, 4, 4]
-    assert "env.dim=3" not in drawn[2].overrides and "env=synthetic_linear" not in drawn[2].overrides
+    assert "env.dim=3" not in drawn[2].overrides
+    assert "env=synthetic_linear" not in drawn[2].overrides
 
 
 @pytest.mark.usefixtures("hydra_at_hand")
@@ -128,7 +131,8 @@ def test_the_first_uses_share_the_runs_of_other_panels():
 def test_a_mistake_is_said_in_one_sentence(readings, words):
     with pytest.raises(ConfigError) as error:
         read_figure(with_readings(*readings))
-    assert words in str(error.value) and "\n" not in str(error.value)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.usefixtures("hydra_at_hand")
@@ -168,7 +172,8 @@ def test_surrogate_results_stand_beside_no_published_number():
     surrogate = SIZE.model_copy(update={"surrogate": ("made_up",)})
     one = Evidence(pd.DataFrame(), finals(LOW, HIGH), surrogate)
     found = render_readings(read_figure(FIGURE), {"as printed": one, "less noise": one}, 6)
-    assert found.numbers.empty and list(found.plots) == ["made_up_readings"]
+    assert found.numbers.empty
+    assert list(found.plots) == ["made_up_readings"]
 
 
 def test_intervals_by_hand():
@@ -225,10 +230,12 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     other = pd.read_csv(readings["readings_finals.csv"])
     first = pd.read_csv(readings["finals.csv"])
     op, same = (table[table["method"] == "OP"]["regret"].tolist() for table in (first, other))
-    assert op == same and set(other["reading"]) == {"less noise"}
+    assert op == same
+    assert set(other["reading"]) == {"less noise"}
 
     view = Result(folders[0], read_figure(FIGURE)).readings()
-    assert view is not None and view.picture is not None
+    assert view is not None
+    assert view.picture is not None
     assert set(view.matrix["1", "TL ends with less regret than OP"]["all"]) == {"as printed", "less noise"}
     assert sum(view.counts.values()) == 2
 
@@ -237,7 +244,9 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     labels = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
     kept = CommittedRepetitions([folders[0]], "last values", labels)
     seconds = [kept.get(drawn[i].run.experiment.run_id, 0).seconds for i in (0, 1, 2)]
-    assert seconds[0] and seconds[1] and not seconds[2]
+    assert seconds[0]
+    assert seconds[1]
+    assert not seconds[2]
 
 
 @pytest.mark.usefixtures("hydra_at_hand")
@@ -248,6 +257,6 @@ def test_table_1_as_its_authors_ran_it_has_the_printed_cells(features, printed):
     wanted = {"panel": f"LinUCB, {features}, sd 0.5", "method": "Theory", "reading": "as the authors ran it"}
     (one,) = [one for one in drawn if one.labels == wanted]
     experiment = one.run.experiment
-    traces = [experiment.run(repetition)[0] for repetition in range(one.run.settings.repetitions)]
-    finals = np.array([trace["regret"].iloc[-1] for trace in traces])
+    traces = [play(experiment, repetition).columns() for repetition in range(one.run.settings.repetitions)]
+    finals = np.array([trace["regret"][-1] for trace in traces])
     assert (round(finals.mean(), 2), round(finals.std(), 2)) == printed
