@@ -269,13 +269,17 @@ class _Runs:
         own = kept(drawn, done, self._store, columns=figure.curve_columns(), keep=figure.kept_rounds, committed=work)
         for one, numbers, repetitions in zip(drawn, done, own, strict=True):
             work.seen |= {(one.run.experiment.run_id, i): known for i, known in zip(numbers, repetitions, strict=True)}
-        curves, finals = (unfold(figure, table) for table in (curve_table(drawn, own), final_table(drawn, done, own)))
-        seen = look(figure, drawn, done, finals, curves, most)
+        # Only the first reading's verdicts are waited for; the other readings go as far.
+        first = next(iter(by_reading(figure, drawn).values()))
+        curves, finals, _ = _evidence(work.plan, drawn, done, own, first)
+        seen = look(figure, [drawn[i] for i in first], [done[i] for i in first], finals, curves, most)
+        farthest = max(seen.next)
+        following = dict(zip(first, seen.next, strict=True))
         work.open_cases = seen.open_cases
-        work.drawn = with_repetitions(drawn, seen.next)
+        work.drawn = with_repetitions(drawn, [following.get(i, farthest) for i in range(len(drawn))])
         later = {
             one.run.experiment.run_id: max(expected - number, 0) * one.run.settings.horizon
-            for one, number, expected in zip(drawn, seen.next, seen.expected, strict=True)
+            for one, number, expected in zip([drawn[i] for i in first], seen.next, seen.expected, strict=True)
         }
         self._progress.foresee(work.name, sum(later.values()))
         if seen.open_cases:
@@ -381,7 +385,7 @@ def _evidence(
     kept_of_runs = [own[i] for i in places]
     curves = unfold(plan.figure, curve_table(runs, kept_of_runs))
     finals = unfold(plan.figure, final_table(runs, [done[i] for i in places], kept_of_runs))
-    return Evidence(curves, finals, _provenance(plan.figure, runs, plan.scale))
+    return Evidence(curves, finals, _provenance(plan, runs))
 
 
 def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Path) -> None:
