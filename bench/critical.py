@@ -8,8 +8,6 @@ together with the probability asked for.
 import math
 from collections.abc import Callable
 
-from scipy import special
-
 Rule = Callable[[float, float], float]
 """Number of repetitions and one-sided error -> standard errors to that side."""
 
@@ -22,6 +20,8 @@ _RHO2 = (_LOG + math.log(_LOG) + 1.0) / EXPECTED_LOOK
 
 def fixed(n: float, error: float) -> float:
     """Return Student's quantile with n - 1 degrees of freedom, exceeded with probability ``error``."""
+    from scipy import special  # slow to import
+
     return -float(special.stdtrit(n - 1.0, error))
 
 
@@ -34,6 +34,8 @@ def sequential(n: float, error: float) -> float:
     theorem is about large n; here the normal quantile is replaced by Student's of the same probability, as an
     estimated variance needs while n is small.
     """
+    from scipy import special  # slow to import
+
     m = n * _RHO2
     normal = math.sqrt(2.0 * (m + 1.0) / m * math.log(math.sqrt(m + 1.0) / (2.0 * error)))
     # Of the logarithm, since the probability itself underflows.

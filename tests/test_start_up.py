@@ -26,4 +26,4 @@ def test_a_finished_run_imports_what_reads_its_results(tmp_path):
     commands = Commands(tmp_path)
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2")
     assert commands.call(*words).code == 0
-    assert imported(commands, *words) & SLOW <= {"pyarrow"}
+    assert imported(commands, *words) & SLOW <= {"pyarrow", "scipy"}  # scipy: quantiles of Student's distribution
