@@ -8,18 +8,19 @@ from bench.errors import BenchError, one_line
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.tables import to_csv
 from runners.figures import figure_names, load_figure
+from runners.papers import load_paper
 from runners.store import results_folder, write_text
 
 
 def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple[Path, int]:
-    """Write the pages, and the overview of claims from reference results; return the first page, and how many.
+    """Write the pages, and the overview of claims from reference results; return the first page, and how many were written.
 
     Parameters
     ----------
     folder
         The folder of results.
     changed
-        Names ``paper/figure`` of figures whose pages are written although they are there; None: all.
+        Names ``paper/figure`` of figures whose pages are written if what they show changed; None: all.
 
     Raises
     ------
@@ -27,16 +28,17 @@ def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple
         When results cannot be read, or pages cannot be written.
     """
     names = figure_names()
-    papers = read(folder, {name: load_figure(name) for name in names})
+    about = {paper: load_paper(paper) for paper in {name.split("/")[0] for name in names}}
+    papers = read(folder, {name: load_figure(name) for name in names}, about)
     old = {f"{name}/index.html" for name in names if changed is not None and name not in changed}
-    pages = build(papers, {name for name in old if (folder / name).is_file()})
+    pages = build(papers, {name for name in old if (folder / name).is_file()}, folder)
     claims = overview(papers)
     for name, page in pages.items():
         write_text(folder / name, page)
     if len(claims):
         write_text(folder / "claims.csv", to_csv(claims))
         write_text(folder / "claims.md", overview_text(claims))
-    return folder / "index.html", len(pages)
+    return folder / "index.html", sum(name.endswith(".html") for name in pages)
 
 
 def main() -> int:
@@ -46,7 +48,7 @@ def main() -> int:
     except (BenchError, OSError) as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
         return 1
-    print(f"gallery of {count} pages: {first}")
+    print(f"gallery, {count} pages written: {first}")
     return 0
 
 

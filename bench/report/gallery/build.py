@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,9 +12,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench.report.claims import VERDICTS
 from bench.report.figure import read_figure
+from bench.report.gallery.beside import groups, place
+from bench.report.gallery.inputs import inputs_of
 from bench.report.gallery.papers import PAPERS, Paper
-from bench.report.gallery.result import DATA, Result
+from bench.report.gallery.result import DATA, PARTS, Result
+from bench.report.gallery.small import small
 from bench.report.gallery.text import number
+from bench.report.plot import Panel
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
@@ -41,6 +45,7 @@ class Figure:
     name: str
     config: Mapping[str, Any]
     results: list[Result]
+    inputs: str = ""
 
     @property
     def first(self) -> Result | None:
@@ -59,11 +64,36 @@ class Figure:
         return f"{own}/index.html" if self.results else f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
+    def folder(self) -> str:
+        """The path of its pages in the folder of results."""
+        return f"{self.paper}/{self.name}"
+
+    @property
     def picture(self) -> str:
         """The path of its PNG in the folder of results, or ""."""
         file = f"{self.name}.png"
         found = self.first is not None and file in self.first.files
-        return quote(f"{self.paper}/{self.name}/{self.first.scale}/{file}") if self.first and found else ""
+        return quote(f"{self.folder}/{self.first.scale}/{file}") if self.first and found else ""
+
+    @property
+    def thumbnail(self) -> str:
+        """The path of its small picture, or "" where there is none."""
+        return quote(f"{self.folder}/thumbnail.svg") if self.has_plot else ""
+
+    @cached_property
+    def has_plot(self) -> bool:
+        """Whether there is something to draw small."""
+        return self.first is not None and self.first.plot is not None and bool(self._panels(""))
+
+    def small(self, panel: str = "", *, words: bool = False) -> str:
+        """Return a panel, by default the first that is not empty, as a small SVG file."""
+        size = (360, 220) if words else (200, 110)
+        return small(self._panels(panel)[0], *size, words=words)
+
+    def _panels(self, title: str) -> list[Panel]:
+        plot = self.first.plot if self.first else None
+        panels = [panel for panel in plot.panels if panel.marks] if plot else []
+        return [panel for panel in panels if panel.title == title] or panels
 
 
 @dataclass
@@ -73,6 +103,8 @@ class PaperPage:
     name: str
     about: Paper
     figures: list[Figure] = field(default_factory=list)
+    finding: str = ""
+    headline: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def made(self) -> list[Figure]:
@@ -85,8 +117,22 @@ class PaperPage:
         firsts = [figure.first for figure in self.figures if figure.first and not figure.first.caveat]
         return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
 
+    @property
+    def shown(self) -> Figure | None:
+        """The figure that its card shows."""
+        wanted = [figure for figure in self.made if figure.name == self.headline.get("figure")]
+        return next((figure for figure in wanted if figure.has_plot), None)
 
-def read(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> list[PaperPage]:
+    @property
+    def agreement(self) -> tuple[int, int]:
+        """How many published means lie inside our interval, and of how many."""
+        pairs = [figure.first.agreement for figure in self.figures if figure.first]
+        return sum(inside for inside, _ in pairs), sum(number for _, number in pairs)
+
+
+def read(
+    results: Path, figures: Mapping[str, Mapping[str, Any]], about: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[PaperPage]:
     """Return all papers with their figures and what there is of their results.
 
     Parameters
@@ -95,20 +141,30 @@ def read(results: Path, figures: Mapping[str, Mapping[str, Any]]) -> list[PaperP
         The folder of results; may be unfinished or not there.
     figures
         The figures there can be, by ``paper/figure``. Others that have results are shown, too.
+    about
+        By paper: ``finding``, a sentence, and ``headline``, the ``figure`` and ``panel`` that its card shows.
     """
     names = sorted({*figures, *_found(results)}, key=_natural)
     papers = {paper: PaperPage(paper, PAPERS.get(paper, Paper(paper, "", ""))) for paper in _in_order(names)}
+    for paper, page in papers.items():
+        own = (about or {}).get(paper, {})
+        page.finding, page.headline = str(own.get("finding", "")).strip(), own.get("headline", {})
     for name in names:
         paper, figure = name.split("/")
         config = figures.get(name, {})
         known = read_figure(config) if config.get("kind") else None
         made = [Result(folder, known) for folder in _scales(results / name)]
         papers[paper].figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
+    for page in papers.values():
+        around = [page.name, page.about, [figure.name for figure in page.made]]
+        for figure in page.made:
+            folders = [results / figure.folder / result.scale for result in figure.results]
+            figure.inputs = inputs_of(folders, figure.config, around)
     return list(papers.values())
 
 
-def build(papers: list[PaperPage], skipped: Collection[str] = ()) -> dict[str, str]:
-    """Return the pages of the gallery by their path in the folder of results.
+def build(papers: list[PaperPage], skipped: Collection[str] = (), old: Path | None = None) -> dict[str, str]:
+    """Return the pages and small pictures of the gallery by their path in the folder of results.
 
     Parameters
     ----------
@@ -116,20 +172,52 @@ def build(papers: list[PaperPage], skipped: Collection[str] = ()) -> dict[str, s
         What there is, as `read` returns it.
     skipped
         Pages of figures that are not wanted.
+    old
+        The folder of results: pages of figures there that were made of the same are left out.
     """
-    templates = {name: _environment().get_template(f"{name}.html.j2") for name in ("index", "paper", "figure")}
+    names = ("index", "claims", "paper", "figure")
+    templates = {name: _environment().get_template(f"{name}.html.j2") for name in names}
     every = [figure for page in papers for figure in page.figures]
     totals = {verdict: sum(page.totals[verdict] for page in papers) for verdict in VERDICTS}
+    common = {"papers": papers, "totals": totals, "figures": every}
+    choices = {part: sorted({own for f in every if f.first for own in f.first.choices[part]}) for part in PARTS}
     pages = {
-        "index.html": templates["index"].render(papers=papers, findings=_findings(every), totals=totals, figures=every)
+        "index.html": templates["index"].render(**common, choices=choices, ranks=_ranks(every)),
+        "claims.html": templates["claims"].render(**common),
     }
     for page in papers:
         pages[f"{page.name}/index.html"] = templates["paper"].render(paper=page)
         for figure in page.made:
-            name = f"{page.name}/{figure.name}/index.html"
-            if name not in skipped:
+            name = f"{figure.folder}/index.html"
+            if name not in skipped and not (old and _is_fresh(old / name, figure)):
                 pages[name] = templates["figure"].render(paper=page, figure=figure)
+            if figure.has_plot:
+                pages[f"{figure.folder}/thumbnail.svg"] = figure.small()
+        if page.shown:
+            pages[f"{page.name}/headline.svg"] = page.shown.small(page.headline.get("panel", ""), words=True)
     return pages
+
+
+def _is_fresh(page: Path, figure: Figure) -> bool:
+    """Return whether a page was made of what there is now."""
+    try:
+        with page.open(encoding="utf-8") as file:
+            return f"<!-- {figure.inputs} -->" in file.read(200)
+    except (OSError, ValueError):
+        return False
+
+
+def _ranks(figures: list[Figure]) -> dict[str, Any] | None:
+    """Return the mean ranks of all tuners, the best first, with the figure they are of; None without."""
+    for figure in figures:
+        if figure.folder != "tournament/ranks" or not figure.first:
+            continue
+        table = figure.first.table("ranks")
+        if {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"} <= set(table) and len(table):
+            last = max(len(table), float(table["ci_high"].max()))
+            rows = table.sort_values("mean_rank").to_dict("records")
+            return {"figure": figure, "rows": rows, "last": last}
+    return None
 
 
 @cache
@@ -150,6 +238,8 @@ def _environment() -> Environment:
         "ALWAYS": ("holds", "fails", "open"),
         "WORKED": WORKED,
         "DATA": DATA,
+        "groups": groups,
+        "place": place,
     }
     environment.filters["number"] = number
     return environment
@@ -181,12 +271,3 @@ def _folders(folder: Path) -> list[Path]:
         return []
     return sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
 
-
-def _findings(figures: list[Figure]) -> dict[str, list[tuple[Figure, list[dict[str, Any]]]]]:
-    """Return, by verdict, the claims that have cases with it: the figure and these cases."""
-    made = [(figure, figure.first) for figure in figures if figure.first]
-    made.sort(key=lambda pair: bool(pair[1].caveat))  # at the end what allows no conclusion
-    return {
-        verdict: [(figure, cases) for figure, first in made for cases in first.grouped_claims(verdict)]
-        for verdict in VERDICTS
-    }

@@ -1,7 +1,9 @@
 """What is on disk of one figure at one scale."""
 
 import io
+import math
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -10,15 +12,18 @@ import pandas as pd
 from bench.errors import BenchError
 from bench.report.claims import VERDICTS, after_holm
 from bench.report.figure import Figure
+from bench.report.gallery.beside import Beside
 from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
+from bench.report.plot import Plot
 from bench.report.provenance import PACKAGED, SURROGATE, Provenance, number_of_repetitions
 from bench.report.reading import Reading
 from bench.report.readings import EXPLAINED, INSIDE, UNEXPLAINED, specification
 from bench.report.render import plot_of
 from bench.report.results import Results
 
+PARTS = ("env", "algorithm", "tuner")
 SCALES = ("paper", "reduced", "quick", "smoke")
 _CLAIM = (
     *("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect"),
@@ -131,8 +136,9 @@ class Result:
         """Whether a formula made the numbers, and nothing was run."""
         return self._figure is not None and self._figure.source == "formula"
 
-    def picture(self) -> Picture | None:
-        """Return the figure with its numbers, drawn from the tables; None if that cannot be done."""
+    @cached_property
+    def plot(self) -> Plot | None:
+        """What the figure shows, from the tables; None if that cannot be said."""
         if self._figure is None or self.is_computed:
             return None
         curves = self._csv("curves.csv") if self._figure.curve_columns() else pd.DataFrame()
@@ -142,11 +148,50 @@ class Result:
             finals = finals.join(seconds[[name for name in seconds if name not in finals]])
         try:
             results = Results(self._figure, curves, finals, self._provenance)
-            plot = plot_of(self._figure, results, self._tables)
+            return plot_of(self._figure, results, self._tables)
         except (BenchError, KeyError, TypeError, ValueError) as error:
             self.problems.append(f"no picture to point at: the tables don't fit the figure's settings ({error})")
             return None
-        return picture(plot, f"{self.scale}-")
+
+    def picture(self) -> Picture | None:
+        """Return the figure with its numbers; None if it cannot be drawn."""
+        return None if self.plot is None else picture(self.plot, f"{self.scale}-")
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a table by its file name; empty without."""
+        return self._tables.get(name, pd.DataFrame())
+
+    @cached_property
+    def choices(self) -> dict[str, list[str]]:
+        """The environments, algorithms and tuners of its runs, as their commands name them."""
+        words = [word for run in self.manifest.runs for word in run.command.split()]
+        return {
+            part: sorted({word.removeprefix(f"{part}=") for word in words if word.startswith(f"{part}=")})
+            for part in PARTS
+        }
+
+    @cached_property
+    def published(self) -> list[Beside]:
+        """Published means, each beside the measured mean with its interval."""
+        table = self.table("table")
+        needed = ["mean", "ci_low", "ci_high", "published_mean"]
+        if self.caveat or not set(needed) <= set(table):
+            return []
+        numbers = table[needed].apply(pd.to_numeric, errors="coerce")
+        at = list(table.columns)
+        names = at[: min(at.index(name) for name in ("n", "rounds", "mean") if name in at)]
+        row_name = "method" if "method" in names else (names or [""])[0]
+        labels = table[sorted(names, key=lambda name: name == row_name)].fillna("")
+        rows = [
+            Beside(tuple(map(number, labels.loc[i].tolist())), *(float(value) for value in row))
+            for i, row in zip(numbers.index, numbers.to_numpy(), strict=True)
+        ]
+        return [row for row in rows if all(map(math.isfinite, row[1:]))]
+
+    @property
+    def agreement(self) -> tuple[int, int]:
+        """How many published means lie inside the interval of the measured mean, and of how many."""
+        return sum(row.is_inside for row in self.published), len(self.published)
 
     def readings(self) -> "ReadingsView | None":
         """Return what the page shows of the figure's readings; None if it has none, or they have not been run."""

@@ -1,0 +1,81 @@
+"use strict";
+// Filters a list and sorts a table, and keeps both in the address: #figures?paper=cdt&words=LinUCB
+(() => {
+  const form = document.querySelector(".filters");
+  const items = [...document.querySelectorAll(form.dataset.items)];
+  const said = form.querySelector("output");
+  const texts = new Map(items.map((item) => [item, `${item.textContent} ${item.dataset.words ?? ""}`.toLowerCase()]));
+  const heads = [...document.querySelectorAll(".sortable th")];
+  const anchor = form.closest("section")?.id ?? "claims";
+  let order = "";
+
+  function show() {
+    const wanted = [...new FormData(form)].filter(([, value]) => value.trim());
+    let count = 0;
+    for (const item of items) {
+      item.hidden = !wanted.every(([name, value]) => name === "words"
+        ? value.toLowerCase().split(/\s+/).every((word) => texts.get(item).includes(word))
+        : item.dataset[name].split(" ").includes(value));
+      count += !item.hidden;
+    }
+    said.textContent = `${count} of ${items.length}`;
+    return wanted;
+  }
+
+  function write() {
+    const view = new URLSearchParams(show());
+    if (order) view.set("sort", order);
+    const query = view.toString();
+    history.replaceState(null, "", query || location.hash.includes("?") ? `#${anchor}${query ? `?${query}` : ""}` : location.href);
+  }
+
+  const key = (row, at) => {
+    const text = row.cells[at].textContent.trim();
+    const number = parseFloat(text.replace(/^\[/, "").replace(/,(?=\d{3})/g, "").replace("−", "-"));
+    return heads[at].classList.contains("number") ? [Number.isNaN(number) ? Infinity : number, text] : [0, text];
+  };
+
+  function sort(by) {
+    const [name, way] = [by.replace(/^-/, ""), by.startsWith("-") ? -1 : 1];
+    const at = heads.findIndex((head) => head.dataset.name === name);
+    order = at < 0 ? "" : by;
+    heads.forEach((head, i) => {
+      if (i === at) head.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
+    });
+    const compare = (a, b) => {
+      const [x, y] = [key(a, at), key(b, at)];
+      return way * (x[0] === y[0] ? x[1].localeCompare(y[1], "en", { numeric: true }) : x[0] - y[0]);
+    };
+    const rows = at < 0 ? items : [...items].sort(compare);
+    if (heads.length) rows[0]?.parentElement.append(...rows);
+  }
+
+  function read() {
+    const [at, query] = location.hash.slice(1).split("?");
+    if (query === undefined && at !== anchor) return void show(); // a plain link within the page
+    const view = new URLSearchParams(query ?? "");
+    for (const field of form.elements) if (field.name) field.value = view.get(field.name) ?? "";
+    sort(view.get("sort") ?? "");
+    show();
+    if (query !== undefined) document.getElementById(at)?.scrollIntoView();
+  }
+
+  for (const head of heads) {
+    head.dataset.name = head.textContent;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      sort(order === head.dataset.name ? `-${order}` : head.dataset.name);
+      write();
+    });
+  }
+  form.hidden = false;
+  form.addEventListener("input", write);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(write));
+  addEventListener("hashchange", read);
+  read();
+})();
