@@ -13,7 +13,7 @@ from runners.store import results_folder, write_text
 
 
 def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple[Path, int]:
-    """Write the pages, and the overview of claims from reference results; return the first page, and how many were written.
+    """Write the pages, and the overview of claims from reference results; return the first page, and how many are new.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -24,14 +25,17 @@ from gallery_site import (
 )
 
 from bench.report.gallery import build, overview, overview_text, read
+from bench.report.gallery.beside import Beside, groups, place
 from bench.report.gallery.papers import PAPERS
 from bench.report.gallery.picture import Picture, picture
+from bench.report.gallery.small import small
 from bench.report.gallery.text import duration, number, readable
 from bench.report.parts import part_id, read_part_id
 from bench.report.render import render
 from bench.report.style import line_style
 from runners import gallery
 from runners.config_tree import CONFIGS
+from runners.papers import load_paper
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,7 @@ class Page(HTMLParser):
         given = dict(attrs)
         self.links += [str(given[key]) for key in ("href", "src") if key in given and tag != "use"]
         self.ids += [str(given["id"])] if "id" in given else []
-        if tag not in ("meta", "link", "img", "br", "path", "use", "rect"):
+        if tag not in ("meta", "link", "img", "br", "input", "path", "use", "rect"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -86,8 +90,8 @@ def numbers_of(page: Path) -> dict[tuple[str, str, str], list[list[Any]]]:
 
 
 def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
-    pages = {path: Page(path.read_text()) for path in site.rglob("index.html")}
-    assert len(pages) == 3 + len(FIGURES_MADE) - 1
+    pages = {path: Page(path.read_text()) for path in site.rglob("*.html")}
+    assert len(pages) == 4 + len(FIGURES_MADE) - 1
     for path, page in pages.items():
         assert not page.open
         assert len(page.ids) == len(set(page.ids))
@@ -122,8 +126,13 @@ def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: P
     words = words_of(site / "index.html")
     assert pd.read_csv(site / "habo/limits/quick/claims.csv")["verdict"].tolist() == ["holds", "fails"]
     assert "✓ 1 hold ✗ 1 fail ○ 0 open 10 of 11 figures have results" in words
-    assert "syndicated figure2 ·2 paper ⚠" in words
-    assert "unmade no results" in words
+    text = (site / "index.html").read_text()
+    [card] = re.findall(r'<li data-paper="syndicated"[^>]*>(?:(?!</li>).)*figure2(?:(?!</li>).)*</li>', text, re.DOTALL)
+    assert 'data-verdict="holds "' in card
+    assert 'aria-label="2 hold"' in card
+    assert "⚠ surrogate data" in card
+    assert "unmade no results" not in words
+    assert "syndicated unmade Not yet" in words
     (site.parent / "plain").mkdir()
     write(site.parent / "plain/syndicated/figure2/quick", CURVES)
     front = build(read(site.parent / "plain", FIGURES_MADE))["index.html"]
@@ -131,8 +140,7 @@ def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: P
 
 
 def test_findings_lead_to_the_claims_of_their_figure(site: Path) -> None:
-    text = (site / "index.html").read_text()
-    findings = text[text.index('id="findings"') :]
+    findings = (site / "claims.html").read_text()
     for name, claim in (("syndicated/figure2", "TL is better"), ("habo/limits", "Under the bound")):
         assert re.search(rf'href="{name}/index.html#claims">{claim}', findings)
 
@@ -312,7 +320,7 @@ def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
     (tmp_path / "new & paper/fig #1/odd").mkdir(parents=True)
     (tmp_path / "new & paper/fig #1/odd/claims.csv").write_text("claim,verdict,estimate\n1,perhaps,much\n")
     pages = build(read(tmp_path, {}))
-    assert list(pages) == ["index.html", "new & paper/index.html", "new & paper/fig #1/index.html"]
+    assert list(pages) == ["index.html", "claims.html", "new & paper/index.html", "new & paper/fig #1/index.html"]
     assert 'href="new%20%26%20paper/fig%20%231/index.html"' in pages["index.html"]
     assert "has no verdict" in pages["new & paper/fig #1/index.html"]
 
@@ -368,3 +376,52 @@ def test_pages_of_figures_that_did_not_change_are_kept(tmp_path: Path) -> None:
     pages[0].unlink()
     gallery.write_gallery(tmp_path, ["syndicated/figure3"])
     assert [page.read_text() for page in pages] == whole
+
+
+def test_a_page_is_drawn_anew_when_what_it_shows_changed(tmp_path: Path) -> None:
+    write(tmp_path / "syndicated/figure2/quick", CURVES)
+    page = "syndicated/figure2/index.html"
+    first = build(read(tmp_path, FIGURES_MADE), old=tmp_path)
+    (tmp_path / page).write_text(first[page])
+    assert page not in build(read(tmp_path, FIGURES_MADE), old=tmp_path)
+    assert page in build(read(tmp_path, FIGURES_MADE | {"syndicated/figure2": CURVES | {"title": "x"}}), old=tmp_path)
+    for name in ("claims.csv", "curves.csv", "manifest.json"):
+        path = tmp_path / "syndicated/figure2/quick" / name
+        before = path.read_text()
+        path.write_text(before + "\n")
+        assert page in build(read(tmp_path, FIGURES_MADE), old=tmp_path), name
+        path.write_text(before)
+    assert page not in build(read(tmp_path, FIGURES_MADE), old=tmp_path)
+
+
+def test_published_means_are_counted_inside_the_interval() -> None:
+    rows = [Beside(("p", name), 2.0, 1.0, 3.0, value) for name, value in (("a", 1.0), ("b", 3.1), ("c", 0.9))]
+    assert [row.is_inside for row in rows] == [True, False, False]
+    [(group, low, high, own)] = groups(rows)
+    assert (group, [name for name, _ in own]) == ("p", ["a", "b", "c"])
+    assert low < 0.9 < 3.1 < high
+    assert (place(1.5, 1, 2), place(1, 1, 2)) == ("50.0%", "0.0%")
+
+
+def test_a_small_picture_has_the_lines_of_its_panel() -> None:
+    panel = render(CURVES, *made_up(CURVES)).plot.panels[0]
+    text = small(panel, words=True)
+    lines = [mark for mark in panel.marks if mark.shape == "line" and mark.look.dash != "none"]
+    assert text.count('stroke-width="1.8"') + text.count('stroke-dasharray="4 3"') == len(lines)
+    assert EVIL not in text
+    ends = [float(path.split()[-1]) for path in re.findall(r'<path d="M([^"]*)"[^>]*stroke-width="1.8"', text)]
+    assert all(0 <= end <= 110 for end in ends)
+    ElementTree.fromstring(text)
+
+
+def test_findings_rest_on_the_verdicts_of_the_reference_results() -> None:
+    """A finding is no stronger than its claims: it must be read again when a verdict changes."""
+    checked = 0
+    for path in (CONFIGS / "paper").glob("*.yaml"):
+        for figure, claim, verdicts in load_paper(path.stem).get("rests_on", []):
+            [table] = (CONFIGS.parent / "results" / path.stem / figure).glob("*/claims.csv")
+            claims = pd.read_csv(table, dtype={"claim": str})
+            found = set(claims[claims["claim"] == claim]["verdict"])
+            assert found == set(verdicts), f"{path.stem} {figure} {claim}: read its finding again"
+            checked += 1
+    assert checked > 10

@@ -93,7 +93,7 @@ def faults(browser: Chromium, page: Path, width: int, dark: bool) -> list[str]:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int, dark: bool) -> None:
-    pages = sorted(site.rglob("index.html"))
+    pages = sorted(site.rglob("*.html"))
     assert len(pages) > 10
     found = {str(page.relative_to(site)): faults(browser, page, width, dark) for page in pages}
     assert {page: wrong for page, wrong in found.items() if wrong} == {}
@@ -178,6 +178,45 @@ def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site
         assert len(rest) == len(wanted), (page, rest)
         for line, pattern in zip(rest, wanted, strict=True):
             assert re.fullmatch(pattern, line), (page, line)
+    assert browser.complaints == []
+
+
+SHOWN = '[...document.querySelectorAll("#list > :not([hidden])")].map((item) => item.textContent)'
+
+
+def test_filters_are_kept_in_the_address(browser: Chromium, site: Path) -> None:
+    address = (site / "index.html").as_uri()
+    browser.open(address, 1440)
+    assert len(browser.run(SHOWN)) == 11
+    browser.run("""(() => { const form = document.querySelector(".filters"); form.elements.paper.value = "syndicated";
+      form.elements.words.value = "tl BETTER"; form.dispatchEvent(new Event("input")); })()""")
+    view = browser.run("location.hash")
+    assert view == "#figures?paper=syndicated&words=tl+BETTER"
+    [shown] = browser.run(SHOWN)
+    assert "figure2" in shown
+    browser.open(address + view, 375)
+    assert browser.run(SHOWN) == [shown]
+    assert browser.run('document.querySelector("output").textContent') == "1 of 11"
+    browser.open(address + "#figures?verdict=fails", 375)
+    [shown] = browser.run(SHOWN)
+    assert "limits" in shown
+    assert browser.complaints == []
+
+
+def test_claims_are_sorted_and_filtered(browser: Chromium, site: Path) -> None:
+    address = (site / "claims.html").as_uri()
+    browser.open(address, 1440)
+    click = 'document.querySelectorAll(".sortable th button")[3].click()'
+    numbers = '[...document.querySelectorAll("#list > tr")].map((row) => parseFloat(row.cells[3].textContent.replace("−", "-")))'
+    for _ in range(2):
+        browser.run(click)
+    found = browser.run(numbers)
+    assert len(found) == 4
+    assert found == sorted(found, reverse=True)
+    assert browser.run("location.hash") == "#claims?sort=-estimate"
+    browser.open(address + "#claims?verdict=fails&sort=estimate", 1440)
+    assert len(browser.run(SHOWN)) == 1
+    assert browser.run('document.querySelector("[aria-sort]").textContent') == "estimate"
     assert browser.complaints == []
 
 

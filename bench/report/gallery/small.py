@@ -123,7 +123,9 @@ def _drawn(mark: Mark, x: _Scale, y: _Scale) -> list[str]:
         else:
             for i in range(len(low)):
                 ends = [(across[i], low[i]), (across[i], high[i])]
-                parts.append(_path(ends if mark.number == "y" else [(low[i], down[i]), (high[i], down[i])], colour, 1.2))
+                parts.append(
+                    _path(ends if mark.number == "y" else [(low[i], down[i]), (high[i], down[i])], colour, 1.2)
+                )
     if look.dash != "none":
         parts.append(_path([*zip(across, down, strict=True)], colour, 1.8, "" if look.dash == "-" else "5 3"))
     elif look.marker:
