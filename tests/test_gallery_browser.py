@@ -207,7 +207,8 @@ def test_claims_are_sorted_and_filtered(browser: Chromium, site: Path) -> None:
     address = (site / "claims.html").as_uri()
     browser.open(address, 1440)
     click = 'document.querySelectorAll(".sortable th button")[3].click()'
-    numbers = '[...document.querySelectorAll("#list > tr")].map((row) => parseFloat(row.cells[3].textContent.replace("−", "-")))'
+    number = 'parseFloat(row.cells[3].textContent.replace("−", "-"))'
+    numbers = f'[...document.querySelectorAll("#list > tr")].map((row) => {number})'
     for _ in range(2):
         browser.run(click)
     found = browser.run(numbers)
