@@ -128,8 +128,8 @@ def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: P
     assert "✓ 1 hold ✗ 1 fail ○ 0 open 10 of 11 figures have results" in words
     text = (site / "index.html").read_text()
     [card] = re.findall(r'<li data-paper="syndicated"[^>]*>(?:(?!</li>).)*figure2(?:(?!</li>).)*</li>', text, re.DOTALL)
-    assert 'data-verdict="holds "' in card
-    assert 'aria-label="2 hold"' in card
+    assert 'data-verdict="says_nothing "' in card
+    assert 'aria-label="2 say nothing"' in card
     assert "⚠ surrogate data" in card
     assert "unmade no results" not in words
     assert "syndicated unmade Not yet" in words
