@@ -157,9 +157,9 @@ def read(
         papers[paper].figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
     for page in papers.values():
         around = [page.name, page.about, [figure.name for figure in page.made]]
-        for figure in page.made:
-            folders = [results / figure.folder / result.scale for result in figure.results]
-            figure.inputs = inputs_of(folders, figure.config, around)
+        for shown in page.made:
+            folders = [results / shown.folder / result.scale for result in shown.results]
+            shown.inputs = inputs_of(folders, shown.config, around)
     return list(papers.values())
 
 

@@ -96,12 +96,13 @@ def _drawn(mark: Mark, x: _Scale, y: _Scale) -> list[str]:
     look, shape = mark.look, mark.shape
     colour, opacity = escape(str(look.color)), f' opacity="{look.alpha:g}"' if look.alpha < 1 else ""
     if mark.x is None or mark.y is None:
-        if mark.x is None and mark.y is None:
-            return []
-        across = mark.x is None
-        at = float((y if across else x)(mark.y if across else mark.x).flat[0])
-        ends = [(x.start, at), (x.end, at)] if across else [(at, y.start), (at, y.end)]
-        return [_path(ends, colour, 1, "4 3")]
+        if mark.y is not None:
+            at = float(y(mark.y).flat[0])
+            return [_path([(x.start, at), (x.end, at)], colour, 1, "4 3")]
+        if mark.x is not None:
+            at = float(x(mark.x).flat[0])
+            return [_path([(at, y.start), (at, y.end)], colour, 1, "4 3")]
+        return []
     if shape == "text":
         return []
     if shape in ("cell", "box", "tick"):
