@@ -38,7 +38,7 @@ LOOK = r"""
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const text = walker.currentNode, node = text.parentElement, style = getComputedStyle(node);
-    if (!text.data.trim() || node.closest("svg, script, style, [hidden]")) continue;
+    if (!text.data.trim() || node.closest("svg, script, style, [hidden], .unseen")) continue;
     const range = document.createRange();
     range.selectNodeContents(text);
     const box = range.getBoundingClientRect();
