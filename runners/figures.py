@@ -112,7 +112,9 @@ def expand(figure: Mapping[str, Any], scale: str, extra: list[str]) -> list[Labe
 
 def by_reading(figure: Mapping[str, Any], drawn: Sequence[LabelledRun]) -> dict[str, list[int]]:
     """Return the positions of the experiments under each reading, the first first; "" in a figure without readings."""
-    names = [reading["name"] for reading in figure.get("readings", [])] or [""]
+    if not figure.get("readings"):
+        return {"": list(range(len(drawn)))}
+    names = [reading["name"] for reading in figure["readings"]]
     found: dict[str, list[int]] = {name: [] for name in names}
     for position, one in enumerate(drawn):
         found[one.labels.get(READING, names[0])].append(position)

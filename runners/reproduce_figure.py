@@ -381,7 +381,7 @@ def _evidence(
     plan: FigurePlan, drawn: list[LabelledRun], done: list[list[int]], own: list[list[Kept]], places: list[int]
 ) -> Evidence:
     """Return the tables of some of the experiments, which are those of one reading."""
-    runs = [without_reading(drawn[i]) for i in places]
+    runs = [without_reading(drawn[i]) if plan.figure.readings else drawn[i] for i in places]
     kept_of_runs = [own[i] for i in places]
     curves = unfold(plan.figure, curve_table(runs, kept_of_runs))
     finals = unfold(plan.figure, final_table(runs, [done[i] for i in places], kept_of_runs))
