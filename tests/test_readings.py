@@ -17,7 +17,7 @@ from bench.report.readings import of_mean, of_std
 from bench.report.render import Evidence, render, render_readings
 from runners.committed import CommittedRepetitions
 from runners.experiment import play
-from runners.figures import by_reading, expand, load_figure, without_reading
+from runners.figures import LabelledRun, by_reading, expand, load_figure, without_reading
 from runners.pool import Runner
 from runners.reproduce_figure import FigurePlan, reproduce_figure
 
@@ -260,3 +260,9 @@ def test_table_1_as_its_authors_ran_it_has_the_printed_cells(features, printed):
     traces = [play(experiment, repetition).columns() for repetition in range(one.run.settings.repetitions)]
     finals = np.array([trace["regret"][-1] for trace in traces])
     assert (round(finals.mean(), 2), round(finals.std(), 2)) == printed
+
+
+def test_without_readings_an_axis_may_be_called_reading():
+    figure = {key: value for key, value in FIGURE.items() if key != "readings"}
+    drawn = [LabelledRun({"reading": label}, [], None) for label in ("one", "other")]
+    assert by_reading(figure, drawn) == {"": [0, 1]}
