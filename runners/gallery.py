@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench.errors import BenchError, one_line
 from bench.report.gallery import build, overview, overview_text, read
+from bench.report.published import published_overview, published_text
 from bench.report.tables import to_csv
 from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
@@ -13,7 +14,9 @@ from runners.store import results_folder, write_text
 
 
 def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple[Path, int]:
-    """Write the pages, and the overview of claims from reference results; return the first page, and how many are new.
+    """Write the pages, and overviews of claims and published numbers from reference results.
+
+    Return the first page, and how many are new.
 
     Parameters
     ----------
@@ -29,7 +32,8 @@ def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple
     """
     names = figure_names()
     about = {paper: load_paper(paper) for paper in {name.split("/")[0] for name in names}}
-    papers = read(folder, {name: load_figure(name) for name in names}, about)
+    figures = {name: load_figure(name) for name in names}
+    papers = read(folder, figures, about)
     old = {f"{name}/index.html" for name in names if changed is not None and name not in changed}
     pages = build(papers, {name for name in old if (folder / name).is_file()}, folder)
     claims = overview(papers)
@@ -38,6 +42,9 @@ def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple
     if len(claims):
         write_text(folder / "claims.csv", to_csv(claims))
         write_text(folder / "claims.md", overview_text(claims))
+        numbers = published_overview(figures, folder)
+        write_text(folder / "numbers.csv", to_csv(numbers))
+        write_text(folder / "numbers.md", published_text(numbers))
     return folder / "index.html", sum(name.endswith(".html") for name in pages)
 
 

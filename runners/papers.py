@@ -87,8 +87,8 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        For each number the label on each axis, ``what`` it is (by default ``mean``), ``value`` and, where there is one,
-        a ``note``.
+        For each number the label on each axis, ``what`` it is (by default ``mean``), ``value``, ``cell``, the name it
+        has in every figure that shows it, and, where there is one, a ``note``.
 
     Raises
     ------
@@ -116,11 +116,14 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for point in itertools.product(*shown):
         keys = itertools.product(*(columns[label] for columns, label in zip(shown, point, strict=True)))
-        number = next((numbers[key] for key in keys if key in numbers), None)
-        if number is not None:
-            entry = {**dict(zip(axes, point, strict=True)), **fixed}
+        cell = next((key for key in keys if key in numbers), None)
+        if cell is not None:
+            number = numbers[cell]
+            entry: dict[str, Any] = {**dict(zip(axes, point, strict=True)), **fixed}
             what = entry.pop("what", "mean")
-            found.append({**entry, "what": what, **(number if isinstance(number, dict) else {"value": number})})
+            name = ": ".join([wanted["table"], *cell, *([] if "what" in axes else [what])])
+            value = number if isinstance(number, dict) else {"value": number}
+            found.append({**entry, "what": what, **value, "cell": name})
     return found
 
 

@@ -357,7 +357,7 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     write_text(folder / "manifest.json", json.dumps(_manifest(work.plan, drawn, provenance, done), indent=1))
     write_text(folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store), indent=1))
     save(rendering.picture, folder, figure.name)
-    if figure.readings:
+    if figure.readings or (figure.published and evidence and not is_measured(figure.column)):
         _write_readings(figure, evidence, folder)
 
     names = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
@@ -389,7 +389,7 @@ def _evidence(
 
 
 def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Path) -> None:
-    """Write final values, claims and numbers under the readings, and their pictures."""
+    """Write claims, numbers and final values under the readings, and their pictures; without readings the numbers."""
     size = figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
     readings = render_readings(figure, evidence, size)
     others = [own.finals.assign(**{READING: name}) for name, own in list(evidence.items())[1:]]
@@ -397,7 +397,8 @@ def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Pa
         finals = pd.concat(others, ignore_index=True)
         finals = finals[[READING, *(name for name in finals if name != READING and not is_measured(str(name)))]]
         write_text(folder / "readings_finals.csv", to_csv(finals))
-    write_text(folder / "readings.csv", to_csv(readings.claims))
+    if figure.readings:
+        write_text(folder / "readings.csv", to_csv(readings.claims))
     if len(readings.numbers):
         write_text(folder / "numbers.csv", to_csv(readings.numbers))
     for name, plot in readings.plots.items():

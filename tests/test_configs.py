@@ -167,8 +167,10 @@ def test_published_numbers_are_chosen_and_renamed():
     """As figures name them: with labels of their own, the first of several columns that has a number, and a note."""
     found = published("cdt", {"table": "regret", "method": {"k": ["CDT, k = 3", "CDT"], "OP": "OP"}, "extra": "x"})
     assert len(found) == 28
-    assert {"panel": "GLOC, simulation", "method": "k", "extra": "x", "what": "mean", "value": 415.05} in found
-    assert {"panel": "LinUCB, simulation", "method": "k", "extra": "x", "what": "mean", "value": 298.28} in found
+    assert {"panel": "GLOC, simulation", "method": "k", "extra": "x", "what": "mean", "value": 415.05,
+            "cell": "regret: GLOC, simulation: CDT, k = 3: mean"} in found  # fmt: skip
+    assert {"panel": "LinUCB, simulation", "method": "k", "extra": "x", "what": "mean", "value": 298.28,
+            "cell": "regret: LinUCB, simulation: CDT: mean"} in found  # fmt: skip
     (odd,) = [one for one in published("opl_hpo", {"table": "table3"}) if "note" in one]
     assert (odd["value"], odd["beta0"]) == (0.831, "3")
     assert {one["what"] for one in published("online_hpo", {"table": "table1"})} == {"mean", "std"}

@@ -13,6 +13,7 @@ from bench.report.drawing import draw
 from bench.report.figure import read_figure
 from bench.report.gallery.result import Result
 from bench.report.provenance import Provenance
+from bench.report.published import published_overview, published_text
 from bench.report.readings import of_mean, of_std
 from bench.report.render import Evidence, render, render_readings
 from runners.committed import CommittedRepetitions
@@ -219,10 +220,10 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
         plan = FigurePlan(read_figure(figure), where, "smoke", [], "command", is_reference=True)
         folders.append(reproduce_figure(plan, jobs=1, runner=Runner()).folder)
     plain, readings = ({path.name: path for path in folder.iterdir()} for folder in reversed(folders))
-    more = {"readings.csv", "readings_finals.csv", "numbers.csv"}
+    more = {"readings.csv", "readings_finals.csv"}
     more |= {f"made_up_{name}.{ending}" for name in ("readings", "numbers") for ending in ("png", "svg")}
     assert set(readings) - set(plain) == more
-    for name in set(plain) - {"manifest.json", "environment.json", "repetitions.parquet", "seconds.csv"}:
+    for name in set(plain) - {"manifest.json", "environment.json", "repetitions.parquet", "seconds.csv", "numbers.csv"}:
         assert plain[name].read_bytes() == readings[name].read_bytes(), name
     manifest = json.loads(readings["manifest.json"].read_text())
     assert [reading["name"] for reading in manifest["readings"]] == ["as printed", "less noise"]
@@ -266,3 +267,69 @@ def test_without_readings_an_axis_may_be_called_reading():
     figure = {key: value for key, value in FIGURE.items() if key != "readings"}
     drawn = [LabelledRun({"reading": label}, [], None) for label in ("one", "other")]
     assert by_reading(figure, drawn) == {"": [0, 1]}
+
+
+def test_a_number_is_explained_by_the_better_source_and_then_by_a_cause():
+    guess = {**QUIET, "name": "guess", "source": ["assumed", "nothing said"]}
+    cause = {"only": {"method": ["OP"]}, "shown_in": "syndicated/bound", "text": "An example"}
+    published = [
+        {"method": "TL", "what": "mean", "value": 20.4, "cell": "table: TL"},
+        {"method": "OP", "what": "mean", "value": 500.0, "cell": "table: OP"},
+    ]
+    given = {**with_readings(PRINTED, guess, QUIET), "published": published, "causes": [cause]}
+    tables = {"as printed": finals(LOW, LOW), "guess": finals(HIGH, LOW), "less noise": finals(HIGH, LOW)}
+    found = {name: Evidence(pd.DataFrame(), table, SIZE) for name, table in tables.items()}
+    numbers = render_readings(read_figure(given), found, 6).numbers
+    said = {row["cell"]: (row["verdict"], row["by"], row["by_source"]) for row in numbers.to_dict("records")}
+    assert said["table: TL"] == ("explained", "less noise", "code")
+    assert said["table: OP"] == ("explained", "syndicated/bound", "cause")
+    del given["causes"]
+    without = render_readings(read_figure(given), found, 6).numbers.set_index("cell")
+    assert set(without.loc["table: OP", "verdict"]) == {"unexplained"}
+    with pytest.raises(ConfigError, match="figure 'made_up', cause 1, key 'only': axis 'method' has no label 'CDT'"):
+        read_figure({**given, "causes": [{**cause, "only": {"method": ["CDT"]}}]})
+
+
+def test_what_is_best_of_few_repetitions_is_predicted_from_many():
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(2000, 3))
+    means = np.array([1.0, 0.0, 5.0])  # at the grid values 0, 1, 2
+    rows = [(x, i, 100, means[j] + noise[i, j]) for j, x in enumerate((0, 1, 2)) for i in range(2000)]
+    table = pd.DataFrame(rows, columns=["x", "repetition", "rounds", "regret"])
+    grid = {
+        "name": "grid", "paper": "syndicated", "kind": "grid", "column": "regret", "axis": "x", "repetitions": 4,
+        "runs": [{"x": {"values": [0, 1, 2], "override": "env.noise_std={}"}}],
+        "published": [{"what": "best", "value": 0}, {"what": "mean", "value": -1.0}, {"what": "std", "value": 9.0}],
+    }  # fmt: skip
+    found = render_readings(read_figure(grid), {"": Evidence(pd.DataFrame(), table, SIZE)}, 4)
+    numbers = found.numbers.set_index("what")
+    # Of four repetitions the mean at 0 is below that at 1 with probability Phi(-1 / sqrt(1/2)) = 7.9 %
+    assert numbers.loc["best", ["further_low", "further_high"]].tolist() == [0, 1]
+    assert (numbers.loc["best", "inside"], numbers.loc["best", "verdict"]) == ("no", "explained")
+    # The least of both means: quantiles from draws of their own
+    draws = np.random.default_rng(4).normal([1.0, 0.0], 0.5, size=(100_000, 2)).min(axis=1)
+    wanted = np.quantile(draws, (0.025, 0.975))
+    assert numbers.loc["mean", ["further_low", "further_high"]].to_numpy(float) == pytest.approx(wanted, abs=0.08)
+    assert numbers.loc["std", "verdict"] == "unexplained"
+    assert not found.plots
+
+
+def test_every_printed_number_counts_once(tmp_path):
+    published = [
+        {"method": "TL", "what": "mean", "value": 10.1, "cell": "t: TL"},
+        {"method": "OP", "what": "mean", "value": 1, "cell": "t: OP"},
+    ]
+    figure = read_figure({**PLAIN, "published": published})
+    figures = {"p/one": figure, "p/two": figure, "p/three": figure}
+    evidences = {"one": finals(HIGH, LOW), "two": finals(LOW, LOW)}
+    for name, table in evidences.items():
+        numbers = render_readings(figure, {"": Evidence(pd.DataFrame(), table, SIZE)}, 6).numbers
+        folder = tmp_path / "p" / name / "paper"
+        folder.mkdir(parents=True)
+        (folder / "numbers.csv").write_text(numbers.to_csv(index=False))
+    (tmp_path / "p" / "three" / "paper-surrogate").mkdir(parents=True)
+    found = published_overview(figures, tmp_path).set_index("cell")
+    assert found["verdict"].to_dict() == {"t: TL": "inside", "t: OP": "unexplained"}
+    assert "| all | 2 | 1 |" in published_text(found.reset_index())
+    alone = published_overview({"p/three": figure}, tmp_path)
+    assert set(alone["verdict"]) == {"no real data"}

@@ -17,12 +17,15 @@ from bench.report.claims.check import read
 from bench.report.experiments import Experiments
 from bench.report.labels import canonical
 from bench.report.plot import Plot
-from bench.report.reading import READING, Reading
+from bench.report.reading import READING, Cause, Reading
 from bench.report.results import Results
 
 MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
-_PUBLISHED_KEYS = ("what", "value", "note")
+_PUBLISHED_KEYS = ("what", "value", "note", "cell")
+
+
+Pair = tuple[float, float]
 
 
 class Scale(BaseModel):
@@ -47,12 +50,16 @@ class Unfold(BaseModel):
 
 
 class Published(NamedTuple):
-    """A number printed in a paper: labels by axis, what it is, the number, and a note or ""."""
+    """A number printed in a paper.
+
+    Labels by axis, what it is, the number, a note or "", and the name that it has in every figure that shows it.
+    """
 
     labels: dict[str, str]
     what: str
     value: float
     note: str
+    cell: str
 
 
 class Figure(BaseModel, Mapping[str, Any]):
@@ -77,6 +84,10 @@ class Figure(BaseModel, Mapping[str, Any]):
         What is run, see `docs/extend.md`.
     published
         Numbers of the paper.
+    deviation
+        Whether its deviations are the sample's (divisor n - 1) or the population's (divisor n); ours are the sample's.
+    causes
+        Why published numbers differ where no reading gives them, see `bench.report.reading.Cause`.
     claims
         What is checked, see `bench.report.claims`.
     sources
@@ -109,6 +120,8 @@ class Figure(BaseModel, Mapping[str, Any]):
     repetitions: PositiveInt | None = None
     unfold: Unfold | None = None
     published: list[dict[str, Any]] = []
+    deviation: Literal["sample", "population"] = "sample"
+    causes: list[Cause] = []
     claims: list[Any] = []
     sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
     readings: list[Reading] = []
@@ -137,6 +150,14 @@ class Figure(BaseModel, Mapping[str, Any]):
         """Return what is drawn, all its numbers read from ``tables`` or ``results``."""
         raise NotImplementedError
 
+    def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> Pair | None:
+        """Return the 95 % prediction interval of a published number from a further ``size`` repetitions.
+
+        None where the number is a mean or deviation of the figure's column in one experiment, of which
+        `bench.report.readings` knows the interval.
+        """
+        return None
+
     def table_titles(self) -> dict[str, str]:
         """Return what a page calls the tables, by file name, in its order."""
         return {"table": "Table"}
@@ -152,6 +173,8 @@ class Figure(BaseModel, Mapping[str, Any]):
         self.panel_axes(data)
         self.published_numbers(data)
         self.check_readings(data)
+        for number, cause in enumerate(self.causes, start=1):
+            data.check(cause.selection, f"{self.where}, cause {number}, key 'only'")
         read(self, data)
 
     # What all kinds have
@@ -201,7 +224,8 @@ class Figure(BaseModel, Mapping[str, Any]):
                 raise ConfigError(f"{where}, key 'value': expected a number, found {value!r}")
             labels = {str(axis): canonical(label) for axis, label in entry.items() if axis not in _PUBLISHED_KEYS}
             data.check({axis: (label,) for axis, label in labels.items()}, where)
-            entries.append(Published(labels, str(what), float(value), str(entry.get("note", ""))))
+            cell = entry.get("cell") or ": ".join([self.name, *labels.values(), str(what)])
+            entries.append(Published(labels, str(what), float(value), str(entry.get("note", "")), cell))
         return entries
 
     def check_readings(self, data: Experiments) -> None:

@@ -75,5 +75,33 @@ class Reading(BaseModel):
         return [override for override in overrides if _key(override) not in keys] + more
 
 
+class Cause(BaseModel):
+    """Why published numbers differ from ours, where no reading gives them: what a computed example shows.
+
+    Parameters
+    ----------
+    only
+        Labels of the numbers.
+    what
+        What they are (mean, std, best, ...); by default all.
+    shown_in
+        The figure that computes the example, as ``paper/figure``.
+    text
+        What it shows, in a sentence.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    only: dict[str, Any]
+    what: str = ""
+    shown_in: Annotated[str, Field(min_length=1)]
+    text: Annotated[str, Field(min_length=1)]
+
+    @property
+    def selection(self) -> Selection:
+        """The labels, as written everywhere."""
+        return selection(self.only)
+
+
 def _key(override: str) -> str:
     return override.lstrip("+").partition("=")[0]

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special
 
 from bench.report.figure import Figure
-from bench.report.labels import canonical
+from bench.report.labels import canonical, matches
 from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one
 from bench.report.reading import READING
 from bench.report.results import Results
@@ -18,9 +18,13 @@ from bench.report.style import BLUE, BROWN, GREEN, GREY, INDIGO, ORANGE, PURPLE,
 from bench.report.words import wrapped
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "estimate", "ci_low", "ci_high", "n", "unit", "note")
-NUMBERS = ("what", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
-           "further_low", "further_high", "inside", "predicted", "verdict")  # fmt: skip
+NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
+           "further_low", "further_high", "inside", "predicted", "verdict", "by", "by_source")  # fmt: skip
 INSIDE, EXPLAINED, UNEXPLAINED = "inside", "explained", "unexplained"
+AS_PRINTED = "as printed"
+"""What the numbers of a figure without readings are called."""
+CAUSE = "cause"
+"""The source of an explanation that is no reading but a computed example."""
 
 _LEVEL = 0.95
 _CELLS = {
@@ -88,62 +92,92 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     """Return every published number beside ours under each reading.
 
     A number is `inside` where our 95 % interval under the first reading contains it. Else it is `explained` where the
-    95 % prediction interval of a further set of repetitions of the paper's size contains it under some reading; else it
-    is `unexplained`. The best value of a grid has no prediction interval: there our interval takes its place.
+    95 % prediction interval of a further set of repetitions of the paper's size contains it under some reading, or one
+    of the figure's causes says why it differs; else it is `unexplained`.
 
     Parameters
     ----------
     figure
         The figure.
     results
-        The results by reading, the first first.
+        The results by reading, the first first; a figure without readings has one.
     size
         The paper's number of repetitions.
 
     Returns
     -------
     DataFrame
-        The axes, then `NUMBERS`; `inside` and `predicted` (yes, no, or "" without results) are of one reading,
-        `verdict` of the number. Empty without published numbers.
+        The axes, then `NUMBERS`. `inside` and `predicted` (yes, no, or "" without results) are of one reading;
+        `verdict` is of the number, `by` the reading or the cause's figure that explains it, `by_source` the reading's
+        source or `cause`. Of several readings the first with a stated source or one in code is named, else the first.
+        Empty without published numbers.
     """
     rows: list[dict[str, Any]] = []
     for reading, own in results.items():
-        axes = own.data.axes
+        data = own.data
+        printed = figure.published_numbers(data)
         for table in figure.tables(own).values():
             columns = [str(name)[len("published_") :] for name in table if str(name).startswith("published_")]
             for row in table.to_dict("records"):
-                labels = {axis: canonical(row[axis]) for axis in axes if axis in row}
+                labels = {axis: canonical(row[axis]) for axis in data.axes if axis in row}
                 for what in columns:
                     value = row[f"published_{what}"]
                     if what != "note" and math.isfinite(value):
-                        entry = {"what": what, "published": value, READING: reading}
-                        rows.append(labels | entry | _beside(what, value, row, size))
+                        cell = next(n.cell for n in printed if n.what == what and n.labels.items() <= labels.items())
+                        entry = {"what": what, "cell": cell, "published": value, READING: reading}
+                        rows.append(labels | entry | _beside(figure, own, labels, row, what, size))
     if not rows:
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
     labelled = [str(name) for name in table if name not in NUMBERS]
     first = next(iter(results))
+    sources = {reading.name: reading.source[0] for reading in figure.readings} or {first: "stated"}
     for _, same in table.groupby([*labelled, "what"], sort=False, dropna=False):
-        is_first = same[READING] == first
-        verdict = EXPLAINED if (same["predicted"] == "yes").any() else UNEXPLAINED
-        table.loc[same.index, "verdict"] = INSIDE if (same["inside"][is_first] == "yes").any() else verdict
+        verdict, by, by_source = _explained(figure, same, labelled, sources, first)
+        table.loc[same.index, ["verdict", "by", "by_source"]] = verdict, by, by_source
     keys = list(zip(*(table[name] for name in [*labelled, "what"]), strict=True))
     order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     places = [order[key] for key in keys]
     return table.iloc[np.argsort(places, kind="stable")][[*labelled, *NUMBERS]].reset_index(drop=True)
 
 
-def _beside(what: str, value: float, row: Mapping[Any, Any], size: int) -> dict[str, Any]:
+def _explained(
+    figure: Figure, rows: pd.DataFrame, axes: Sequence[str], sources: Mapping[str, str], first: str
+) -> tuple[str, str, str]:
+    """Return a published number's verdict, what explains it and how; ``rows`` has one for each reading."""
+    if ((rows["inside"] == "yes") & (rows[READING] == first)).any():
+        return INSIDE, first, sources[first]
+    found = [(name, sources[name]) for name in rows.loc[rows["predicted"] == "yes", READING]]
+    for name, source in sorted(found, key=lambda one: one[1] == "assumed"):
+        return EXPLAINED, name, source
+    one = rows.iloc[0]
+    labels = {axis: canonical(one[axis]) for axis in axes}
+    for cause in figure.causes:
+        if cause.what in ("", one["what"]) and matches(labels, cause.selection):
+            return EXPLAINED, cause.shown_in, CAUSE
+    return UNEXPLAINED, "", ""
+
+
+def _beside(
+    figure: Figure, results: Results, labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
+) -> dict[str, Any]:
     """Return our number for a published one, with its intervals."""
     n, estimate = int(row.get("n", 0)), float(row.get(what, math.nan))
+    value = float(row[f"published_{what}"])
     stem = what.removesuffix("mean").removesuffix("std")
-    std = float(row.get(f"{stem}std", math.nan))
+    std = math.nan if what == "best" else float(row.get(f"{stem}std", math.nan))
     if what == "best":
-        std = math.nan
-        low, high = float(row["best_low"]), float(row["best_high"])
-        spread = Spread(low, high, low, high)
+        spread = Spread(float(row["best_low"]), float(row["best_high"]), math.nan, math.nan)
+    elif what.endswith("std"):
+        spread = of_std(std, n, size)
+        if figure.deviation == "population":
+            less = math.sqrt((size - 1) / size)
+            spread = spread._replace(further_low=less * spread.further_low, further_high=less * spread.further_high)
     else:
-        spread = of_std(std, n, size) if what.endswith("std") else of_mean(estimate, std, n, size)
+        spread = of_mean(estimate, std, n, size)
+    own = figure.further(results, labels, what, size)
+    if own is not None:
+        spread = spread._replace(further_low=own[0], further_high=own[1])
     inside, predicted = (
         "" if math.isnan(low) else "yes" if low <= value <= high else "no"
         for low, high in (spread[:2], spread[2:])

@@ -13,7 +13,7 @@ from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
-from bench.report.readings import claims_table, matrix, numbers_table, specification
+from bench.report.readings import AS_PRINTED, claims_table, matrix, numbers_table, specification
 from bench.report.results import Results
 
 
@@ -114,13 +114,16 @@ def render_readings(figure: Figure, evidence: Mapping[str, Evidence], size: int)
     Parameters
     ----------
     figure
-        The figure, with readings.
+        The figure; of one without readings only the numbers, and no picture of them.
     evidence
-        What there is, by reading, the first first.
+        What there is, by reading, the first first; without readings one, whatever it is called.
     size
         The paper's number of repetitions.
     """
     results = {name: Results(figure, own.curves, own.finals, own.provenance) for name, own in evidence.items()}
+    if not figure.readings:
+        (only,) = results.values()
+        return Readings(pd.DataFrame(), numbers_table(figure, {AS_PRINTED: only}, size), {})
     verdicts = {
         name: check(
             figure,

@@ -60,7 +60,7 @@ def summary(figure: Figure, results: Results, *, beside: bool = True) -> pd.Data
         if results.has_random_arms(figure.column):
             row["random_arms"] = results.random_arms([key])
         rows.append(row)
-    for labels, what, value, note in figure.published_numbers(data) if beside and not results.is_surrogate else ():
+    for labels, what, value, note, _ in figure.published_numbers(data) if beside and not results.is_surrogate else ():
         same = [i for i, key in enumerate(data.keys) if labels.items() <= data.as_dict(key).items()]
         if len(same) > 1 or (data.is_declared and not same):
             raise ConfigError(

@@ -122,7 +122,7 @@ class Dots(Rows):
     def _published_means(self, data: Experiments) -> dict[Key, float]:
         """Return the published mean of every experiment that has one."""
         means: dict[Key, float] = {}
-        for labels, what, value, _ in self.published_numbers(data):
+        for labels, what, value, *_ in self.published_numbers(data):
             if what == "mean":
                 means |= {key: value for key in data.keys if labels.items() <= data.as_dict(key).items()}
         return means

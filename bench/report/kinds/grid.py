@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from bench.errors import ConfigError
 from bench.report.claims.best_on_grid import best_value
 from bench.report.experiments import Experiments, Key
-from bench.report.figure import Figure
+from bench.report.figure import Figure, Pair
 from bench.report.kinds.curves import start_at_zero
 from bench.report.labels import Selection, is_number
 from bench.report.plot import RANDOM, Axis, Look, Mark, Panel, Plot, level, look_of, one
@@ -21,7 +21,7 @@ from bench.report.results import Results
 from bench.report.series import panel_title, series_name
 from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
-from bench.stats import MEAN_INTERVAL, mean_interval, standard_deviation
+from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
 
 THEORY = "Theory"
 _MEASURED, _BEST, _PUBLISHED = "mean on the grid", "best on the grid", "published best"
@@ -30,6 +30,7 @@ _BOUND = Look(GREY, (0, (2, 2)), width=1.3, order=1.8)
 _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, order=5)
 _DIAMOND = Look(VERMILION, "none", "D", size=6, fill="white", order=4)
 _FEW = 8
+_FURTHER_SETS = 4000
 
 
 class GridBound(BaseModel):
@@ -126,13 +127,17 @@ class Grid(Figure):
                 rows.append(row)
         return table_of(rows, data.axes)
 
-    def _best(self, results: Results, keys: list[Key], axis: str) -> dict[str, Any]:
+    def _complete(self, results: Results, keys: list[Key]) -> pd.DataFrame:
+        """Return the final values of the repetitions that all experiments have, a column for each experiment."""
         found = [results.data.rows(key) for key in keys]
         values = [
             rows.set_index("repetition")[self.column].astype(float) if len(rows) else pd.Series(dtype=float)
             for rows in found
         ]
-        complete = pd.concat(values, axis=1).dropna()
+        return pd.concat(values, axis=1).dropna()
+
+    def _best(self, results: Results, keys: list[Key], axis: str) -> dict[str, Any]:
+        complete = self._complete(results, keys)
         names = ("n", "best", "best_low", "best_high", "mean", "std")
         if complete.empty:
             return dict(zip(names, (0, *[math.nan] * 5), strict=True))
@@ -142,6 +147,33 @@ class Grid(Figure):
         own = numbers[:, int(np.flatnonzero(grid == best.estimate)[0])]
         interval = (best.estimate, best.low, best.high)
         return dict(zip(names, (len(own), *interval, own.mean(), standard_deviation(own)), strict=True))
+
+    def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> Pair | None:
+        """Return the prediction interval of what is best among few repetitions: quantiles over resamples of ours."""
+        if what not in ("best", "mean", "std"):
+            return None
+        data, axis = results.data, self.grid_axis(results.data)
+        keys = [
+            key for key in data.select({name: (label,) for name, label in labels.items()}) if data.as_dict(key)[axis]
+        ]
+        keys.sort(key=lambda key: _x(data, key, axis))
+        numbers = self._complete(results, keys).to_numpy(dtype=np.float64)
+        if len(numbers) < 2:
+            return math.nan, math.nan
+        grid = np.array([_x(data, key, axis) for key in keys])
+        rows = np.random.default_rng(SEED).integers(0, len(numbers), size=(_FURTHER_SETS, size))
+        sets = np.stack([numbers[own] for own in rows])
+        means = sets.mean(axis=1)
+        places = (means if self.best == "lowest" else -means).argmin(axis=1)
+        each = np.arange(len(sets))
+        if what == "best":
+            found = grid[places]
+        elif what == "mean":
+            found = means[each, places]
+        else:
+            found = sets.std(axis=1, ddof=1 if self.deviation == "sample" else 0)[each, places]
+        low, high = np.quantile(found, (0.025, 0.975), method="inverted_cdf")
+        return float(low), float(high)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return the means along the axis."""

@@ -127,7 +127,7 @@ class Timing(Figure):
 
     def _published(self, data: Experiments) -> dict[Key, tuple[float, str]]:
         found = {}
-        for labels, what, value, note in self.published_numbers(data):
+        for labels, what, value, note, _ in self.published_numbers(data):
             keys = data.select({axis: (label,) for axis, label in labels.items()})
             if len(keys) != 1:
                 raise ConfigError(
