@@ -1,22 +1,23 @@
 """What the notebooks share: they show whatever results there are of a paper, and make a few where there are none."""
 
+import io
 import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 from IPython.display import Image, Markdown, display
-from omegaconf import OmegaConf
 
+from bench.report.drawing import draw
+from bench.report.gallery.result import Result
+from bench.report.style import applied
+from runners.figures import figure_names, load_figure
 from runners.store import results_folder
 
 pd.set_option("display.max_colwidth", None)  # claims and titles are sentences
 
-_FIGURES = Path(__file__).resolve().parents[1] / "conf" / "figure"
-_SCALES = ("paper", "reduced", "quick", "smoke")
-_MARKS = {"holds": "✓ holds", "fails": "✗ fails", "tie": "= tie", "open": "○ open", "says_nothing": "· says nothing"}
+_VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "tie": "= tie", "open": "○ open", "says_nothing": "· says nothing"}
 
 
 class Story:
@@ -32,92 +33,101 @@ class Story:
 
     def __init__(self, paper: str, first_look: list[str]) -> None:
         self.paper = paper
-        self.root = results_folder() / paper
-        paths = sorted((_FIGURES / paper).glob("*.yaml"), key=lambda path: _natural(path.stem))
-        self.figures = {path.stem: OmegaConf.load(path) for path in paths}
-        if not any(self.folder(name) for name in self.figures):
+        self.figures = {name.partition("/")[2]: load_figure(name) for name in sorted(figure_names(paper), key=_natural)}
+        self._read()
+        if not self.results:
             names = ",".join(f"{paper}/{name}" for name in first_look)
             command = ["-m", "runners.reproduce", "--multirun", f"figure={names}", "scale=smoke"]
             print("no results yet, a first look:", "python", *command)
             subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
+            self._read()
 
-    def folder(self, figure: str) -> Path | None:
-        """Return the folder of a figure's largest results, real data before surrogate data; None without any."""
-        made = [path for path in (self.root / figure).glob("*") if (path / "manifest.json").is_file()]
-        return min(made, key=_order, default=None)
+    def _read(self) -> None:
+        self.results: dict[str, Result] = {}
+        for name, figure in self.figures.items():
+            folders = [path.parent for path in (results_folder() / self.paper / name).glob("*/manifest.json")]
+            if folders:
+                self.results[name] = min((Result(folder, figure) for folder in folders), key=lambda one: one.order)
 
     def overview(self) -> pd.DataFrame:
         """Return a row for each figure: what it is, at which scale it is there, and how its claims came out."""
         rows = []
         for name, figure in self.figures.items():
-            folder = self.folder(name)
-            row = {"figure": name, "title": figure["title"], "scale": folder.name if folder else "–"}
-            verdicts = self._csv(name, "claims.csv").get("verdict", pd.Series(dtype=str))
-            rows.append(row | {word.replace("_", " "): int((verdicts == word).sum()) for word in _MARKS})
+            result = self.results.get(name)
+            row = {"figure": name, "title": figure.heading, "scale": result.scale if result else "–"}
+            verdicts = result.verdicts if result else dict.fromkeys(_VERDICTS, 0)
+            rows.append(row | {word.replace("_", " "): number for word, number in verdicts.items()})
         return pd.DataFrame(rows).set_index("figure")
 
     def show(self, figure: str, width: int = 900) -> None:
-        """Show a figure's picture, and what its numbers rest on."""
-        folder = self.folder(figure)
-        if folder is None:
+        """Draw a figure from its marks, and say what its numbers rest on."""
+        result = self.results.get(figure)
+        if result is None:
             command = f"make reproduce-paper PAPER={self.paper} FIGURE={figure}"
-            display(Markdown(f"*{figure} is not there yet:* `{command}`"))
+            display(Markdown(f"*There are no results of {figure} yet:* `{command}`"))
             return
-        display(Image(filename=str(folder / f"{figure}.png"), width=width))
-        runs = json.loads((folder / "manifest.json").read_text())["runs"]
-        each = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
-        seconds = sum(each.get(run["run_id"], 0) * run["repetitions"] for run in runs)
-        size = f"{sum(run['repetitions'] for run in runs)} repetitions of {len(runs)} experiments, {seconds:,.0f} s"
-        display(Markdown(f"*Scale {folder.name}{f': {size}' if runs else ''}.*"))
+        if result.plot is None:  # a computed table
+            display(Image(filename=str(result.folder / f"{figure}.png"), width=width))
+        else:
+            picture = io.BytesIO()
+            with applied():
+                draw(result.plot).savefig(picture, format="png", dpi=110)
+            display(Image(data=picture.getvalue(), width=width))
+        rest = f"{result.size}, {result.run_time}" if result.manifest.runs else ""
+        display(Markdown(f"*Scale {', '.join(filter(None, [result.scale, rest]))}.*"))
+
+    def marks(self, figure: str) -> pd.DataFrame:
+        """Return every number that a figure draws, see `bench.report.plot.Plot.numbers`; empty without results."""
+        result = self.results.get(figure)
+        return result.plot.numbers() if result and result.plot else pd.DataFrame()
 
     def table(self, figure: str, name: str = "table") -> pd.DataFrame:
-        """Return one of a figure's tables, with four digits; empty where it is not there."""
-        return self._csv(figure, f"{name}.csv").map(lambda value: float(f"{value:.4g}") if _is_number(value) else value)
+        """Return one of a figure's tables, with four digits; empty without results."""
+        return self._csv(figure, name).map(lambda value: float(f"{value:.4g}") if isinstance(value, float) else value)
 
     def claims(self, figure: str) -> pd.DataFrame:
-        """Return the verdicts on a figure's claims, case by case; empty where there are none."""
-        table = self._csv(figure, "claims.csv")
+        """Return the verdicts on a figure's claims, case by case; empty without any."""
+        result = self.results.get(figure)
+        table = pd.DataFrame(result.claims if result else [])
         if table.empty:
             return table
-        interval = [f"{low:.4g} to {high:.4g}" for low, high in zip(table["ci_low"], table["ci_high"], strict=True)]
-        shown = table[["claim", "text", "case", "n"]].assign(
-            estimate=[f"{value:.4g}" for value in table["estimate"]],
-            interval=interval,
-            verdict=table["verdict"].map(_MARKS),
-            note=table["note"].fillna(""),
+        shown = table[["claim", "text", "case", "n", "estimate", "interval"]].assign(
+            verdict=table["verdict"].map(_VERDICTS), note=table["note"]
         )
         return shown.set_index("claim")
 
+    def readings(self, figure: str) -> pd.DataFrame:
+        """Return the verdicts on a figure's claims, case by case, a column for each reading; empty without any."""
+        result = self.results.get(figure)
+        view = result.readings() if result else None
+        rows = [
+            {"claim": claim, "case": case} | {name: _VERDICTS[verdict] for name, verdict in verdicts.items()}
+            for (claim, _), cases in (view.matrix if view else {}).items()
+            for case, verdicts in cases.items()
+        ]
+        return pd.DataFrame(rows).set_index(["claim", "case"]) if rows else pd.DataFrame()
+
     def finals(self, figure: str) -> pd.DataFrame:
-        """Return the final values of all repetitions; empty where there are none."""
-        return self._csv(figure, "finals.csv")
+        """Return the final values of all repetitions; empty without results."""
+        return self._csv(figure, "finals")
 
     def settings(self, figure: str, source: str = "assumed") -> pd.DataFrame:
         """Return the settings of a figure with this source, ``stated``, ``code``, ``assumed`` or ``scale``.
 
         Those of which neither paper nor figure speaks, and which stand at the suite's default, are left out.
         """
-        folder = self.folder(figure)
-        rows = json.loads((folder / "manifest.json").read_text())["settings"] if folder else []
+        result = self.results.get(figure)
+        rows = json.loads((result.folder / "manifest.json").read_text())["settings"] if result else []
         table = pd.DataFrame(rows, columns=["key", "values", "source", "where"])
         wanted = (table["source"] == source) & (table["where"] != "the suite's default")
         return table[wanted].drop(columns="source").set_index("key")
 
     def _csv(self, figure: str, name: str) -> pd.DataFrame:
-        folder = self.folder(figure)
-        path = folder / name if folder else None
+        result = self.results.get(figure)
+        path = result.folder / f"{name}.csv" if result else None
         return pd.read_csv(path) if path and path.is_file() else pd.DataFrame()
 
 
 def _natural(name: str) -> list[str | int]:
     """Put figure10 behind figure9."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
-
-
-def _order(folder: Path) -> tuple[int, bool, str]:
-    scale = folder.name.split("-")[0]
-    return _SCALES.index(scale) if scale in _SCALES else len(_SCALES), "surrogate" in folder.name, folder.name
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, float)

@@ -65,7 +65,7 @@ class Result:
         self.scale = folder.name
         self.figure_name = folder.parent.name
         self.problems: list[str] = []
-        self._folder = folder
+        self.folder = folder
         self._figure = figure
         self.files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
@@ -260,7 +260,7 @@ class Result:
 
     def _read(self, name: str, parse: Callable[[str], Read]) -> Read | None:
         try:
-            return parse((self._folder / name).read_text(encoding="utf-8"))
+            return parse((self.folder / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
             self.problems.append(f"{name} is missing")
         except (OSError, ValueError) as error:
