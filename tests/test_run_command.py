@@ -413,9 +413,9 @@ def test_results_that_cannot_be_written_are_said_in_one_sentence(commands, here)
     assert answer.err.count("\n") == 1
 
 
-def test_results_of_a_packaged_sample_say_that_they_allow_no_conclusion(here):
+def test_results_of_a_packaged_sample_say_that_it_is_too_small(here):
     words = ("env=open_bandit", "algorithm=linucb", "tuner=cdt", "horizon=20", "repetitions=1")
     answer = here(*words)
     assert answer.code == 0, answer.err
-    assert "packaged sample of the data set, which allows no conclusion" in answer.out
+    assert "packaged sample of the data set, too small to conclude from" in answer.out
     assert {"final_ctr", "final_ctr_low", "final_ctr_high", "final_logged_ctr"} <= set(answer.out.split())

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 SURROGATE, PACKAGED = "surrogate", "packaged-"
 """The fingerprint of generated data, and what that of a packaged sample begins with."""
 
-PACKAGED_WORDS = "a small packaged sample of the data set, which allows no conclusion"
+PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude from"
 """What is said of results where a sample that comes with a library stands in for the full data set."""
 
 

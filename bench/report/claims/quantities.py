@@ -79,7 +79,7 @@ class RatioOfMeans(Quantity):
         mean = float(bottom.mean())
         self.estimate = float(top.mean()) / mean if mean > 0 else math.nan
         rest = (top - self.estimate * bottom) / mean if mean > 0 else np.full(self.n, math.nan)
-        rest = rest - rest.mean() if np.any(rest) else rest
+        rest = rest - rest.mean()
         deviations = (bottom - bottom[0]) / mean if mean > 0 else rest
         deviations = deviations - deviations.mean()
         degrees = max(self.n - 1, 1)

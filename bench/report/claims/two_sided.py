@@ -95,8 +95,6 @@ class TwoSided(CaseClaim):
             for values, how in ((left, self.combine.left), (right, self.combine.right))
         )
         parts = [[compare(a, b) for b in rights] for a in lefts]
-        if len(lefts) == len(rights) == 1:
-            return parts[0][0]
         outer = "max" if self.combine.left == "highest" else "min"
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 

@@ -1,0 +1,233 @@
+"""Where one verdict ends and the next begins: intervals whose ends lie exactly on a threshold or a margin."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats as reference
+
+from bench.critical import fixed
+from bench.report.claims import check
+from bench.report.claims.judgement import ERROR, Question, Setting, satisfies
+from bench.report.claims.quantities import BandSlope, BestValue, Extreme, Mean, Quantity, RatioOfMeans
+from bench.report.claims.two_sided import _is_random
+from bench.report.experiments import Experiments
+
+INF, NAN = math.inf, math.nan
+
+
+class Between(Quantity):
+    """Has these ends at any error."""
+
+    def __init__(self, low, high, n=20, estimate=None):
+        self.low, self.high, self.n = low, high, n
+        self.estimate = (low + high) / 2 if estimate is None else estimate
+
+    def ends(self, error, rule, n):
+        return self.low, self.high
+
+
+def verdict(low, high, expect, threshold=0.0, *, relative=None, margin=None, n=20):
+    question = Question(Between(low, high, n), "unit", expect, threshold, relative, margin)
+    return question.answer("all", Setting()).verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdicts"),
+    [  # of less, at_most, greater, at_least, differs, against 1
+        (0.5, 0.9, ("holds", "holds", "fails", "fails", "holds")),
+        (0.5, 1.0, ("open", "holds", "open", "open", "open")),
+        (0.5, 1.5, ("open", "open", "open", "open", "open")),
+        (1.0, 1.5, ("open", "open", "open", "holds", "open")),
+        (1.1, 1.5, ("fails", "fails", "holds", "holds", "holds")),
+        (1.0, 1.0, ("open", "holds", "open", "holds", "fails")),
+    ],
+)
+def test_ends_on_the_threshold(low, high, verdicts):
+    expected = ("less", "at_most", "greater", "at_least", "differs")
+    assert tuple(verdict(low, high, expect, 1.0) for expect in expected) == verdicts
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "similar"),
+    [(-0.1, 0.1, "holds"), (-0.11, 0.1, "open"), (-0.1, 0.11, "open"), (0.1, 0.2, "open"), (0.11, 0.2, "fails"),
+     (-0.2, -0.1, "open"), (-0.2, -0.11, "fails")],
+)  # fmt: skip
+def test_ends_on_the_margin(low, high, similar):
+    assert verdict(low, high, "similar", margin=0.1) == similar
+    relative = Between(low, high)
+    assert (verdict(-1, 1, "less", relative=relative, margin=0.1) == "tie") == (similar == "holds")
+    # Without a margin, or without a comparison as a share, there is no tie
+    assert verdict(-1, 1, "less", relative=relative) == "open"
+    assert verdict(-0.05, 0.05, "less", margin=0.1) == "open"
+
+
+def test_an_estimate_on_the_margin_agrees():
+    def agrees(estimate):
+        return Question(Between(-1, 1, estimate=estimate), "unit", "similar", margin=0.1).answer("", Setting()).agrees
+
+    assert [agrees(estimate) for estimate in (-0.11, -0.1, 0.1, 0.11)] == [False, True, True, False]
+
+
+def test_satisfied_by_what_is_on_the_threshold():
+    assert [satisfies(1.0, expect, 1.0) for expect in ("less", "at_most", "greater", "at_least")] == [
+        False, True, False, True,
+    ]  # fmt: skip
+    assert not any(satisfies(NAN, expect, 1.0) for expect in ("less", "at_most", "greater", "at_least"))
+
+
+@pytest.mark.parametrize(("low", "high"), [(-INF, 1.0), (1.0, INF), (NAN, NAN)])
+def test_an_interval_with_an_end_at_infinity_is_not_defined(low, high):
+    finding = Question(Between(low, high, estimate=1.0), "unit", "less", 0.0).answer("", Setting())
+    assert math.isnan(finding.interval.low)
+    assert math.isnan(finding.interval.high)
+    assert finding.note == "the interval is not defined"
+    alone = Question(Between(low, high, n=1, estimate=1.0), "unit", "less", 0.0).answer("", Setting())
+    assert "not defined" not in alone.note
+
+
+def test_one_repetition_foretells_nothing():
+    """Not even of the best value of a grid, which has no deviation then and hence no competitor."""
+    best = BestValue(np.array([1.0, 2.0]), np.array([[5.0, 3.0]]))
+    finding = Question(best, "unit", "less", 3.0).answer("", Setting())
+    assert (finding.verdict, math.isnan(finding.needs)) == ("open", True)
+
+
+def test_a_ratio_whose_denominator_just_reaches_0_has_no_interval():
+    ratio = RatioOfMeans(np.array([1.0, 2.0]), np.array([1.0, 3.0]))  # squared relative error of the mean: 0.5 / 2
+    assert ratio.ends(0.025, lambda n, error: 2.0, 2) == (-INF, INF)
+    low, high = ratio.ends(0.025, lambda n, error: 1.9, 2)
+    assert -INF < low < ratio.estimate < high < INF
+
+
+def test_values_that_may_be_best_share_the_error():
+    rng = np.random.default_rng(2)
+    values = rng.normal([0.0, 0.4, 0.5, 3.0], 1.0, size=(12, 4))
+    best = BestValue(np.arange(4.0), values)
+    for error in (0.3, 0.05, 0.01, 0.001):
+        p = [
+            max(
+                reference.ttest_rel(values[:, i], values[:, j], alternative="greater").pvalue * -1
+                for j in range(4)
+                if j != i
+            )
+            for i in range(4)
+        ]  # the strongest competitor has the smallest p value
+        wanted = [-value > error / 3 for value in p]
+        wanted[int(best.estimate)] = True
+        assert best.candidates(error, fixed, 12).tolist() == wanted
+    assert BestValue(np.array([7.0]), values[:, :1]).ends(0.05, fixed, 12) == (7.0, 7.0)
+
+
+def test_the_extreme_of_several_shares_the_error_where_one_suffices():
+    rng = np.random.default_rng(6)
+    means = [[Mean(rng.normal(size=8)) for _ in range(3)] for _ in range(2)]
+    ends = {
+        error: np.array([[part.ends(error, fixed, 8) for part in row] for row in means])
+        for error in (0.02, 0.01, 0.02 / 3)
+    }
+    low, high = Extreme(means, "max", "min").ends(0.02, fixed, 8)
+    assert low == ends[0.01][..., 0].min(axis=1).max()
+    assert high == ends[0.02 / 3][..., 1].min(axis=1).max()
+    low, high = Extreme(means, "min", "max").ends(0.02, fixed, 8)
+    assert low == ends[0.02 / 3][..., 0].max(axis=1).min()
+    assert high == ends[0.01][..., 1].max(axis=1).min()
+    (one,) = means[0][:1]
+    assert Extreme([[one]], "max", "min").ends(0.02, fixed, 8) == one.ends(0.02, fixed, 8)
+
+
+@pytest.mark.parametrize(("reach", "defined"), [(0.5, True), (1.0, False), (2.0, False)])
+def test_a_band_that_reaches_0_anywhere_has_no_slope(reach, defined):
+    slope = BandSlope(np.array([-1.0, 1.0]), np.array([1.0, 10.0]), np.array([reach, 0.1]), 4)
+    low, high = slope.ends(0.025, lambda n, error: 2.0, 4)
+    assert math.isfinite(low) == math.isfinite(high) == defined
+    if defined:
+        assert (low, high) == pytest.approx((np.log(9.9 / 1.5), np.log(10.1 / 0.5)))
+
+
+def finals(**methods):
+    rows = [(name, i, 100, value) for name, values in methods.items() for i, value in enumerate(values)]
+    return pd.DataFrame(rows, columns=["method", "repetition", "rounds", "regret"])
+
+
+def judged(claim, table, curves=None):
+    figure = {"name": "f", "column": "regret", "claims": [{"id": "1", "text": "t", **claim}]}
+    return check(figure, table, pd.DataFrame() if curves is None else curves).iloc[0]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_side_without_spread_has_no_ratio(side):
+    other = "right" if side == "left" else "left"
+    claim = {"kind": "spread", side: {"method": ["A", "B"]}, other: {"method": "C"}, "expect": "less"}
+    rng = np.random.default_rng(1)
+    a, b, c = rng.normal(size=(3, 25))
+    assert judged(claim, finals(A=a, B=b, C=c))["verdict"] in ("open", "tie")
+    assert "standard deviation is 0" in judged(claim, finals(A=0 * a, B=b, C=c))["note"]
+    assert "standard deviation is 0" in judged(claim, finals(A=a, B=b, C=0 * c))["note"]
+    single = np.zeros(25)
+    single[7] = 1.0
+    assert "rests on that repetition" in judged(claim, finals(A=single, B=single, C=c))["note"]
+    three = judged(claim, finals(A=a[:3], B=b[:3], C=c[:3]))
+    assert math.isfinite(three["estimate"])
+
+
+def test_the_range_of_a_slope_is_that_of_the_fewest_repetitions():
+    claim = {"kind": "slope", "measured": {"method": "A"}, "expect": "less", "threshold": 1}
+    rounds = np.array([10, 100, 1000])
+    curve = pd.DataFrame(
+        {"method": "A", "column": "regret", "round": rounds, "mean": rounds**0.5, "std": 0.01, "n": [15, 12, 15]}
+    )
+    assert judged(claim, finals(A=np.arange(15.0)), curve)["n"] == 12
+    bare = curve.drop(columns="method")
+    table = finals(A=np.arange(15.0)).drop(columns="method")
+    assert judged({**claim, "measured": {}}, table, bare)["estimate"] == pytest.approx(0.5)
+    part = {**claim, "from_fraction": 0.1}
+    assert judged(part, finals(A=np.arange(15.0)), curve.assign(mean=[50.0, 10.0, 100.0]))["estimate"] == pytest.approx(
+        1
+    )
+
+
+@pytest.mark.parametrize("lowest", [0.0, 0])
+def test_a_slope_needs_positive_labels_and_means(lowest):
+    table = pd.DataFrame([(h, i, 100, h + i) for h in (lowest, 10.0, 20.0) for i in range(25)],
+                         columns=["horizon", "repetition", "rounds", "regret"])  # fmt: skip
+    claim = {"kind": "slope", "axis": "horizon", "expect": "less", "threshold": 2}
+    assert "not positive numbers" in judged(claim, table)["note"]
+    flat = table[table["horizon"] > 0].assign(regret=lambda rows: np.where(rows["horizon"] == 10, 0.0, 5.0))
+    assert "no logarithm" in judged(claim, flat)["note"]
+
+
+def random_table(regret, random):
+    return pd.DataFrame({"repetition": range(len(regret)), "rounds": 100, "regret": regret, "random_regret": random})
+
+
+def test_a_side_is_random_where_its_interval_reaches_random_arms():
+    noise = np.array([-1.0, 1.0] * 10)
+
+    def is_random(regret, random):
+        data = Experiments({"name": "f", "column": "regret"}, random_table(regret, random))
+        return _is_random(data, data.keys[0], fixed)
+
+    hundred = np.full(20, 100.0)
+    assert is_random(100 + noise, hundred)
+    assert is_random(99.9 + noise, hundred)  # reaches it
+    assert not is_random(98 + noise, hundred)  # lies below
+    assert not is_random(70 + 100 * noise, hundred)  # reaches it, but is clearly below by itself
+    assert is_random(hundred, hundred)
+    assert not is_random(np.array([100.0, NAN, NAN]), np.full(3, 100.0))  # one repetition
+    assert is_random(np.array([100.0, 101.0, NAN]), np.array([100.0, 100.0, NAN]))
+    assert is_random(np.array([100.0, 101.0, 5.0]), np.array([100.0, 100.0, NAN]))
+
+
+def test_a_bound_on_the_largest_regret_or_on_that_of_random_arms():
+    # Of two repetitions: sqrt(K T ln K) with K = 5: the bound of exp3, 2 sqrt(5 T ln 5), equals T at T = 20 ln 5
+    claim = {"kind": "bound", "measured": {}, "formula": {"name": "exp3", "n_arms": 5}}
+    own = np.arange(20.0)
+    bound = 2 * math.sqrt(5 * 100 * math.log(5))
+    table = random_table(own, np.full(20, bound))
+    assert judged(claim, table)["verdict"] == "holds"  # random arms are on the bound, not below
+    assert judged(claim, random_table(own, np.full(20, bound - 1)))["verdict"] == "says_nothing"
+    gap = random_table(own, np.where(own == 3, NAN, bound - 1))
+    assert judged(claim, gap)["verdict"] == "holds"  # not known of all repetitions
+    assert ERROR == 0.05
