@@ -21,6 +21,7 @@ import numpy as np
 
 from bench.errors import ConfigError
 from bench.report.figure import Figure
+from bench.report.provenance import SURROGATE
 from runners.aggregate import Kept, thin
 from runners.capture import environment
 from runners.cli import command
@@ -73,14 +74,21 @@ def verify(words: Sequence[str]) -> bool:
     names = [given["figure"]] if given["figure"] else figure_names()
     runs: list[_Run] = []
     outdated: dict[str, str] = {}
+    without_data: dict[str, int] = {}
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
         for name in names:
             for folder in sorted((results_folder() / name).glob("paper*")):
                 if (folder / FILE).is_file():
-                    own, changed, renew = _read(name, folder)
+                    own, changed, renew, without = _read(name, folder)
                     runs += own
+                    if without:
+                        without_data[f"{name}/{folder.name}"] = without
                     if changed:
                         outdated[f"{name}/{folder.name}: {changed}"] = renew
+    for text, count in without_data.items():
+        print(f"not verified: {text}: the data of {count} runs is missing here")
+    if not runs and without_data:
+        raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
     if not runs:
         raise ConfigError(
             f"found no committed repetitions ({FILE}) of {given['figure'] or 'any figure'} below {results_folder()}, "
@@ -113,8 +121,8 @@ def _parse(words: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _read(name: str, folder: Path) -> tuple[list[_Run], str, str]:
-    """Return the runs of a committed figure, how many are outdated in words, and the command that renews them."""
+def _read(name: str, folder: Path) -> tuple[list[_Run], str, str, int]:
+    """Return a committed figure's runs, how many are outdated in words, what renews them, and how many lack data."""
     manifest = json.loads((folder / "manifest.json").read_text())
     then = json.loads((folder / "environment.json").read_text())
     now = environment()
@@ -125,11 +133,14 @@ def _read(name: str, folder: Path) -> tuple[list[_Run], str, str]:
     today = {json.dumps(one.labels, sort_keys=True): one for one in expand(config, manifest["scale"], extra)}
     ids = {run["run_id"]: run["labels"] for run in manifest["runs"]}
     committed = CommittedRepetitions([folder], needs(config), ids)
-    runs, changed, gone = [], 0, 0
+    runs, changed, gone, without = [], 0, 0, 0
     for entry in manifest["runs"]:
         one = today.get(json.dumps(entry["labels"], sort_keys=True))
         if one is None:
             gone += 1
+            continue
+        if one.run.experiment.surrogate and entry["data"] != SURROGATE:
+            without += 1
             continue
         changed += one.run.experiment.run_id != entry["run_id"]
         known = {number: committed.get(entry["run_id"], number) for number in committed.done(entry["run_id"])}
@@ -138,9 +149,9 @@ def _read(name: str, folder: Path) -> tuple[list[_Run], str, str]:
         if own:
             runs.append(_Run(name, config, entry["labels"], one.run.experiment, own, seconds, same_machine))
     words = f"code, settings or data of {changed} of {len(ids)} runs have changed" if changed else ""
-    if gone or not runs:
+    if gone or (len(ids) > without and not runs):
         words = f"{gone} runs are no longer part of it" if gone else "it needs other curves than are committed"
-    return runs, words, manifest["command"]
+    return runs, words, manifest["command"], without
 
 
 def _draw(runs: list[_Run], seconds: float, rng: random.Random) -> list[tuple[_Run, int]]:

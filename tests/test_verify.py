@@ -2,21 +2,25 @@
 
 import copy
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import ROOT
 from hydra import initialize_config_dir
 from test_committed import FIGURE
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from runners import verify
-from runners.committed import CommittedRepetitions, write_repetitions
+from runners.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.config_tree import CONF
+from runners.experiment import Experiment
 from runners.pool import Runner
 from runners.reproduce_figure import FigurePlan, needs, reproduce_figure
 
+SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
 
 
@@ -110,3 +114,33 @@ def test_where_nothing_is_committed_it_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     with pytest.raises(ConfigError, match="found no committed repetitions"):
         verify.verify([])
+
+
+def test_runs_whose_data_is_missing_are_counted_and_not_compared(committed, capsys, monkeypatch):
+    _, folder = committed
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for run in manifest["runs"][:1]:
+        run["data"] = "0123"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    monkeypatch.setattr(Experiment, "surrogate", True)
+    manifest["runs"][1]["data"] = "surrogate"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert verify.verify(["jobs=1", "figure=mine/small"])
+    out = capsys.readouterr().out
+    assert "not verified: mine/small/paper: the data of 1 runs is missing here" in out
+    assert "3 repetitions of 1 figures run anew" in out
+    manifest["runs"][1]["data"] = "0123"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ConfigError, match="found no data for any of the committed runs"):
+        verify.verify(["jobs=1", "figure=mine/small"])
+
+
+def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(monkeypatch, capsys):
+    """A change that moves a committed number fails here; one that only renews run ids doesn't."""
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(ROOT / "results"))
+    known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in (ROOT / "results").glob("*/*/paper*/" + FILE)})
+    if not known:
+        pytest.skip("there are no committed repetitions")
+    monkeypatch.setattr(verify, "figure_names", lambda: random.Random(0).sample(known, min(SAMPLED, len(known))))
+    verify.verify(["jobs=1", "seconds=6"])
+    assert " equal, 0 differ" in capsys.readouterr().out
