@@ -21,12 +21,8 @@ class Results:
 
     Parameters
     ----------
-    figure
-        The figure.
-    curves
-        Mean curves: axis columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; may be empty.
-    finals
-        Final values: axis columns, `repetition`, `rounds`, one column per trace column; may be empty.
+    figure, curves, finals
+        As `bench.report.render.render` takes them.
     provenance
         Surrogate results never stand beside published numbers.
     """
