@@ -13,6 +13,7 @@ from bench.report.claims.judgement import ERROR, Question, Setting, satisfies
 from bench.report.claims.quantities import BandSlope, BestValue, Extreme, Mean, Quantity, RatioOfMeans
 from bench.report.claims.two_sided import _is_random
 from bench.report.experiments import Experiments
+from bench.stats import mean_interval
 
 INF, NAN = math.inf, math.nan
 
@@ -231,3 +232,40 @@ def test_a_bound_on_the_largest_regret_or_on_that_of_random_arms():
     gap = random_table(own, np.where(own == 3, NAN, bound - 1))
     assert judged(claim, gap)["verdict"] == "holds"  # not known of all repetitions
     assert ERROR == 0.05
+
+
+@pytest.mark.parametrize(("left", "wanted"), [("highest", 7.0), ("lowest", 1.0), ("mean", 4.0)])
+def test_several_on_the_left_against_one(left, wanted):
+    noise = 0.01 * np.sin(np.arange(20.0))
+    table = finals(A=11 + noise, B=17 - noise, C=10 + noise[::-1])
+    claim = {"kind": "paired_difference", "left": {"method": ["A", "B"]}, "right": {"method": "C"}, "expect": "greater"}
+    row = judged({**claim, "combine": {"left": left}}, table)
+    assert row["estimate"] == pytest.approx(wanted, abs=0.02)
+    swapped = {**claim, "left": claim["right"], "right": claim["left"], "combine": {"right": left}}
+    assert judged(swapped, table)["estimate"] == pytest.approx(-wanted, abs=0.02)
+
+
+def test_five_repetitions_make_a_side_random():
+    random = np.array([100.0, 101.0, 99.0, 100.0, 102.0])
+    table = finals(A=random + 1, B=random + 2).assign(random_regret=np.tile(random, 2))
+    claim = {"kind": "paired_difference", "left": {"method": "A"}, "right": {"method": "B"}, "expect": "less"}
+    assert judged(claim, table)["verdict"] == "says_nothing"
+    assert judged(claim, table[table["repetition"] < 4])["verdict"] == "open"
+
+
+def test_an_average_is_fair_if_each_side_has_the_same_runs():
+    rows = [(m, d, i, 100, 10.0 + i) for m in "AB" for d in (1, 2, 3) for i in range(6) if (m, d) != ("A", 3)]
+    table = pd.DataFrame(rows, columns=["method", "dim", "repetition", "rounds", "regret"])
+    claim = {"kind": "paired_difference", "left": {"method": "A"}, "right": {"method": "B"}, "expect": "less"}
+    assert "no fair average" in judged(claim, table)["note"]
+    doubled = pd.concat([table.assign(x=1), table[table["dim"] == 1].assign(x=2)])
+    assert (
+        "no fair average"
+        not in judged({**claim, "right": {"method": "B", "dim": 1}, "left": {"method": "A", "dim": 1}}, doubled)["note"]
+    )
+
+
+def test_two_repetitions_have_an_interval():
+    mean, low, high = mean_interval([1.0, 3.0])[:3]
+    assert (mean, high - mean) == (2.0, pytest.approx(12.7062047))  # t with 1 degree of freedom, standard error 1
+    assert low < 0
