@@ -8,6 +8,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import pytest
 from bench.data.__main__ import main
 from bench.data.catalogue import CATALOGUE, MOVIELENS, find_dataset
 from bench.data.dataset import Dataset
-from bench.data.download import Download
+from bench.data.download import Download, PlainFiles
 from bench.data.fetch import fetch
 from bench.data.files import cached_path, locate, write_whole
 from bench.errors import DataError
@@ -251,3 +252,37 @@ def test_an_unknown_data_set_is_one_sentence(capsys: pytest.CaptureFixture[str])
     assert main(["fetch", "nope"]) == 1
     error = capsys.readouterr().err
     assert error == f"error: found the unknown data set 'nope', expected one of: {', '.join(CATALOGUE)}\n"
+
+
+def plain(url: str) -> Dataset:
+    """A data set of two files, each of which is the server's archive."""
+    checksum = f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}"
+    files = PlainFiles(url, {"good.zip": checksum, "better.zip": checksum})
+    return Dataset("toy", "Toy", "toy", "good.zip", "free", "fetch it", download=files)
+
+
+def test_plain_files_arrive_once_and_only_what_is_missing(server: str, tmp_path: Path) -> None:
+    dataset = plain(server)
+    path = fetch(dataset)
+    assert path == cached_path(dataset) == locate(dataset)
+    other = path.with_name("better.zip")
+    assert path.read_bytes() == other.read_bytes() == ARCHIVE
+    assert (len(files_in(tmp_path)), Handler.requests) == (2, 2)
+    other.write_bytes(b"damaged")
+    assert fetch(dataset) == path
+    assert other.read_bytes() == ARCHIVE
+    assert Handler.requests == 3
+
+
+def test_a_wrong_plain_file_leaves_nothing(server: str, tmp_path: Path) -> None:
+    """The first is right, the second is not: neither is kept."""
+    dataset = plain(server)
+    assert isinstance(dataset.download, PlainFiles)
+    files = PlainFiles(server, {"good.zip": dataset.download.checksums["good.zip"], "other.zip": "sha256:" + 64 * "0"})
+    with pytest.raises(DataError, match=r"'other\.zip' from http.*: found the checksum sha256:.*, expected sha256:000"):
+        fetch(replace(dataset, download=files))
+    assert files_in(tmp_path) == []
+
+
+def test_a_mirror_replaces_the_address_of_plain_files(server: str) -> None:
+    assert fetch(plain("http://localhost:1"), f"{server}/").read_bytes() == ARCHIVE

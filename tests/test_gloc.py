@@ -127,6 +127,16 @@ def test_theory_before_the_first_round():
     assert theory["exploration_rate"] == pytest.approx(math.sqrt(beta), rel=1e-12)
 
 
+def test_the_theoretical_kappa_can_be_set():
+    """It takes the place of mu'(S L) in the exploration rate, too; by hand with kappa = 0.1, S = 1."""
+    algorithm = GLOC(theory_kappa=0.1)
+    algorithm.start(INFO, Seeds(1))
+    theory = algorithm.theory(1)
+    assert theory["kappa"] == 0.1
+    root = math.sqrt(1 + 2 * 0.2 / 0.1 + 4 * 5**4 / 0.05**2)
+    assert theory["exploration_rate"] == pytest.approx(math.sqrt(1 + 1 + 8 + 200 * math.log(40 * root)), rel=1e-12)
+
+
 def test_warm_up_is_learnt_with_the_theoretical_kappa():
     recorded = record(20)
     untouched, chosen = GLOC(), GLOC()

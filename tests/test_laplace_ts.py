@@ -45,10 +45,10 @@ def exact(x, label, mean, precision):
     return mean + label * brentq(gradient, 0, 1, xtol=1e-15) * x / precision
 
 
-def descent(x, label, mean, precision, step, start):
+def descent(x, label, mean, precision, step, start, first_halving=100):
     w = start.copy()
     for iteration in range(1000):
-        if iteration in range(100, 1000, 100):
+        if iteration in range(first_halving, 1000, 100):
             step /= 2
         gradient = precision * (w - mean) - label * x * expit(-label * x @ w)
         if np.linalg.norm(gradient) <= 1e-4:
@@ -77,16 +77,18 @@ def test_exact_solver_finds_the_minimum(reward, scale):
     np.testing.assert_allclose(algorithm.precision, precision + p * (1 - p) * x**2, rtol=1e-12)
 
 
+@pytest.mark.parametrize("first_halving", [0, 100])
 @pytest.mark.parametrize("step", [0.1, 1.0, 1.7])
-def test_descent_is_the_stated_one(step):
+def test_descent_is_the_stated_one(step, first_halving):
     rng = np.random.default_rng(2)
-    algorithm = in_state(rng, 1.0)
+    algorithm = in_state(rng, 1.0, first_halving=first_halving)
     draws = SEEDS.generator("descent")
     for _ in range(30):
         contexts = contexts_of(rng)
         arm, reward = int(rng.integers(ARMS)), float(rng.integers(2))
         mean, precision = algorithm.mean.copy(), algorithm.precision.copy()
-        w = descent(contexts[arm], 2 * reward - 1, mean, precision, step, mean + draws.uniform(-1, 1, DIM))
+        start = mean + draws.uniform(-1, 1, DIM)
+        w = descent(contexts[arm], 2 * reward - 1, mean, precision, step, start, first_halving)
         p = 1 / (1 + np.exp(-contexts[arm] @ w))
         algorithm.choose(contexts, {"step_size": step})
         algorithm.update(contexts, arm, reward)

@@ -166,7 +166,7 @@ def test_what_the_tuner_may_know():
     assert (problem.horizon, problem.rounds, problem.total_rounds, problem.rounds_per_ask) == (5, 21, 21, 4)
     assert listener.n_asked == 5
     assert problem.space.names == ("first", "third")
-    assert problem.noise_std == 0.25
+    assert problem.noise_std == 0.25 / 2  # of the mean of four rewards
     assert (before.total_rounds, before.rounds_per_ask, before.horizon) == (21, 4, 6)
     assert seeds == Seeds(5).child("tuner")
     assert algorithm.seeds == Seeds(5).child("algorithm")

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from tuning import LINE, SQUARE
 
 from bench.algorithms.linucb import LinUCB
+from bench.envs.switching_triangle import SwitchingTriangle
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.loop import run
 from bench.seeding import Seeds
@@ -395,12 +396,52 @@ def test_lengths_by_hand():
     assert cdt.cdt_restart_every(Problem(SQUARE, 100_000), 1) == 10_000
 
 
+def test_the_zooming_dimension_sets_the_length_between_restarts(rules):
+    """(90000 / 3)^((z+2)/(z+3)): 30000^(2/3) = 965.49, 30000^(5/7) = 1577.7, 30000^(3/4) = 2279.5."""
+    for z, length in ((0, 965), (0.5, 1577), (1, 2279), (None, 2279)):
+        assert started(rules, ZoomingTS(pieces=3, zooming_dimension=z), LINE, 90_000).restart_every == length
+
+
+@pytest.mark.parametrize("tuner", [CDT, CDTCode])
+def test_without_restarts(rules, tuner):
+    assert started(rules, tuner(restarts=False), LINE, 14_000).restart_every == 14_001
+    assert started(rules, tuner(restarts=False, epoch_factor=1), LINE, 100).restart_every == 101
+
+
+@pytest.mark.parametrize("tuner", [Zooming, ZoomingTS, ZoomingOracle, ZoomingDoubleRestarts, CDT])
+def test_the_first_point_lies_in_the_middle_or_anywhere(tuner):
+    """The same draw u of a repetition gives 0.3 + 0.4 u or u."""
+    for seed in range(5):
+        asked = []
+        for where in ("middle", "anywhere"):
+            own = tuner(first_point=where)
+            own.start(Problem(LINE, 100, change_points=(50,)), Seeds(seed))
+            asked.append(own.ask()["x"])
+        assert asked[0] == pytest.approx(0.3 + 0.4 * asked[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("tuner", [CDTCode, CDTFirstUpload])
+def test_the_code_learns_the_sum_of_a_decision(tuner):
+    """Points know 150 times what they are told, nothing else differs."""
+    problem = Problem(LINE, 50, rounds=7_500, rounds_per_ask=150)
+    points = []
+    for learns in ("mean", "sum"):
+        own = tuner(learns=learns)
+        own.start(problem, SEEDS)
+        own.ask()
+        own.tell(0.25)
+        points.append(own._points.stats[0, :3].copy())
+    assert points[0].tolist() == [1, 0.25, points[1][2]]
+    assert points[1][:2].tolist() == [1, 37.5]
+
+
 def test_constants_by_hand(rules):
     """ln 14000 = 9.5468126. Theory at tau0 = 1/2: r = sqrt(6.5 / 4 * 9.5468126), s = sqrt(13 pi * 9.5468126)."""
     rule = started(rules, ZoomingTS(), LINE, 14_000, noise_std=0.5)
     assert rule.radius == pytest.approx(3.9387270, abs=1e-6)
     assert rule.spread == pytest.approx(19.7458490, abs=1e-6)
     assert (rule.randomised, rule.removal) == (True, True)
+    assert not started(rules, ZoomingTS(removal=False), LINE, 14_000).removal
     assert rule.restart_every == 1287
     # Four pieces: (14000 / 4)^(3/4) = 455.04; where a decision covers three rounds: 455 // 3 asks
     assert started(rules, ZoomingTS(pieces=4), LINE, 14_000).restart_every == 455
@@ -476,3 +517,16 @@ def test_the_first_upload_draws_an_index_whose_variance_is_sqrt_13_over_n(rules)
     ]
     expected = norm.cdf(0.3 / math.sqrt(math.sqrt(13 / 4) + math.sqrt(13 / 9)))
     assert np.mean(np.array(chosen) == 0) == pytest.approx(expected, abs=4 * 0.5 / math.sqrt(40_000))
+
+
+def test_peaks_in_a_given_order():
+    """In all repetitions alike; drawn ones differ."""
+    orders = {}
+    for order in ("given", "drawn"):
+        env = SwitchingTriangle(peaks=[0.95, 0.7, 0.05, 0.45], peak_order=order)
+        orders[order] = set()
+        for repetition in range(6):
+            env.start(100, Seeds(0, repetition))
+            orders[order].add(tuple(env._peaks))
+    assert orders["given"] == {(0.95, 0.7, 0.05, 0.45)}
+    assert len(orders["drawn"]) > 1

@@ -49,6 +49,9 @@ class GLOC(ContextualAlgorithm):
         Bound L of the features' norms that theory uses: 1 (``one``), or the largest that occurs (``largest``).
     prediction
         Whether z is the prediction ``before`` the Newton step, as in Jun et al., or ``after`` it, as in the code.
+    theory_kappa
+        The theoretical kappa; by default mu'(S L). The code of cdt plays 0.1 where kappa is not tuned (gloc_op in
+        GLOC.py at commit d67bc02, 2023-03-22).
 
     Source: Jun, Bhargava, Nowak and Willett 2017, algorithms 1 and 2, theorems 1 and 3; cdt, section 5.
     """
@@ -70,6 +73,7 @@ class GLOC(ContextualAlgorithm):
     delta: Annotated[float, Field(gt=0, lt=1)] = 0.05
     feature_norm: Literal["one", "largest"] = "one"
     prediction: Literal["before", "after"] = "before"
+    theory_kappa: PositiveFloat | None = None
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
         """Return kappa, and the exploration rate that follows from the rounds seen so far."""
@@ -92,7 +96,7 @@ class GLOC(ContextualAlgorithm):
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._info = info
         reach = self.theta_norm * (1.0 if self.feature_norm == "one" else info.feature_norm)
-        self._least_slope = math.exp(-reach) / (1.0 + math.exp(-reach)) ** 2
+        self._least_slope = self.theory_kappa or math.exp(-reach) / (1.0 + math.exp(-reach)) ** 2
         self._kappa = self._least_slope
         self._gram = np.zeros((info.dim, info.dim))
         self._inverse = np.eye(info.dim) / self.ridge

@@ -43,6 +43,9 @@ class LaplaceTS(ContextualAlgorithm):
         Precision q_i of the prior, whose mean is zero.
     solver
         ``gradient_descent``, as stated, or ``exact``: w to machine precision, whatever the step size.
+    first_halving
+        The iteration, from 0, before which the step is halved for the first time: 100, or 0 as in cdt's code
+        (LaplaceTS.py at commit d67bc02, 2023-03-22), where no step is as long as the step size.
 
     Source: Chapelle and Li 2011, algorithm 3; cdt, section 5 (hyper-parameter: the step size; theory: 1).
     """
@@ -60,6 +63,7 @@ class LaplaceTS(ContextualAlgorithm):
 
     prior_precision: PositiveFloat = 1.0
     solver: Literal["gradient_descent", "exact"] = "gradient_descent"
+    first_halving: Literal[0, 100] = 100
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
         """Return the step size of cdt's theoretical setting."""
@@ -91,7 +95,8 @@ class LaplaceTS(ContextualAlgorithm):
             _learn_exactly(contexts, arm, label, self.mean, self.precision)
         else:
             start = self._start_rng.random(self.mean.size)
-            _learn_by_descent(contexts, arm, label, self._step_size, start, self.mean, self.precision)
+            step = self._step_size if self.first_halving else self._step_size / 2
+            _learn_by_descent(contexts, arm, label, step, start, self.mean, self.precision)
 
 
 @kernel

@@ -61,11 +61,11 @@ def _status(dataset: Dataset) -> str:
 
 
 def _checked(dataset: Dataset, path: Path) -> str:
-    if dataset.download is None:
+    if not dataset.checksums:
         return "no known checksum"
     try:
-        expected = dataset.download.member_checksum
-        good = checksum_of(path, expected) == expected
+        files = {path.with_name(name): checksum for name, checksum in dataset.checksums.items()}
+        good = all(checksum_of(file, checksum) == checksum for file, checksum in files.items())
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return "checksum matches" if good else "checksum does NOT match the published one"

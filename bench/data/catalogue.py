@@ -1,7 +1,7 @@
 """The data sets of the project."""
 
 from bench.data.dataset import Dataset
-from bench.data.download import Download
+from bench.data.download import Download, PlainFiles
 from bench.errors import DataError
 
 MOVIELENS = Dataset(
@@ -72,8 +72,27 @@ ALI_DISPLAY_AD = Dataset(
     stand_in="a generated surrogate log is used",
 )
 
+CDT_FACTORS = Dataset(
+    name="cdt_factors",
+    title="Factors of MovieLens 100K by the authors of CDT",
+    folder="cdt-factors",
+    file="movie.csv",
+    licence="none is stated; the factors are derived from MovieLens 100K, whose terms apply; not redistributed here",
+    how_to_get="python -m bench.data fetch cdt_factors",
+    stand_in="factors that this suite computes are used",
+    download=PlainFiles(
+        url="https://raw.githubusercontent.com/kangyue1997/Bandit-Continuous-Hyperparameter-Optimization/"
+        "d67bc02d37bfb2588a0d79aa67e03179ab63c768/CDT_exp/data",
+        checksums={
+            "movie.csv": "sha256:af01da1a124d77668dfeca2459def4d83ad4671dc64b8bd71826c260015e2dd1",
+            "user.csv": "sha256:3ca9721e69f8b45d7b39cb6d288f07bb4025fa74fd14ab3d8acb521ad4dee380",
+        },
+    ),
+)
+
 CATALOGUE: dict[str, Dataset] = {
-    dataset.name: dataset for dataset in (MOVIELENS, YAHOO_R6A, OPEN_BANDIT, TITANIC, HOUSE_PRICES, ALI_DISPLAY_AD)
+    dataset.name: dataset
+    for dataset in (MOVIELENS, CDT_FACTORS, YAHOO_R6A, OPEN_BANDIT, TITANIC, HOUSE_PRICES, ALI_DISPLAY_AD)
 }
 
 

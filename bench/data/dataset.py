@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bench.data.download import Download
+from bench.data.download import Download, PlainFiles
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,13 @@ class Dataset:
     licence: str
     how_to_get: str
     stand_in: str = ""
-    download: Download | None = None
+    download: Download | PlainFiles | None = None
+
+    @property
+    def checksums(self) -> dict[str, str]:
+        """The known checksums of its files, by name; none where it must be downloaded manually."""
+        if self.download is None:
+            return {}
+        if isinstance(self.download, Download):
+            return {self.file: self.download.member_checksum}
+        return dict(self.download.checksums)

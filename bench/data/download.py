@@ -1,5 +1,6 @@
 """Where a data set can be downloaded, and its checksums."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -23,3 +24,19 @@ class Download:
     archive_checksum: str
     member: str
     member_checksum: str
+
+
+@dataclass(frozen=True)
+class PlainFiles:
+    """Files on a server, each at an address of its own.
+
+    Parameters
+    ----------
+    url
+        What their addresses begin with; the name follows.
+    checksums
+        Name of a file -> its checksum, written ``algorithm:digest``. The first is the data set's ``file``.
+    """
+
+    url: str
+    checksums: Mapping[str, str]

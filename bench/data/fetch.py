@@ -7,6 +7,7 @@ from pathlib import Path
 import pooch
 
 from bench.data.dataset import Dataset
+from bench.data.download import Download
 from bench.data.files import cached_path, checksum_of, write_whole
 from bench.errors import DataError
 
@@ -15,14 +16,14 @@ TIMEOUT = 30.0
 
 
 def fetch(dataset: Dataset, url: str | None = None) -> Path:
-    """Return the path of the data set's file in the cache; download it unless a valid one exists.
+    """Return the path of the data set's file in the cache; download what is missing or not valid.
 
     Parameters
     ----------
     dataset
         What to fetch; its checksums also apply to a mirror.
     url
-        A mirror of the archive, instead of the publisher's address.
+        A mirror of the archive, instead of the publisher's address; of plain files what their addresses begin with.
 
     Raises
     ------
@@ -36,16 +37,22 @@ def fetch(dataset: Dataset, url: str | None = None) -> Path:
     target = cached_path(dataset)
     address = url or download.url
     try:
-        if target.is_file() and checksum_of(target, download.member_checksum) == download.member_checksum:
-            return target
+        targets = {target.parent / name: checksum for name, checksum in dataset.checksums.items()}
+        missing = {
+            path: checksum
+            for path, checksum in targets.items()
+            if not path.is_file() or checksum_of(path, checksum) != checksum
+        }
         with tempfile.TemporaryDirectory(prefix="bandit-tuning-bench-") as folder:
-            archive = Path(folder) / "archive.zip"
-            _transfer(address, archive)
-            _check(archive, download.archive_checksum, f"the archive from {address}")
-            unpacked = Path(folder) / "member"
-            _unpack(archive, download.member, unpacked, address)
-            _check(unpacked, download.member_checksum, f"'{download.member}' in the archive from {address}")
-            write_whole(target, unpacked.read_bytes())
+            for number, (path, checksum) in enumerate(missing.items()):
+                fetched = Path(folder) / str(number)
+                if isinstance(download, Download):
+                    _from_archive(download, address, fetched)
+                else:
+                    _transfer(f"{address.rstrip('/')}/{path.name}", fetched, "file")
+                    _check(fetched, checksum, f"'{path.name}' from {address}")
+            for number, path in enumerate(missing):
+                write_whole(path, (Path(folder) / str(number)).read_bytes())
     except OSError as error:
         raise DataError(
             f"{target}: cannot be written ({error.strerror or error}), expected a writable folder with free space"
@@ -53,16 +60,24 @@ def fetch(dataset: Dataset, url: str | None = None) -> Path:
     return target
 
 
-def _transfer(url: str, path: Path) -> None:
+def _from_archive(download: Download, address: str, path: Path) -> None:
+    archive = path.with_suffix(".zip")
+    _transfer(address, archive)
+    _check(archive, download.archive_checksum, f"the archive from {address}")
+    _unpack(archive, download.member, path, address)
+    _check(path, download.member_checksum, f"'{download.member}' in the archive from {address}")
+
+
+def _transfer(url: str, path: Path, what: str = "archive") -> None:
     import requests  # used by pooch; slow to import
 
     try:
         pooch.HTTPDownloader(chunk_size=1 << 16, timeout=TIMEOUT)(url, str(path), None)
     except requests.HTTPError as error:
         answer = "an error" if error.response is None else error.response.status_code
-        raise DataError(f"{url}: found the answer {answer}, expected the archive") from None
+        raise DataError(f"{url}: found the answer {answer}, expected the {what}") from None
     except requests.exceptions.ChunkedEncodingError:
-        raise DataError(f"{url}: found an incomplete transfer, expected the whole archive; try again") from None
+        raise DataError(f"{url}: found an incomplete transfer, expected the whole {what}; try again") from None
     except (requests.ConnectionError, requests.Timeout):
         raise DataError(f"{url}: found no responding server; is there a network connection?") from None
     except (OSError, ValueError) as error:  # an invalid address, too many redirects, a full disk

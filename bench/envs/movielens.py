@@ -6,6 +6,8 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveInt
 
 from bench.component import component
+from bench.data import cdt_factors
+from bench.data.factors import Factors
 from bench.data.movielens import fingerprint, movielens_factors
 from bench.envs.contextual import ContextualEnvironment, Link, RewardNoise, linear_means, transform_means
 from bench.errors import ConfigError
@@ -37,6 +39,9 @@ class Movielens(ContextualEnvironment):
         ``none``; ``unit_ball``: divided by the largest norm of all films; ``round``: by the largest of the round.
     regularisation
         Penalty of the factorisation, per rating.
+    factors
+        ``computed`` from the ratings; or ``cdt``: those that the authors of CDT published, of rank 20. Where they are
+        not at hand, computed ones stand in, and the fingerprint is ``surrogate``.
 
     Source: syndicated, section 6; cdt, section 5.
     """
@@ -50,6 +55,7 @@ class Movielens(ContextualEnvironment):
     normalise_theta: bool = False
     feature_scaling: Literal["none", "unit_ball", "round"] = "none"
     regularisation: Annotated[float, Field(gt=0)] = 0.05
+    factors: Literal["computed", "cdt"] = "computed"
 
     @property
     def link(self) -> Link:
@@ -58,12 +64,12 @@ class Movielens(ContextualEnvironment):
 
     @property
     def fingerprint(self) -> str:
-        """Checksum of the ratings in use, or ``surrogate``."""
-        return fingerprint()
+        """Checksum of the ratings, or of the published factors, in use, or ``surrogate``."""
+        return fingerprint() if self.factors == "computed" else cdt_factors.fingerprint()
 
     def start(self, rounds: int, seeds: Seeds) -> None:
         self.sub_gaussian = 0.5 if self.reward_link == "logistic" else self.noise_std
-        factors = movielens_factors(self.dim, self.regularisation)
+        factors = self._factors()
         films = np.asarray(factors.items, dtype=np.float64)
         if self.feature_scaling == "unit_ball":
             films = films / np.linalg.norm(films, axis=1).max()
@@ -83,6 +89,15 @@ class Movielens(ContextualEnvironment):
         self.means = np.empty(self.n_arms)
         self._rng = seeds.generator("contexts")
         self._noise = RewardNoise(self.reward_link, self.noise_std, seeds.generator("noise"))
+
+    def _factors(self) -> Factors:
+        if self.factors == "cdt":
+            if self.dim != cdt_factors.RANK:
+                raise ConfigError(f"env.dim: found {self.dim} with factors 'cdt', expected {cdt_factors.RANK}")
+            published = cdt_factors.cdt_factors()
+            if published is not None:
+                return published
+        return movielens_factors(self.dim, self.regularisation)
 
     def _mean_map(self, values: np.ndarray) -> tuple[float, float]:
         if self.reward_link == "logistic" or self.mean == "raw":

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveInt
 
@@ -17,7 +17,7 @@ _PEAKS = (0.05, 0.45, 0.7, 0.95)
 
 @component
 class Switching(MovingPeak):
-    """The peak of each piece is drawn without repetition.
+    """The peak of each piece is drawn without repetition, or follows a fixed order.
 
     Parameters
     ----------
@@ -28,6 +28,8 @@ class Switching(MovingPeak):
         The run length that ``changes`` refers to.
     peaks
         Possible peaks, at least one for each piece.
+    peak_order
+        ``drawn`` in each repetition; or ``given``: that of ``peaks``, in all of them.
     noise_std
         Standard deviation of the Gaussian noise on the rewards.
 
@@ -37,6 +39,7 @@ class Switching(MovingPeak):
     changes: list[PositiveInt] = field(default_factory=lambda: [22761, 47734, 70317])
     of_rounds: PositiveInt = 90_000
     peaks: list[Annotated[float, Field(ge=0, le=1)]] = field(default_factory=lambda: list(_PEAKS))
+    peak_order: Literal["drawn", "given"] = "drawn"
     noise_std: NonNegativeFloat = math.sqrt(0.1)
 
     def start(self, rounds: int, seeds: Seeds) -> None:
@@ -46,7 +49,8 @@ class Switching(MovingPeak):
                 "expected increasing rounds, fewer than there are peaks"
             )
         self.sub_gaussian = self.noise_std
-        order = seeds.generator("peaks").permutation(len(self.peaks))
+        n = len(self.peaks)
+        order = range(n) if self.peak_order == "given" else seeds.generator("peaks").permutation(n)
         self._begin(
             tuple(round(change * rounds / self.of_rounds) for change in self.changes),
             [self.peaks[i] for i in order],

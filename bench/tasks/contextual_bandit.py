@@ -96,7 +96,7 @@ class ContextualBandit(Task):
             horizon=math.ceil(expected / per_ask),
             rounds=expected,
             rounds_per_ask=per_ask,
-            noise_std=environment.sub_gaussian,
+            noise_std=environment.sub_gaussian / math.sqrt(per_ask),  # the tuner is told the mean of an ask's rewards
             theory=lambda: algorithm.theory(self._round + 1),
         )
 

@@ -35,6 +35,8 @@ class ZoomingRule:
     spread_is_variance
         Whether the index is drawn from a normal distribution with variance ``spread`` / sqrt(n), for each point and
         round; then N(0, 1) has no lower limit.
+    first
+        The share of each axis from which the first point is drawn.
     """
 
     radius: float
@@ -43,6 +45,7 @@ class ZoomingRule:
     removal: bool
     restart_every: int
     spread_is_variance: bool = False
+    first: tuple[float, float] = (0.3, 0.7)
 
 
 class ActivePoints:
@@ -54,8 +57,8 @@ class ActivePoints:
     gives the same decisions as computing it every round.
 
     The uncovered point is, in one dimension, the midpoint of the widest gap, otherwise the deepest point of the
-    uncovered region; the first point is drawn uniformly from the middle 40 % of each axis (both as in the cdt
-    authors' code; in several dimensions assumed).
+    uncovered region; the first point is drawn uniformly, from the middle 40 % of each axis unless the rule says
+    otherwise (both as in the cdt authors' code; in several dimensions assumed).
 
     Source: cdt, algorithm 1; Kleinberg et al. 2019.
     """
@@ -132,7 +135,7 @@ class ActivePoints:
         """Check the coverage; activate a point if there is a gap, otherwise clear ``_check``."""
         n = self.n_points
         if n == 0:
-            self._activate(self._place_rng.uniform(0.3, 0.7, self._space.dim))
+            self._activate(self._place_rng.uniform(*self._rule.first, self._space.dim))
             return
         excess = uncovered(self.centers[:n], self.stats[:n, 2].copy(), self._witness)
         if excess > 0:

@@ -14,8 +14,13 @@ def cdt_random_rounds(rounds: int, p: int) -> int:
     return math.floor(rounds ** (2 / (p + 3)) + 1e-9)
 
 
-def cdt_restart_every(problem: Problem, factor: int | None) -> int:
-    """Return T2 = k floor(T^((p+2)/(p+3))) rounds in asks; k = ``factor``, by default 3 for p = 1 and 2 otherwise."""
+def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = True) -> int:
+    """Return T2 = k floor(T^((p+2)/(p+3))) rounds in asks; k = ``factor``, by default 3 for p = 1 and 2 otherwise.
+
+    Without ``restarts`` it is longer than the run.
+    """
+    if not restarts:
+        return problem.horizon + 1
     p = problem.space.dim
     k = factor or (3 if p == 1 else 2)
     return problem.asks(k * math.floor(problem.total_rounds ** ((p + 2) / (p + 3)) + 1e-9))
@@ -36,10 +41,12 @@ class CDT(ThompsonZooming):
         T1; by default floor(T^(2/(p+3))) for p hyper-parameters.
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))); by default 3 for p = 1 and 2 otherwise (inferred from cdt, tables 5 and 6).
+    restarts
+        Whether there are any.
     constants
         ``theory``: those of Zooming TS; ``code``: radius sqrt(13/2 ln T / n) and deviation sqrt(13 / n), whatever the
         noise.
-    noise_std, radius_scale, ts_scale
+    noise_std, radius_scale, ts_scale, removal, first_point
         As for Zooming TS.
 
     Source: cdt, algorithm 2.
@@ -47,6 +54,7 @@ class CDT(ThompsonZooming):
 
     warm_up_rounds: NonNegativeInt | None = None
     epoch_factor: PositiveInt | None = None
+    restarts: bool = True
 
     def random_rounds(self, problem: Problem) -> int:
         if self.warm_up_rounds is not None:
@@ -57,4 +65,4 @@ class CDT(ThompsonZooming):
         return code_constants(problem) if self.constants == "code" else super()._radius_and_spread(problem)
 
     def _restart_every(self, problem: Problem) -> int:
-        return cdt_restart_every(problem, self.epoch_factor)
+        return cdt_restart_every(problem, self.epoch_factor, self.restarts)

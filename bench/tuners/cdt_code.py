@@ -1,16 +1,16 @@
-"""CDT as in the authors' public code."""
+"""CDT as in the latest state of the authors' public code."""
 
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component
 from bench.tuners.active_points import ZoomingRule
 from bench.tuners.base import Problem
 from bench.tuners.cdt import cdt_restart_every, code_constants
-from bench.tuners.zooming_tuner import ZoomingTuner
+from bench.tuners.code_zooming import CodeZooming
 
 
 @component
-class CDTCode(ZoomingTuner):
+class CDTCode(CodeZooming):
     """Zooming with the fixed index mean + sqrt(13 / n), without a random draw and without removal.
 
     The coverage is checked exactly, in any dimension, whereas the authors' code looks at a few points only.
@@ -19,21 +19,22 @@ class CDTCode(ZoomingTuner):
     ----------
     warm_up_rounds
         Random pulls before the first proposal.
+    learns
+        The ``mean`` or the ``sum`` of the rewards of a decision.
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))) rounds between restarts; by default 3 for p = 1 and 2 otherwise.
+    restarts
+        Whether there are any; in the code there are none unless its option ``-H`` is set.
     radius_scale, ts_scale
         Factors on the confidence radius sqrt(13/2 ln T / n) and on what the index adds to the mean.
 
-    Source: the public code of cdt; compare algorithm 2.
+    Source: the public code of cdt, CDT_exp/algo/zooming_ts_tuning.py at commit d67bc02 (2023-03-22).
     """
 
-    warm_up_rounds: NonNegativeInt = 30
     epoch_factor: PositiveInt | None = None
+    restarts: bool = True
     radius_scale: PositiveFloat = 1.0
     ts_scale: NonNegativeFloat = 1.0
-
-    def random_rounds(self, problem: Problem) -> int:
-        return self.warm_up_rounds
 
     def _rule(self, problem: Problem) -> ZoomingRule:
         radius, spread = code_constants(problem)
@@ -42,5 +43,5 @@ class CDTCode(ZoomingTuner):
             self.ts_scale * spread,
             randomised=False,
             removal=False,
-            restart_every=cdt_restart_every(problem, self.epoch_factor),
+            restart_every=cdt_restart_every(problem, self.epoch_factor, self.restarts),
         )

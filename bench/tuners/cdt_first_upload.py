@@ -1,16 +1,14 @@
 """CDT as in the first upload of the authors' public code."""
 
-from pydantic import NonNegativeInt
-
 from bench.component import component
 from bench.tuners.active_points import ZoomingRule
 from bench.tuners.base import Problem
 from bench.tuners.cdt import code_constants
-from bench.tuners.zooming_tuner import ZoomingTuner
+from bench.tuners.code_zooming import CodeZooming
 
 
 @component
-class CDTFirstUpload(ZoomingTuner):
+class CDTFirstUpload(CodeZooming):
     """Zooming with an index drawn from N(mean, sqrt(13 / n)), whose second argument is the variance; no restart.
 
     Confidence radius sqrt(13/2 ln T / n), no removal. The coverage is checked exactly, in any dimension, whereas the
@@ -21,14 +19,11 @@ class CDTFirstUpload(ZoomingTuner):
     ----------
     warm_up_rounds
         Random pulls before the first proposal.
+    learns
+        The ``mean`` or the ``sum`` of the rewards of a decision.
 
     Source: the public code of cdt, Figure2/algo/zooming_ts_tuning.py at commit 4711c87 (2023-01-25).
     """
-
-    warm_up_rounds: NonNegativeInt = 30
-
-    def random_rounds(self, problem: Problem) -> int:
-        return self.warm_up_rounds
 
     def _rule(self, problem: Problem) -> ZoomingRule:
         radius, spread = code_constants(problem)

@@ -10,10 +10,15 @@ from bench.tuners.active_points import ZoomingRule
 from bench.tuners.base import Problem
 from bench.tuners.zooming_tuner import ZoomingTuner
 
+FirstPoint = Literal["middle", "anywhere"]
+FIRST_POINT: dict[FirstPoint, tuple[float, float]] = {"middle": (0.3, 0.7), "anywhere": (0.0, 1.0)}
+"""The share of each axis from which the first point is drawn: as in the cdt authors' code for the tuning of algorithms
+(``middle``), and for switching functions (``anywhere``)."""
+
 
 @component
 class ThompsonZooming(ZoomingTuner):
-    """Thompson sampling on active points, with removal.
+    """Thompson sampling on active points.
 
     Parameters
     ----------
@@ -23,12 +28,18 @@ class ThompsonZooming(ZoomingTuner):
         tau0, the sub-Gaussian constant of the rewards; by default that of the task.
     radius_scale, ts_scale
         Factors on the confidence radius and on the sampling deviation.
+    removal
+        Whether points that are worse than another with high confidence are dropped.
+    first_point
+        Where the first point lies, see :data:`FIRST_POINT`.
     """
 
     constants: Literal["theory", "code"] = "theory"
     noise_std: NonNegativeFloat | None = None
     radius_scale: PositiveFloat = 1.0
     ts_scale: NonNegativeFloat = 1.0
+    removal: bool = True
+    first_point: FirstPoint = "middle"
 
     def _radius_and_spread(self, problem: Problem) -> tuple[float, float]:
         return zooming_constants(self.constants, self.noise_std, problem)
@@ -43,8 +54,9 @@ class ThompsonZooming(ZoomingTuner):
             self.radius_scale * radius,
             self.ts_scale * spread,
             randomised=True,
-            removal=True,
+            removal=self.removal,
             restart_every=self._restart_every(problem),
+            first=FIRST_POINT[self.first_point],
         )
 
 

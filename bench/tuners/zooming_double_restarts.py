@@ -25,7 +25,7 @@ class ZoomingDoubleRestarts(ThompsonZooming):
 
     Parameters
     ----------
-    constants, noise_std, radius_scale, ts_scale
+    constants, noise_std, radius_scale, ts_scale, removal, first_point
         As for Zooming TS.
 
     Source: cdt, algorithm 3.

@@ -15,7 +15,7 @@ class ZoomingOracle(ThompsonZooming):
 
     Parameters
     ----------
-    constants, noise_std, radius_scale, ts_scale
+    constants, noise_std, radius_scale, ts_scale, removal, first_point
         As for Zooming TS.
 
     Source: cdt, appendix A.3.

@@ -1,6 +1,6 @@
 """Zooming TS with Restarts."""
 
-from pydantic import PositiveInt
+from pydantic import NonNegativeFloat, PositiveInt
 
 from bench.component import component
 from bench.tuners.base import Problem
@@ -17,22 +17,30 @@ class ZoomingTS(ThompsonZooming):
     Parameters
     ----------
     epoch_length
-        Rounds between restarts; by default (T / pieces)^((p+2)/(p+3)) for p hyper-parameters.
+        Rounds between restarts; by default (T / pieces)^((z+2)/(z+3)), z the zooming dimension.
     pieces
         Number of stationary pieces assumed by the default length.
+    zooming_dimension
+        z in the default length; by default the number p of hyper-parameters, which it never exceeds (appendix C).
     constants
         ``theory`` as above; ``code``: radius sqrt(13/2 tau0^1.5 ln T / n), deviation sqrt(pi/2 tau0^2 ln T / n).
     noise_std
         tau0; by default that of the task.
     radius_scale, ts_scale
         Factors on the radius and on the deviation.
+    removal
+        Whether points that are worse than another with high confidence are dropped; the authors' simulations of
+        switching functions do without.
+    first_point
+        Where the first point lies: in the ``middle`` 40 % of each axis, or ``anywhere``.
 
     Source: cdt, algorithm 1 and theorem 4.1; the ``code`` constants are those of the authors' simulations.
     """
 
     epoch_length: PositiveInt | None = None
     pieces: PositiveInt = 1
+    zooming_dimension: NonNegativeFloat | None = None
 
     def _restart_every(self, problem: Problem) -> int:
-        p = problem.space.dim
-        return problem.asks(self.epoch_length or int((problem.total_rounds / self.pieces) ** ((p + 2) / (p + 3))))
+        z = problem.space.dim if self.zooming_dimension is None else self.zooming_dimension
+        return problem.asks(self.epoch_length or int((problem.total_rounds / self.pieces) ** ((z + 2) / (z + 3))))
