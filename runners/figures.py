@@ -48,13 +48,14 @@ def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
     What it takes from elsewhere is filled in: all that it leaves unsaid from the figure that it is ``like``; the labels
-    of an axis (a list of them, or ``all``) from the paper's ``labels``; ``published`` from the paper's table. Where it
+    of an axis (a list of them, or ``all``) from the paper's ``labels``; readings of which it gives the name alone from
+    the paper's ``readings``, as far as they concern labels that it has; ``published`` from the paper's table. Where it
     unfolds trace columns into an axis, its ``runs`` have that axis.
 
     Raises
     ------
     ConfigError
-        When there is no such figure, label or table, or it is not as expected.
+        When there is no such figure, label, reading or table, or it is not as expected.
     """
     from bench.report.figure import read_figure
 
@@ -69,6 +70,8 @@ def load_figure(name: str) -> "Figure":
             block[axis] = _shared_labels(name, axis, entry)
         if "unfold" in figure:
             block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
+    if "readings" in figure:
+        figure["readings"] = [_shared_reading(name, reading, figure["runs"]) for reading in figure["readings"]]
     if "published" in figure:
         figure["published"] = published(figure["paper"], figure["published"])
     return read_figure(figure)
@@ -84,6 +87,31 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
                 f"conf/figure/{name}.yaml: found the {axis} '{label}', expected one of: {', '.join(known) or '(none)'}"
             )
     return {label: known[label] for label in (known if entry == "all" else entry)}
+
+
+def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a reading; of the paper's, where only the name is given, what concerns labels of the figure."""
+    if isinstance(reading, dict):
+        return reading
+    known: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
+    if reading not in known:
+        raise ConfigError(
+            f"conf/figure/{name}.yaml: found the reading '{reading}', expected one of: {', '.join(known) or '(none)'}"
+        )
+    there = {axis: {label for block in runs for label, _ in _labels(block.get(axis, {}))} for axis in _axes(runs)}
+    overrides = []
+    for part in known[reading].get("overrides", []):
+        if isinstance(part, dict):
+            only = {axis: [label for label in labels if label in there[axis]] for axis, labels in part["only"].items()}
+            if not all(only.values()):
+                continue
+            part = {**part, "only": only}
+        overrides.append(part)
+    return {"name": reading, **known[reading], "overrides": overrides}
+
+
+def _axes(runs: Sequence[Mapping[str, Any]]) -> set[str]:
+    return {axis for block in runs for axis in block}
 
 
 def expand(figure: Mapping[str, Any], scale: str, extra: list[str]) -> list[LabelledRun]:
