@@ -500,6 +500,44 @@ def test_slope_along_rounds(power: float, width: float, verdict: str) -> None:
     assert verdict_of(claim, methods(A=NOISE))["note"] == "there are no curves"
 
 
+# steepness
+
+
+def probed(slopes: list[float], noise: float, n: int = 12) -> pd.DataFrame:
+    """Sums over 100 rounds of rewards at 0.5, 1 and 2 whose slopes between them are given, with the same noise."""
+    rng = np.random.default_rng(4)
+    heights = np.cumsum([0.0, 0.5 * slopes[0], 1.0 * slopes[1]])
+    shared, own = rng.normal(0, 5, (n, 1)), rng.normal(0, noise, (n, 3))
+    sums = 100 * (heights + shared + own)
+    frame = pd.DataFrame(sums, columns=["probe_0.5", "probe_1", "probe_2"])
+    return frame.assign(method="A", repetition=range(n), rounds=100, regret=1.0)[
+        ["method", "repetition", "rounds", "regret", "probe_0.5", "probe_1", "probe_2"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("slopes", "length", "estimate", "verdict"),
+    [
+        ([0.1, -0.3], 1.0, 0.3, "holds"),  # downwards counts, too
+        ([0.5, 0.1], 1.5, 0.75, "holds"),
+        ([0.5, 0.1], 4.0, 2.0, "fails"),
+        ([0.5, 0.1], 2.0, 1.0, "open"),
+    ],
+)
+def test_steepness(slopes: list[float], length: float, estimate: float, verdict: str) -> None:
+    claim = {"kind": "steepness", "length": length, "expect": "at_most"}
+    row = verdict_of(claim, probed(slopes, 0.003))
+    assert row["verdict"] == verdict
+    assert row["estimate"] == pytest.approx(estimate, abs=0.02)
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+
+
+def test_steepness_needs_probed_values() -> None:
+    claim = {"kind": "steepness", "expect": "at_most"}
+    row = verdict_of(claim, methods(A=range(10)))
+    assert (row["verdict"], row["note"]) == ("open", "the results have no two probed values")
+
+
 # best_on_grid
 
 

@@ -19,6 +19,7 @@ from bench.report.claims.paired_difference import PairedDifference
 from bench.report.claims.ratio import Ratio
 from bench.report.claims.slope import Slope
 from bench.report.claims.spread import Spread
+from bench.report.claims.steepness import Steepness
 from bench.report.claims.two_sided import Combine
 from bench.report.experiments import Experiments
 from bench.stats import holm
@@ -46,6 +47,7 @@ KINDS: dict[str, type[Claim]] = {
     "bound": Bound,
     "slope": Slope,
     "best_on_grid": BestOnGrid,
+    "steepness": Steepness,
     "count": Count,
 }
 

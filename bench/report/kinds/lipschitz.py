@@ -9,14 +9,12 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BeforeValidator, Field
 
+from bench.report.claims.steepness import PROBE
 from bench.report.figure import Figure
 from bench.report.labels import canonical
 from bench.report.plot import GREY, Axis, Look, Mark, Panel, Plot, level, look_of
 from bench.report.results import Results
 from bench.report.series import panel_title, series_name
-
-PROBE = "probe_"
-"""What the columns of probed values begin with; the value follows."""
 
 _COLUMNS = ("probed", "blocks", "mean", "std")
 

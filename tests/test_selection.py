@@ -1,0 +1,129 @@
+"""The choice of repetitions by one method's result: the rule, the normal law, and the figure."""
+
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from rendered import draw, tables
+from scipy.integrate import quad
+from scipy.stats import beta, norm
+
+from bench.errors import ConfigError
+from bench.report.figure import read_figure
+from bench.report.selected import kept, normal, normal_order_means, normal_shift, number_run, printed, resampled
+
+FIGURE: dict[str, Any] = {
+    "name": "selection",
+    "title": "Chosen",
+    "kind": "selection",
+    "column": "regret",
+    "ranked_by": "CDT",
+    "size": 20,
+    "runs": [{"panel": {"LinUCB": []}, "method": {"OP": [], "CDT": []}}],
+    "published": [{"panel": "LinUCB", "method": "CDT", "what": "mean", "value": 90.0}],
+}
+
+
+def test_the_rule_by_hand():
+    """Five asked for, eight run; in the order 10, 11, ..., 17 those of 12 to 16 are reported."""
+    assert [number_run(size) for size in (5, 10, 20)] == [8, 16, 32]
+    ranked = np.array([17.0, 12, 10, 15, 11, 14, 13, 16])
+    assert kept(ranked, 5).tolist() == [1, 6, 5, 3, 7]
+    values = np.stack([ranked, [1.0, 2, 3, 4, 5, 6, 7, 8]], axis=1)
+    found = printed(values[None], 5, 0, np.zeros(2))
+    assert found.mean.tolist() == [[14.0, (2 + 7 + 6 + 4 + 8) / 5]]
+    assert found.std[0, 0] == pytest.approx(np.sqrt(2.5))
+    plain = printed(values[None], 5, None, np.zeros(2))
+    assert plain.mean.tolist() == [[(17 + 12 + 10 + 15 + 11) / 5, 3.0]]
+    assert found.lowest.tolist() == [0.0, 1.0]
+
+
+def test_intervals_cover_what_they_should():
+    """mean -+ 2.776 std / sqrt(5): of 1 to 5 that is 3 -+ 1.963."""
+    values = np.arange(1.0, 6.0)[None, :, None]
+    for true, covers in ((1.05, True), (1.03, False), (4.95, True), (4.97, False)):
+        assert printed(values, 5, None, np.array([true])).covers.tolist() == [[covers]]
+
+
+@pytest.mark.parametrize("n", [1, 2, 8, 32])
+def test_order_statistics_of_the_normal_distribution(n):
+    """The r-th of n is the normal quantile of a Beta(r, n - r + 1) variable."""
+    found = normal_order_means(n)
+    expected = [quad(lambda u, r=r: norm.ppf(u) * beta.pdf(u, r, n - r + 1), 0, 1)[0] for r in range(1, n + 1)]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert found.sum() == pytest.approx(0, abs=1e-9)
+    if n == 2:
+        assert found[1] == pytest.approx(1 / np.sqrt(np.pi), abs=1e-9)
+
+
+def test_a_normal_simulation_moves_by_the_expected_shift():
+    """The ranked method by the shift in its deviations, another by its correlation times that."""
+    rng = np.random.default_rng(3)
+    values = rng.multivariate_normal([100, 50], [[400, 120], [120, 100]], 200)
+    sets = normal(values, number_run(20), 20_000, rng)
+    chosen = printed(sets, 20, 0, values.mean(axis=0)).mean.mean(axis=0)
+    std, other = values.std(axis=0, ddof=1)
+    correlation = np.corrcoef(values.T)[0, 1]
+    expected = values.mean(axis=0) + normal_shift(20) * np.array([std, correlation * other])
+    np.testing.assert_allclose(chosen, expected, atol=4 * 20 / np.sqrt(20 * 20_000))
+    assert -0.4 < normal_shift(20) < -0.2
+
+
+def test_sets_of_our_runs_agree_with_all_sets_there_are():
+    """Three repetitions, sets of three (two asked for), the lowest two left out: every multiset and its probability."""
+    values = np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 20.0]])
+    expected, total = np.zeros(2), 0.0
+    for chosen in combinations_with_replacement(range(3), 3):
+        counts = np.bincount(chosen, minlength=3)
+        ways = 6 / np.prod([np.prod(range(1, count + 1)) for count in counts])
+        expected += ways * values[sorted(chosen)[2]]
+        total += ways
+    assert total == 27
+    sets = resampled(values, number_run(2), 40_000, np.random.default_rng(1))
+    assert sets.shape == (40_000, 3, 2)
+    highest = np.take_along_axis(sets, kept(sets[:, :, 0], 1)[:, :, None], axis=1)[:, 0]
+    np.testing.assert_allclose(highest.mean(axis=0), expected / 27, atol=4 * 15 / np.sqrt(40_000))
+
+
+def finals(n: int) -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    shared, own = rng.normal(0, 10, n), rng.normal(0, 10, (2, n))
+    regrets = {"OP": 100 + shared + own[0], "CDT": 95 + shared + own[1]}
+    rows = [
+        {"panel": "LinUCB", "method": method, "repetition": i, "rounds": 100, "regret": value}
+        for method, values in regrets.items()
+        for i, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_figure_says_what_the_choice_does():
+    """CDT's printed mean sinks below OP's, which sinks less; its deviation shrinks, and its intervals miss."""
+    own = finals(60)
+    table = tables(FIGURE, own)["table"].set_index(["method", "of"])
+    for of in ("our runs", "normal"):
+        op, cdt = table.loc[("OP", of)], table.loc[("CDT", of)]
+        assert cdt["mean"] == pytest.approx(own[own["method"] == "CDT"]["regret"].mean(), abs=0.2)
+        assert cdt["mean"] - cdt["chosen_mean"] > op["mean"] - op["chosen_mean"] > 0.3
+        assert cdt["chosen_std"] < 0.75 * cdt["std"]
+        assert cdt["chosen_covers"] < cdt["covers"] - 0.1
+        assert cdt["chosen_lowest"] > cdt["lowest"]
+        assert cdt["lowest"] + op["lowest"] == pytest.approx(1)
+        assert cdt["low"] < cdt["mean"] < cdt["high"]
+        assert (cdt["printed"], cdt["n"]) == (90, 60)
+        assert np.isnan(op["printed"])
+    marks = draw(FIGURE, pd.DataFrame(), own)
+    assert marks is not None
+
+
+def test_results_that_are_missing():
+    assert tables(FIGURE, pd.DataFrame())["table"].empty
+    without = finals(10)
+    assert tables(FIGURE, without[without["method"] == "OP"])["table"].empty
+
+
+def test_an_unknown_method_is_an_error():
+    with pytest.raises(ConfigError, match="key 'ranked_by': found 'TL', expected one of: OP, CDT"):
+        read_figure({**FIGURE, "ranked_by": "TL"})
