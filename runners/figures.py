@@ -90,7 +90,10 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
 
 
 def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a reading; of the paper's, where only the name is given, what concerns labels of the figure."""
+    """Return a reading; of the paper's, where only the name is given, what concerns labels of the figure.
+
+    The paper's may be ``like`` another, whose overrides come before its own.
+    """
     if isinstance(reading, dict):
         return reading
     known: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
@@ -99,15 +102,16 @@ def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) 
             f"conf/figure/{name}.yaml: found the reading '{reading}', expected one of: {', '.join(known) or '(none)'}"
         )
     there = {axis: {label for block in runs for label, _ in _labels(block.get(axis, {}))} for axis in _axes(runs)}
+    entry = dict(known[reading])
     overrides = []
-    for part in known[reading].get("overrides", []):
+    for part in [*known.get(entry.pop("like", ""), {}).get("overrides", []), *entry.get("overrides", [])]:
         if isinstance(part, dict):
             only = {axis: [label for label in labels if label in there[axis]] for axis, labels in part["only"].items()}
             if not all(only.values()):
                 continue
             part = {**part, "only": only}
         overrides.append(part)
-    return {"name": reading, **known[reading], "overrides": overrides}
+    return {"name": reading, **entry, "overrides": overrides}
 
 
 def _axes(runs: Sequence[Mapping[str, Any]]) -> set[str]:

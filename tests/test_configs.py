@@ -238,3 +238,40 @@ def test_every_file_is_yaml_that_opens_with_a_comment(path: Path):
     """The first line says what the file is, or the command that runs it."""
     assert OmegaConf.load(path) is not None
     assert any(line.startswith("# ") for line in path.read_text().splitlines()[:2])
+
+
+def test_readings_come_from_the_paper():
+    """By name: their text and source, and the overrides of those labels that the figure has; `like` comes first."""
+    figure = load_figure("cdt/table6")
+    assert "CDT" not in figure["runs"][0]["method"]
+    names = [reading["name"] for reading in figure["readings"]]
+    assert (names[0], figure["readings"][0]["overrides"]) == ("as printed", [])
+    (film,) = next(reading for reading in figure["readings"] if reading["name"] == "120 films")["overrides"]
+    assert film["overrides"] == ["env.n_arms=120", "env.feature_scaling=round"]
+    labels = {
+        label
+        for reading in figure["readings"]
+        for part in reading["overrides"]
+        for label in part["only"].get("method", [])
+    }
+    assert labels == {"CDT, k = 1", "CDT, k = 2", "CDT, k = 3", "OP", "TL / Syndicated"}
+    drawn = {
+        tuple(one.labels.values()): one.run.experiment.settings
+        for one in expand(load_figure("cdt/table5"), "smoke", [])
+        if one.labels["panel"] == "LinTS, simulation"
+    }
+    restarts = {
+        name: drawn["LinTS, simulation", "CDT", name]["tuner"]["restarts"]
+        for name in ("no restart", "last commit", "last commit, restarts")
+    }
+    assert restarts == {"no restart": False, "last commit": False, "last commit, restarts": True}
+    space = drawn["LinTS, simulation", "CDT, T1 = 0", "first upload"]["algorithm"]["space"]["exploration_rate"]
+    assert [space[key] for key in ("low", "high", "power")] == [0, 2, 3]
+    assert drawn["LinTS, simulation", "CDT, T1 = 0", "first upload"]["tuner"]["warm_up_rounds"] == 0
+
+
+def test_a_reading_that_the_paper_does_not_have(monkeypatch):
+    wrong = {"name": "figure2", "paper": "cdt", "runs": [{"method": ["CDT"]}], "readings": ["as printde"]}
+    monkeypatch.setattr(figures, "read", lambda name: OmegaConf.create(wrong))
+    with pytest.raises(ConfigError, match=r"figure2\.yaml: found the reading 'as printde', expected one of: as prin"):
+        load_figure("cdt/figure2")

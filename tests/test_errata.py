@@ -422,6 +422,33 @@ def test_seconds_of_gloc_stand_out() -> None:
     assert 493.15 - table.loc["GLOC, simulation", "TL / Syndicated"] < 6.2
 
 
+def test_glm_tsl_is_not_the_slowest() -> None:
+    table = printed_table("cdt/table1")
+    for data in ("simulation", "MovieLens"):
+        for slower in ("Laplace-TS", "GLOC"):
+            assert (table.loc[f"{slower}, {data}"] > table.loc[f"GLM-TSL, {data}"]).all()
+
+
+def test_syndicated_beats_cdt_on_gloc_in_simulation() -> None:
+    syndicated = printed_table("cdt/table4").loc["GLOC, simulation", "TL / Syndicated, C1"]
+    assert (syndicated, printed_table("cdt/table5").loc["GLOC, simulation", "CDT"]) == (406.28, 414.70)
+
+
+def test_more_candidates_help_in_some_cells() -> None:
+    table = printed_table("cdt/table4")
+    cells = [table[f"{method}, C2"] < table[f"{method}, C1"] for method in ("TL / Syndicated", "OP")]
+    assert (sum(int(cell.sum()) for cell in cells), sum(len(cell) for cell in cells)) == (5, 28)
+
+
+def test_neither_k_outperforms_all_methods() -> None:
+    best = printed_table("cdt/table4")[["TL / Syndicated, C1", "OP, C1"]].min(axis=1)
+    worse = {f"{algorithm}, simulation" for algorithm in ("UCB-GLM", "Laplace-TS", "GLOC")}
+    for k in (2, 3):
+        table = printed_table("cdt/table6")[f"CDT, k = {k}"]
+        assert set(table.index[table > best[table.index]]) == worse
+    assert len(best) == 14
+
+
 def test_default_k_depends_on_the_number_of_hyper_parameters() -> None:
     default, by_k = printed_table("cdt/table5")["CDT"], printed_table("cdt/table6")
     for panel, value in default.items():
