@@ -24,6 +24,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 import bench.data.__main__ as data_command
 from bench.data.catalogue import CATALOGUE
+from bench.data.download import Download
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds
@@ -365,7 +366,8 @@ def test_every_data_set_is_described():
             if re.search(rf"\benv={dataset.name}\b", read(path)):
                 assert f"`{path.parent.name}`" in row or f"`{path.parent.name}/{path.stem}`" in row, path
         if dataset.download:
-            for value in (dataset.download.url, dataset.download.archive_checksum, dataset.download.member_checksum):
+            archive = [dataset.download.archive_checksum] if isinstance(dataset.download, Download) else []
+            for value in (dataset.download.url, *archive, *dataset.checksums.values()):
                 assert value.removeprefix("md5:").removeprefix("sha256:") in page
 
 
