@@ -82,6 +82,31 @@ def test_default_memories_are_those_of_the_theory():
     assert length == math.ceil(2 * math.sqrt(10_000 * math.log(10_000) / 2))
 
 
+@pytest.mark.parametrize("make", [DiscountedUCB, SlidingWindowUCB])
+def test_told_of_no_change_nothing_is_forgotten(make):
+    tuner, everything = started(make(changes=0), 4), [[] for _ in range(4)]
+    rng = np.random.default_rng(0)
+    for t in range(500):
+        arm = tuner.ask()["arm"]
+        if t >= 4:
+            scale = 0.6 * (4.0 if make is DiscountedUCB else 1.0)
+            bounds = [np.mean(own) + math.sqrt(scale * math.log(t) / len(own)) for own in everything]
+            assert bounds[arm] == pytest.approx(max(bounds), rel=1e-10)
+        everything[arm].append(float(rng.random() < 0.2 + 0.2 * arm))
+        tuner.tell(everything[arm][-1])
+
+
+def test_told_of_no_change_m_ucb_explores_no_more_than_ucb1():
+    tuner, plain = started(MUCB(changes=0), 3), started(UCB1(), 3)
+    rng = np.random.default_rng(0)
+    for _ in range(700):
+        arm = tuner.ask()["arm"]
+        assert plain.ask()["arm"] == arm
+        reward = float(rng.random() < 0.2 + 0.2 * arm)
+        tuner.tell(reward)
+        plain.tell(reward)
+
+
 def test_forgetting_helps_on_the_papers_game():
     """The new best arm is found and left again; UCB1, which forgets nothing, stays with it for too long."""
     totals = {}
@@ -205,7 +230,36 @@ def test_glr_klucb_chooses_the_largest_kl_bound_between_forced_rounds():
     assert tuner.restarts == 0
 
 
+def test_glr_klucb_is_tuned_as_in_the_paper():
+    tuner = started(GLRklUCB(), 5, 20_000)
+    assert tuner._delta == pytest.approx(1 / math.sqrt(20_000))
+    assert tuner._share == pytest.approx(math.sqrt(5 * math.log(20_000) / 20_000))
+    tuner.restarts = 3
+    assert tuner._share == pytest.approx(math.sqrt(4 * 5 * math.log(20_000) / 20_000))
+
+
+def test_a_change_is_noticed_where_the_ratio_exceeds_the_threshold():
+    """One arm, 40 rewards 0, then 1 until the ratio of the n rewards exceeds ln(n sqrt(n) / delta)."""
+    delta = 1e-4
+    tuner = started(GLRklUCB(delta=delta, every=1), 1)
+    for n in range(1, 100):
+        tuner.ask()
+        ones = max(0, n - 40)
+        tuner.tell(float(n > 40))
+        mean = ones / n
+        ratio = n * (mean and -mean * math.log(mean) - (1 - mean) * math.log(1 - mean))
+        assert tuner.restarts == (ratio > math.log(n**1.5 / delta))
+        if tuner.restarts:
+            break
+    assert 41 < n < 60
+
+
 # bandit over bandit
+
+
+def test_the_default_block_balances_master_and_base():
+    assert started(BanditOverBandit(), 9, 10_000)._length == 300
+    assert started(BanditOverBandit(), 9, 4)._length == 4
 
 
 def test_windows_and_rewards_of_bandit_over_bandit_are_the_papers():

@@ -23,14 +23,15 @@ class BanditOverBandit(Tuner):
     Parameters
     ----------
     block
-        H; null: floor(K sqrt(T)) for K candidates, the paper's for a dimension of K, at most T.
+        H; null: floor(sqrt(K T)) for K candidates, at most T.
     xi, bound
         As in sliding-window UCB.
     noise_std
         R, the sub-Gaussian constant of the noise; null: the task's.
 
-    Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2; there, the base is linear, here it is that of Garivier and
-    Moulines 2011.
+    Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2; there, the base is linear of dimension d, here it is that of
+    Garivier and Moulines 2011. The paper's H, floor(d sqrt(T)), balances the regret of EXP3, sqrt(H T), with that of
+    its base in blocks of H rounds, d T / sqrt(H); for K arms the latter is T sqrt(K / H).
     """
 
     block: PositiveInt | None = None
@@ -41,7 +42,7 @@ class BanditOverBandit(Tuner):
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._candidates = problem.space.product()
         horizon = problem.horizon
-        wanted = math.floor(len(self._candidates) * math.sqrt(horizon)) if self.block is None else self.block
+        wanted = math.isqrt(len(self._candidates) * horizon) if self.block is None else self.block
         length = min(max(wanted, 1), horizon)
         steps = max(1, math.ceil(math.log(length)))
         self._length = length

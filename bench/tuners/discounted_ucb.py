@@ -25,7 +25,7 @@ class DiscountedUCB(Tuner):
     discount
         gamma; null: 1 - sqrt(changes / T) / (4 B).
     changes
-        Expected number of changes, for the default discount.
+        Expected number of changes, for the default discount; with 0, nothing is forgotten.
     xi
         Width of the bounds; the theory wants it above 1/2.
     bound
@@ -35,7 +35,7 @@ class DiscountedUCB(Tuner):
     """
 
     discount: Annotated[float, Field(gt=0, lt=1)] | None = None
-    changes: PositiveFloat = 1.0
+    changes: NonNegativeFloat = 1.0
     xi: NonNegativeFloat = 0.6
     bound: PositiveFloat = 1.0
 

@@ -4,7 +4,7 @@ import math
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, PositiveFloat
+from pydantic import Field, NonNegativeFloat
 
 from bench.component import component
 from bench.kernel import kernel
@@ -32,7 +32,7 @@ class EXP3S(Tuner):
     Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
     """
 
-    changes: PositiveFloat = 1.0
+    changes: NonNegativeFloat = 1.0
     gamma: Annotated[float, Field(gt=0, le=1)] | None = None
     alpha: Annotated[float, Field(gt=0, le=1)] | None = None
 

@@ -27,7 +27,8 @@ class GaussianTS(Tuner):
     Parameters
     ----------
     prior
-        alpha of the paper: below 0 the regret is asymptotically optimal, at 0 (Jeffreys) and above it is polynomial.
+        alpha of the paper: below 0 the regret is asymptotically optimal; at 0 (the reference prior), 1/2 (Jeffreys) and
+        above it is not.
 
     Source: Honda and Takemura 2014 (Optimality of Thompson sampling for Gaussian bandits depends on priors).
     """

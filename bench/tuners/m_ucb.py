@@ -4,7 +4,7 @@ import math
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.arm_means import ArmMeans
 from bench.component import component
@@ -29,17 +29,17 @@ class MUCB(Tuner):
     threshold
         b; null: sqrt(w / 2 ln(2 K T^2)), for which false alarms are rare with rewards in [0, 1].
     changes
-        Expected number of changes, for the default gamma.
+        Expected number of changes, for the default gamma; with 0, exploration is forced in the first K rounds only.
     gamma
         Share of forced exploration; null: sqrt(changes K (2 b + 3 sqrt(w)) / (2 T)), at most 1.
 
     Source: Cao, Wen, Kveton and Xie 2019, algorithms 1 and 2. Assumed: w = 800; the paper derives it from the
-    least change that matters.
+    least change that matters, and Besson et al. 2022 compare with 200 and 800.
     """
 
     window: Annotated[PositiveInt, Field(multiple_of=2)] = 800
     threshold: PositiveFloat | None = None
-    changes: PositiveFloat = 1.0
+    changes: NonNegativeFloat = 1.0
     gamma: Annotated[float, Field(gt=0, le=1)] | None = None
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
@@ -49,7 +49,7 @@ class MUCB(Tuner):
         tuned = math.sqrt(self.changes * n * (2.0 * b + 3.0 * math.sqrt(w)) / (2.0 * horizon))
         gamma = min(1.0, tuned) if self.gamma is None else self.gamma
         self._threshold = b
-        self._period = math.floor(n / gamma)
+        self._period = math.floor(n / gamma) if gamma > 0 else n + horizon
         self._last = np.zeros((n, w))
         self._restart()
         self.restarts = 0

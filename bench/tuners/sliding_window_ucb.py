@@ -23,7 +23,7 @@ class SlidingWindowUCB(Tuner):
     window
         tau; null: 2 B sqrt(T ln T / changes), rounded up.
     changes
-        Expected number of changes, for the default window.
+        Expected number of changes, for the default window; with 0, it is the whole run.
     xi
         Width of the bounds; the theory wants it above 1/2.
     bound
@@ -33,15 +33,16 @@ class SlidingWindowUCB(Tuner):
     """
 
     window: PositiveInt | None = None
-    changes: PositiveFloat = 1.0
+    changes: NonNegativeFloat = 1.0
     xi: NonNegativeFloat = 0.6
     bound: PositiveFloat = 1.0
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._candidates = problem.space.product()
         horizon = problem.horizon
-        width = 2.0 * self.bound * math.sqrt(horizon * math.log(max(horizon, 2)) / self.changes)
-        length = math.ceil(width) if self.window is None else self.window
+        length = horizon if self.window is None else self.window
+        if self.window is None and self.changes > 0:
+            length = math.ceil(2.0 * self.bound * math.sqrt(horizon * math.log(max(horizon, 2)) / self.changes))
         self._window = SlidingWindow(len(self._candidates), min(max(length, 1), horizon))
         self._chosen = 0
 
