@@ -210,7 +210,7 @@ def test_regret_splits_as_in_proposition_3_2(settings, beta0):
 
 
 def test_the_distribution_of_overestimation_is_that_of_all_trials():
-    trace, _ = learn(rounds=30, trial_contexts=500)
+    trace, task = learn(rounds=30, trial_contexts=500)
     columns = trace.columns()
     overestimations = columns["trial_validation_value"] - columns["trial_true_value"]
     np.testing.assert_allclose(columns["trial_overestimation"], overestimations, rtol=1e-12, atol=1e-15)
@@ -218,6 +218,9 @@ def test_the_distribution_of_overestimation_is_that_of_all_trials():
         assert columns[f"overestimation_q{q}"][-1] == pytest.approx(np.percentile(overestimations, q), abs=1e-12)
     assert columns["mean_overestimation"][-1] == pytest.approx(overestimations.mean(), abs=1e-12)
     assert columns["largest_overestimation"][-1] == pytest.approx(overestimations.max(), abs=1e-15)
+    lost = task.environment.best_value - columns["trial_true_value"]
+    np.testing.assert_allclose(columns["regret"], np.cumsum(lost), rtol=1e-12)
+    assert (lost > -0.05).all()  # on other contexts than the best value
 
 
 @pytest.mark.parametrize("settings", [{}, CIR], ids=["baseline", "cir"])

@@ -45,8 +45,9 @@ class OffPolicyLearning(Task):
     and, where the best value is known, ``logging_optimality``, its share of that; where values are estimated,
     ``true_value_low`` and ``true_value_high``, the ends of a 95 % confidence interval of the incumbent's; with
     ``trial_contexts``, ``trial_validation_value``, ``trial_true_value`` and ``trial_overestimation`` of the trial's
-    policy and, over all trials so far, ``mean_overestimation``, ``overestimation_q5`` .. ``overestimation_q99`` and
-    ``largest_overestimation``. None is summed. Costs: ``training``, ``scoring``, their sum ``trials``, and
+    policy and, over all trials so far, ``mean_overestimation``, ``overestimation_q5`` .. ``overestimation_q99``,
+    ``largest_overestimation`` and, where the best value is known, ``regret``, by how much the trials' policies together
+    are worse than the best. None is summed by the trace. Costs: ``training``, ``scoring``, their sum ``trials``, and
     ``true_value``, which is spent on the report and not on tuning.
 
     Parameters
@@ -109,6 +110,7 @@ class OffPolicyLearning(Task):
         self._scores = 0
         self.alpha = self.alpha_init if self.imitation else 0.0
         self._overestimations: list[float] = []
+        self._regret = 0.0
         estimate, objective = self._evaluate(data.policy)
         self._total = 0.0
         self._keep(objective, estimate, environment.logging_value, lambda contexts, logging_policy: logging_policy)
@@ -205,6 +207,10 @@ class OffPolicyLearning(Task):
         value = self.environment.value(policy, self.trial_contexts)
         self._overestimations.append(estimate - value)
         quantiles = np.percentile(self._overestimations, QUANTILES).tolist()
+        regret = {}
+        if self.environment.best_value is not None:
+            self._regret += self.environment.best_value - value
+            regret["regret"] = self._regret
         return {
             "trial_validation_value": estimate,
             "trial_true_value": value,
@@ -212,6 +218,7 @@ class OffPolicyLearning(Task):
             "mean_overestimation": float(np.mean(self._overestimations)),
             **{f"overestimation_q{q}": quantile for q, quantile in zip(QUANTILES, quantiles, strict=True)},
             "largest_overestimation": max(self._overestimations),
+            **regret,
         }
 
 
