@@ -68,7 +68,7 @@ class SoftmaxPolicy(Algorithm):
             "default": 2,
         },
         "max_samples": {"candidates": _TENTHS, "when": ("model", "random_forest"), "default": 0.9},
-        "beta": {"candidates": (0.1, 1.0, 10.0, 100.0), "low": 0.01, "high": 100.0, "default": 10.0},
+        "beta": {"candidates": (0.1, 1.0, 10.0, 100.0), "low": 0.01, "high": 100.0, "log": False, "default": 10.0},
     }
 
     tune: list[str] = field(default_factory=lambda: list(SoftmaxPolicy.spaces))
