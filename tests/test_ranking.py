@@ -40,7 +40,7 @@ def finals(values=VALUES) -> pd.DataFrame:
 
 
 def test_values_are_relative_to_the_reference_on_the_same_task():
-    table = tables(FIGURE, finals())["table"].set_index(["task", "method"])["relative"]
+    table = tables(FIGURE, finals())["tasks"].set_index(["task", "method"])["relative"]
     assert table["one", "A"] == table["two", "A"] == 1.0
     assert table["one", "B"] == 1.0
     assert table["one", "C"] == 0.75
@@ -70,7 +70,7 @@ def test_only_repetitions_that_all_methods_have_count():
 def test_without_results_there_are_no_ranks_and_the_page_says_so():
     nothing = pd.DataFrame(columns=["task", "method", "repetition", "rounds", "regret"])
     assert tables(FIGURE, nothing)["ranks"]["mean_rank"].isna().all()
-    assert set(tables(FIGURE, nothing)) == {"table", "ranks"}
+    assert set(tables(FIGURE, nothing)) == {"table", "ranks", "tasks"}
     page = draw(FIGURE, pd.DataFrame(), nothing, note="")
     assert "no results yet" in {text.get_text() for text in page.axes[0].texts}
 

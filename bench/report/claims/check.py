@@ -17,6 +17,7 @@ from bench.report.claims.finding import FAILS, HOLDS, OPEN, TIE, Finding
 from bench.report.claims.judgement import Setting
 from bench.report.claims.paired_difference import PairedDifference
 from bench.report.claims.ratio import Ratio
+from bench.report.claims.relative_difference import RelativeDifference
 from bench.report.claims.slope import Slope
 from bench.report.claims.spread import Spread
 from bench.report.claims.steepness import Steepness
@@ -42,6 +43,7 @@ class Unfinished(NamedTuple):
 
 KINDS: dict[str, type[Claim]] = {
     "paired_difference": PairedDifference,
+    "relative_difference": RelativeDifference,
     "ratio": Ratio,
     "spread": Spread,
     "bound": Bound,

@@ -1,25 +1,28 @@
-"""Methods against tasks as a heat map, best mean rank on top."""
+"""Methods against families of tasks as a heat map, best mean rank on top."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
-from bench.report.labels import selection
+from bench.report.labels import Selection, selection
 from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one
 from bench.report.results import Results
 from bench.report.words import wrapped
 from bench.stats import mean_interval
 
-TASK, METHOD = "task", "method"
-_ROW, _COLUMN, _NAMES, _RANKS = 0.235, 0.78, 1.7, 1.5
-_TITLE_LETTERS = 12
+FAMILY, TASK, METHOD, FIXED = "family", "task", "method", "fixed"
+BEST_FIXED = "Best fixed configuration"
+_ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 11
+# Columns of a panel, more could not be read on a phone; and how many the words of a mean rank take.
+_MOST_COLUMNS, _RANKS = 4, 2.2
 # The colours' ends: this many times the reference's value, or that part of it. Purple and orange are told apart by
 # readers with colour-blindness, and every cell says its number.
 _MOST = 4.0
@@ -28,122 +31,295 @@ _DARK = 0.72
 
 
 class Ranking(Figure):
-    """Every method's mean final value on every task relative to the reference's, and its mean rank.
+    """Every method's final value relative to the reference's, and its mean rank, with the family as unit.
 
-    The runs have the axes `task` and `method`. A method that is not run on a task has an empty cell there, and that
-    task does not count for the ranks.
+    The runs have the axes `task` and `method`, and may have `family`; without it each task is a family of its own. A
+    value is divided by the reference's mean on the same task, averaged over the tasks of a family, then over families;
+    so are ranks. What is compared over several families are those that all methods are run on.
+
+    Runs with an axis `fixed` and no method play one configuration throughout. The one of them with the lowest mean on a
+    task stands below the methods as a limit, which has no rank.
 
     Parameters
     ----------
     reference
         The method that the others are divided by, ``{method: ...}``.
+    duplicates
+        Lists of methods that are variants of one: they share one place in the ranks of the others.
+    apart
+        Name -> tasks whose results are shown apart from those of all other tasks.
+    has_ranks
+        Whether methods are ranked; if not, the last column is the mean over families.
     """
 
     reference: dict[str, Any]
+    duplicates: tuple[tuple[str, ...], ...] = ()
+    apart: dict[str, list[str]] = Field(default_factory=dict)
+    has_ranks: bool = True
 
     def check(self, data: Experiments) -> None:
-        """Check also the axes and the reference."""
+        """Check also the axes, the reference, and the names of methods and tasks."""
         super().check(data)
         self._reference(data)
+        for number, names in enumerate(self.duplicates, start=1):
+            data.check({METHOD: names}, f"{self.where}, key 'duplicates', list {number}")
+        for name, tasks in self.apart.items():
+            data.check({TASK: tuple(tasks)}, f"{self.where}, key 'apart', '{name}'")
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the values by task, and the ranks."""
-        return {"table": self.relative_values(results), "ranks": self.mean_ranks(results)}
+        """Return the ranks, and the values by family, by task and of what is shown apart."""
+        found = {"table": self.by_family(results), "ranks": self.mean_ranks(results), "tasks": self.by_task(results)}
+        return found | ({"apart": self.shown_apart(results)} if self.apart else {})
 
     def table_titles(self) -> dict[str, str]:
-        """Return the titles of the two tables."""
-        return {"ranks": "Ranks", "table": "By task"}
+        """Return the titles of the tables."""
+        titles = {"ranks": "All families" if self.has_ranks else "Mean over families", "table": "By family"}
+        return titles | {"tasks": "By task"} | ({"apart": "Apart"} if self.apart else {})
 
-    def relative_values(self, results: Results) -> pd.DataFrame:
-        """Return every method's mean final value on every task, and its ratio to that of the reference.
+    def by_task(self, results: Results) -> pd.DataFrame:
+        """Return every method's mean final value on every task, its ratio to that of the reference, and its rank.
 
         Returns
         -------
         DataFrame
-            ``task``, ``method``, ``n``, ``mean``, ``relative``; NaN where there are no results; no row for a method
-            that is not run on a task.
+            ``family``, ``task``, ``method``, ``n``, ``mean``, ``relative`` with its 95 % interval over repetitions,
+            ``ci_low`` and ``ci_high``, in which the reference's mean counts as known, and ``mean_rank``; NaN where
+            there are no results; no row for a method that is not run on a task.
         """
-        reference, rows = self._reference(results.data), []
-        for task in results.data.labels(TASK):
-            values = {method: self._values(results, key).dropna() for method, key in _methods(results, task).items()}
-            base = float(values[reference].mean()) if len(values.get(reference, ())) else np.nan
-            for method, own in values.items():
-                mean = float(own.mean()) if len(own) else np.nan
-                rows.append({TASK: task, METHOD: method, "n": len(own), "mean": mean, "relative": mean / base})
-        return pd.DataFrame(rows, columns=[TASK, METHOD, "n", "mean", "relative"])
+        rows = []
+        for family, tasks in self._families(results).items():
+            for task in tasks:
+                values = self._relative(results, task)
+                base = self._base(results, task)
+                ranks = dict(self._ranks(values.drop(columns=BEST_FIXED, errors="ignore")).mean())
+                for method in values:
+                    own = values[method].dropna().to_numpy()
+                    interval = mean_interval(own)
+                    rank = float(ranks.get(method, np.nan))
+                    rows.append((family, task, method, len(own), interval.estimate * base, *interval[:3], rank))
+        columns = [FAMILY, TASK, METHOD, "n", "mean", "relative", "ci_low", "ci_high", "mean_rank"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def by_family(self, results: Results) -> pd.DataFrame:
+        """Return every method's mean ratio to the reference, and its mean rank, over the tasks of each family.
+
+        Returns
+        -------
+        DataFrame
+            ``family`` and the columns of `mean_ranks`; only methods that are run on all of its tasks.
+        """
+        tables = []
+        for family, tasks in self._families(results).items():
+            table = self._over(results, {family: tasks})
+            tables.append(table[table["tasks"] == len(tasks)].assign(**{FAMILY: family}))
+        found = pd.concat(tables, ignore_index=True) if tables else self._over(results, {}).assign(**{FAMILY: ""})
+        return found[[FAMILY, *(column for column in found if column not in (FAMILY, "families"))]]
 
     def mean_ranks(self, results: Results) -> pd.DataFrame:
-        """Return the mean rank of every method over the tasks that all of them are run on; rank 1 has the lowest value.
+        """Return mean rank and mean ratio of every method over the families on which all methods are run.
 
-        Tasks without any results do not count. Methods are ranked anew in every repetition, whose data they share;
-        equal values share their mean rank. A rank is averaged over the tasks, then over the repetitions that all
-        methods have on all of these tasks.
+        Methods are ranked anew in every repetition, whose data they share: 1 and for each other group of duplicates the
+        share of its members that have a lower value; equal values count half. Tasks without any results do not count.
+        Repetitions count that all methods have on all of these tasks.
 
         Returns
         -------
         DataFrame
-            ``method``, ``tasks`` (their number), ``n`` (repetitions), ``mean_rank`` and its 95 % interval
-            over repetitions, ``ci_low`` and ``ci_high``; best first, methods without results last. The choice of the
-            tasks is not in the interval.
+            ``method``, ``families``, ``tasks``, ``n`` (repetitions), ``mean_rank`` with its 95 % interval over the
+            repetitions, ``ci_low`` and ``ci_high``, and ``relative``, with ``relative_low`` and ``relative_high``; best
+            first, the best fixed configuration last. The choice of the tasks is not in the intervals.
         """
-        data, methods = results.data, results.data.labels(METHOD)
+        data, methods = results.data, set(results.data.labels(METHOD))
+        shared = {}
+        for family, tasks in self._families(results).items():
+            run = [task for task in tasks if any(len(data.rows(key)) for key in _methods(results, task).values())]
+            if run and all(set(_methods(results, task)) == methods for task in run):
+                shared[family] = run
+        table = self._over(results, shared)
+        missing = [method for method in results.data.labels(METHOD) if method not in set(table[METHOD])]
+        rest = pd.DataFrame({METHOD: missing, "families": 0, "tasks": 0, "n": 0}, index=range(len(missing)))
+        return pd.concat([table, rest], ignore_index=True) if missing else table
+
+    def shown_apart(self, results: Results) -> pd.DataFrame:
+        """Return the columns of `mean_ranks` for the tasks that are shown apart, and for all others.
+
+        In each part those methods count that are run on all of its tasks.
+        """
+        parts = {name: set(tasks) for name, tasks in self.apart.items()}
+        parts["other tasks"] = set(results.data.labels(TASK)) - set().union(*parts.values())
         tables = []
-        for task in data.labels(TASK):
-            keys = _methods(results, task)
-            if len(keys) == len(methods) and any(len(data.rows(key)) for key in keys.values()):
-                values = pd.DataFrame({method: self._values(results, keys[method]) for method in methods})
-                tables.append(values.dropna().rank(axis="columns"))
-        shared = sorted(set.intersection(*(set(table.index) for table in tables))) if tables else []
-        rows = []
-        for method in methods:
-            own = np.mean([table.loc[shared, method].to_numpy() for table in tables], axis=0) if shared else np.empty(0)
-            rank = mean_interval(own)
-            rows.append((method, len(tables), rank.n, rank.estimate, rank.low, rank.high))
-        table = pd.DataFrame(rows, columns=[METHOD, "tasks", "n", "mean_rank", "ci_low", "ci_high"])
-        return table.sort_values("mean_rank", kind="stable", ignore_index=True)
+        for name, chosen in parts.items():
+            families = {
+                family: [task for task in tasks if task in chosen] for family, tasks in self._families(results).items()
+            }
+            table = self._over(results, {family: tasks for family, tasks in families.items() if tasks})
+            tables.append(table.assign(part=name))
+        found = pd.concat(tables, ignore_index=True)
+        return found[["part", *(column for column in found if column != "part")]]
+
+    def _over(self, results: Results, families: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+        """Return ranks and ratios averaged over tasks and then families, of methods that are run on all of them."""
+        tasks = [task for own in families.values() for task in own]
+        values = {task: self._relative(results, task) for task in tasks}
+        values = {task: table for task, table in values.items() if table.notna().any(axis=None)}
+        kept = {family: [task for task in own if task in values] for family, own in families.items()}
+        kept = {family: own for family, own in kept.items() if own}
+        methods = [
+            method
+            for method in (*results.data.labels(METHOD), BEST_FIXED)
+            if all(method in table and table[method].notna().any() for table in values.values())
+        ]
+        rows: list[tuple[Any, ...]] = []
+        if values:
+            complete = [set(table[methods].dropna().index) for table in values.values()]
+            shared = sorted(set.intersection(*complete))
+            ranked = [method for method in methods if method != BEST_FIXED]
+            ranks = {task: self._ranks(table.loc[shared, ranked]) for task, table in values.items()}
+            for method in methods:
+                rank = mean_interval(_averaged(ranks, kept, method, len(shared)))
+                ratio = mean_interval(_averaged(values, kept, method, len(shared), shared))
+                rows.append((method, len(kept), len(values), len(shared), *rank[:3], *ratio[:3]))
+        else:
+            rows = [(method, 0, 0, 0, *[np.nan] * 6) for method in results.data.labels(METHOD)]
+        columns = [METHOD, "families", "tasks", "n", "mean_rank", "ci_low", "ci_high"]
+        table = pd.DataFrame(rows, columns=[*columns, "relative", "relative_low", "relative_high"])
+        by = ["mean_rank", "relative"] if self.has_ranks else ["relative"]
+        table = table.sort_values(by, kind="stable", ignore_index=True)
+        last = table[METHOD] == BEST_FIXED
+        return pd.concat([table[~last], table[last]], ignore_index=True)
+
+    def _ranks(self, values: pd.DataFrame) -> pd.DataFrame:
+        """Return the rank of every column in every row; duplicates share a place."""
+        known = values.to_numpy(dtype=np.float64)
+        group_of = {name: number for number, names in enumerate(self.duplicates) for name in names}
+        groups: dict[Any, list[int]] = {}
+        for place, name in enumerate(map(str, values)):
+            groups.setdefault(group_of.get(name, name), []).append(place)
+        ranks = np.ones_like(known)
+        for members in groups.values():
+            others = [place for place in range(known.shape[1]) if place not in members]
+            them = known[:, members, None]
+            us = known[:, None, others]
+            ranks[:, others] += ((them < us) + 0.5 * (them == us)).mean(axis=1)
+        ranks[np.isnan(known)] = np.nan
+        return pd.DataFrame(ranks, index=values.index, columns=values.columns)
+
+    def _families(self, results: Results) -> dict[str, list[str]]:
+        """Return the tasks of every family."""
+        found: dict[str, list[str]] = {}
+        for key in results.data.keys:
+            labels = results.data.as_dict(key)
+            tasks = found.setdefault(labels.get(FAMILY) or labels[TASK], [])
+            if labels[TASK] not in tasks:
+                tasks.append(labels[TASK])
+        return found
+
+    def _relative(self, results: Results, task: str) -> pd.DataFrame:
+        """Return final values over the reference's mean on a task: a row per repetition, a column per method.
+
+        With the fixed configuration that has the lowest mean, where there are any.
+        """
+        columns = {method: self._values(results, key) for method, key in _methods(results, task).items()}
+        chosen: Selection = {TASK: (task,), METHOD: ("",)}
+        fixed = [self._values(results, key) for key in results.data.select(chosen)] if self._has_fixed(results) else []
+        fixed = [values for values in fixed if values.notna().any()]
+        if fixed:
+            columns[BEST_FIXED] = min(fixed, key=lambda values: float(values.mean()))
+        return pd.DataFrame(columns) / self._base(results, task)
+
+    def _base(self, results: Results, task: str) -> float:
+        """Return the reference's mean on a task."""
+        key = _methods(results, task).get(self._reference(results.data))
+        return float(self._values(results, key).mean()) if key else math.nan
+
+    @staticmethod
+    def _has_fixed(results: Results) -> bool:
+        return FIXED in results.data.axes
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return the heat map."""
-        values, ranks = tables["table"], tables["ranks"]
-        methods, tasks = ranks[METHOD].tolist(), list(dict.fromkeys(values[TASK]))
-        titles = [wrapped(task, _TITLE_LETTERS) for task in tasks]
+        values, ranks, families = tables["table"], tables["ranks"], list(self._families(results))
+        methods = ranks[METHOD].tolist()
+        titles = [wrapped(family, _TITLE_LETTERS) for family in families]
         header = 0.16 * max((title.count("\n") + 1 for title in titles), default=1) + 0.1
-        width = _NAMES + _COLUMN * len(tasks) + _RANKS
-        panel = Panel(is_table=True, names_on_top=True)
-        plot = Plot(self.heading, "", [panel], panel_size=(width, header + _ROW * len(methods)))
-        if not np.isfinite(values["relative"]).any():
-            return plot
-        last = len(tasks) + 0.5 * _RANKS / _COLUMN
-        ticks = [*(place + 0.5 for place in range(len(tasks))), last]
-        panel.x = Axis(low=0, high=len(tasks) + _RANKS / _COLUMN, ticks=ticks, names=[*titles, "mean rank"])
-        rows = [place + 0.5 for place in range(len(methods))]
-        panel.y = Axis(low=len(methods), high=0, ticks=rows, names=methods)
-        [reference] = self.reference.values()
-        for row in values.to_dict("records"):
-            if math.isfinite(row["relative"]):
-                place = tasks.index(row[TASK]), methods.index(row[METHOD])
-                panel.marks.append(_cell(place, row, str(reference)))
-        for y, row in enumerate(ranks.to_dict("records")):
-            if math.isfinite(row["mean_rank"]):
-                panel.marks.append(_rank(len(tasks) + 0.12, y + 0.5, row))
-        plot.caption = self._caption(values, ranks)
+        step = math.ceil(len(families) / math.ceil(len(families) / _MOST_COLUMNS))
+        parts = [families[start : start + step] for start in range(0, len(families), step)]
+        width = max(step, len(parts[-1]) + _RANKS)
+        size = _NAMES + _COLUMN * width, header + _ROW * len(methods)
+        plot = Plot(self.heading, "", [], panel_size=size)
+        last = "mean rank" if self.has_ranks else "mean"
+        for number, part in enumerate(parts):
+            panel = Panel(is_table=True, names_on_top=True)
+            plot.panels.append(panel)
+            if not np.isfinite(values["relative"]).any():
+                continue
+            is_last = number == len(parts) - 1
+            ticks = [place + 0.5 for place in range(len(part))] + ([len(part) + 0.5 * _RANKS] if is_last else [])
+            names = [titles[families.index(family)] for family in part] + ([last] if is_last else [])
+            panel.x = Axis(low=0, high=width, ticks=ticks, names=names)
+            panel.y = Axis(low=len(methods), high=0, ticks=[y + 0.5 for y in range(len(methods))], names=methods)
+            for row in values.to_dict("records"):
+                if row[FAMILY] in part and math.isfinite(row["relative"]) and row[METHOD] in methods:
+                    panel.marks.append(self._cell((part.index(row[FAMILY]), methods.index(row[METHOD])), row))
+            for y, row in enumerate(ranks.to_dict("records")):
+                if is_last and math.isfinite(row["mean_rank" if self.has_ranks else "relative"]):
+                    panel.marks.append(self._last(len(part) + 0.12, y + 0.5, row, last))
+        plot.caption = self._caption(results, tables)
         return plot
 
-    def _caption(self, values: pd.DataFrame, ranks: pd.DataFrame) -> list[str]:
+    def _cell(self, place: tuple[int, int], row: Mapping[Any, Any]) -> Mark:
+        relative = float(row["relative"])
+        share = min(max(0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(_MOST), 0.0), 1.0)
+        colour = mpl.colors.to_hex(mpl.colormaps[_COLOURS](0.08 + 0.84 * share))
         [reference] = self.reference.values()
+        return Mark(
+            part="cell", name=row[METHOD], case=row[FAMILY], x=one(place[0]), y=one(place[1]), shape="cell",
+            look=Look(colour, edge="white"), values=one(relative), low=one(row["relative_low"]),
+            high=one(row["relative_high"]), n=[row["n"]], what=f"relative to {reference}", ends=INTERVAL,
+            text=f"{relative:.2f}" if relative < 10 else f"{relative:.0f}",
+            ink="white" if abs(share - 0.5) * 2 > _DARK else "black",
+        )  # fmt: skip
+
+    def _last(self, x: float, y: float, row: Mapping[Any, Any], what: str) -> Mark:
+        keys = ("mean_rank", "ci_low", "ci_high") if self.has_ranks else ("relative", "relative_low", "relative_high")
+        value, low, high = (float(row[key]) for key in keys)
+        digits = 1 if self.has_ranks else 2
+        text = f"{value:.{digits}f}"
+        text += f"  ({low:.{digits}f} to {high:.{digits}f})" if math.isfinite(low) else ""
+        return Mark(
+            part="rank", name=row[METHOD], case=what, x=one(x), y=one(y), look=Look("black"), shape="text",
+            values=one(value), low=one(low), high=one(high), n=[row["n"]], what=what, ends=INTERVAL, text=text,
+        )  # fmt: skip
+
+    def _caption(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> list[str]:
+        [reference] = self.reference.values()
+        ranks = tables["ranks"]
         caption = [
-            f"Cells: mean final {self.column} divided by that of '{reference}'; purple: less, orange: more, in "
-            f"logarithm, up to {_MOST:g} times."
+            f"Cells: mean final {self.column} divided by that of '{reference}', averaged over the tasks of a family; "
+            f"purple: less, orange: more, in logarithm, up to {_MOST:g} times."
         ]
-        if n := int(ranks["n"].max()) if len(ranks) else 0:
+        if BEST_FIXED in set(ranks[METHOD]):
+            caption.append(f"{BEST_FIXED}: the candidate with the lowest mean on each task, known only afterwards.")
+        n = int(ranks["n"].max()) if len(ranks) else 0
+        counted = int(ranks["families"].max()) if len(ranks) else 0
+        what = "Ranks" if self.has_ranks else "Means"
+        if n:
             caption.append(
-                f"Ranks: lowest {self.column} first in each of {n} repetitions, averaged over {ranks['tasks'].max()} "
-                "tasks; in brackets the 95 % interval over repetitions; the choice of tasks is not in it."
+                f"{what}: in each of {n} repetitions, averaged over tasks and then {counted} families; in brackets the "
+                "95 % interval over repetitions; the choice of tasks is not in it."
             )
-        counts = values.groupby(TASK)[METHOD].size()
-        if partial := [str(task) for task, count in counts.items() if count < len(ranks)]:
-            caption.append(f"Not every method can play {', '.join(partial)}: not in the ranks.")
+        if self.has_ranks and self.duplicates:
+            caption.append("Variants of a method count once among the others.")
+        run = self._families(results)
+        if 0 < counted < len(run):
+            everyone = {family for family in run if self._is_for_all(results, run[family])}
+            missing = ", ".join(family for family in run if family not in everyone)
+            caption.append(f"Not every method can play {missing}: not in the {what.lower()}.")
         return caption
+
+    def _is_for_all(self, results: Results, tasks: Sequence[str]) -> bool:
+        methods = set(results.data.labels(METHOD))
+        return all(set(_methods(results, task)) == methods for task in tasks)
 
     def _reference(self, data: Experiments) -> str:
         for axis in (TASK, METHOD):
@@ -164,26 +340,22 @@ class Ranking(Figure):
 
 def _methods(results: Results, task: str) -> dict[str, Key]:
     """Return the experiments of a task by their methods."""
-    return {results.data.as_dict(key)[METHOD]: key for key in results.data.select({TASK: (task,)})}
+    keys = results.data.select({TASK: (task,)})
+    return {method: key for key in keys if (method := results.data.as_dict(key)[METHOD])}
 
 
-def _cell(place: tuple[int, int], row: Mapping[Any, Any], reference: str) -> Mark:
-    relative, mean = float(row["relative"]), float(row["mean"])
-    share = min(max(0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(_MOST), 0.0), 1.0)
-    colour = mpl.colors.to_hex(mpl.colormaps[_COLOURS](0.08 + 0.84 * share))
-    return Mark(
-        part="cell", name=row[METHOD], case=row[TASK], x=one(place[0]), y=one(place[1]), shape="cell",
-        look=Look(colour, edge="white"), values=one(relative), n=[row["n"]],
-        what=f"relative to {reference}; mean {mean:,.4g}",
-        text=f"{relative:.2f}" if relative < 10 else f"{relative:.0f}",
-        ink="white" if abs(share - 0.5) * 2 > _DARK else "black",
-    )  # fmt: skip
-
-
-def _rank(x: float, y: float, row: Mapping[Any, Any]) -> Mark:
-    rank, low, high = (float(row[key]) for key in ("mean_rank", "ci_low", "ci_high"))
-    text = f"{rank:.1f}" + (f"  ({low:.1f} to {high:.1f})" if math.isfinite(low) else "")
-    return Mark(
-        part="rank", name=row[METHOD], case="mean rank", x=one(x), y=one(y), look=Look("black"), shape="text",
-        values=one(rank), low=one(low), high=one(high), n=[row["n"]], what="mean rank", ends=INTERVAL, text=text,
-    )  # fmt: skip
+def _averaged(
+    tables: Mapping[str, pd.DataFrame],
+    families: Mapping[str, Sequence[str]],
+    method: str,
+    n: int,
+    shared: Sequence[Any] | None = None,
+) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """Return a method's mean over tasks and then families in every repetition, shape (n,); NaN without a value."""
+    means = []
+    for tasks in families.values():
+        own = [tables[task] if shared is None else tables[task].loc[list(shared)] for task in tasks]
+        if any(method not in table for table in own):
+            return np.full(n, np.nan)
+        means.append(np.mean([table[method].to_numpy(dtype=np.float64) for table in own], axis=0))
+    return np.asarray(np.mean(means, axis=0))
