@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -95,7 +96,7 @@ class Profile(Ranking):
             shares = np.array([own["weight"][own["factor"] <= limit].sum() for limit in grid])
             look = _FIXED if name == BEST_FIXED else look_of(name)
             step = _POINTS // _MARKS
-            words = {"what": "share of tasks", "places_are": "factor"}
+            words: dict[str, Any] = {"what": "share of tasks", "places_are": "factor"}
             every, places = (((place + 1) * 2) % step, step), [float(f"{limit:.3g}") for limit in grid]
             mark = Mark(
                 part="line", name=name, case="", x=grid, y=shares, look=look, every=every, places=places, **words

@@ -110,8 +110,7 @@ class Ranking(Figure):
         """
         tables = []
         for family, tasks in self._families(results).items():
-            table = self._over(results, {family: tasks})
-            tables.append(table[table["tasks"] == len(tasks)].assign(**{FAMILY: family}))
+            tables.append(self._over(results, {family: tasks}).assign(**{FAMILY: family}))
         found = pd.concat(tables, ignore_index=True) if tables else self._over(results, {}).assign(**{FAMILY: ""})
         return found[[FAMILY, *(column for column in found if column not in (FAMILY, "families"))]]
 
@@ -176,8 +175,8 @@ class Ranking(Figure):
             ranked = [method for method in methods if method != BEST_FIXED]
             ranks = {task: self._ranks(table.loc[shared, ranked]) for task, table in values.items()}
             for method in methods:
-                rank = mean_interval(_averaged(ranks, kept, method, len(shared)))
-                ratio = mean_interval(_averaged(values, kept, method, len(shared), shared))
+                rank = mean_interval(_averaged(ranks, kept, method))
+                ratio = mean_interval(_averaged({task: own.loc[shared] for task, own in values.items()}, kept, method))
                 rows.append((method, len(kept), len(values), len(shared), *rank[:3], *ratio[:3]))
         else:
             rows = [(method, 0, 0, 0, *[np.nan] * 6) for method in results.data.labels(METHOD)]
@@ -345,17 +344,10 @@ def _methods(results: Results, task: str) -> dict[str, Key]:
 
 
 def _averaged(
-    tables: Mapping[str, pd.DataFrame],
-    families: Mapping[str, Sequence[str]],
-    method: str,
-    n: int,
-    shared: Sequence[Any] | None = None,
+    tables: Mapping[str, pd.DataFrame], families: Mapping[str, Sequence[str]], method: str
 ) -> "np.ndarray[Any, np.dtype[np.float64]]":
-    """Return a method's mean over tasks and then families in every repetition, shape (n,); NaN without a value."""
-    means = []
-    for tasks in families.values():
-        own = [tables[task] if shared is None else tables[task].loc[list(shared)] for task in tasks]
-        if any(method not in table for table in own):
-            return np.full(n, np.nan)
-        means.append(np.mean([table[method].to_numpy(dtype=np.float64) for table in own], axis=0))
+    """Return a method's mean over tasks and then families in every repetition; empty where it is not in the tables."""
+    if any(method not in tables[task] for tasks in families.values() for task in tasks):
+        return np.empty(0)
+    means = [np.mean([tables[task][method].to_numpy() for task in tasks], axis=0) for tasks in families.values()]
     return np.asarray(np.mean(means, axis=0))
