@@ -6,6 +6,9 @@ import pytest
 from rendered import draw, tables
 
 from bench.errors import ConfigError
+from bench.report.claims import check
+from bench.report.figure import read_figure
+from bench.report.kinds.ranking import BEST_FIXED
 
 FIGURE = {
     "name": "made_up",
@@ -87,3 +90,138 @@ def test_every_cell_of_the_page_says_its_number():
 def test_the_reference_is_one_of_the_methods(reference):
     with pytest.raises(ConfigError, match="key 'reference'"):
         tables(FIGURE | {"reference": reference or {}}, finals())["table"]
+
+
+FAMILIES = {
+    "name": "made_up",
+    "kind": "ranking",
+    "column": "regret",
+    "reference": {"method": "R"},
+    "duplicates": [["A", "A2"]],
+    "apart": {"real": ["one"]},
+    "runs": [
+        {"family": {"F": []}, "task": {"one": [], "two": []}, "method": {"R": [], "A": [], "A2": [], "B": []}},
+        {"family": {"G": []}, "task": {"three": []}, "method": {"R": [], "A": [], "A2": [], "B": []}},
+        {"family": {"H": []}, "task": {"four": []}, "method": {"R": [], "B": []}},
+        {"family": {"G": []}, "task": {"three": []}, "fixed": {"values": [0, 1], "override": "x={}"}},
+    ],
+}
+BY_FAMILY = {
+    ("F", "one", "R", ""): [10.0, 30.0],
+    ("F", "one", "A", ""): [5.0, 15.0],
+    ("F", "one", "A2", ""): [5.0, 15.0],
+    ("F", "one", "B", ""): [8.0, 32.0],
+    ("F", "two", "R", ""): [2.0, 2.0],
+    ("F", "two", "A", ""): [4.0, 4.0],
+    ("F", "two", "A2", ""): [1.0, 3.0],
+    ("F", "two", "B", ""): [1.0, 1.0],
+    ("G", "three", "R", ""): [1.0, 3.0],
+    ("G", "three", "A", ""): [0.5, 1.5],
+    ("G", "three", "A2", ""): [0.5, 1.5],
+    ("G", "three", "B", ""): [2.0, 6.0],
+    ("H", "four", "R", ""): [1.0, 1.0],
+    ("H", "four", "B", ""): [0.5, 0.5],
+    ("G", "three", "", "0"): [1.0, 1.0],
+    ("G", "three", "", "1"): [0.4, 1.2],
+}
+
+
+def family_finals() -> pd.DataFrame:
+    rows = [
+        dict(zip(("family", "task", "method", "fixed"), labels, strict=True))
+        | {"repetition": repetition, "rounds": 10, "regret": regret}
+        for labels, regrets in BY_FAMILY.items()
+        for repetition, regret in enumerate(regrets)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_each_family_counts_once_and_variants_share_a_place():
+    # Ranks, the first repetition: one: R 3 (B and all of A's group below), A 1, A2 1, B 2; two: R 1 + 1 + .5 = 2.5,
+    # A 3, A2 1.5, B 1.25 (half of its equal A2, which is half of the group); three: R 2, A 1, A2 1, B 3.
+    # The second: one: R 2, A 1, A2 1, B 3; two: R 2, A 3, A2 3, B 1; three as in the first.
+    found = tables(FAMILIES, family_finals())
+    ranks = found["ranks"].set_index("method")
+    assert ranks.loc["B", "families"] == 2
+    assert ranks.loc["B", "tasks"] == 3
+    first, second = {"R": 2.375, "A": 1.5, "A2": 1.125, "B": 2.3125}, {"R": 2.0, "A": 1.5, "A2": 1.5, "B": 2.5}
+    for method in first:
+        assert ranks.loc[method, "mean_rank"] == pytest.approx((first[method] + second[method]) / 2)
+    # Ratios: one .5 .5 1, two 2 1 .5, three .5 .5 2
+    assert ranks["relative"].to_dict() == pytest.approx({"R": 1, "A": 0.875, "A2": 0.625, "B": 1.375})
+    assert ranks.loc["A", "relative_low"] == pytest.approx(0.875)  # A is half or twice of R in every repetition
+    assert ranks.loc["B", "relative_low"] < 1.3
+
+
+def test_the_best_fixed_configuration_is_a_limit_without_a_rank():
+    table = tables(FAMILIES, family_finals())["table"].set_index(["family", "method"])
+    assert table.loc[("G", BEST_FIXED), "relative"] == pytest.approx(0.4)
+    assert np.isnan(table.loc[("G", BEST_FIXED), "mean_rank"])
+    assert table.loc[("H", "B"), "relative"] == 0.5
+    assert ("H", "A") not in table.index
+
+
+def test_what_is_shown_apart_has_ranks_of_its_own():
+    table = tables(FAMILIES, family_finals())["apart"].set_index(["part", "method"])
+    assert table.loc[("real", "A"), "relative"] == pytest.approx(0.5)
+    assert table.loc[("real", "A"), "tasks"] == 1
+    assert table.loc[("other tasks", "B"), "families"] == 3
+
+
+def test_without_ranks_methods_stay_in_order():
+    table = tables(FAMILIES | {"has_ranks": False}, family_finals())["ranks"]
+    assert [method for method in table["method"] if method != BEST_FIXED] == ["R", "A", "A2", "B"]
+
+
+@pytest.mark.parametrize("key", ["duplicates", "apart"])
+def test_unknown_names_are_named(key):
+    wrong = {"duplicates": [["A", "Z"]], "apart": {"real": ["Z"]}}[key]
+    with pytest.raises(ConfigError, match=f"key '{key}'.*'Z'"):
+        tables(FAMILIES | {key: wrong}, family_finals())
+
+
+def test_profile_by_hand():
+    """Families F (two tasks) and G weigh one half each; factors of A: 1, 2 and 1 (its group has the lowest)."""
+    figure = {key: value for key, value in FAMILIES.items() if key != "kind"} | {"kind": "profile"}
+    found = tables(figure, family_finals())
+    factors = found["factors"].set_index(["task", "method"])["factor"]
+    assert factors["two", "A"] == 4.0
+    assert factors["one", "B"] == 2.0
+    assert factors["three", BEST_FIXED] == 1.0
+    shares = found["table"].set_index("method")
+    assert shares.loc["A", "within 1.05"] == 0.75
+    assert shares.loc["A", "within 5"] == 1.0
+    assert shares.loc["B", "within 2"] == 0.5
+
+
+def relative_claim(**keys):
+    return {
+        "id": "1", "text": "A has less regret than B", "kind": "relative_difference", "expect": "less", "tie": 0,
+        "over": ["family", "task"], "reference": {"method": "R"}, "left": {"method": "A"}, "right": {"method": "B"},
+    } | keys  # fmt: skip
+
+
+def judged(**keys):
+    figure = FAMILIES | {"claims": [relative_claim(**keys)]}
+    return check(read_figure(figure), family_finals(), pd.DataFrame())
+
+
+def test_relative_differences_by_hand():
+    [row] = judged().to_dict("records")
+    assert row["estimate"] == pytest.approx(0.875 - 1.375)
+    assert row["n"] == 2
+    rows = judged(per=["family"]).set_index("case")["estimate"]
+    assert rows["F"] == pytest.approx(1.25 - 0.75)
+    assert rows["G"] == pytest.approx(0.5 - 2.0)
+    assert "H" not in rows
+
+
+def test_of_several_on_one_side_the_lowest_mean_counts():
+    [row] = judged(left={"fixed": "*"}, right={"method": "R"}, per=["family"]).to_dict("records")
+    assert row["case"] == "G"
+    assert row["estimate"] == pytest.approx(0.4 - 1.0)
+
+
+def test_identical_sides_say_nothing():
+    [row] = judged(left={"method": "A", "task": ["one"]}, right={"method": "A2", "task": ["one"]}).to_dict("records")
+    assert row["verdict"] == "says_nothing"

@@ -14,6 +14,7 @@ from bench.report.results import Results
 from bench.report.style import GREY
 
 _FIXED = Look(GREY, dash=(0, (2, 2)), width=1.4, order=2.0)
+_REFERENCE = Look(GREY, width=1.4, order=2.0)
 _POINTS = 60
 _MARKS = 5
 
@@ -94,7 +95,7 @@ class Profile(Ranking):
         for place, name in enumerate(names):
             own = factors[factors[METHOD] == name]
             shares = np.array([own["weight"][own["factor"] <= limit].sum() for limit in grid])
-            look = _FIXED if name == BEST_FIXED else look_of(name)
+            look = {BEST_FIXED: _FIXED, self._reference(results.data): _REFERENCE}.get(name) or look_of(name)
             step = _POINTS // _MARKS
             words: dict[str, Any] = {"what": "share of tasks", "places_are": "factor"}
             every, places = (((place + 1) * 2) % step, step), [float(f"{limit:.3g}") for limit in grid]
@@ -103,7 +104,7 @@ class Profile(Ranking):
             )
             panel.marks.append(mark)
             plot.explain(name, look)
-        plot.put_last(BEST_FIXED)
+        plot.put_last(self._reference(results.data), BEST_FIXED)
         count = factors[TASK].nunique()
         plot.caption = [
             f"Share of {count} tasks, families weighted alike, on which mean final {self.column} is at most that "

@@ -49,7 +49,7 @@ class Ranking(Figure):
     apart
         Name -> tasks whose results are shown apart from those of all other tasks.
     has_ranks
-        Whether methods are ranked; if not, the last column is the mean over families.
+        Whether methods are ranked; if not, they stay in the file's order, and the last column is the mean ratio.
     """
 
     reference: dict[str, Any]
@@ -83,8 +83,8 @@ class Ranking(Figure):
         -------
         DataFrame
             ``family``, ``task``, ``method``, ``n``, ``mean``, ``relative`` with its 95 % interval over repetitions,
-            ``ci_low`` and ``ci_high``, in which the reference's mean counts as known, and ``mean_rank``; NaN where
-            there are no results; no row for a method that is not run on a task.
+            ``ci_low`` and ``ci_high``, and ``mean_rank``; NaN where there are no results; no row for a method that is
+            not run on a task.
         """
         rows = []
         for family, tasks in self._families(results).items():
@@ -92,8 +92,9 @@ class Ranking(Figure):
                 values = self._relative(results, task)
                 base = self._base(results, task)
                 ranks = dict(self._ranks(values.drop(columns=BEST_FIXED, errors="ignore")).mean())
+                paired = self._paired(values, results)
                 for method in values:
-                    own = values[method].dropna().to_numpy()
+                    own = paired[method].dropna().to_numpy()
                     interval = mean_interval(own)
                     rank = float(ranks.get(method, np.nan))
                     rows.append((family, task, method, len(own), interval.estimate * base, *interval[:3], rank))
@@ -174,16 +175,17 @@ class Ranking(Figure):
             shared = sorted(set.intersection(*complete))
             ranked = [method for method in methods if method != BEST_FIXED]
             ranks = {task: self._ranks(table.loc[shared, ranked]) for task, table in values.items()}
+            paired = {task: self._paired(table.loc[shared], results) for task, table in values.items()}
             for method in methods:
                 rank = mean_interval(_averaged(ranks, kept, method))
-                ratio = mean_interval(_averaged({task: own.loc[shared] for task, own in values.items()}, kept, method))
+                ratio = mean_interval(_averaged(paired, kept, method))
                 rows.append((method, len(kept), len(values), len(shared), *rank[:3], *ratio[:3]))
         else:
             rows = [(method, 0, 0, 0, *[np.nan] * 6) for method in results.data.labels(METHOD)]
         columns = [METHOD, "families", "tasks", "n", "mean_rank", "ci_low", "ci_high"]
         table = pd.DataFrame(rows, columns=[*columns, "relative", "relative_low", "relative_high"])
-        by = ["mean_rank", "relative"] if self.has_ranks else ["relative"]
-        table = table.sort_values(by, kind="stable", ignore_index=True)
+        if self.has_ranks:
+            table = table.sort_values(["mean_rank", "relative"], kind="stable", ignore_index=True)
         last = table[METHOD] == BEST_FIXED
         return pd.concat([table[~last], table[last]], ignore_index=True)
 
@@ -225,6 +227,18 @@ class Ranking(Figure):
         if fixed:
             columns[BEST_FIXED] = min(fixed, key=lambda values: float(values.mean()))
         return pd.DataFrame(columns) / self._base(results, task)
+
+    def _paired(self, values: pd.DataFrame, results: Results) -> pd.DataFrame:
+        """Return numbers whose means are those of ratios to the reference, and whose spread is theirs (delta method).
+
+        A repetition in which all methods have more regret, the reference too, moves no ratio.
+        """
+        reference = self._reference(results.data)
+        if reference not in values:
+            return values
+        ratios = values / values[reference].mean()
+        means = ratios.mean()
+        return ratios - np.outer(ratios[reference], means) + means.to_numpy()
 
     def _base(self, results: Results, task: str) -> float:
         """Return the reference's mean on a task."""
