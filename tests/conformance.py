@@ -33,7 +33,7 @@ INTERVALS = {"gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code", "cdt_first_upload"}
 INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
 """Tuners that search intervals only."""
 ANY_SPACE = {"fixed", "random", "gp_minimize", "tpe", "optuna_random"}
-ANY_SPACE |= {"grid_then_best", "random_then_best", "hyperband", "changepoint_gp"}
+ANY_SPACE |= {"grid_then_best", "random_then_best", "hyperband", "resource_hyperband", "changepoint_gp"}
 """Tuners that take values and intervals; those in neither set take values only."""
 
 

@@ -52,6 +52,13 @@ def test_ucb_delta_by_hand():
     assert tuner.ask() == {"arm": 1}
 
 
+def test_ucb_delta_with_the_width_of_hoeffdings_inequality():
+    """ln 40 / 2 = 1.8444, its root 1.3581: half the other width."""
+    tuner = started(UCBDelta(delta=0.025, width="hoeffding"), 2)
+    play(tuner, 0.5)
+    np.testing.assert_allclose(tuner.upper_bounds, [1.8581, np.inf], atol=1e-4)
+
+
 def test_ucb_delta_is_one_over_horizon_squared_by_default():
     default, given = started(UCBDelta(), 2, 50), started(UCBDelta(delta=1 / 2500), 2, 50)
     for tuner in (default, given):

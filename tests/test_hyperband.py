@@ -10,7 +10,9 @@ from tuning import LINE, play
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
+from bench.tuners.base import Problem
 from bench.tuners.hyperband import Hyperband, brackets
+from bench.tuners.resource_hyperband import ResourceHyperband
 
 
 def test_schedule_is_the_published_one():
@@ -125,3 +127,43 @@ def test_shortest_of_runs():
 def test_eta_is_above_one(eta):
     with pytest.raises(ConfigError, match="greater than 1"):
         Hyperband(eta=eta)
+
+
+FOREST = Space.of(trees=[50, 100, 150, 300], depth=[1, 2, 3, 4, 5, 6, 7, 8, 9])
+
+
+def resource_play(rounds, reward, **settings):
+    tuner = ResourceHyperband(**settings)
+    tuner.start(Problem(FOREST, rounds), Seeds(4))
+    asked = []
+    for _ in range(rounds):
+        asked.append(tuner.ask())
+        tuner.tell(reward(asked[-1]))
+    return asked
+
+
+def test_few_trees_come_first_and_the_best_third_gets_all():
+    """300 / 50 = 6 units, eta = 3: three with 100 trees, the best with 300, then two with 300."""
+    asked = resource_play(12, lambda configuration: -configuration["depth"], resource="trees")
+    assert [configuration["trees"] for configuration in asked] == 2 * [100, 100, 100, 300, 300, 300]
+    for loop in (asked[:6], asked[6:]):
+        assert loop[3]["depth"] == min(configuration["depth"] for configuration in loop[:3])
+    asked = resource_play(4, lambda configuration: configuration["depth"], resource="trees")
+    assert asked[3]["depth"] == max(configuration["depth"] for configuration in asked[:3])
+
+
+def test_a_rung_of_an_interval_is_rounded_to_whole_numbers():
+    space = Space.of(trees={"low": 50, "high": 320, "integer": True}, depth=[1, 2])
+    tuner = ResourceHyperband()
+    tuner.start(Problem(space, 10), Seeds(4))
+    first = tuner.ask()["trees"]
+    assert (first, type(first)) == (107, int)  # a third of 320
+
+
+@pytest.mark.parametrize(
+    ("resource", "found"), [("leaves", "'leaves'"), ("depth", r"'depth' with the values \['deep', 1\]")]
+)
+def test_a_resource_must_be_a_hyper_parameter_of_numbers(resource, found):
+    space = Space.of(trees=[50, 100], depth=["deep", 1])
+    with pytest.raises(ConfigError, match=rf"tuner\.resource: found {found}, expected"):
+        ResourceHyperband(resource=resource).start(Problem(space, 10), Seeds(4))

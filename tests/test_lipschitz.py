@@ -9,8 +9,14 @@ import pytest
 from hydra import initialize_config_dir
 from rendered import draw, tables
 
+from bench.algorithms.linucb import LinUCB
+from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import ConfigError
+from bench.loop import run
 from bench.report.figure import MAX_ROUNDS, evenly, read_figure
+from bench.seeding import Seeds
+from bench.tasks.contextual_bandit import ContextualBandit
+from bench.tuners.fixed import Fixed
 from runners.aggregate import aggregate
 from runners.config_tree import CONF
 from runners.figures import expand
@@ -122,6 +128,17 @@ def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     np.testing.assert_allclose(np.asarray(lines[0].get_ydata(), dtype=float), centred.mean(axis=0), atol=1e-9)
     caption = " ".join(text.get_text() for text in picture.texts)
     assert "10 blocks of about 17 rounds, after round 29 and up to round 200" in caption
+
+
+def test_the_price_of_tuning_is_that_of_the_best_value_probed():
+    """The value played is among those probed: its sum is that of the arms pulled."""
+    environment = SyntheticLinear(dim=3, n_arms=5)
+    task = ContextualBandit(environment, LinUCB(), probe={"exploration_rate": [0.1, 1.0, 3.0]})
+    played = Fixed({"exploration_rate": 1.0})
+    trace = run(task, played, rounds=60, seeds=Seeds(1)).columns()
+    sums = np.array([trace[f"probe_{value}"] for value in ("0.1", "1", "3")])
+    assert trace["tuning_regret"] == pytest.approx(sums.max(axis=0) - sums[1], abs=1e-12)
+    assert trace["tuning_regret"].max() > 0
 
 
 def test_without_results_the_picture_says_so():

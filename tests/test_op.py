@@ -85,3 +85,18 @@ def test_choices_are_as_frequent_as_the_posterior_says():
     for _ in range(n_draws):
         counts[CANDIDATES.index(tuner.ask()["alpha"])] += 1
     assert chisquare(counts, n_draws * exact / exact.sum()).pvalue > 1e-3
+
+
+def test_a_sum_of_rewards_is_clipped_as_in_the_authors_code():
+    """Epochs of 50 rounds with a mean reward of 0.02 or more sum to 1 or more: always a success."""
+    tuner = OP(reward="sum")
+    tuner.start(Problem(Space.of(alpha=CANDIDATES), 200, rounds_per_ask=50), Seeds(3))
+    for _ in range(200):
+        tuner.ask()
+        tuner.tell(0.02)
+    assert tuner._success.sum() == 4 + 200
+    other = started()
+    for _ in range(200):
+        other.ask()
+        other.tell(0.02)
+    assert other._success.sum() < 4 + 20

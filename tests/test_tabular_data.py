@@ -176,15 +176,16 @@ def test_share_must_leave_rows_on_both_sides(monkeypatch):
         Titanic(test_share=0.999).start(10, Seeds(0))
     with pytest.raises(ConfigError, match=r"Titanic\.test_share: found 1\.0"):
         Titanic(test_share=1.0)
+    with pytest.raises(ConfigError, match=r"env\.held_out_share: found 0\.8, expected at least two rows each"):
+        Titanic(held_out_share=0.8).start(10, Seeds(0))
 
 
 def test_scores_by_hand():
     env, regression = Titanic(), HousePrices()
-    env.test_target = np.array([0, 1, 1, 0])
-    assert env.score(np.array([0, 1, 0, 1])) == 0.5
-    regression.test_target = np.array([1.0, 2.0, 6.0])  # about its mean 3: 4 + 1 + 9
-    assert regression.score(np.array([1.0, 3.0, 4.0])) == pytest.approx(1 - 5 / 14)
-    assert regression.score(np.array([6.0, 6.0, 1.0])) < 0
+    assert env.score(np.array([0, 1, 0, 1]), np.array([0, 1, 1, 0])) == 0.5
+    target = np.array([1.0, 2.0, 6.0])  # about its mean 3: 4 + 1 + 9
+    assert regression.score(np.array([1.0, 3.0, 4.0]), target) == pytest.approx(1 - 5 / 14)
+    assert regression.score(np.array([6.0, 6.0, 1.0]), target) < 0
 
 
 @real

@@ -64,10 +64,14 @@ def fresh(monkeypatch):
     monkeypatch.setattr(Stump, "trainings", [])
 
 
-def r2(env, slope):
+def r2_of(target, predictions):
     from sklearn.metrics import r2_score
 
-    return r2_score(env.test_target, slope * env.test_features[:, 0])
+    return r2_score(target, predictions)
+
+
+def r2(env, slope):
+    return r2_of(env.test_target, slope * env.test_features[:, 0])
 
 
 def test_reward_is_the_score_and_the_start_is_the_incumbent():
@@ -80,11 +84,13 @@ def test_reward_is_the_score_and_the_start_is_the_incumbent():
     outcome = task.play({"slope": -1.0})
     assert outcome.reward == outcome.values["score"] == pytest.approx(r2(task.environment, -1.0))
     assert outcome.reward < 0
-    assert (outcome.values["best_score"], outcome.values["best_round"]) == (score, 0)  # the start's
+    assert outcome.values["best_score"] == score  # the start's
     assert task.play({"slope": 1.0}).values["best_score"] == 1.0
     assert Stump.trainings[-1] == {"slope": 1.0, "unused": "a"}  # what is not tuned stands at its default
     values = task.play({"slope": -1.0}).values
-    assert (values["best_score"], values["best_round"]) == (1.0, 2)
+    assert values["best_score"] == 1.0
+    assert values["mean_best_score"] == pytest.approx((score + 1.0 + 1.0) / 3)
+    assert values["configurations"] == 3  # the start, -1 and 1
 
 
 def test_what_was_trained_is_not_trained_again_and_counts_all_the_same(monkeypatch):
@@ -148,6 +154,49 @@ def test_regret_is_measured_from_the_best_score_there_is():
     gap = 1.0 - r2(task.environment, 0.5)
     assert trace["regret"].tolist() == pytest.approx([gap, 2 * gap, 3 * gap])
     assert trace["score"].tolist() == pytest.approx([1.0 - gap] * 3)
+
+
+def test_regret_so_far_is_measured_from_the_best_until_then():
+    task = Training(Toy(), Stump(tune=["slope"]))
+    task.start(4, Seeds(0))
+    start, worse = (r2(task.environment, slope) for slope in (0.5, -1.0))
+    regrets = [task.play({"slope": slope}).values["regret_so_far"] for slope in (-1.0, 0.5, 1.0, 0.5)]
+    assert regrets == pytest.approx([start - worse, 0.0, 0.0, 1.0 - start])
+    assert "regret_so_far" in task.sums
+
+
+def test_held_out_rows_judge_the_choice_and_do_not_make_it():
+    """Where the feature is the target for the rows tested only, slope 1 is chosen, and fails on those held out."""
+    environment = Toy(held_out_share=0.3)
+    task = Training(environment, Stump(tune=["slope"]))
+    task.start(3, Seeds(0))
+    parts = [environment.train_target, environment.test_target, environment.held_out_target]
+    assert [len(part) for part in parts] == [10, 4, 6]
+    assert sorted(np.concatenate(parts)) == list(range(20))
+    environment.held_out_features = -environment.held_out_features
+    found = [task.play({"slope": slope}).values for slope in (1.0, -1.0)]
+    held_out = r2_of(environment.held_out_target, environment.held_out_features[:, 0])
+    assert [values["held_out_score"] for values in found] == pytest.approx([held_out] * 2)
+    assert found[1]["best_score"] == 1.0
+
+
+def test_without_rows_held_out_there_is_no_such_score():
+    task = Training(Toy(), Stump())
+    task.start(3, Seeds(0))
+    assert "held_out_score" not in task.play({"slope": 1.0}).values
+
+
+def test_a_repetition_can_have_a_split_of_its_own():
+    def split(seeds, **settings):
+        task = Training(Toy(**settings), Stump())
+        task.start(3, seeds)
+        task.play({"slope": -1.0})
+        return task.environment.test_target.tolist()
+
+    assert split(Seeds(0, 0)) == split(Seeds(0, 1)) == split(Seeds(0, 1), split_seed=42)
+    assert split(Seeds(0, 0), split_seed=None) != split(Seeds(0, 1), split_seed=None)
+    assert split(Seeds(0, 1), split_seed=None) == split(Seeds(0, 1), split_seed=None)
+    assert len(Stump.trainings) == 3 * 3  # the fixed split and two drawn: the start twice, and -1
 
 
 def test_the_substitute_has_a_best_score_of_its_own(monkeypatch):

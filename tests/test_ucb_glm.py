@@ -193,6 +193,9 @@ def test_theory() -> None:
     algorithm.start(info, Seeds(0))
     expected = 0.5 * math.sqrt(25 * math.log((1 + 9000) / 0.1)) + 1
     assert algorithm.theory(9000)["exploration_rate"] == pytest.approx(expected)
+    # With the ridge in play: 0.5 sqrt(25 ln(10 (1 + 9000 / 0.01))) + sqrt(0.01)
+    expected = 0.5 * math.sqrt(25 * math.log((1 + 9000 / 0.01) / 0.1)) + 0.1
+    assert algorithm.theory(9000, {"ridge": 0.01})["exploration_rate"] == pytest.approx(expected)
 
 
 def test_wrong_settings() -> None:

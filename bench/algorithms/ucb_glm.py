@@ -58,7 +58,7 @@ class UCBGLM(LinearAlgorithm):
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
         """Return the theoretical exploration rate in the form of ``theory_form``."""
         if self.theory_form == "equation_3":
-            return super().theory(round_)
+            return super().theory(round_, configuration)
         dim, horizon = self._info.dim, self._info.rounds
         width = math.sqrt(dim / 2 * math.log(1 + 2 * horizon / dim) + math.log(1 / self.delta))
         return {"exploration_rate": self._info.sub_gaussian * self.sigma_factor / self.kappa * width}

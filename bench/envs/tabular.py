@@ -18,17 +18,19 @@ from bench.seeding import Seeds
 
 @component
 class TabularEnvironment(Environment):
-    """A table, split at random into rows for training and rows for testing; every run has the same split.
+    """A table, split at random into rows for training and rows for testing, and rows held out where that is wanted.
 
-    After ``start``: ``train_features``, float64, shape (rows, features), with ``train_target``, and ``test_features``
-    with ``test_target``.
+    After ``start``: ``train_features``, float64, shape (rows, features), with ``train_target``, ``test_features`` with
+    ``test_target``, ``held_out_features`` with ``held_out_target``, and ``split``, the seed of the split in use.
 
     Parameters
     ----------
     test_share
-        Share of the rows used for testing.
+        Share of the rows used for testing: those by whose score configurations are chosen.
+    held_out_share
+        Share of the rows held out, by whose score the choice can be judged.
     split_seed
-        Seed of the split.
+        Seed of the split, the same in every run; null: each repetition has a split of its own.
     """
 
     metric: ClassVar[Literal["accuracy", "r2"]]
@@ -37,11 +39,15 @@ class TabularEnvironment(Environment):
     """The data set that the table comes from, if it is one of the catalogue."""
 
     test_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.2
-    split_seed: NonNegativeInt = 42
+    held_out_share: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+    split_seed: NonNegativeInt | None = 42
+    split: int = field(init=False, repr=False)
     train_features: np.ndarray = field(init=False, repr=False)
     train_target: np.ndarray = field(init=False, repr=False)
     test_features: np.ndarray = field(init=False, repr=False)
     test_target: np.ndarray = field(init=False, repr=False)
+    held_out_features: np.ndarray = field(init=False, repr=False)
+    held_out_target: np.ndarray = field(init=False, repr=False)
 
     @property
     def fingerprint(self) -> str | None:
@@ -59,24 +65,34 @@ class TabularEnvironment(Environment):
         DataError
             If the data file is damaged.
         ConfigError
-            If one of the two parts would have fewer than two rows.
+            If one of the parts would have fewer than two rows.
         """
         from sklearn.model_selection import train_test_split
 
         table = self.load()
-        n_test = int(np.ceil(self.test_share * len(table.target)))
-        if min(n_test, len(table.target) - n_test) < 2:
+        n = len(table.target)
+        n_test, n_held_out = int(np.ceil(self.test_share * n)), int(np.ceil(self.held_out_share * n))
+        if min(n_test, n - n_test - n_held_out) < 2 or n_held_out == 1:
+            held_out = f", env.held_out_share: found {self.held_out_share}" if self.held_out_share else ""
             raise ConfigError(
-                f"env.test_share: found {self.test_share} of {len(table.target)} rows, expected at least two rows each "
-                "for training and testing"
+                f"env.test_share: found {self.test_share} of {n} rows{held_out}, expected at least two rows each "
+                f"for training and testing{' and in the part held out' if held_out else ''}"
+            )
+        drawn = self.split_seed is None
+        self.split = int(seeds.generator("split").integers(2**31)) if drawn else int(self.split_seed or 0)
+        features, target = table.features, table.target
+        self.held_out_features, self.held_out_target = features[:0], target[:0]
+        if n_held_out:
+            features, self.held_out_features, target, self.held_out_target = train_test_split(
+                features, target, test_size=n_held_out, random_state=self.split
             )
         self.train_features, self.test_features, self.train_target, self.test_target = train_test_split(
-            table.features, table.target, test_size=self.test_share, random_state=self.split_seed
+            features, target, test_size=n_test, random_state=self.split
         )
 
-    def score(self, predictions: np.ndarray) -> float:
-        """Return the score of predictions for ``test_features``, shape (test rows,)."""
+    def score(self, predictions: np.ndarray, target: np.ndarray) -> float:
+        """Return the score of predictions, shape (rows,), of a target, such as ``test_target``."""
         if self.metric == "accuracy":
-            return float(np.mean(predictions == self.test_target))
-        residual = np.sum((self.test_target - predictions) ** 2)
-        return float(1.0 - residual / np.sum((self.test_target - self.test_target.mean()) ** 2))
+            return float(np.mean(predictions == target))
+        residual = np.sum((target - predictions) ** 2)
+        return float(1.0 - residual / np.sum((target - target.mean()) ** 2))

@@ -32,7 +32,9 @@ class ContextualBandit(Task):
     probe
         Values of one hyper-parameter, by its name, that are tried out in every round without being played: the column
         ``probe_<value>`` sums the expected rewards of the arms that they would have pulled, all else being equal,
-        the algorithm's random draws included. It costs a copy of the algorithm for each value and round.
+        the algorithm's random draws included. It costs a copy of the algorithm for each value and round. The column
+        ``tuning_regret``, not summed, is by how much the largest of these sums so far exceeds that of the arms pulled
+        (syndicated, lemma 1, with the largest of each run in place of the value that is best on average).
 
     Raises
     ------
@@ -86,6 +88,8 @@ class ContextualBandit(Task):
         algorithm.start(info, seeds.child("algorithm"))
         self._rounds = rounds
         self._round = 0
+        self._probed = dict.fromkeys((column for column, _ in self._probes), 0.0)
+        self._pulled = 0.0
         self._explore_rng = seeds.child("task").generator("warm_up")
         parameters = algorithm.hyper_parameters
         self._defaults = {parameter.name: parameter.usual for parameter in parameters.parameters}
@@ -142,8 +146,17 @@ class ContextualBandit(Task):
                 continue
             algorithm.update(contexts, arm, reward)
             self._round += 1
+            if probed:
+                probed["tuning_regret"] = self._tuning_regret(probed, arm)
             return {"reward": reward, **environment.values(arm), **probed, **expected}
         return None
+
+    def _tuning_regret(self, probed: Mapping[str, float], arm: int) -> float:
+        """Return by how much the best value probed would have earned more so far than what was played."""
+        self._pulled += self.environment.means.item(arm)
+        for column, mean in probed.items():
+            self._probed[column] += mean
+        return max(self._probed.values()) - self._pulled
 
     def _try_out(self, contexts: np.ndarray, configuration: Configuration) -> dict[str, float]:
         """Return the expected rewards of what the probed configurations would pull now."""

@@ -1,9 +1,11 @@
 """Tuning an algorithm that learns from a table."""
 
+import math
 import time
 from dataclasses import field
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import InstanceOf
 
 from bench.algorithms.supervised import SupervisedAlgorithm
@@ -14,8 +16,8 @@ from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
 from bench.tuners.base import Problem
 
-_trained: dict[tuple[Any, ...], tuple[float, float]] = {}
-"""Score and seconds of every training of this process, by everything that they depend on."""
+_trained: dict[tuple[Any, ...], tuple[float, float, float]] = {}
+"""Score, held-out score and seconds of every training of this process, by everything that they depend on."""
 
 
 @component
@@ -26,8 +28,10 @@ class Training(Task):
     deterministic, so a process never trains the same configuration twice.
 
     Trace columns: ``reward``, summed; ``score``, the reward of the round; ``best_score``, the best so far, including
-    the start's, and ``best_round``, in which it was first reached, 0 for the start; if ``best_score`` is given also
-    ``regret``, summed, the best possible score less that of the round.
+    the start's, and ``mean_best_score``, its mean over the rounds so far; ``held_out_score``, what the configuration
+    with the best score so far (the first on a tie) reaches on the rows held out, if there are any; ``configurations``,
+    the number of different ones so far, including the start; ``regret_so_far``, summed, the best score so far less that
+    of the round; if ``best_score`` is given also ``regret``, summed, the best possible score less that of the round.
     Costs, in seconds of processor time, as if every round were trained: ``training``; ``tuning``, that and the time of
     the tuner between rounds. The same if a run trains each configuration once: ``training_spent``, ``tuning_spent``.
 
@@ -46,24 +50,26 @@ class Training(Task):
     environment: InstanceOf[TabularEnvironment]
     algorithm: InstanceOf[SupervisedAlgorithm]
     best_score: dict[Literal["real", "surrogate"], float] = field(default_factory=dict)
-    sums: tuple[str, ...] = field(init=False, repr=False, default=("reward",))
+    sums: tuple[str, ...] = field(init=False, repr=False, default=("reward", "regret_so_far"))
 
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment, algorithm = self.environment, self.algorithm
         environment.start(rounds, seeds.child("env"))
         surrogate = environment.fingerprint == "surrogate"
         self._reachable = self.best_score.get("surrogate" if surrogate else "real")
-        self.sums = ("reward",) if self._reachable is None else ("reward", "regret")
-        self._table = (type(environment), repr(environment), environment.fingerprint, type(algorithm), repr(algorithm))
+        self.sums = ("reward", "regret_so_far", *(() if self._reachable is None else ("regret",)))
+        data = (type(environment), repr(environment), environment.split, environment.fingerprint)
+        self._table = (*data, type(algorithm), repr(algorithm))
         self._space = algorithm.tuned
         self._rng = seeds.child("task").generator("warm_up")
-        self._round = self._best_round = 0
+        self._round = 0
+        self._total_best = 0.0
         self._last = 0.0
         self._in_this_run: set[tuple[Any, ...]] = set()
         begin = algorithm.complete({})
         if self._key(begin) not in _trained:
             self._predict_and_score(begin)  # imports its library, which should not count as training
-        self._best, _, _ = self._train(begin)
+        self._best, self._held_out, _, _ = self._train(begin)
         return Problem(
             space=self._space,
             horizon=rounds,
@@ -76,11 +82,21 @@ class Training(Task):
 
     def play(self, configuration: Configuration) -> Outcome:
         tuner = time.process_time() - self._last if self._round else 0.0
-        score, training, spent = self._train(self.algorithm.complete(configuration))
+        score, held_out, training, spent = self._train(self.algorithm.complete(configuration))
         self._round += 1
         if score > self._best:
-            self._best, self._best_round = score, self._round
-        values = {"reward": score, "score": score, "best_score": self._best, "best_round": self._best_round}
+            self._best, self._held_out = score, held_out
+        self._total_best += self._best
+        values = {
+            "reward": score,
+            "score": score,
+            "best_score": self._best,
+            "mean_best_score": self._total_best / self._round,
+            "configurations": len(self._in_this_run),
+            "regret_so_far": self._best - score,
+        }
+        if len(self.environment.held_out_target):
+            values["held_out_score"] = self._held_out
         if self._reachable is not None:
             values["regret"] = self._reachable - score
         costs = {"training": training, "training_spent": spent}
@@ -88,28 +104,33 @@ class Training(Task):
         self._last = time.process_time()
         return Outcome(score, values, costs=costs)
 
-    def _train(self, configuration: Configuration) -> tuple[float, float, float]:
-        """Return the score, the seconds of the training, and the seconds if it is new in this run, else 0."""
+    def _train(self, configuration: Configuration) -> tuple[float, float, float, float]:
+        """Return score, held-out score, the seconds of the training, and those if it is new in this run, else 0."""
         key = self._key(configuration)
         if key not in _trained:
             begin = time.process_time()
-            score = self._predict_and_score(configuration)
-            _trained[key] = score, time.process_time() - begin
-        score, seconds = _trained[key]
+            scores = self._predict_and_score(configuration)
+            _trained[key] = *scores, time.process_time() - begin
+        score, held_out, seconds = _trained[key]
         spent = 0.0 if key in self._in_this_run else seconds
         self._in_this_run.add(key)
-        return score, seconds, spent
+        return score, held_out, seconds, spent
 
     def _key(self, configuration: Configuration) -> tuple[Any, ...]:
         return (*self._table, *sorted(configuration.items()))
 
-    def _predict_and_score(self, configuration: Configuration) -> float:
+    def _predict_and_score(self, configuration: Configuration) -> tuple[float, float]:
+        """Return the score, and that on the rows held out, NaN without any."""
         environment = self.environment
+        n_test = len(environment.test_target)
         predictions = self.algorithm.predict(
             configuration,
             environment.train_features,
             environment.train_target,
-            environment.test_features,
+            np.concatenate([environment.test_features, environment.held_out_features]),
             environment.metric == "accuracy",
         )
-        return environment.score(predictions)
+        score = environment.score(predictions[:n_test], environment.test_target)
+        if len(environment.held_out_target) == 0:
+            return score, math.nan
+        return score, environment.score(predictions[n_test:], environment.held_out_target)

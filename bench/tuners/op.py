@@ -1,6 +1,6 @@
 """OP: Thompson sampling over the candidates of one hyper-parameter."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,13 +16,22 @@ class OP(CandidateTuner):
 
     A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure.
 
+    Parameters
+    ----------
+    reward
+        What is clipped where a decision covers several rounds: their ``mean`` reward, or their ``sum`` as in the
+        authors' code.
+
     Source: Bouneffouf and Claeys 2020 (OPLINUCB), as modified in syndicated, section 6; the clipping is from the
     authors' code.
     """
 
     multiple: ClassVar[bool] = False
 
+    reward: Literal["mean", "sum"] = "mean"
+
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        self._factor = problem.rounds_per_ask if self.reward == "sum" else 1
         self._rng = seeds.generator("posterior")
         self._success = np.ones(n)
         self._failure = np.ones(n)
@@ -31,5 +40,5 @@ class OP(CandidateTuner):
         return int(self._rng.beta(self._success, self._failure).argmax())
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        success = self._rng.random() < min(max(reward, 0.0), 1.0)
+        success = self._rng.random() < min(max(self._factor * reward, 0.0), 1.0)
         (self._success if success else self._failure)[self._chosen] += 1.0

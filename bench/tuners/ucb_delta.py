@@ -1,7 +1,7 @@
 """UCB(delta): upper confidence bounds with a fixed confidence level."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -13,20 +13,24 @@ from bench.tuners.upper_bound_tuner import UpperBoundTuner
 
 @component
 class UCBDelta(UpperBoundTuner):
-    """Try the candidate with the largest mean + sqrt(2 ln(1 / delta) / N), infinite for N = 0; the first on a tie.
+    """Try the candidate with the largest upper bound, infinite until it was tried once; the first on a tie.
 
-    N counts the decisions for the candidate.
+    The bound is mean + sqrt(2 ln(1 / delta) / N), where N counts the decisions for the candidate: rewards are
+    1-sub-Gaussian. For rewards in [0, 1], Hoeffding's inequality gives mean + sqrt(ln(1 / delta) / (2 N)).
 
     Parameters
     ----------
     delta
         Probability with which an upper bound may fail, between 0 and 1; None: 1 / T^2, for which the regret has its
         logarithmic bound. A fixed delta has no such bound: an underestimated arm may never be tried again.
+    width
+        ``sub_gaussian``: that of the paper; ``hoeffding``: half of it, as in the authors' code.
 
-    Source: Lattimore and Szepesvari 2020, section 7; habo, section 10.
+    Source: Lattimore and Szepesvari 2020, section 7; habo, section 10; ``hoeffding`` from the authors' code.
     """
 
     delta: Annotated[float, Field(gt=0, lt=1)] | None = None
+    width: Literal["sub_gaussian", "hoeffding"] = "sub_gaussian"
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         super()._begin(n, problem, seeds)
@@ -34,4 +38,4 @@ class UCBDelta(UpperBoundTuner):
 
     @property
     def _width(self) -> float:
-        return 2.0 * self._log
+        return (2.0 if self.width == "sub_gaussian" else 0.5) * self._log
