@@ -34,11 +34,22 @@ def printed(finals):
     return round(finals.mean(), 2), round(finals.std(), 2)
 
 
-@pytest.mark.parametrize("features", PRINTED)
-def test_the_best_cell_of_the_grid(features):
-    on_grid = [regrets(features, lambda rate=rate: Fixed(configuration={"exploration_rate": rate})) for rate in GRID]
+def best_cell(features, grid):
+    on_grid = [regrets(features, lambda rate=rate: Fixed(configuration={"exploration_rate": rate})) for rate in grid]
     best = int(np.argmin([finals.mean() for finals in on_grid]))
-    assert (GRID[best], *printed(on_grid[best])) == PRINTED[features]["best"]
+    return grid[best], *printed(on_grid[best])
+
+
+@pytest.mark.parametrize("features", PRINTED)
+def test_the_best_cell_beside_its_neighbours(features):
+    best = PRINTED[features]["best"][0]
+    assert best_cell(features, np.array([best - 0.5, best, best + 0.5])) == PRINTED[features]["best"]
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("features", PRINTED)
+def test_the_best_cell_of_the_whole_grid(features):
+    assert best_cell(features, GRID) == PRINTED[features]["best"]
 
 
 @pytest.mark.parametrize("features", PRINTED)
