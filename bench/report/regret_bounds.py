@@ -100,6 +100,12 @@ def _hedge(t: Array, n_arms: Several, eta: PositiveFloat) -> Array:
     return np.asarray(math.log(n_arms) / eta + eta * t / 8.0)
 
 
+def _tuning(t: Array, candidates: Annotated[list[PositiveInt], Field(min_length=1)]) -> Array:
+    """EXP3 over candidates of hyper-parameters: sum_l 2 sqrt((e - 1) n_l t ln n_l). Source: syndicated, theorem 2."""
+    n = np.array(candidates, dtype=np.float64)
+    return np.asarray(2.0 * math.sqrt(math.e - 1.0) * np.sqrt(n * np.log(n)).sum() * np.sqrt(t))
+
+
 def _dynamic(t: Array, changes: PositiveInt) -> Array:
     """SD2ME and AD2ME, without constant and logarithms: Gamma^(1/4) t^(3/4). Source: online_hpo, theorem 4.1."""
     return np.asarray(changes**0.25 * t**0.75)
@@ -119,4 +125,5 @@ FORMULAS: dict[str, Callable[..., Array]] = {
     "exp3": _checked(_exp3),
     "exp3_weight": _checked(_exp3_weight),
     "hedge": _checked(_hedge),
+    "tuning": _checked(_tuning),
 }

@@ -72,6 +72,8 @@ class Bound(CaseClaim):
         The candidates' runs, one experiment per configuration: all n_1 x n_2 x ... of them, else the case is open.
     candidates
         The numbers of candidates n_l, one per hyper-parameter: [5] or [5, 3].
+    against
+        With a formula: runs of a tuner that does not learn. A bound that they satisfy, too, says nothing.
     expect
         ``less``: holds if the interval of the ratio ends below 1.
     """
@@ -82,11 +84,14 @@ class Bound(CaseClaim):
     formula: dict[str, Any] = Field(default_factory=dict)
     over: Chosen = Field(default_factory=dict)
     candidates: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] | None = None
+    against: Chosen = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "Bound":
         if bool(self.formula) == bool(self.over) or bool(self.over) != bool(self.candidates):
             raise ValueError("expected either 'formula', or both 'over' and 'candidates'")
+        if self.against and not self.formula:
+            raise ValueError("'against' goes with 'formula'")
         if self.formula:
             try:
                 regret_bound(self.formula, [1])
@@ -95,8 +100,9 @@ class Bound(CaseClaim):
         return self
 
     def selections(self) -> dict[str, Selection]:
-        """Return the tuner's and the candidates' runs."""
-        return {"measured": self.measured, **({} if self.formula else {"over": self.over})}
+        """Return the tuner's and the candidates' runs, and those of one that does not learn."""
+        others = {"over": self.over, "against": self.against}
+        return {"measured": self.measured, **{key: chosen for key, chosen in others.items() if chosen}}
 
     def unit(self) -> str:
         """Return what is divided by what."""
@@ -108,12 +114,16 @@ class Bound(CaseClaim):
         return Question(_ratio(own, candidates, constant), self.unit(), self.expect, 1.0), note
 
     def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
-        """Return why a case says nothing: the bound is above any regret, or random arms stay below it, too."""
+        """Return why a case says nothing: the bound is above any regret, or others that learn nothing satisfy it."""
         (tuner,) = data.select({**case, **self.measured})
         own, candidates, constant, _ = self._values(data, case)
         most = largest_regret(self.formula, _horizon(data, [tuner]))
         if constant >= most:
             return f"the bound, {constant:.4g} or more, is not below the largest regret possible, {most:.4g}"
+        if self.against:
+            (idle,), _ = final_values(data, self.column, data.select({**case, **self.against}))
+            if len(idle) > 1 and _is_below(_ratio(idle.mean(axis=1), None, constant), rule):
+                return f"{describe(self.against)} stays below the bound, too"
         rows = data.rows(tuner)
         if self.column != "regret" or "random_regret" not in rows.columns or len(own) < 2:
             return ""
@@ -122,7 +132,7 @@ class Bound(CaseClaim):
             return ""
         theirs: Array = np.asarray(random.sort_index(), dtype=np.float64)
         ratio = _ratio(theirs, candidates, constant)
-        return "random arms stay below the bound, too" if ratio.ends(ERROR / 2.0, rule, ratio.n)[1] < 1.0 else ""
+        return "random arms stay below the bound, too" if _is_below(ratio, rule) else ""
 
     def sides(self, data: Experiments, case: Selection) -> Measured:
         """Return both sides of the bound for one case, as figures show them.
@@ -176,6 +186,10 @@ def _ratio(own: Array, candidates: Array | None, constant: float) -> Quantity:
     return Extreme([[RatioOfMeans(own, values + constant) for values in candidates.T]], "max", "max")
 
 
+def _is_below(ratio: Quantity, rule: Rule) -> bool:
+    return ratio.ends(ERROR / 2.0, rule, ratio.n)[1] < 1.0
+
+
 def largest_regret(formula: Mapping[str, Any], horizon: int) -> float:
     """Return the most regret there can be: the largest gap in every round, 1 where only the rewards' range is known."""
     gaps = formula.get("gaps") or [formula.get("gap", 1.0)]
@@ -184,7 +198,7 @@ def largest_regret(formula: Mapping[str, Any], horizon: int) -> float:
 
 def tuning_cost(candidates: tuple[int, ...], horizon: int) -> float:
     """Return sum_l 2 sqrt((e-1) n_l T ln n_l), the regret that tuning may add (Theorems 1 and 2)."""
-    return sum(2.0 * math.sqrt((math.e - 1.0) * n * horizon * math.log(n)) for n in candidates)
+    return float(regret_bound({"name": "tuning", "candidates": list(candidates)}, [horizon])[-1])
 
 
 def _horizon(data: Experiments, keys: list[Key]) -> int:
