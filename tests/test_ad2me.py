@@ -15,6 +15,7 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.ad2me import AD2ME, _uncovered
 from bench.tuners.base import Problem
+from bench.tuners.sd2me import SD2ME
 
 WEIGHTS = ("hard", "soft")
 DELTA = 0.05
@@ -36,8 +37,9 @@ def uncovered_pieces(centers, widths):
 
 
 class Slow:
-    def __init__(self, kind, rounds, changes):
+    def __init__(self, kind, rounds, changes, bonus=2.0, width="all_rounds"):
         self.kind, self.memory = kind, by_hand(kind, rounds, changes)
+        self.bonus, self.width = bonus, width
         self.centers, self.arms, self.rewards = [], [], []
 
     def state(self):
@@ -49,6 +51,8 @@ class Slow:
         n = np.array([w[arms == k].sum() for k in range(len(self.centers))])
         r = np.array([(w * rewards)[arms == k].sum() for k in range(len(self.centers))])
         with np.errstate(divide="ignore"):
+            if self.width == "one_round":
+                return n, r, np.sqrt(math.log(2 / DELTA) / (2 * n))
             return n, r, np.sqrt(math.log(2 * t**1.5 / DELTA**0.5) / n)
 
     def ask(self, shares):
@@ -65,7 +69,7 @@ class Slow:
             return len(self.centers) - 1
         if (n == 0).any():
             return int(np.flatnonzero(n == 0)[0])
-        return int(np.argmax(r / n + 2 * xi))
+        return int(np.argmax(r / n + self.bonus * xi))
 
 
 def drive(kind, rounds, changes, reward_of, settings=None):
@@ -73,7 +77,7 @@ def drive(kind, rounds, changes, reward_of, settings=None):
     seeds = Seeds(8)
     tuner = AD2ME(weights=kind, changes=changes, **(settings or {}))
     tuner.start(Problem(LINE, rounds), seeds)
-    slow = Slow(kind, rounds, changes)
+    slow = Slow(kind, rounds, changes, **(settings or {}))
     shares = seeds.child("x").generator("arms")
     for t in range(1, rounds + 1):
         x = tuner.ask()["x"]
@@ -106,6 +110,16 @@ def test_decisions_and_sums_are_those_of_the_paper_round_by_round(kind, scale):
         came_back |= bool(arm in slow.arms and n[arm] == 0)
     assert len(slow.centers) >= 3
     assert came_back == (kind == "hard" and scale > 1)
+
+
+@pytest.mark.parametrize("settings", [{"bonus": 1.0}, {"width": "one_round"}])
+def test_other_constants_change_decisions_as_they_say(settings):
+    arms, printed = [], []
+    for _, slow, x, arm in drive("soft", 1000, 1, drifting(1.0), settings):
+        assert x == pytest.approx(slow.centers[arm], abs=1e-9)
+        arms.append(x)
+    printed = [x for _, _, x, _ in drive("soft", 1000, 1, drifting(1.0))]
+    assert arms != printed
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
@@ -186,6 +200,20 @@ def test_constants_are_those_of_theorem_4_2(kind, rounds, changes, window):
     gamma = 1 - (3 * changes / rounds) ** 0.75
     total = window if kind == "hard" else (1 - gamma**6000) / (1 - gamma)
     assert tuner._choosers[0][1]._means.total == pytest.approx(total, rel=1e-9)
+
+
+@pytest.mark.parametrize("cls", [AD2ME, SD2ME])
+def test_memory_is_the_theorems_times_its_factor(cls):
+    totals = {}
+    for kind in WEIGHTS:
+        for factor in (1.0, 4.0):
+            tuner = cls(weights=kind, memory_factor=factor)
+            tuner.start(Problem(LINE, 10_000), Seeds(1))
+            for _ in range(10_000):
+                tuner.ask()
+                tuner.tell(0.5)
+            totals[kind, factor] = tuner._choosers[0][1]._means.total
+        assert totals[kind, 4.0] == pytest.approx(4 * totals[kind, 1.0], rel=0.01)
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.05, 0.9])

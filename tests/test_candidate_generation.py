@@ -1,5 +1,7 @@
 """The truncation threshold of candidate generation: F-scores, rounds, and cosines that are computed once."""
 
+import math
+
 import numpy as np
 import pooch
 import pytest
@@ -14,7 +16,7 @@ from bench.envs.ali_display_ad import AliDisplayAd, ordered_users
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
-from bench.tasks.candidate_generation import CandidateGenerationTask, f_scores
+from bench.tasks.candidate_generation import CandidateGenerationTask, drift, f_scores
 from bench.tuners.fixed import Fixed
 from bench.tuners.random import Random
 
@@ -66,6 +68,30 @@ def test_f_scores_are_those_of_a_slow_evaluation():
         for threshold, expected in zip(thresholds, by_hand, strict=True):
             place = np.searchsorted(ordered[places], threshold)
             assert (scores[places][place] if place < len(own) else 0.0) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_thresholds_of_their_own_pay_where_the_best_one_moves(moves):
+    """In each round the clicked ad is above the best threshold of its time, all others are below."""
+    rng = np.random.default_rng(2)
+    n = 400
+    border = np.where(np.arange(n) < n // 2, 0.3, 0.7) if moves else np.full(n, 0.5)
+    cosines = np.stack([border - 0.2 * rng.random(n), border + 0.2 * rng.random(n)], axis=1)
+    clicked = np.tile([False, True], n)
+    first = 2 * np.arange(n)
+    ordered, scores, _ = f_scores(cosines.ravel().astype(np.float32), clicked, first)
+    thresholds, gain = drift(ordered, scores, first)
+    assert np.abs(np.array(thresholds) - border[:: n // 10]).max() < 0.05
+    assert gain == pytest.approx(0.2, abs=0.02) if moves else abs(gain) < 0.02
+
+
+def test_without_drift_nothing_is_gained_by_choosing_often():
+    cosines, clicked = some_rounds(2000)
+    first = np.cumsum([0, *map(len, cosines[:-1])])
+    ordered, scores, _ = f_scores(np.concatenate(cosines), np.concatenate(clicked), first)
+    _, gain = drift(ordered, scores, first)
+    assert -0.05 < gain < 0.02
+    assert math.isnan(drift(ordered, np.zeros(len(ordered)), first)[1])
 
 
 @pytest.fixture

@@ -221,6 +221,15 @@ def test_the_distribution_of_overestimation_is_that_of_all_trials():
     lost = task.environment.best_value - columns["trial_true_value"]
     np.testing.assert_allclose(columns["regret"], np.cumsum(lost), rtol=1e-12)
     assert (lost > -0.05).all()  # on other contexts than the best value
+    for level in (0, 0.02, 0.2):
+        assert columns[f"beyond_{level:g}"][-1] == pytest.approx((overestimations > level).mean(), abs=1e-12)
+    assert 0 < columns["beyond_0"][-1] < 1
+
+
+def test_a_run_says_whether_its_incumbent_is_worth_less_than_the_logging_policy():
+    columns = learn(rounds=30, beta0=20.0)[0].columns()
+    np.testing.assert_array_equal(columns["is_below_logging"], columns["true_value"] < columns["logging_value"])
+    assert set(columns["is_below_logging"]) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize("settings", [{}, CIR], ids=["baseline", "cir"])

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from bench.algorithms.softmax_policy import SoftmaxPolicy
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem
@@ -107,6 +108,35 @@ def test_tpe_proposes_what_its_library_does_in_one_call(multivariate):
         n_trials=30,
     )
     assert [trial.params for trial in study.trials] == asked
+
+
+class PlainTPE(TPE):
+    def _sampler(self, seed):
+        import optuna
+
+        return optuna.samplers.TPESampler(
+            n_startup_trials=self.n_startup, multivariate=self.multivariate, constant_liar=False, seed=seed
+        )
+
+
+@pytest.mark.parametrize("multivariate", [False, True])
+def test_the_sampler_that_remembers_its_trials_proposes_what_optunas_does(multivariate):
+    """With hyper-parameters that do not always count, equal rewards, and trials without a result."""
+    space = SoftmaxPolicy().tuned
+    rng = np.random.default_rng(5)
+    noise = rng.integers(0, 6, 150).tolist()
+    asked = []
+    for tuner in (TPE(multivariate=multivariate), PlainTPE(multivariate=multivariate)):
+        tuner.start(Problem(space, 150), Seeds(7))
+        own = []
+        for i, extra in enumerate(noise):
+            if i % 10 == 3:
+                tuner.ask()
+            own.append(tuner.ask())
+            tuner.tell(float(round(math.log10(own[-1]["C"])) - (own[-1]["max_depth"] > 9) + extra))
+        asked.append(own)
+    assert asked[0] == asked[1]
+    assert len({c["model"] for c in asked[0]}) == 2
 
 
 def test_what_does_not_count_stands_at_its_usual_value_and_is_not_learned_from():

@@ -72,6 +72,26 @@ def test_policy_is_the_softmax_of_the_predictions(model, beta):
     np.testing.assert_allclose(policy.sum(axis=1), 1, atol=1e-12)
 
 
+def test_regression_with_products_predicts_as_sklearn_and_orders_actions_by_context():
+    env, algorithm = started(products=True)
+    contexts, e = env.validation.contexts, env.action_features
+
+    def features(x, actions):
+        return np.hstack([x, actions, np.stack([np.outer(a, b).ravel() for a, b in zip(x, actions, strict=True)])])
+
+    model = LogisticRegression(C=1.0, l1_ratio=0.5, solver="saga", max_iter=1000, random_state=random_state())
+    model.fit(features(env.train.contexts, e[env.train.actions]), env.train.rewards)
+    columns = [model.predict_proba(features(contexts, np.tile(a, (len(contexts), 1))))[:, 1] for a in e]
+    made = algorithm.train({"model": "logistic_regression"}).predict(contexts)
+    np.testing.assert_allclose(made, np.stack(columns, axis=1), rtol=1e-9)
+    assert len(set(made.argmax(axis=1))) > 1
+    _, plain = started()
+    without = plain.train({"model": "logistic_regression"}).predict(contexts)
+    assert len(set(without.argmax(axis=1))) == 1
+    forest = {"model": "random_forest"}
+    np.testing.assert_array_equal(algorithm.train(forest).predict(contexts), plain.train(forest).predict(contexts))
+
+
 def test_a_small_beta_is_nearly_uniform_and_a_large_one_nearly_greedy():
     env, algorithm = started()
     data = env.validation

@@ -136,6 +136,16 @@ def test_repetitions_differ_and_logging_policies_share_contexts_and_rewards():
     assert not np.array_equal(one.train.contexts, one.validation.contexts)
 
 
+def test_a_seed_of_the_reward_function_fixes_it_and_nothing_else():
+    one, other = started(reward_seed=3), started(repetition=1, reward_seed=3)
+    x = one.train.contexts
+    np.testing.assert_array_equal(one.action_features, other.action_features)
+    np.testing.assert_array_equal(one.mean_rewards(x), other.mean_rewards(x))
+    np.testing.assert_array_equal(x, started().train.contexts)
+    assert (x != other.train.contexts).all()
+    assert (one.mean_rewards(x) != started(reward_seed=4).mean_rewards(x)).all()
+
+
 def test_one_hot_actions_need_as_many_features():
     with pytest.raises(ConfigError, match=r"env.action_dim: found 4 with 10 one-hot actions, expected"):
         started(representation="one_hot", action_dim=4)

@@ -27,8 +27,9 @@ class SoftmaxPolicy(Algorithm):
     """pi(a|x) = exp(beta mu(x, a)) / sum_b exp(beta mu(x, b)), with mu learnt from logged rewards 0 and 1.
 
     mu is a logistic regression with an elastic net or a random forest, on the context joined with the action's
-    features. What was trained is remembered for the run: beta does not enter the training, and a model is trained
-    with the same random state each time.
+    features. A logistic regression on these alone orders the actions in the same way in every context. What was
+    trained is remembered for the run: beta does not enter the training, and a model is trained with the same random
+    state each time.
 
     Parameters
     ----------
@@ -36,6 +37,8 @@ class SoftmaxPolicy(Algorithm):
         Number of trees of the random forest.
     max_iter
         Maximum number of passes over the data for the logistic regression (saga), converged or not.
+    products
+        Whether the logistic regression sees the products of the context's features with the action's as well.
 
     Source: opl_hpo, equation 6 and table 2.
     """
@@ -74,6 +77,7 @@ class SoftmaxPolicy(Algorithm):
     tune: list[str] = field(default_factory=lambda: list(SoftmaxPolicy.spaces))
     n_trees: PositiveInt = 10
     max_iter: PositiveInt = 1000
+    products: bool = False
 
     def start(self, train: LoggedData, action_features: np.ndarray, seeds: Seeds) -> None:
         """Forget everything and take the data to train on; ``action_features`` has shape (n_actions, d_a).
@@ -86,7 +90,11 @@ class SoftmaxPolicy(Algorithm):
         other = train.rewards[(train.rewards != 0) & (train.rewards != 1)]
         if other.size:
             raise TaskError(f"softmax_policy: found the logged reward {other[0]:g}, expected rewards of 0 and 1")
-        self._features = np.hstack([train.contexts, action_features[train.actions]])
+        contexts, features = train.contexts, action_features[train.actions]
+        self._features = self._with_products = np.hstack([contexts, features])
+        if self.products:
+            each = (contexts[:, :, None] * features[:, None, :]).reshape(len(contexts), -1)
+            self._with_products = np.hstack([self._features, each])
         self._rewards = train.rewards
         self._action_features = action_features
         self._random_state = int(seeds.generator("training").integers(2**31))
@@ -142,4 +150,4 @@ class SoftmaxPolicy(Algorithm):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return LogisticRewards.of(regression.fit(features, rewards), actions)
+            return LogisticRewards.of(regression.fit(self._with_products, rewards), actions, self.products)

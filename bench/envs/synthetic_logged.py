@@ -3,7 +3,7 @@
 from typing import Literal
 
 import numpy as np
-from pydantic import PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.envs.logged import LoggedData, LoggedEnvironment, Policy
@@ -18,9 +18,9 @@ _BLOCK = 8192
 class SyntheticLogged(LoggedEnvironment):
     """Rewards of 0 and 1 with mean mu(x, a) = sigmoid(x'M e_a + eta_x'x + eta_a'e_a), logged by softmax(beta0 mu).
 
-    Contexts are N(0, I); the entries of M, eta_x and eta_a are uniform on [-1, 1], drawn for each repetition, as
-    are the action features e_a. Values of policies are exact expectations over the actions, averaged over ``n_test``
-    contexts that are the same for all policies.
+    Contexts are N(0, I); the entries of M, eta_x and eta_a are uniform on [-1, 1], drawn for each repetition unless
+    ``reward_seed`` is given, and so are the action features e_a. Values of policies are exact expectations over the
+    actions, averaged over ``n_test`` contexts that are the same for all policies.
 
     Parameters
     ----------
@@ -33,6 +33,8 @@ class SyntheticLogged(LoggedEnvironment):
         e_a: ``uniform`` on [-1, 1], or ``one_hot``, which needs as many features as actions.
     standardize_logits
         Whether the argument of the sigmoid is shifted and scaled to mean 0 and variance 1 over contexts and actions.
+    reward_seed
+        Seed of one reward function, with its action features, for all repetitions; null: one for each repetition.
     n_train, n_validation, n_test
         Rows to train on, rows to tune on, and contexts to evaluate on.
 
@@ -50,6 +52,7 @@ class SyntheticLogged(LoggedEnvironment):
     action_dim: PositiveInt = 10
     representation: Literal["uniform", "one_hot"] = "uniform"
     standardize_logits: bool = True
+    reward_seed: NonNegativeInt | None = None
     n_train: PositiveInt = 1000
     n_validation: PositiveInt = 1000
     n_test: PositiveInt = 100_000
@@ -60,10 +63,11 @@ class SyntheticLogged(LoggedEnvironment):
                 f"env.action_dim: found {self.action_dim} with {self.n_actions} one-hot actions, expected as many "
                 "features as actions"
             )
-        rng = seeds.generator("reward_function")
+        of_function = seeds if self.reward_seed is None else Seeds(self.reward_seed)
+        rng = of_function.generator("reward_function")
         matrix = rng.uniform(-1, 1, (self.dim, self.action_dim))
         of_context, of_action = rng.uniform(-1, 1, self.dim), rng.uniform(-1, 1, self.action_dim)
-        uniform = seeds.generator("actions").uniform(-1, 1, (self.n_actions, self.action_dim))
+        uniform = of_function.generator("actions").uniform(-1, 1, (self.n_actions, self.action_dim))
         self.action_features = np.eye(self.n_actions) if self.representation == "one_hot" else uniform
         self._slopes = self.action_features @ matrix.T + of_context
         self._offsets = self.action_features @ of_action

@@ -20,12 +20,12 @@ class RewardModel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogisticRewards:
-    """sigmoid(x'w + c_a): a logistic regression on the context joined with the action's features.
+    """sigmoid(x'w_a + c_a): a logistic regression on the context joined with the action's features.
 
     Parameters
     ----------
     weights
-        Of the context's features, shape (d,).
+        Of the context's features, w_a in column a, shape (d, n_actions), or (d,) if they are the same for all actions.
     offsets
         c_a, what the action's features and the intercept add, shape (n_actions,).
     """
@@ -34,16 +34,24 @@ class LogisticRewards:
     offsets: np.ndarray
 
     @classmethod
-    def of(cls, classifier: Any, action_features: np.ndarray) -> "LogisticRewards":
-        """Convert a fitted ``sklearn.linear_model.LogisticRegression`` of rewards 0 and 1."""
+    def of(cls, classifier: Any, action_features: np.ndarray, products: bool = False) -> "LogisticRewards":
+        """Convert a fitted ``sklearn.linear_model.LogisticRegression`` of rewards 0 and 1.
+
+        With ``products``, it was fitted on their products, context by action, as well, after the features.
+        """
         coefficients = classifier.coef_[0]
-        dim = coefficients.size - action_features.shape[1]
-        return cls(coefficients[:dim], action_features @ coefficients[dim:] + classifier.intercept_[0])
+        action_dim = action_features.shape[1]
+        dim = (coefficients.size - action_dim) // (action_dim + 1) if products else coefficients.size - action_dim
+        weights, of_action = coefficients[:dim], coefficients[dim : dim + action_dim]
+        if products:
+            weights = weights[:, None] + coefficients[dim + action_dim :].reshape(dim, action_dim) @ action_features.T
+        return cls(weights, action_features @ of_action + classifier.intercept_[0])
 
     def predict(self, contexts: np.ndarray) -> np.ndarray:
         from scipy.special import expit
 
-        return np.asarray(expit((contexts @ self.weights)[:, None] + self.offsets))
+        logits = contexts @ self.weights
+        return np.asarray(expit((logits if logits.ndim == 2 else logits[:, None]) + self.offsets))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Choosing the truncation threshold of candidate generation, user by user."""
 
+import math
 from bisect import bisect_left
 from typing import Any
 
@@ -13,6 +14,11 @@ from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
 from bench.tuners.base import Problem
 
+_THRESHOLDS = 101
+"""Evenly spaced thresholds, of which the best is sought."""
+_PARTS = 10
+"""Parts of a run, in the order of its users, of which each may have a best threshold of its own."""
+
 
 class CandidateGenerationTask(Task):
     """A round is a user with the ads shown to them; the reward is the F-score of the candidates among these.
@@ -20,8 +26,11 @@ class CandidateGenerationTask(Task):
     Of the ads A, with A+ the clicked ones, those whose cosine with the user is at least the threshold are candidates:
     F = 2 |candidates in A+| / (|A+| + |candidates in A|), 0 where the denominator is 0.
 
-    Trace columns, both summed: ``reward``; ``regret``, the F-score of this user's best threshold in [0, 1] less the
-    reward. That threshold is known only afterwards and differs between users: no tuner can attain it.
+    Trace columns, the first two summed: ``reward``; ``regret``, the F-score of this user's best threshold in [0, 1]
+    less the reward. That threshold is known only afterwards and differs between users: no tuner can attain it;
+    ``best_threshold``, the best of 101 for the users of this tenth of the run; ``drift_gain``, by what share tenths
+    with thresholds of their own earn more than one threshold for all, chosen on every second user and judged on the
+    others, so that 0 is to be expected without drift.
 
     Parameters
     ----------
@@ -61,6 +70,7 @@ class CandidateGenerationTask(Task):
         places = np.arange(n_ads.sum()) + np.repeat(log.starts[users] - first, n_ads)
         cosines, scores, best = f_scores(algorithm.scores(log)[places], log.clicked[places], first)
         self._cosines, self._scores, self._best = cosines.tolist(), scores.tolist(), best.tolist()
+        self._best_thresholds, self._drift_gain = drift(cosines, scores, first)
         self._round = 0
         self._space = algorithm.tuned
         self._default = parameter.usual
@@ -81,7 +91,13 @@ class CandidateGenerationTask(Task):
         end = self._starts[r + 1]
         place = bisect_left(self._cosines, threshold, self._starts[r], end)
         reward = self._scores[place] if place < end else 0.0
-        return Outcome(reward, {"reward": reward, "regret": self._best[r] - reward})
+        values = {
+            "reward": reward,
+            "regret": self._best[r] - reward,
+            "best_threshold": self._best_thresholds[r * _PARTS // len(self._best)],
+            "drift_gain": self._drift_gain,
+        }
+        return Outcome(reward, values)
 
 
 def _check(threshold: Any, where: str) -> None:
@@ -121,3 +137,35 @@ def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tup
     reachable = cosines >= 0.0
     reachable[1:] &= (cosines[1:] > cosines[:-1]) | (owner[1:] > owner[:-1])
     return cosines, scores, np.maximum.reduceat(np.where(reachable, scores, 0.0), first)
+
+
+def drift(cosines: np.ndarray, scores: np.ndarray, first: np.ndarray) -> tuple[list[float], float]:
+    """Return the best threshold of each tenth of the rounds, and what tenths with thresholds of their own gain.
+
+    The gain is a share of what one threshold for all rounds earns. Both kinds are chosen on every second round and
+    judged on the others, and the other way round. NaN if that one earns nothing.
+
+    Parameters
+    ----------
+    cosines, scores
+        As `f_scores` returns them.
+    first
+        First place of each round, shape (rounds,).
+    """
+    last = np.append(first[1:], len(cosines))
+    earned = np.zeros((_THRESHOLDS, len(first)))
+    thresholds = np.linspace(0.0, 1.0, _THRESHOLDS)
+    for row, threshold in zip(earned, thresholds, strict=True):
+        place = first + np.add.reduceat((cosines < threshold).astype(np.int64), first)
+        reached = place < last
+        row[reached] = scores[place[reached]]
+    part = np.arange(len(first)) * _PARTS // len(first)
+    halves = [np.arange(len(first)) % 2 == half for half in (0, 1)]
+    apart = together = 0.0
+    for chosen, judged in (halves, halves[::-1]):
+        together += earned[earned[:, chosen].sum(axis=1).argmax(), judged].sum()
+        for k in range(_PARTS):
+            best = earned[:, chosen & (part == k)].sum(axis=1).argmax()
+            apart += earned[best, judged & (part == k)].sum()
+    sums = [earned[:, part == k].sum(axis=1) for k in range(_PARTS)]
+    return [float(thresholds[total.argmax()]) for total in sums], apart / together - 1.0 if together else math.nan

@@ -20,6 +20,8 @@ from bench.tuners.base import Problem
 
 QUANTILES = (5, 25, 50, 75, 90, 95, 99)
 """Per cent at which the distribution of the trials' overestimation is kept."""
+EXCEEDED = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2)
+"""Overestimations of which the share of trials beyond is kept: their means over runs are those of all trials pooled."""
 
 
 @component
@@ -41,14 +43,16 @@ class OffPolicyLearning(Task):
     Trace columns: ``reward``, the trial's objective; ``alpha``; ``score``, s_t; of the incumbent, its ``objective``,
     ``validation_value`` (the estimate), ``true_value``, both divided by the logging policy's true value as
     ``relative_validation_value`` and ``relative_true_value``, and ``overestimation``, the estimate less the true
-    value; ``mean_relative_true_value``, the mean of the relative true value over the trials so far; ``logging_value``
-    and, where the best value is known, ``logging_optimality``, its share of that; where values are estimated,
+    value; ``is_below_logging``, 1 if the true value is below the logging policy's, else 0;
+    ``mean_relative_true_value``, the mean of the relative true value over the trials so far; ``logging_value`` and,
+    where the best value is known, ``logging_optimality``, its share of that; where values are estimated,
     ``true_value_low`` and ``true_value_high``, the ends of a 95 % confidence interval of the incumbent's; with
     ``trial_contexts``, ``trial_validation_value``, ``trial_true_value`` and ``trial_overestimation`` of the trial's
     policy and, over all trials so far, ``mean_overestimation``, ``overestimation_q5`` .. ``overestimation_q99``,
-    ``largest_overestimation`` and, where the best value is known, ``regret``, by how much the trials' policies together
-    are worse than the best. None is summed by the trace. Costs: ``training``, ``scoring``, their sum ``trials``, and
-    ``true_value``, which is spent on the report and not on tuning.
+    ``largest_overestimation`` and the shares of trials beyond 0, 0.02, .. as ``beyond_0``, ``beyond_0.02``, .., and, where
+    the best value is known, ``regret``, by how much the trials' policies together are worse than the best. None is
+    summed by the trace. Costs: ``training``, ``scoring``, their sum ``trials``, and ``true_value``, which is spent on
+    the report and not on tuning.
 
     Parameters
     ----------
@@ -194,6 +198,7 @@ class OffPolicyLearning(Task):
             "relative_validation_value": estimate / scale,
             "relative_true_value": value / scale,
             "overestimation": estimate - value,
+            "is_below_logging": float(value < logging_value),
             "logging_value": logging_value,
         }
         if best_value is not None:
@@ -206,7 +211,8 @@ class OffPolicyLearning(Task):
         """Return by how much the trial's estimate exceeds its policy's value, and the distribution so far."""
         value = self.environment.value(policy, self.trial_contexts)
         self._overestimations.append(estimate - value)
-        quantiles = np.percentile(self._overestimations, QUANTILES).tolist()
+        so_far = np.array(self._overestimations)
+        quantiles = np.percentile(so_far, QUANTILES).tolist()
         regret = {}
         if self.environment.best_value is not None:
             self._regret += self.environment.best_value - value
@@ -215,9 +221,10 @@ class OffPolicyLearning(Task):
             "trial_validation_value": estimate,
             "trial_true_value": value,
             "trial_overestimation": estimate - value,
-            "mean_overestimation": float(np.mean(self._overestimations)),
+            "mean_overestimation": float(so_far.mean()),
             **{f"overestimation_q{q}": quantile for q, quantile in zip(QUANTILES, quantiles, strict=True)},
-            "largest_overestimation": max(self._overestimations),
+            "largest_overestimation": float(so_far.max()),
+            **{f"beyond_{level:g}": float((so_far > level).mean()) for level in EXCEEDED},
             **regret,
         }
 

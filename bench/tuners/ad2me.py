@@ -1,10 +1,10 @@
 """AD2ME: arms are added where the intervals of the others leave a gap; old rewards are forgotten."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, PositiveFloat
 
 from bench.component import component
 from bench.kernel import kernel
@@ -29,18 +29,36 @@ class AD2ME(DynamicMeanTuner):
     ----------
     delta
         Probability with which the regret bound may fail; not stated in the paper, assumed.
+    bonus
+        How many widths are added to the mean; 2 in equation 11.
+    width
+        ``all_rounds``: xi as above, which lets all means of all rounds err with probability delta (equation 9);
+        ``one_round``: Hoeffding's width for one mean in one round, sqrt(ln(2 / delta) / (2 n)).
 
     Source: online_hpo, algorithm 2 and theorem 4.2.
     """
 
     delta: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    bonus: PositiveFloat = 2.0
+    width: Literal["all_rounds", "one_round"] = "all_rounds"
 
     def _memory(self, rounds: int) -> float:
         share = (rounds / (3 * self.changes)) ** 0.75
         return float(2 * share if self.weights == "hard" else share)
 
     def _chooser(self, parameter: HyperParameter, problem: Problem, rng: np.random.Generator) -> ArmChooser:
-        return CoveringArms(parameter, self._means(problem), self.delta, rng)
+        if self.width == "one_round":
+            constant, growth = 0.5 * math.log(2.0 / self.delta), 0.0
+        else:
+            constant, growth = math.log(2.0) - 0.5 * math.log(self.delta), 1.5
+        return CoveringArms(parameter, self._means(problem), LogTerm(constant, growth), self.bonus, rng)
+
+
+class LogTerm(NamedTuple):
+    """What a squared width is before it is divided by the pulls: ``constant`` + ``growth`` ln t."""
+
+    constant: float
+    growth: float
 
 
 class CoveringArms(ArmChooser):
@@ -51,12 +69,20 @@ class CoveringArms(ArmChooser):
     share the remembered pulls, the wider they are.
     """
 
-    def __init__(self, parameter: HyperParameter, means: DynamicMeans, delta: float, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        parameter: HyperParameter,
+        means: DynamicMeans,
+        log_term: LogTerm,
+        bonus: float,
+        rng: np.random.Generator,
+    ) -> None:
         self._parameter = parameter
         self._means = means
         self._centers = np.zeros(16)
         self._values: list[Any] = []
-        self._constant = math.log(2.0) - 0.5 * math.log(delta)
+        self._constant, self._growth = log_term
+        self._bonus = bonus
         self._rng = rng
         self._share = rng.random()
         self._round = 1
@@ -64,11 +90,11 @@ class CoveringArms(ArmChooser):
 
     def choose(self) -> Any:
         means = self._means
-        log_term = self._constant + 1.5 * math.log(self._round)
+        log_term = self._constant + self._growth * math.log(self._round)
         point = _uncovered(self._centers, means.stats, means.n_arms, means.scale, log_term, self._share)
         if point >= 0.0:
             self._add(point)
-        self._chosen = means.most_promising(log_term, 2.0)
+        self._chosen = means.most_promising(log_term, self._bonus)
         return self._values[self._chosen]
 
     def learn(self, reward: float) -> None:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 
 from bench.component import component
 from bench.seeding import Seeds
@@ -39,14 +39,17 @@ class DynamicMeanTuner(Tuner):
         Weights of past rewards: ``hard``, 1 within a window and 0 before; ``soft``, geometrically decreasing.
     changes
         Estimated number of changes of the environment.
+    memory_factor
+        How many times longer rewards are remembered than the theorem says.
     """
 
     weights: Literal["hard", "soft"] = "soft"
     changes: PositiveInt = 10
+    memory_factor: PositiveFloat = 1.0
 
     @abstractmethod
     def _memory(self, rounds: int) -> float:
-        """Return the number of rounds that a reward counts: the window, or 1 / (1 - discount)."""
+        """Return the number of rounds that a reward counts by the theorem: the window, or 1 / (1 - discount)."""
 
     @abstractmethod
     def _chooser(self, parameter: HyperParameter, problem: Problem, rng: np.random.Generator) -> ArmChooser:
@@ -62,10 +65,11 @@ class DynamicMeanTuner(Tuner):
         return DiscountedMeans(self._discount(problem), n_arms)
 
     def _window(self, problem: Problem) -> int:
-        return problem.asks(floor_at_least_one(self._memory(problem.total_rounds)))
+        return problem.asks(floor_at_least_one(self.memory_factor * self._memory(problem.total_rounds)))
 
     def _discount(self, problem: Problem) -> float:
-        return float(max(0.0, 1.0 - 1.0 / self._memory(problem.total_rounds)) ** problem.rounds_per_ask)
+        memory = self.memory_factor * self._memory(problem.total_rounds)
+        return float(max(0.0, 1.0 - 1.0 / memory) ** problem.rounds_per_ask)
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._choosers = [

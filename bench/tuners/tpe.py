@@ -28,13 +28,13 @@ class TPE(OptunaTuner):
     multivariate: bool = False
 
     def _sampler(self, seed: int) -> Any:
-        from optuna.samplers import TPESampler
+        # Imported here because Optuna takes half a second
+        from bench.tuners.tpe_sampler import RememberingTPESampler
 
-        return TPESampler(
+        return RememberingTPESampler(
             n_startup_trials=self.n_startup,
             n_ei_candidates=24,
             multivariate=self.multivariate,
             group=False,
-            constant_liar=False,
             seed=seed,
         )
