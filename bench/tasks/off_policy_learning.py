@@ -43,8 +43,8 @@ class OffPolicyLearning(Task):
     Trace columns: ``reward``, the trial's objective; ``alpha``; ``score``, s_t; of the incumbent, its ``objective``,
     ``validation_value`` (the estimate), ``true_value``, both divided by the logging policy's true value as
     ``relative_validation_value`` and ``relative_true_value``, and ``overestimation``, the estimate less the true
-    value; ``is_below_logging``, 1 if the true value is below the logging policy's, else 0;
-    ``mean_relative_true_value``, the mean of the relative true value over the trials so far; ``logging_value`` and,
+    value; ``is_below_logging``, 1 if the true value is below the logging policy's, else 0; ``relative_logging_value``,
+    1; ``mean_relative_true_value``, the mean of the relative true value over the trials so far; ``logging_value`` and,
     where the best value is known, ``logging_optimality``, its share of that; where values are estimated,
     ``true_value_low`` and ``true_value_high``, the ends of a 95 % confidence interval of the incumbent's; with
     ``trial_contexts``, ``trial_validation_value``, ``trial_true_value`` and ``trial_overestimation`` of the trial's
@@ -199,6 +199,7 @@ class OffPolicyLearning(Task):
             "relative_true_value": value / scale,
             "overestimation": estimate - value,
             "is_below_logging": float(value < logging_value),
+            "relative_logging_value": logging_value / scale,
             "logging_value": logging_value,
         }
         if best_value is not None:
