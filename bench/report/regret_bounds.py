@@ -111,12 +111,37 @@ def _dynamic(t: Array, changes: PositiveInt) -> Array:
     return np.asarray(changes**0.25 * t**0.75)
 
 
+def _sd2me(t: Array, epochs: PositiveInt, changes: PositiveInt | None = None) -> Array:
+    """SD2ME, hard drop: lambda Gamma + 2 rho T + 6 ln(lambda + 1) T / (lambda rho^2) for every horizon T in ``t``.
+
+    With lambda = floor(6^(1/4) (T / changes)^(3/4)) and rho = (6 / lambda)^(1/3); Gamma is the number of stationary
+    epochs, ``changes`` the tuner's estimate of it, by default the same. Source: online_hpo, last line of the proof of
+    theorem 4.1, for the expectation.
+    """
+    window = np.maximum(1.0, np.floor(6.0**0.25 * (t / (changes or epochs)) ** 0.75 * (1.0 + 1e-12)))
+    spacing = (6.0 / window) ** (1.0 / 3.0)
+    return np.asarray(window * epochs + 2.0 * spacing * t + 6.0 * np.log(window + 1.0) * t / (window * spacing**2))
+
+
+def _ad2me(t: Array, epochs: PositiveInt, delta: Share, changes: PositiveInt | None = None) -> Array:
+    """AD2ME, hard drop: 3 Gamma lambda + pi T sqrt(ln(2 T^1.5 / delta^0.5)) / lambda^(1/3) for every T in ``t``.
+
+    With lambda = floor(2 (T / (3 changes))^(3/4)); Gamma is the number of stationary epochs, ``changes`` the tuner's
+    estimate of it, by default the same. Source: online_hpo, last line of the proof of theorem 4.2, with probability
+    1 - delta.
+    """
+    window = np.maximum(1.0, np.floor(2.0 * (t / (3.0 * (changes or epochs))) ** 0.75 * (1.0 + 1e-12)))
+    log = math.log(2.0) + 1.5 * np.log(t) - 0.5 * math.log(delta)
+    return np.asarray(3.0 * epochs * window + math.pi * t * np.sqrt(log) / window ** (1.0 / 3.0))
+
+
 def _positive(gaps: list[float]) -> Array:
     return np.array([gap for gap in gaps if gap > 0])
 
 
 _checked = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
 FORMULAS: dict[str, Callable[..., Array]] = {
+    "ad2me": _checked(_ad2me),
     "dynamic": _checked(_dynamic),
     "etc": _checked(_etc),
     "etc_two_arms": _checked(_etc_two_arms),
@@ -126,4 +151,5 @@ FORMULAS: dict[str, Callable[..., Array]] = {
     "exp3_weight": _checked(_exp3_weight),
     "hedge": _checked(_hedge),
     "tuning": _checked(_tuning),
+    "sd2me": _checked(_sd2me),
 }

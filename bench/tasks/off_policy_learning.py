@@ -49,7 +49,7 @@ class OffPolicyLearning(Task):
     ``true_value_low`` and ``true_value_high``, the ends of a 95 % confidence interval of the incumbent's; with
     ``trial_contexts``, ``trial_validation_value``, ``trial_true_value`` and ``trial_overestimation`` of the trial's
     policy and, over all trials so far, ``mean_overestimation``, ``overestimation_q5`` .. ``overestimation_q99``,
-    ``largest_overestimation`` and the shares of trials beyond 0, 0.02, .. as ``beyond_0``, ``beyond_0.02``, .., and, where
+    ``largest_overestimation``, the shares of trials beyond 0, 0.02, .. as ``beyond_0``, ``beyond_0.02``, .. and, where
     the best value is known, ``regret``, by how much the trials' policies together are worse than the best. None is
     summed by the trace. Costs: ``training``, ``scoring``, their sum ``trials``, and ``true_value``, which is spent on
     the report and not on tuning.
