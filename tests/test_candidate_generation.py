@@ -1,7 +1,5 @@
 """The truncation threshold of candidate generation: F-scores, rounds, and cosines that are computed once."""
 
-import math
-
 import numpy as np
 import pooch
 import pytest
@@ -80,18 +78,19 @@ def test_thresholds_of_their_own_pay_where_the_best_one_moves(moves):
     clicked = np.tile([False, True], n)
     first = 2 * np.arange(n)
     ordered, scores, _ = f_scores(cosines.ravel().astype(np.float32), clicked, first)
-    thresholds, gain = drift(ordered, scores, first)
+    thresholds, one, ten = drift(ordered, scores, first)
     assert np.abs(np.array(thresholds) - border[:: n // 10]).max() < 0.05
-    assert gain == pytest.approx(0.2, abs=0.02) if moves else abs(gain) < 0.02
+    assert ten == pytest.approx(n, rel=0.02)
+    assert one == pytest.approx(n * 5 / 6 if moves else n, rel=0.02)
 
 
 def test_without_drift_nothing_is_gained_by_choosing_often():
     cosines, clicked = some_rounds(2000)
     first = np.cumsum([0, *map(len, cosines[:-1])])
     ordered, scores, _ = f_scores(np.concatenate(cosines), np.concatenate(clicked), first)
-    _, gain = drift(ordered, scores, first)
-    assert -0.05 < gain < 0.02
-    assert math.isnan(drift(ordered, np.zeros(len(ordered)), first)[1])
+    _, one, ten = drift(ordered, scores, first)
+    assert 0.95 * one < ten < 1.02 * one
+    assert one > 0
 
 
 @pytest.fixture

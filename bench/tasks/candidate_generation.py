@@ -1,6 +1,5 @@
 """Choosing the truncation threshold of candidate generation, user by user."""
 
-import math
 from bisect import bisect_left
 from typing import Any
 
@@ -28,9 +27,9 @@ class CandidateGenerationTask(Task):
 
     Trace columns, the first two summed: ``reward``; ``regret``, the F-score of this user's best threshold in [0, 1]
     less the reward. That threshold is known only afterwards and differs between users: no tuner can attain it;
-    ``best_threshold``, the best of 101 for the users of this tenth of the run; ``drift_gain``, by what share tenths
-    with thresholds of their own earn more than one threshold for all, chosen on every second user and judged on the
-    others, so that 0 is to be expected without drift.
+    ``best_threshold``, the best of 101 for the users of this tenth of the run; ``one_threshold`` and
+    ``ten_thresholds``, the F-scores of a whole run with one threshold, or one for each tenth, that was the best on
+    every second user and is judged on the others: without drift ten earn no more than one.
 
     Parameters
     ----------
@@ -70,7 +69,7 @@ class CandidateGenerationTask(Task):
         places = np.arange(n_ads.sum()) + np.repeat(log.starts[users] - first, n_ads)
         cosines, scores, best = f_scores(algorithm.scores(log)[places], log.clicked[places], first)
         self._cosines, self._scores, self._best = cosines.tolist(), scores.tolist(), best.tolist()
-        self._best_thresholds, self._drift_gain = drift(cosines, scores, first)
+        self._best_thresholds, self._one, self._ten = drift(cosines, scores, first)
         self._round = 0
         self._space = algorithm.tuned
         self._default = parameter.usual
@@ -95,7 +94,8 @@ class CandidateGenerationTask(Task):
             "reward": reward,
             "regret": self._best[r] - reward,
             "best_threshold": self._best_thresholds[r * _PARTS // len(self._best)],
-            "drift_gain": self._drift_gain,
+            "one_threshold": self._one,
+            "ten_thresholds": self._ten,
         }
         return Outcome(reward, values)
 
@@ -139,11 +139,10 @@ def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tup
     return cosines, scores, np.maximum.reduceat(np.where(reachable, scores, 0.0), first)
 
 
-def drift(cosines: np.ndarray, scores: np.ndarray, first: np.ndarray) -> tuple[list[float], float]:
-    """Return the best threshold of each tenth of the rounds, and what tenths with thresholds of their own gain.
+def drift(cosines: np.ndarray, scores: np.ndarray, first: np.ndarray) -> tuple[list[float], float, float]:
+    """Return the best threshold of each tenth of the rounds, and what one for all and ten of their own earn.
 
-    The gain is a share of what one threshold for all rounds earns. Both kinds are chosen on every second round and
-    judged on the others, and the other way round. NaN if that one earns nothing.
+    Those that earn are chosen on every second round and judged on the others, and the other way round.
 
     Parameters
     ----------
@@ -168,4 +167,4 @@ def drift(cosines: np.ndarray, scores: np.ndarray, first: np.ndarray) -> tuple[l
             best = earned[:, chosen & (part == k)].sum(axis=1).argmax()
             apart += earned[best, judged & (part == k)].sum()
     sums = [earned[:, part == k].sum(axis=1) for k in range(_PARTS)]
-    return [float(thresholds[total.argmax()]) for total in sums], apart / together - 1.0 if together else math.nan
+    return [float(thresholds[total.argmax()]) for total in sums], float(together), float(apart)

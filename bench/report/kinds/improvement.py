@@ -9,7 +9,7 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.kinds.dots import Dots
-from bench.report.labels import describe, matches, selection
+from bench.report.labels import describe, selection
 from bench.report.plot import Plot
 from bench.report.results import Results
 
@@ -44,7 +44,9 @@ class Improvement(Dots):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return the improvements as dots."""
         plot = super().plot(self._improvements(results), tables)
-        plot.caption[:1] = [f"Marks: how many per cent the mean of {describe(selection(self.better))} is above the row's."]
+        plot.caption[:1] = [
+            f"Marks: how many per cent the mean of {describe(selection(self.better))} is above the row's."
+        ]
         return plot
 
     def _reference(self, data: Experiments) -> Key:
