@@ -94,8 +94,10 @@ def explicit_keys() -> list[str]:
 
 
 def _full_name(word: str, paper: str) -> str:
-    """Return ``figure=<figure>`` with the paper's name, where that names a figure; other words as they are."""
+    """Return ``figure=<figure>`` with the paper's name, and formats as a list; other words as they are."""
     key, _, name = word.partition("=")
+    if key == "format" and "," in name and not name.startswith("["):
+        return f"format=[{name}]"
     is_short = key == "figure" and paper and (CONFIGS / "figure" / paper / f"{name}.yaml").is_file()
     return f"figure={paper}/{name}" if is_short else word
 

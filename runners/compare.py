@@ -5,6 +5,7 @@ as lines; all else, such as ``env=synthetic_linear,movielens`` or ``env.dim=5,25
 against every other one. Besides: ``name``, the folder below ``results/compare/`` (default: comparison), and ``column``,
 the column of the trace that is compared (default: regret; of regret and seconds less is better, of others more).
 ``repetitions=until_decided`` adds repetitions where a verdict is open, up to ``max_repetitions`` (default: 400).
+``format=pdf,tex`` also writes the picture as PDF and the table as LaTeX.
 """
 
 import re
@@ -27,7 +28,7 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 METHOD = "method"
-_OWN_KEYS = {"name": "comparison", "column": "regret"}
+_OWN_KEYS = {"name": "comparison", "column": "regret", "format": ""}
 _SIZES = ("horizon", "repetitions", "seed")
 _MACHINE = ("jobs", "runner")
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
@@ -54,6 +55,8 @@ class Plan(NamedTuple):
         Overrides for all its runs, and for where they are run.
     until_decided
         The largest number of repetitions, where they are run until the claims are decided.
+    formats
+        What is written beside the usual files.
     """
 
     figure: dict[str, Any]
@@ -61,6 +64,7 @@ class Plan(NamedTuple):
     sizes: list[str]
     machine: list[str]
     until_decided: int | None
+    formats: tuple[str, ...]
 
 
 def compare(words: list[str]) -> bool:
@@ -71,7 +75,7 @@ def compare(words: list[str]) -> bool:
     ConfigError
         When a word is no override, or names an unknown key, choice or class.
     """
-    figure, scale, sizes, machine, until = plan(words)
+    figure, scale, sizes, machine, until, formats = plan(words)
     import pandas as pd
 
     from bench.report.figure import read_figure
@@ -81,7 +85,15 @@ def compare(words: list[str]) -> bool:
         run = from_overrides(machine)
         asked = shlex.join(["python", "-m", "runners.compare", *words])
         made = reproduce_figure(
-            FigurePlan(read_figure(figure), f"compare/{figure['name']}", scale, sizes, asked, until_decided=until),
+            FigurePlan(
+                read_figure(figure),
+                f"compare/{figure['name']}",
+                scale,
+                sizes,
+                asked,
+                until_decided=until,
+                formats=formats,
+            ),
             jobs=run.settings.jobs,
             runner=run.runner,
         )
@@ -98,10 +110,13 @@ def plan(words: list[str]) -> Plan:
     ConfigError
         When a word is no override, or names no choice of its group.
     """
-    from runners.until_decided import most_repetitions  # slow to import
+    from bench.report.saving import extra_formats  # slow to import
+    from runners.until_decided import most_repetitions
 
     parsed = [_parse(word) for word in words]
-    own = _OWN_KEYS | {one.key_or_group: str(one.value()) for one in parsed if one.key_or_group in _OWN_KEYS}
+    given = {one.key_or_group: str(one.input_line).partition("=")[2].strip("'\"") for one in parsed}
+    own = _OWN_KEYS | {key: given[key] for key in _OWN_KEYS if key in given}
+    formats = extra_formats(own["format"])
     if not _NAME.fullmatch(own["name"]):
         raise ConfigError(f"name: found '{own['name']}', expected letters, digits, - and _")
     numbers = {one.key_or_group: one.value() for one in parsed if not one.is_sweep_override()}
@@ -118,7 +133,7 @@ def plan(words: list[str]) -> Plan:
     apart = (*_SIZES, *_MACHINE, "scale", "paper")
     common = [str(one.input_line) for one in plain if not _is_one_of(one, apart)]
     figure = _figure(own, groups.get("paper", "none"), axes, common)
-    return Plan(figure, groups.get("scale", "paper"), sizes, machine, until)
+    return Plan(figure, groups.get("scale", "paper"), sizes, machine, until, formats)
 
 
 def _parse(word: str) -> Override:

@@ -29,6 +29,7 @@ _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed."""
     from bench.report.claims import spell  # slow to import
+    from bench.report.saving import extra_formats
     from runners.gallery import write_gallery
     from runners.reproduce_figure import FigurePlan, reproduce_figures
     from runners.until_decided import most_repetitions
@@ -40,6 +41,7 @@ def reproduce(cfg: DictConfig) -> bool:
     until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
     run_settings({"horizon": 1, "repetitions": 1, "seed": cfg.seed, "jobs": cfg.jobs, "output": "text"})
     runner = runner_settings(cfg.runner)
+    formats = extra_formats(cfg.format)
     explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed", "max_repetitions")]
     sizes = [f"{key}={cfg[key]}" for key in explicit]
     extra = [size for size in sizes if until is None or "repetitions=" not in size]
@@ -50,7 +52,7 @@ def reproduce(cfg: DictConfig) -> bool:
     for name in names:
         command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes])
         where = f"{name}/{scale}{'-custom' if is_custom else ''}"
-        plans.append(FigurePlan(load_figure(name), where, scale, extra, command, scale == "paper", until))
+        plans.append(FigurePlan(load_figure(name), where, scale, extra, command, scale == "paper", until, formats))
     with workers(runner, cfg.jobs):
         made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
     gallery, _ = write_gallery(results_folder(), names)

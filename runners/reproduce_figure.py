@@ -19,6 +19,7 @@ from bench.report.figure import Figure, read_figure
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Evidence, notes, render, render_readings
+from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.aggregate import Kept, curve_table, final_table, is_measured, kept
@@ -58,6 +59,8 @@ class FigurePlan(NamedTuple):
     until_decided
         The largest number of repetitions where they are run until the claims are decided; None: as many as the scale
         says, which also holds for timings and for figures without claims.
+    formats
+        What is written beside the usual files, of `bench.report.saving.EXTRA`.
     """
 
     figure: Figure
@@ -67,6 +70,7 @@ class FigurePlan(NamedTuple):
     command: str
     is_reference: bool = False
     until_decided: int | None = None
+    formats: Sequence[str] = ()
 
     @property
     def most(self) -> int | None:
@@ -356,9 +360,16 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
         write_repetitions(folder, needs(figure), run_ids, done, own)
     write_text(folder / "manifest.json", json.dumps(_manifest(work.plan, drawn, provenance, done), indent=1))
     write_text(folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store), indent=1))
-    save(rendering.picture, folder, figure.name)
+    pictures = ("png", "svg", *(["pdf"] if "pdf" in work.plan.formats else []))
+    save(rendering.picture, folder, figure.name, pictures)
+    if "tex" in work.plan.formats:
+        from bench.report.latex import latex_tables
+
+        results = Results(figure, curves, finals, provenance)
+        for file, text in latex_tables(figure, rendering.tables, results).items():
+            write_text(folder / f"{file}.tex", text)
     if figure.readings or (figure.published and evidence and not is_measured(figure.column)):
-        _write_readings(figure, evidence, folder)
+        _write_readings(figure, evidence, folder, pictures)
 
     names = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
     errors = [
@@ -388,7 +399,7 @@ def _evidence(
     return Evidence(curves, finals, _provenance(plan, runs))
 
 
-def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Path) -> None:
+def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Path, pictures: Sequence[str]) -> None:
     """Write claims, numbers and final values under the readings, and their pictures; without readings the numbers."""
     size = figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
     readings = render_readings(figure, evidence, size)
@@ -402,7 +413,7 @@ def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Pa
     if len(readings.numbers):
         write_text(folder / "numbers.csv", to_csv(readings.numbers))
     for name, plot in readings.plots.items():
-        save(draw(plot), folder, name)
+        save(draw(plot), folder, name, pictures)
 
 
 def needs(figure: Figure) -> str:

@@ -2,19 +2,52 @@
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from bench.errors import ConfigError
 from bench.report.style import applied
+
+EXTRA = ("pdf", "tex")
+"""Formats that are written on request: pictures as PDF, tables as LaTeX."""
 
 _DPI = 150
 # No date and no version of the program that wrote it.
-_METADATA: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+_TRUETYPE = 42
 
 
-def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path]:
-    """Write a figure as PNG (150 dots per inch) and SVG (text as text).
+def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
+    """Return which of `EXTRA` are asked for: a list, or words with commas between them.
+
+    Raises
+    ------
+    ConfigError
+        If there is another word among them.
+    """
+    words = asked.strip("[]").split(",") if isinstance(asked, str) else list(asked or ())
+    names = [str(word).strip() for word in words]
+    for name in filter(None, names):
+        if name not in EXTRA:
+            raise ConfigError(
+                f"format: found '{name}', expected pdf (pictures), tex (tables) or pdf,tex; png and svg are always "
+                "written"
+            )
+    return tuple(name for name in EXTRA if name in names)
+
+
+def save(
+    figure: Figure, folder: str | os.PathLike[str], name: str, kinds: Sequence[str] = ("png", "svg")
+) -> list[Path]:
+    """Write a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts).
 
     Each file is written under a temporary name in the same folder, then renamed.
 
@@ -26,22 +59,25 @@ def save(figure: Figure, folder: str | os.PathLike[str], name: str) -> list[Path
         Where to; made if it does not exist.
     name
         File name without its ending.
+    kinds
+        Which of ``png``, ``svg`` and ``pdf``.
 
     Returns
     -------
     list of Path
-        The PNG and the SVG file.
+        A file for each kind.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     paths = []
     with applied():
-        for kind, metadata in _METADATA.items():
+        mpl.rcParams["pdf.fonttype"] = _TRUETYPE  # some journals refuse the default, Type 3
+        for kind in kinds:
             path = target / f"{name}.{kind}"
             handle, temporary = tempfile.mkstemp(dir=target, prefix=f".{name}-", suffix=f".{kind}")
             try:
                 with os.fdopen(handle, "wb") as file:
-                    figure.savefig(file, format=kind, dpi=_DPI, metadata=metadata)
+                    figure.savefig(file, format=kind, dpi=_DPI, metadata=_METADATA[kind])
                 os.chmod(temporary, 0o644)
                 os.replace(temporary, path)
             except BaseException:

@@ -128,11 +128,11 @@ def to_markdown(table: pd.DataFrame, title: str = "", notes: Sequence[str] = ())
         Lines below it: scale, repetitions, data.
     """
     lines = [f"## {title}", ""] if title else []
-    columns = {str(name): _cells(str(name), table[name]) for name in table.columns}
+    columns = {str(name): cells_of(str(name), table[name]) for name in table.columns}
     lines.append("| " + " | ".join(name.replace("_", " ") for name in columns) + " |")
     lines.append("|" + "|".join(" ---: " if numeric else " --- " for _, numeric in columns.values()) + "|")
     for row in zip(*(cells for cells, _ in columns.values()), strict=True):
-        lines.append("| " + " | ".join(row) + " |")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
     if notes:
         lines += ["", *(f"- {note}" for note in notes)]
     return "\n".join(lines) + "\n"
@@ -148,10 +148,10 @@ def _rounds(data: Experiments, key: Key) -> float:
     return float(rows["rounds"].mean()) if len(rows) and "rounds" in rows.columns else math.nan
 
 
-def _cells(name: str, column: "pd.Series[Any]") -> tuple[list[str], bool]:
-    """Return a column's cells as text, and whether it is numeric."""
+def cells_of(name: str, column: "pd.Series[Any]") -> tuple[list[str], bool]:
+    """Return a column's cells as text, rounded for reading, and whether it is numeric."""
     if not pd.api.types.is_numeric_dtype(column):
-        return [canonical(value).replace("|", "\\|") or "–" for value in column], False
+        return [canonical(value) or "–" for value in column], False
     numbers = column.to_numpy(dtype=np.float64)
     finite = np.abs(numbers[np.isfinite(numbers)])
     if name in _COUNTS or (len(finite) and (finite == np.round(finite)).all()):

@@ -1,0 +1,237 @@
+"""Tables as LaTeX and pictures as PDF."""
+
+import re
+import shutil
+import subprocess
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Commands, assert_one_sentence
+from rendered import draw, results_of
+from scipy import stats
+
+from bench.errors import ConfigError
+from bench.report.figure import read_figure
+from bench.report.latex import escape, latex_tables, not_told_from_best
+from bench.report.saving import extra_formats, save
+
+ENGINE = next((name for name in ("tectonic", "pdflatex", "lualatex", "xelatex") if shutil.which(name)), None)
+NAMES = ["My_tuner & co", "50% {off}", "C#\\~^$"]
+FIGURE: dict[str, Any] = {
+    "name": "own_figure",
+    "kind": "curves",
+    "column": "regret",
+    "title": "Regret of A&B_C at 5%",
+    "runs": [{"panel": {f"P_{i}": [] for i in range(6)}, "method": {name: [] for name in NAMES}}],
+}
+
+
+def finals(n: int = 8, **shift: float) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    rows = []
+    for panel in FIGURE["runs"][0]["panel"]:
+        shared = rng.normal(size=n)
+        for place, name in enumerate(NAMES):
+            values = 1000 + 50 * shared + shift.get(f"m{place}", 0.0) + rng.normal(size=n)
+            rows += [
+                {"panel": panel, "method": name, "repetition": i, "rounds": 9, "regret": values[i]} for i in range(n)
+            ]
+    return pd.DataFrame(rows)
+
+
+def latex(figure: dict[str, Any], data: pd.DataFrame, *, surrogate: bool = False) -> dict[str, str]:
+    results = results_of(figure, data, surrogate=surrogate)
+    known = read_figure(figure)
+    return latex_tables(known, known.tables(results), results)
+
+
+def unescaped(text: str) -> str:
+    """Return a line without what LaTeX prints as a character, so that what is left means something to it."""
+    return re.sub(r"\\[{}#$%&_]", "", text)
+
+
+def assert_sound(text: str) -> None:
+    assert text.isascii()
+    body = unescaped(text)
+    assert body.count("{") == body.count("}")
+    assert body.count("$") % 2 == 0
+    assert "%" not in body.partition("\n")[2]
+    assert not re.search(r"[#~^]", body)
+    assert "_" not in re.sub(r"\\label\{[^}]*\}", "", body)
+    for name in ("table", "tabular"):
+        assert body.count(rf"\begin{{{name}}}") == body.count(rf"\end{{{name}}}") == 1
+    columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", body)[1])
+    rows = [line for line in body.splitlines() if line.endswith(r"\\")]
+    assert rows
+    assert {line.count("&") for line in rows} == {columns - 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("50%_a&b", r"50\%\_a\&b"),
+        ("#1 ${x}", r"\#1 \$\{x\}"),
+        ("a\\b~c^d", r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"),
+        ("a<b>c|d", r"a\textless{}b\textgreater{}c\textbar{}d"),
+        ("1 ± 2 – 3", r"1 $\pm$ 2 -- 3"),
+        ("Müller", "Müller"),
+    ],
+)
+def test_what_means_something_to_latex_is_printed(text, printed):
+    assert escape(text) == printed
+
+
+def test_a_table_of_means_has_a_row_per_method_and_at_most_four_panels_across():
+    (text,) = latex(FIGURE, finals(m1=30.0)).values()
+    assert_sound(text)
+    lines = text.splitlines()
+    assert r" & P\_0 & P\_1 & P\_2 & P\_3 \\" in lines
+    assert r" & P\_4 & P\_5 &  &  \\" in lines
+    assert sum(line.startswith(r"My\_tuner \& co & ") for line in lines) == 2
+    assert r"\label{tab:own-figure}" in text
+
+
+def test_the_best_is_bold_and_so_is_what_paired_differences_do_not_tell_from_it():
+    data = finals(m1=30.0, m2=0.1)
+    (text,) = latex(FIGURE, data).values()
+    first = data[data["panel"] == "P_0"].pivot(index="repetition", columns="method", values="regret")
+    best = first.mean().idxmin()
+    for name in NAMES:
+        cell = next(line for line in text.splitlines() if line.startswith(escape(name) + " & ")).split(" & ")[1]
+        is_told = name != best and stats.ttest_rel(first[name], first[best]).pvalue < 0.05
+        assert cell.startswith(r"\textbf{") != is_told, name
+        half = stats.t.ppf(0.975, 7) * first[name].std() / np.sqrt(8)
+        assert float(cell.rpartition("$")[2].removesuffix(r"\\")) == pytest.approx(half, rel=0.05)
+    assert r"\textbf" not in next(line for line in text.splitlines() if line.startswith(r"50\%"))
+    # Unpaired, all of them would be: intervals of the means overlap by far.
+    assert "Bold: the lowest mean" in text
+    assert "Student's t" in text
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("lowest", [True, False])
+def test_bold_agrees_with_a_paired_t_test(seed, lowest):
+    rng = np.random.default_rng(seed)
+    values = {name: pd.Series(rng.normal(shift, 1, 12)) for name, shift in (("a", 0.0), ("b", 0.6), ("c", 1.5))}
+    means = {name: own.mean() for name, own in values.items()}
+    best = (min if lowest else max)(means, key=means.get)
+    others = {n for n in values if n != best and stats.ttest_rel(values[n], values[best]).pvalue >= 0.05}
+    found = not_told_from_best(values, lowest=lowest)
+    assert found == {best} | others
+    assert found <= not_told_from_best(values, lowest=lowest, is_sequential=True)  # whose intervals are wider
+
+
+def test_bold_needs_repetitions_that_allow_a_verdict_and_something_to_compare():
+    few = {name: pd.Series([value, value + 0.1, value, value]) for name, value in (("a", 1.0), ("b", 9.0))}
+    assert not_told_from_best(few, lowest=True) == set()
+    assert not_told_from_best({"a": pd.Series(range(9))}, lowest=True) == set()
+    (text,) = latex(FIGURE, finals(n=3)).values()
+    assert "Bold:" not in text
+    assert r"\textbf" not in text
+
+
+def test_a_column_without_a_direction_has_nothing_in_bold_and_highest_rewards_are_best():
+    data = finals(m1=-500.0)
+    (text,) = latex({**FIGURE, "column": "gap"}, data.rename(columns={"regret": "gap"})).values()
+    assert r"\textbf" not in text
+    (text,) = latex({**FIGURE, "column": "reward"}, data.rename(columns={"regret": "reward"})).values()
+    assert "Bold: the highest mean" in text
+    assert all(r"\textbf" not in line for line in text.splitlines() if line.startswith(r"50\%"))
+
+
+def test_missing_results_are_a_dash_and_surrogate_data_is_named():
+    data = finals()
+    (text,) = latex(FIGURE, data[data["method"] != NAMES[0]], surrogate=True).values()
+    assert_sound(text)
+    assert next(line for line in text.splitlines() if line.startswith(r"My\_tuner")) == (
+        r"My\_tuner \& co & -- & -- & -- & -- \\"
+    )
+    assert r"surrogate data in place of the real (made\_up)" in text
+
+
+def test_other_tables_stand_as_they_are():
+    figure = {
+        "name": "grid",
+        "kind": "grid",
+        "column": "regret",
+        "runs": [{"panel": {"fixed": []}, "alpha": {"values": [0, 1, 2], "override": "alpha={}"}}],
+    }
+    rows = [(alpha, i, 10.0 * alpha - 15 + i) for alpha in (0, 1, 2) for i in range(6)]
+    data = pd.DataFrame(rows, columns=["alpha", "repetition", "regret"])
+    data = data.assign(panel="fixed", rounds=5)[["panel", "alpha", "repetition", "rounds", "regret"]]
+    made = latex(figure, data)
+    assert list(made) == ["table", "best"]
+    for text in made.values():
+        assert_sound(text)
+    assert "best low" in made["best"]
+    assert "$-$12.5" in made["table"]
+
+
+@pytest.mark.skipif(ENGINE is None, reason="no TeX engine here")
+def test_tables_compile(tmp_path):
+    parts = [*latex(FIGURE, finals()).values()]
+    document = "\n".join([r"\documentclass{article}\usepackage{booktabs}\begin{document}", *parts, r"\end{document}"])
+    (tmp_path / "main.tex").write_text(document)
+    options = [] if ENGINE == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
+    done = subprocess.run([ENGINE, *options, "main.tex"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout
+    assert (tmp_path / "main.pdf").exists()
+
+
+def test_a_pdf_embeds_truetype_fonts_and_is_the_same_twice(tmp_path):
+    picture = draw({**FIGURE, "runs": []}, pd.DataFrame(), finals())
+    for folder in ("a", "b"):
+        (path,) = save(picture, tmp_path / folder, "own", ["pdf"])
+        assert path == tmp_path / folder / "own.pdf"
+    content = path.read_bytes()
+    assert content == (tmp_path / "a" / "own.pdf").read_bytes()
+    assert b"/FontFile2" in content
+    assert b"/Type3" not in content
+    assert b"CreationDate" not in content
+
+
+@pytest.mark.parametrize(
+    ("asked", "formats"),
+    [
+        (None, ()),
+        ("", ()),
+        ("pdf", ("pdf",)),
+        ("tex,pdf", ("pdf", "tex")),
+        ("[pdf,tex]", ("pdf", "tex")),
+        (["tex"], ("tex",)),
+    ],
+)
+def test_formats(asked, formats):
+    assert extra_formats(asked) == formats
+
+
+def test_an_unknown_format_is_one_sentence():
+    with pytest.raises(ConfigError, match="found 'eps', expected pdf"):
+        extra_formats("pdf,eps")
+
+
+def test_both_commands_write_what_is_asked_for_and_else_nothing_more(tmp_path, monkeypatch, capsys):
+    commands = Commands(tmp_path)
+
+    def call(*words):
+        return commands.here(monkeypatch, capsys, *words)
+
+    assert_one_sentence(call("compare", "format=eps", "tuner=tl"), "format: found 'eps'")
+    assert_one_sentence(call("reproduce", "format=pdf,eps", "figure=habo/worked_examples"), "format: found 'eps'")
+
+    words = ("tuner=tl,random", "env.dim=2", "env.n_arms=3", "horizon=20", "repetitions=2")
+    assert call("compare", *words).code == 0
+    folder = commands.results / "compare" / "comparison"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert {path.rpartition(".")[2] for path in before} == {"csv", "json", "md", "png", "svg"}
+    assert call("compare", *words, "format=pdf,tex").code == 0
+    after = {path.name for path in folder.iterdir()}
+    assert after - before.keys() == {"comparison.pdf", "table.tex"}
+    assert_sound((folder / "table.tex").read_text())
+
+    assert call("reproduce", "figure=habo/worked_examples", "format=tex,pdf").code == 0
+    folder = commands.results / "habo" / "worked_examples" / "quick"
+    assert (folder / "worked_examples.pdf").read_bytes().startswith(b"%PDF")
+    assert_sound((folder / "worked_examples.tex").read_text())
