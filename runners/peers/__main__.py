@@ -1,0 +1,59 @@
+"""Measure the suite beside other libraries: python -m runners.peers [--only coba,obp] [--repeats 7].
+
+Each library is installed into an environment of its own below ``.venv-peers`` and plays saved problems in a process of
+its own; obp, scikit-optimize and Optuna are dependencies of the suite and use its environment. Both sides play the same
+problems by turns on one core, and seconds of the processor are counted. A library that cannot be installed is named
+with the reason. Writes ``results/benchmark/peers.csv``, ``peers.md``, ``peers.png`` and ``peers.svg``.
+"""
+
+import argparse
+import sys
+
+from bench.errors import ConfigError
+from bench.report.drawing import draw
+from bench.report.saving import save
+from bench.report.tables import to_csv
+from runners.capture import environment
+from runners.cli import command
+from runners.peers.cases import CASES
+from runners.peers.measure import measure
+from runners.peers.page import markdown, picture
+from runners.store import results_folder, write_text
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print, and write ``results/benchmark/``; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="libraries, with commas between them; default: all")
+    parser.add_argument("--repeats", type=int, default=7, help="timed runs of each case, at most")
+    options = parser.parse_args(arguments)
+    return command("config", lambda: measure_and_write(options.only, options.repeats))
+
+
+def measure_and_write(only: str, repeats: int) -> bool:
+    """Do it; return whether every case was measured.
+
+    Raises
+    ------
+    ConfigError
+        If a library is unknown, or there are no repetitions.
+    """
+    known = list(dict.fromkeys(case.peer for case in CASES))
+    chosen = [name for name in only.split(",") if name] or known
+    for name in chosen:
+        if name not in known:
+            raise ConfigError(f"--only: found '{name}', expected one of: {', '.join(known)}")
+    if repeats < 1:
+        raise ConfigError(f"--repeats: found {repeats}, expected at least 1")
+    table, failed = measure([case for case in CASES if case.peer in chosen], repeats)
+    if len(table):
+        folder = results_folder() / "benchmark"
+        write_text(folder / "peers.csv", to_csv(table, digits=6))
+        write_text(folder / "peers.md", markdown(table, failed, environment()))
+        save(draw(picture(table)), folder, "peers")
+        print(f"written to {folder}")
+    return not failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
