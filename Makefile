@@ -11,6 +11,8 @@ JOBS   ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 ARGS   ?=
 SAMPLE ?=
 SEED   ?=
+FORMAT ?=
+PEERS  ?=
 
 # FIGURE is figure2 together with PAPER, or syndicated/figure2 alone.
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
@@ -18,11 +20,12 @@ paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
 
 .PHONY: help setup reproduce-paper run compare verify test test-release lint benchmark gallery docs clean
 help:
-	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2]'
+	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
 	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
 	@echo 'make verify [FIGURE=cdt/figure2] [SAMPLE=180, in seconds] [SEED=0]'
-	@echo 'make test | test-release | lint | benchmark | gallery | docs | setup | clean'
+	@echo 'make benchmark [PEERS=1, beside other libraries]'
+	@echo 'make test | test-release | lint | gallery | docs | setup | clean'
 
 setup: $(STAMP)
 
@@ -33,7 +36,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 reproduce-paper: setup
-	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS)
+	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),format=$(FORMAT))
 
 run: setup
 	$(PY) -m runners.run $(ARGS)
@@ -57,7 +60,7 @@ lint: setup
 	$(PY) -m mypy
 
 benchmark: setup
-	$(PY) -m runners.benchmark
+	$(PY) -m runners.$(if $(PEERS),peers,benchmark)
 
 gallery: setup
 	$(PY) -m runners.gallery
@@ -66,5 +69,5 @@ docs: setup
 	$(PY) -m runners.docs
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -43,7 +43,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
 
     def jobs() -> bool:
         paper = next((word.partition("=")[2] for word in sys.argv if word.startswith("paper=")), "")
-        sys.argv[1:] = [_full_name(word, paper) for word in sys.argv[1:]]
+        sys.argv[1:] = [full_name(word, paper) for word in sys.argv[1:]]
         check_choices(sys.argv[1:])
         os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions are raised instead of being printed with Hydra's advice
         with tempfile.TemporaryDirectory() as scratch:
@@ -93,7 +93,7 @@ def explicit_keys() -> list[str]:
     return [override.key_or_group for override in overrides if override.key_or_group not in GROUPS]
 
 
-def _full_name(word: str, paper: str) -> str:
+def full_name(word: str, paper: str) -> str:
     """Return ``figure=<figure>`` with the paper's name, and formats as a list; other words as they are."""
     key, _, name = word.partition("=")
     if key == "format" and "," in name and not name.startswith("["):

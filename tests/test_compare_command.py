@@ -59,6 +59,7 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands):
     folder = commands.results / "compare" / "comparison"
     assert answer.out.splitlines()[-1] == f"picture: {folder / 'comparison.png'}"
     assert (folder / "comparison.png").read_bytes().startswith(b"\x89PNG")
+    assert not [path for path in folder.iterdir() if path.suffix in (".pdf", ".tex")]  # on request only
     for name in ("MyTuner", "TL", "CDT"):
         assert name in (folder / "comparison.svg").read_text()
 

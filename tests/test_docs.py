@@ -29,6 +29,7 @@ from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds
 from bench.stats import mean_interval
+from runners.cli import full_name
 from runners.compare import plan
 from runners.compose import from_overrides
 from runners.config_tree import CONFIGS, GROUPS, choices
@@ -186,7 +187,7 @@ def check_reproduce(words: list[str]) -> None:
     if figure and not (CONFIGS / "figure" / f"{given['figure']}.yaml").is_file():
         assert any(path == f"conf/figure/{given['figure']}.yaml" for page in PAGES for path, _ in files(page)), figure
     given.pop("figure", None)
-    _compose_reproduce(*sorted(f"{key}={value}" for key, value in given.items()))
+    _compose_reproduce(*sorted(full_name(f"{key}={value}", "") for key, value in given.items()))
     if "paper" in given:
         assert figure_names(given["paper"]), "a paper without figures"
 
@@ -216,7 +217,7 @@ def check_make(words: list[str]) -> None:
     if "compare" in targets:
         check_compare(shlex.split(values.get("ARGS", "")), ROOT)
     if "reproduce-paper" in targets:
-        names = {"PAPER": "paper", "FIGURE": "figure", "SCALE": "scale", "JOBS": "jobs"}
+        names = {"PAPER": "paper", "FIGURE": "figure", "SCALE": "scale", "JOBS": "jobs", "FORMAT": "format"}
         given = {names[name]: value for name, value in values.items() if (name, value) != ("PAPER", "all")}
         check_reproduce([f"{key}={value}" for key, value in given.items()])
 
