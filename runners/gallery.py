@@ -31,9 +31,8 @@ def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple
         When results cannot be read, or pages cannot be written.
     """
     names = figure_names()
-    about = {paper: load_paper(paper) for paper in {name.split("/")[0] for name in names}}
-    figures = {name: load_figure(name) for name in names}
-    papers = read(folder, figures, about)
+    about = {paper: load_paper(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in names)}
+    papers = read(folder, {name: load_figure(name) for name in names}, about)
     old = {f"{name}/index.html" for name in names if changed is not None and name not in changed}
     pages = build(papers, {name for name in old if (folder / name).is_file()}, folder)
     claims = overview(papers)

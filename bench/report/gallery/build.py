@@ -14,7 +14,6 @@ from bench.report.claims import VERDICTS
 from bench.report.figure import read_figure
 from bench.report.gallery.beside import groups, place
 from bench.report.gallery.inputs import inputs_of
-from bench.report.gallery.papers import PAPERS, Paper
 from bench.report.gallery.result import DATA, PARTS, Result
 from bench.report.gallery.small import small
 from bench.report.gallery.text import number
@@ -98,13 +97,15 @@ class Figure:
 
 @dataclass
 class PaperPage:
-    """A paper with its figures."""
+    """A paper with its figures, and what its configuration says of it."""
 
     name: str
-    about: Paper
-    figures: list[Figure] = field(default_factory=list)
+    title: str = ""
+    authors: str = ""
+    summary: str = ""
     finding: str = ""
     headline: Mapping[str, str] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)
 
     @property
     def made(self) -> list[Figure]:
@@ -142,13 +143,17 @@ def read(
     figures
         The figures there can be, by ``paper/figure``. Others that have results are shown, too.
     about
-        By paper: ``finding``, a sentence, and ``headline``, the ``figure`` and ``panel`` that its card shows.
+        By paper: ``title``, ``authors``, ``summary``, ``finding``, a sentence, and ``headline``, the ``figure`` and
+        ``panel`` that its card shows. Papers are shown in this order, others after them.
     """
+    about = about or {}
     names = sorted({*figures, *_found(results)}, key=_natural)
-    papers = {paper: PaperPage(paper, PAPERS.get(paper, Paper(paper, "", ""))) for paper in _in_order(names)}
-    for paper, page in papers.items():
-        own = (about or {}).get(paper, {})
-        page.finding, page.headline = str(own.get("finding", "")).strip(), own.get("headline", {})
+    there = {name.partition("/")[0] for name in names}
+    papers = {}
+    for paper in [*(name for name in about if name in there), *sorted(there - set(about))]:
+        words = {key: str(about.get(paper, {}).get(key, "")).strip() for key in ("authors", "summary", "finding")}
+        own = about.get(paper, {})
+        papers[paper] = PaperPage(paper, str(own.get("title", paper)), **words, headline=own.get("headline", {}))
     for name in names:
         paper, figure = name.split("/")
         config = figures.get(name, {})
@@ -156,7 +161,7 @@ def read(
         made = [Result(folder, known) for folder in _scales(results / name)]
         papers[paper].figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
     for page in papers.values():
-        around = [page.name, page.about, [figure.name for figure in page.made]]
+        around = [page.name, page.title, [figure.name for figure in page.made]]
         for shown in page.made:
             folders = [results / shown.folder / result.scale for result in shown.results]
             shown.inputs = inputs_of(folders, shown.config, around)
@@ -243,12 +248,6 @@ def _environment() -> Environment:
     }
     environment.filters["number"] = number
     return environment
-
-
-def _in_order(names: list[str]) -> list[str]:
-    """Return the papers of some figures: those known in their own order, then others."""
-    papers = {name.split("/")[0] for name in names}
-    return [paper for paper in PAPERS if paper in papers] + sorted(papers - set(PAPERS))
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
