@@ -27,7 +27,7 @@ _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
 
 
 def reproduce(cfg: DictConfig) -> bool:
-    """Make the chosen figures; return whether no repetition failed."""
+    """Make the chosen figures; return whether no repetition failed and all figures were written."""
     from bench.report.claims import spell  # slow to import
     from bench.report.saving import extra_formats
     from runners.gallery import write_gallery
@@ -62,6 +62,9 @@ def reproduce(cfg: DictConfig) -> bool:
     print(f"{number} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
     for line in (*_caution(scale, extra, names), *_stand_ins(made)):
         print(line)
+    for one in made:
+        if one.error:
+            print(f"error: {'/'.join(one.folder.parts[-3:])} could not be written: {one.error}", file=sys.stderr)
     return all(one.complete for one in made)
 
 

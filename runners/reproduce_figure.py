@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bench.errors import BenchError, one_line
 from bench.report.claims import after_holm, spell
 from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
@@ -92,12 +94,15 @@ class Reproduced:
         Where the files are.
     stand_ins
         Experiments whose data stands in for other data: name of the environment, and panel of the figure.
+    error
+        Why the figure could not be written; "" if it was.
     """
 
     complete: bool
     claims: pd.DataFrame
     folder: Path
     stand_ins: list[tuple[str, str]] = field(default_factory=list)
+    error: str = ""
 
 
 @dataclass
@@ -135,8 +140,16 @@ class _Work:
 
 
 def reproduce_figure(plan: FigurePlan, *, jobs: int, runner: Runner) -> Reproduced:
-    """Run what is missing for one figure, write all its files, and print a line; see `reproduce_figures`."""
+    """Run what is missing for one figure, write all its files, and print a line; see `reproduce_figures`.
+
+    Raises
+    ------
+    BenchError
+        Also when the figure cannot be written.
+    """
     (made,) = reproduce_figures([plan], jobs=jobs, runner=runner)
+    if made.error:
+        raise BenchError(made.error)
     return made
 
 
@@ -146,7 +159,7 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
     A figure is written by a worker as soon as its last repetition is there; its line is printed then. With
     ``until_decided`` its claims are looked at after each step, and only the experiments that open cases need go on;
     repetitions beyond the step are not looked at even if they are there, so the result depends on the claims alone.
-    Timings are measured at the end, when no worker runs.
+    Timings are measured at the end, when no worker runs. A figure that cannot be written does not stop the others.
 
     Parameters
     ----------
@@ -158,7 +171,7 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
     Raises
     ------
     BenchError
-        When a setting is wrong, or results cannot be written; what is finished is kept.
+        When a setting is wrong, or repetitions cannot be written; what is finished is kept.
     """
     store = Store(results_folder())
     plans = [plan._replace(figure=read_figure(plan.figure)) for plan in plans]
@@ -189,7 +202,7 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
             work.new = sum(len(result.new) for result in summary.results)
             for one, result in zip(drawn, summary.results, strict=True):
                 work.failed |= {(one.run.experiment.run_id, i): error for i, error in result.failed.items()}
-            yield _tell(_write(work, store, [sorted(result.done) for result in summary.results]))
+            yield _tell(_write_or_say_why(work, store, [sorted(result.done) for result in summary.results]))
 
 
 class _Runs:
@@ -264,7 +277,7 @@ class _Runs:
             if work.plan.most is None or not self._ask_for_more(work, work.plan.most):
                 self._open.remove(work)
                 work.seen.clear()
-                self._fan.call(("figure", work.plan.where), _write, work, self._store, work.done())
+                self._fan.call(("figure", work.plan.where), _write_or_say_why, work, self._store, work.done())
                 return
 
     def _ask_for_more(self, work: _Work, most: int) -> bool:
@@ -321,8 +334,25 @@ def _tell(made: tuple[Reproduced, str, list[str]]) -> Reproduced:
     reproduced, line, errors = made
     for error in errors:
         print(f"error: {error}", file=sys.stderr)
-    print(line, flush=True)
+    if line:
+        print(line, flush=True)
     return reproduced
+
+
+def _write_or_say_why(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced, str, list[str]]:
+    """Do what `_write` does; an error is part of what is returned, so that other figures go on."""
+    try:
+        return _write(work, store, done)
+    except Exception as error:
+        why = one_line(error) if isinstance(error, BenchError) else _where(error)
+        claims = pd.DataFrame({"verdict": [], "holm": []})
+        return Reproduced(False, claims, _folder(work.plan, work.drawn), error=why), "", _failures(work)
+
+
+def _where(error: Exception) -> str:
+    """Return an unexpected error with the place in the code."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
 
 
 def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced, str, list[str]]:
@@ -371,11 +401,6 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     if figure.readings or (figure.published and evidence and not is_measured(figure.column)):
         _write_readings(figure, evidence, folder, pictures)
 
-    names = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
-    errors = [
-        f"{where}: {names[run_id]}: repetition {repetition} failed: {error}"
-        for (run_id, repetition), error in sorted(work.failed.items())
-    ]
     line = (
         f"{where}: {sum(map(len, done))} repetitions ({work.new} new, {len(work.failed)} failed); "
         f"claims: {_spell(rendering.claims)}; {folder}"
@@ -385,7 +410,16 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
         for one in drawn
         if one.run.experiment.surrogate or one.run.experiment.packaged
     ]
-    return Reproduced(not work.failed, rendering.claims, folder, stand_ins), line, errors
+    return Reproduced(not work.failed, rendering.claims, folder, stand_ins), line, _failures(work)
+
+
+def _failures(work: _Work) -> list[str]:
+    """Return a sentence for each repetition that failed."""
+    names = {one.run.experiment.run_id: one.labels for one in reversed(work.drawn)}
+    return [
+        f"{work.plan.where}: {names[run_id]}: repetition {repetition} failed: {error}"
+        for (run_id, repetition), error in sorted(work.failed.items())
+    ]
 
 
 def _evidence(

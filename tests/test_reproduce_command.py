@@ -14,6 +14,7 @@ from commands import ROOT, Answer, Commands, assert_one_sentence
 from hydra import initialize_config_dir
 from rendered import tables
 
+from bench.errors import StoreError
 from runners import reproduce
 from runners.compose import from_overrides
 from runners.figures import figure_names, load_figure
@@ -185,6 +186,26 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
     assert [name for name, _, _ in made] == figure_names()
     assert {name.partition("/")[0] for name in figure_names()} >= {"syndicated", "cdt"}
     assert {(scale, *extra) for _, scale, extra in made} == {("quick",)}
+
+
+@pytest.mark.parametrize("error", [ValueError("no such\nbackend"), StoreError("disk: found it full, expected room")])
+def test_a_figure_that_cannot_be_drawn_does_not_stop_the_others(here, monkeypatch, error):
+    """It is named at the end, in one line, and the exit code says so."""
+
+    def save(picture, folder, name):
+        if folder.parent.name == "bounds":
+            raise error
+
+    monkeypatch.setattr("runners.reproduce_figure.save", save)
+    monkeypatch.setattr(reproduce, "figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
+    answer = here("paper=habo", "scale=smoke")
+    assert answer.code == 1
+    assert "habo/worked_examples/smoke: 0 repetitions" in answer.out
+    assert "2 figures in" in answer.out
+    (line,) = answer.err.splitlines()
+    assert line.startswith("error: habo/bounds/smoke could not be written: ")
+    assert str(error).splitlines()[-1] in line
+    assert isinstance(error, StoreError) or "(test_reproduce_command.py, line " in line
 
 
 WRONG: dict[str, tuple[str, ...]] = {

@@ -151,9 +151,11 @@ def read(
     there = {name.partition("/")[0] for name in names}
     papers = {}
     for paper in [*(name for name in about if name in there), *sorted(there - set(about))]:
-        words = {key: str(about.get(paper, {}).get(key, "")).strip() for key in ("authors", "summary", "finding")}
         own = about.get(paper, {})
-        papers[paper] = PaperPage(paper, str(own.get("title", paper)), **words, headline=own.get("headline", {}))
+        title, authors, summary, finding = (
+            str(own.get(key, "")).strip() for key in ("title", "authors", "summary", "finding")
+        )
+        papers[paper] = PaperPage(paper, title or paper, authors, summary, finding, own.get("headline", {}))
     for name in names:
         paper, figure = name.split("/")
         config = figures.get(name, {})
