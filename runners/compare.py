@@ -2,15 +2,21 @@
 
 All words are those of ``runners.run``. Values with commas between them are compared: tuners, also classes of one's own,
 as lines; all else, such as ``env=synthetic_linear,movielens`` or ``env.dim=5,25``, as panels. The first tuner is held
-against every other one. Besides: ``name``, the folder below ``results/compare/`` (default: comparison), and ``column``,
-the column of the trace that is compared (default: regret; of regret and seconds less is better, of others more).
+against every other one. A tuner's own settings follow its name: "tuner=cdt,cdt(radius_scale=0.5)", in quotes because of
+the parentheses; ``tuner.radius_scale=0.5`` alone is for all of them.
+
+Besides: ``name``, the folder below ``results/compare/`` (default: comparison), and ``column``, the column of the trace
+that is compared (default: regret; of regret and seconds less is better, of others more).
 ``repetitions=until_decided`` adds repetitions where a verdict is open, up to ``max_repetitions`` (default: 400).
 ``format=pdf,tex`` also writes the picture as PDF and the table as LaTeX.
 """
 
+import json
+import math
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hydra
@@ -23,16 +29,20 @@ from runners.cli import command
 from runners.compose import from_overrides
 from runners.config_tree import CONF, GROUPS, check_choices
 from runners.figures import load_figure
+from runners.store import results_folder, write_text
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 METHOD = "method"
+COMPARISON = "comparison.json"
+"""The figure of a comparison, beside its results."""
 _OWN_KEYS = {"name": "comparison", "column": "regret", "format": ""}
 _SIZES = ("horizon", "repetitions", "seed")
 _MACHINE = ("jobs", "runner")
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
 _CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_TUNER = re.compile(r"([\w.]*)(?:\((.*)\))?")
 
 
 def main() -> int:
@@ -79,26 +89,30 @@ def compare(words: list[str]) -> bool:
     import pandas as pd
 
     from bench.report.figure import read_figure
+    from runners.gallery import write_gallery
     from runners.reproduce_figure import FigurePlan, reproduce_figure
 
+    name = figure["name"]
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        run = from_overrides(machine)
+        (block,) = figure["runs"]
+        first = [override for labels in block.values() for override in next(iter(labels.values()))]
+        run = from_overrides(
+            [f"scale={scale}", f"paper={figure['paper']}", *first, *figure["common"], *sizes, *machine]
+        )
+        n_repetitions = math.prod(map(len, block.values())) * (until or run.settings.repetitions)
         asked = shlex.join(["python", "-m", "runners.compare", *words])
         made = reproduce_figure(
             FigurePlan(
-                read_figure(figure),
-                f"compare/{figure['name']}",
-                scale,
-                sizes,
-                asked,
-                until_decided=until,
-                formats=formats,
+                read_figure(figure), f"compare/{name}", scale, sizes, asked, until_decided=until, formats=formats
             ),
-            jobs=run.settings.jobs,
+            jobs=min(run.settings.jobs, n_repetitions),
             runner=run.runner,
         )
+    write_text(made.folder / COMPARISON, json.dumps(figure, indent=1) + "\n")
+    write_gallery(results_folder())
     print(_text(pd.read_csv(made.folder / "table.csv"), made.claims, figure["panels"]))
-    print(f"picture: {made.folder / figure['name']}.png")
+    print(f"picture: {made.folder / name}.png")
+    print(f"page: {made.folder / 'index.html'}")
     return made.complete
 
 
@@ -113,7 +127,10 @@ def plan(words: list[str]) -> Plan:
     from bench.report.saving import extra_formats  # slow to import
     from runners.until_decided import most_repetitions
 
-    parsed = [_parse(word) for word in words]
+    tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]
+    if len(tuners) > 1:
+        raise ConfigError(f"tuner: found it {len(tuners)} times, expected it once, with commas between the tuners")
+    parsed = [_parse(word) for word in words if not word.startswith("tuner=")]
     given = {one.key_or_group: str(one.input_line).partition("=")[2].strip("'\"") for one in parsed}
     own = _OWN_KEYS | {key: given[key] for key in _OWN_KEYS if key in given}
     formats = extra_formats(own["format"])
@@ -123,9 +140,9 @@ def plan(words: list[str]) -> Plan:
     until = most_repetitions(numbers.get("repetitions"), numbers.get("max_repetitions"))
     no_override = (*_OWN_KEYS, *(["repetitions", "max_repetitions"] if until is not None else []))
     rest = [one for one in parsed if one.key_or_group not in no_override]
-    axes = {_axis(one): _values(one) for one in rest if one.is_sweep_override() or one.key_or_group == "tuner"}
-    axes.setdefault(METHOD, {_display_names().get("tl", "tl"): ["tuner=tl"]})
-    plain = [one for one in rest if _axis(one) not in axes]
+    axes = {METHOD: _tuners(tuners[0] if tuners else "tl")}
+    axes |= {str(one.key_or_group): _values(one) for one in rest if one.is_sweep_override()}
+    plain = [one for one in rest if not one.is_sweep_override()]
     chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
     check_choices([*(str(one.input_line) for one in plain), *chosen])
     groups = {one.key_or_group: str(one.value()) for one in plain}
@@ -146,26 +163,52 @@ def _parse(word: str) -> Override:
     return parsed
 
 
-def _axis(override: Override) -> str:
-    return METHOD if override.key_or_group == "tuner" else str(override.key_or_group)
+def _split(text: str) -> Iterator[str]:
+    """Yield what stands between the commas that are in no brackets and no quotes."""
+    depth, quote, start = 0, "", 0
+    for at, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter == "," and not depth:
+            yield text[start:at]
+            start = at + 1
+        else:
+            depth += (letter in "([{") - (letter in ")]}")
+    yield text[start:]
+
+
+def _tuners(text: str) -> dict[str, list[str]]:
+    """Return tuners, by the names they are shown by, each with its overrides."""
+    names = _display_names()
+    found: dict[str, list[str]] = {}
+    for one in _split(text):
+        match = _TUNER.fullmatch(one)
+        if not match:
+            raise ConfigError(f"tuner: found '{one}', expected a name, or one with settings: cdt(radius_scale=0.5)")
+        name, words = match[1], [word.strip() for word in _split(match[2])] if match[2] else []
+        settings = [word.partition("=") for word in words]
+        if not all(re.fullmatch(r"\w[\w.]*", key) and equals and value for key, equals, value in settings):
+            raise ConfigError(f"tuner: found '{one}', expected settings as in {name}(key=value, key=value)")
+        is_class = _CLASS.fullmatch(name) is not None
+        label = name.rpartition(".")[2] if is_class else names.get(name, name)
+        if settings:
+            label += f" ({', '.join(f'{key} = {value}' for key, _, value in settings)})"
+        if label in found:
+            raise ConfigError(f"tuner: found two called '{label}', expected different names")
+        chosen = ["tuner=custom", f"tuner._target_={name}"] if is_class else [f"tuner={name}"]
+        found[label] = chosen + [f"{'+' * is_class}tuner.{key}={value}" for key, _, value in settings]
+    return found
 
 
 def _values(override: Override) -> dict[str, list[str]]:
-    """Return the labels of an axis, each with its overrides."""
+    """Return the labels of an axis of panels, each with its override."""
     key = override.key_or_group
     prefix = str(override.input_line).partition("=")[0]
-    texts = list(override.sweep_string_iterator()) if override.is_sweep_override() else [str(override.value())]
-    if key != "tuner":
-        return {text if key in GROUPS else f"{key} = {text}": [f"{prefix}={text}"] for text in texts}
-    names = _display_names()
-    found = {}
-    for text in texts:
-        is_class = _CLASS.fullmatch(text) is not None
-        label = text.rpartition(".")[2] if is_class else names.get(text, text)
-        if label in found:
-            raise ConfigError(f"tuner: found two called '{label}', expected different names")
-        found[label] = ["tuner=custom", f"tuner._target_={text}"] if is_class else [f"tuner={text}"]
-    return found
+    return {
+        text if key in GROUPS else f"{key} = {text}": [f"{prefix}={text}"] for text in override.sweep_string_iterator()
+    }
 
 
 def _display_names() -> dict[str, str]:
@@ -222,7 +265,7 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
         where = ", ".join(str(row[axis]) for axis in (*panels, METHOD))
         lines.append(f"  {where:<40} {row['mean']:>12.5g}   95 % interval {row['ci_low']:.4g} .. {row['ci_high']:.4g}")
     for _, claim in claims.iterrows():
-        case = f" ({claim['case']})" if claim["case"] else ""
+        case = "" if claim["case"] in ("", "all") else f" ({claim['case']})"
         note = f"; {claim['note']}" if claim["note"] else ""
         if claim["needs"] > 0:
             note += f"; about {claim['needs']:,.0f} repetitions would decide it"

@@ -1,10 +1,12 @@
 """Pages of all results, to be opened in a browser: python -m runners.gallery"""
 
 import sys
-from collections.abc import Collection
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from bench.errors import BenchError, one_line
+from bench.report.figure import Figure
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.published import published_overview, published_text
 from bench.report.tables import to_csv
@@ -13,7 +15,7 @@ from runners.papers import load_paper
 from runners.store import results_folder, write_text
 
 
-def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple[Path, int]:
+def write_gallery(folder: Path) -> tuple[Path, int]:
     """Write the pages, and overviews of claims and published numbers from reference results.
 
     Return the first page, and how many are new.
@@ -22,19 +24,15 @@ def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple
     ----------
     folder
         The folder of results.
-    changed
-        Names ``paper/figure`` of figures whose pages are written if what they show changed; None: all.
 
     Raises
     ------
     BenchError
         When results cannot be read, or pages cannot be written.
     """
-    names = figure_names()
-    about = {paper: load_paper(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in names)}
-    papers = read(folder, {name: load_figure(name) for name in names}, about)
-    old = {f"{name}/index.html" for name in names if changed is not None and name not in changed}
-    pages = build(papers, {name for name in old if (folder / name).is_file()}, folder)
+    figures, about = _configured()
+    papers = read(folder, figures, about)
+    pages = build(papers)
     claims = overview(papers)
     for name, page in pages.items():
         write_text(folder / name, page)
@@ -45,6 +43,13 @@ def write_gallery(folder: Path, changed: Collection[str] | None = None) -> tuple
         write_text(folder / "numbers.csv", to_csv(numbers))
         write_text(folder / "numbers.md", published_text(numbers))
     return folder / "index.html", sum(name.endswith(".html") for name in pages)
+
+
+@cache
+def _configured() -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
+    """Return all figures, and what the configuration says of their papers: reading them takes a second."""
+    figures = {name: load_figure(name) for name in figure_names()}
+    return figures, {paper: load_paper(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
 
 
 def main() -> int:

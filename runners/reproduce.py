@@ -55,7 +55,7 @@ def reproduce(cfg: DictConfig) -> bool:
         plans.append(FigurePlan(load_figure(name), where, scale, extra, command, scale == "paper", until, formats))
     with workers(runner, cfg.jobs):
         made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
-    gallery, _ = write_gallery(results_folder(), names)
+    gallery, _ = write_gallery(results_folder())
     verdicts = sum((Counter(one.claims["verdict"]) for one in made), Counter[str]())
     seconds = time.perf_counter() - start
     number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"

@@ -6,6 +6,9 @@ import shlex
 import pandas as pd
 import pytest
 from commands import Commands, assert_one_sentence
+from markupsafe import escape
+
+from runners.fanout import FanOut
 
 MODULE = '''"""A tuner of a user's own, in a file of their own."""
 
@@ -57,7 +60,7 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands):
     assert (answer.code, answer.err) == (0, "")
     assert "15 repetitions (15 new, 0 failed)" in answer.out
     folder = commands.results / "compare" / "comparison"
-    assert answer.out.splitlines()[-1] == f"picture: {folder / 'comparison.png'}"
+    assert answer.out.splitlines()[-2:] == [f"picture: {folder / 'comparison.png'}", f"page: {folder / 'index.html'}"]
     assert (folder / "comparison.png").read_bytes().startswith(b"\x89PNG")
     assert not [path for path in folder.iterdir() if path.suffix in (".pdf", ".tex")]  # on request only
     for name in ("MyTuner", "TL", "CDT"):
@@ -114,7 +117,47 @@ def test_one_tuner_alone_is_shown(here):
 def test_surrogate_data_is_named_in_the_folder(here):
     answer = here("tuner=tl,op", "env=movielens", *SMALL[1:])
     assert answer.code == 0
-    assert "comparison-surrogate" in answer.out.splitlines()[-1]
+    page = answer.results / "compare" / "comparison-surrogate" / "index.html"
+    assert answer.out.splitlines()[-1] == f"page: {page}"
+    assert "comparison.png" in page.read_text()
+
+
+def test_a_tuner_has_settings_of_its_own(here):
+    """Each combination is the run that the settings name, and the page repeats the comparison with one command."""
+    tuners = "tuner=cdt,cdt(radius_scale=0.5, ts_scale=2),my_module.MyTuner(threshold=0.9)"
+    words = (tuners, *SMALL, "name=settings")
+    answer = here(*words)
+    assert (answer.code, answer.err) == (0, "")
+    folder = answer.results / "compare" / "settings"
+    runs = json.loads((folder / "manifest.json").read_text())["runs"]
+    labels = ["CDT", "CDT (radius_scale = 0.5, ts_scale = 2)", "MyTuner (threshold = 0.9)"]
+    assert [run["labels"]["method"] for run in runs] == labels
+    own = [json.loads((answer.results / "raw" / run["run_id"] / "settings.json").read_text()) for run in runs]
+    tuner = [settings["settings"]["tuner"] for settings in own]
+    assert (tuner[0]["radius_scale"], tuner[1]["radius_scale"], tuner[1]["ts_scale"]) == (1.0, 0.5, 2)
+    assert tuner[2]["threshold"] == 0.9
+    page = (folder / "index.html").read_text()
+    assert str(escape(shlex.join(["python", "-m", "runners.compare", *words]))) in page
+    front = (answer.results / "index.html").read_text()
+    assert "Your comparisons" in front
+    assert 'href="compare/settings/index.html"' in front
+    assert "settings" not in (answer.results / "claims.html").read_text().partition("<tbody")[2].partition("</tbody")[0]
+    assert not (answer.results / "claims.csv").exists()  # no reference result
+
+
+def test_no_more_workers_than_repetitions(here, monkeypatch):
+    asked = []
+
+    class Recorded(FanOut):
+        def __init__(self, store, *, jobs, runner):
+            asked.append(jobs)
+            super().__init__(store, jobs=1, runner=runner)
+
+    monkeypatch.setattr("runners.reproduce_figure.FanOut", Recorded)
+    here("tuner=random,tl", "env.dim=2,3", "env.n_arms=3", "horizon=30", "repetitions=2", "jobs=64")
+    here("tuner=random", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=64")
+    here("tuner=random", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=1")
+    assert asked == [8, 2, 1]
 
 
 WRONG: dict[str, tuple[str, ...]] = {
@@ -124,7 +167,13 @@ WRONG: dict[str, tuple[str, ...]] = {
     "tuner=my_module.MyTuner,my_module.Other.MyTuner": ("tuner: found two called 'MyTuner'",),
     "env=foo,synthetic_linear": ("env: found 'foo'", "movielens"),
     "tuner=": ("tuner: found ''",),
-    "tuner=glob(*)": ("tuner: found 'tuner=glob(*)'", "commas"),
+    "tuner=glob(*)": ("tuner: found 'glob(*)'", "glob(key=value"),
+    "tuner=tl,cdt(radius_scale=)": ("tuner: found 'cdt(radius_scale=)'", "key=value"),
+    "tuner=tl,cdt(radius=1)": ("tuner.radius: found an unknown key", "radius_scale"),
+    "tuner=cdt(radius_scale=1": ("tuner: found 'cdt(radius_scale=1'", "cdt(radius_scale=0.5)"),
+    "tuner=cdt(radius_scale=a)": ("radius_scale: found 'a'",),
+    "tuner=my_module.MyTuner(foo=1)": ("foo",),
+    "tuner=tl tuner=cdt": ("tuner: found it 2 times",),
     "env.foo=1,2": ("env.foo: found an unknown key", "dim"),
     "foo=1": ("foo: found an unknown key", "horizon"),
     "foo": ("foo: found no valid override",),

@@ -36,6 +36,7 @@ from bench.report.style import line_style
 from runners import gallery
 from runners.config_tree import CONFIGS
 from runners.papers import load_paper
+from runners.store import write_text
 
 
 @pytest.fixture(scope="module")
@@ -367,35 +368,23 @@ def test_the_command_writes_pages(
     assert (tmp_path / "syndicated/index.html").is_file()
 
 
-def test_pages_of_figures_that_did_not_change_are_kept(tmp_path: Path) -> None:
-    for name in ("figure2", "figure3"):
-        write(tmp_path / "syndicated" / name / "quick", CURVES | {"name": name})
-    gallery.write_gallery(tmp_path)
-    pages = [tmp_path / "syndicated" / name / "index.html" for name in ("figure2", "figure3")]
-    whole = [page.read_text() for page in pages]
-    for page in pages:
-        page.write_text("old")
-    gallery.write_gallery(tmp_path, ["syndicated/figure3"])
-    assert [page.read_text() for page in pages] == ["old", whole[1]]
-    pages[0].unlink()
-    gallery.write_gallery(tmp_path, ["syndicated/figure3"])
-    assert [page.read_text() for page in pages] == whole
-
-
 def test_a_page_is_drawn_anew_when_what_it_shows_changed(tmp_path: Path) -> None:
     write(tmp_path / "syndicated/figure2/quick", CURVES)
     page = "syndicated/figure2/index.html"
-    first = build(read(tmp_path, FIGURES_MADE), old=tmp_path)
-    (tmp_path / page).write_text(first[page])
-    assert page not in build(read(tmp_path, FIGURES_MADE), old=tmp_path)
-    assert page in build(read(tmp_path, FIGURES_MADE | {"syndicated/figure2": CURVES | {"title": "x"}}), old=tmp_path)
+    first = build(read(tmp_path, FIGURES_MADE))
+    for name, text in first.items():
+        write_text(tmp_path / name, text)
+    kept = build(read(tmp_path, FIGURES_MADE))
+    assert first.keys() - kept.keys() == {page, "syndicated/figure2/thumbnail.svg"}
+    assert all(first[name] == text for name, text in kept.items())
+    assert page in build(read(tmp_path, FIGURES_MADE | {"syndicated/figure2": CURVES | {"title": "x"}}))
     for name in ("claims.csv", "curves.csv", "manifest.json"):
         path = tmp_path / "syndicated/figure2/quick" / name
         before = path.read_text()
         path.write_text(before + "\n")
-        assert page in build(read(tmp_path, FIGURES_MADE), old=tmp_path), name
+        assert page in build(read(tmp_path, FIGURES_MADE)), name
         path.write_text(before)
-    assert page not in build(read(tmp_path, FIGURES_MADE), old=tmp_path)
+    assert page not in build(read(tmp_path, FIGURES_MADE))
 
 
 def test_published_means_are_counted_inside_the_interval() -> None:

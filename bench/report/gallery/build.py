@@ -1,7 +1,8 @@
 """Pages of all results: static, nothing loaded from elsewhere, made from the files that there are."""
 
+import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -10,10 +11,11 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from bench.errors import BenchError, one_line
 from bench.report.claims import VERDICTS
 from bench.report.figure import read_figure
 from bench.report.gallery.beside import groups, place
-from bench.report.gallery.inputs import inputs_of
+from bench.report.gallery.inputs import PAGES, inputs_of
 from bench.report.gallery.result import DATA, PARTS, Result
 from bench.report.gallery.small import small
 from bench.report.gallery.text import number
@@ -36,15 +38,33 @@ SOURCES_IN_WORDS = {
 }
 
 
+OWN = "compare"
+"""The folder of a user's own comparisons, among those of papers."""
+
+
 @dataclass
 class Figure:
-    """A figure with its results, the largest scale first."""
+    """A figure with its results, the largest scale first.
+
+    Parameters
+    ----------
+    paper, name, config, results
+        What it is, and what there is of it.
+    inputs
+        The checksum of what its page is made of.
+    is_fresh
+        Whether its page was made of just that.
+    has_thumbnail
+        Whether its small picture is there.
+    """
 
     paper: str
     name: str
     config: Mapping[str, Any]
     results: list[Result]
     inputs: str = ""
+    is_fresh: bool = False
+    has_thumbnail: bool = False
 
     @property
     def first(self) -> Result | None:
@@ -68,11 +88,16 @@ class Figure:
         return f"{self.paper}/{self.name}"
 
     @property
+    def file(self) -> str:
+        """What its pictures are called, without the ending."""
+        return str(self.config.get("name", self.name))
+
+    @property
     def picture(self) -> str:
         """The path of its PNG in the folder of results, or ""."""
-        file = f"{self.name}.png"
-        found = self.first is not None and file in self.first.files
-        return quote(f"{self.folder}/{self.first.scale}/{file}") if self.first and found else ""
+        name = f"{self.file}.png"
+        found = self.first is not None and name in self.first.files
+        return f"{quote(self.folder)}/{self.first.at}{quote(name)}" if self.first and found else ""
 
     @property
     def thumbnail(self) -> str:
@@ -82,6 +107,8 @@ class Figure:
     @cached_property
     def has_plot(self) -> bool:
         """Whether there is something to draw small."""
+        if self.is_fresh:
+            return self.has_thumbnail
         return self.first is not None and self.first.plot is not None and bool(self._panels(""))
 
     def small(self, panel: str = "", *, words: bool = False) -> str:
@@ -106,6 +133,11 @@ class PaperPage:
     finding: str = ""
     headline: Mapping[str, str] = field(default_factory=dict)
     figures: list[Figure] = field(default_factory=list)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether these are comparisons of a user's own, not figures of a paper."""
+        return self.name == OWN
 
     @property
     def made(self) -> list[Figure]:
@@ -162,54 +194,71 @@ def read(
         known = read_figure(config) if config.get("kind") else None
         made = [Result(folder, known) for folder in _scales(results / name)]
         papers[paper].figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
-    for page in papers.values():
+    comparisons = [_comparison(path) for path in sorted(results.glob(f"{OWN}/*/comparison.json"))]
+    pages = list(papers.values())
+    if comparisons:
+        pages.append(PaperPage(OWN, "Your comparisons", figures=comparisons))
+    for page in pages:
         around = [page.name, page.title, [figure.name for figure in page.made]]
         for shown in page.made:
-            folders = [results / shown.folder / result.scale for result in shown.results]
-            shown.inputs = inputs_of(folders, shown.config, around)
-    return list(papers.values())
+            folders = [results / shown.folder / result.at for result in shown.results]
+            shown.inputs = inputs_of(folders, shown.config, [*around, page.headline])
+            shown.is_fresh = _is_fresh(results / shown.folder, shown.inputs)
+            shown.has_thumbnail = (results / shown.folder / PAGES[1]).is_file()
+    return pages
 
 
-def build(papers: list[PaperPage], skipped: Collection[str] = (), old: Path | None = None) -> dict[str, str]:
+def _comparison(path: Path) -> Figure:
+    """Return a comparison by the file that says what it is."""
+    try:
+        config = read_figure(json.loads(path.read_text(encoding="utf-8")))
+    except (BenchError, OSError, ValueError) as error:
+        result = Result(path.parent, None, is_own=True)
+        result.problems.append(f"{path.name} cannot be read: {one_line(error)}")
+        return Figure(OWN, path.parent.name, {}, [result])
+    return Figure(OWN, path.parent.name, config, [Result(path.parent, config, is_own=True)])
+
+
+def build(papers: list[PaperPage]) -> dict[str, str]:
     """Return the pages and small pictures of the gallery by their path in the folder of results.
+
+    Those of a figure that were made of what there is now are left out.
 
     Parameters
     ----------
     papers
         What there is, as `read` returns it.
-    skipped
-        Pages of figures that are not wanted.
-    old
-        The folder of results: pages of figures there that were made of the same are left out.
     """
     names = ("index", "claims", "paper", "figure")
     templates = {name: _environment().get_template(f"{name}.html.j2") for name in names}
-    every = [figure for page in papers for figure in page.figures]
-    totals = {verdict: sum(page.totals[verdict] for page in papers) for verdict in VERDICTS}
-    common = {"papers": papers, "totals": totals, "figures": every}
+    of_papers = [page for page in papers if not page.is_own]
+    every = [figure for page in of_papers for figure in page.figures]
+    totals = {verdict: sum(page.totals[verdict] for page in of_papers) for verdict in VERDICTS}
+    common = {"papers": of_papers, "totals": totals, "figures": every}
     choices = {part: sorted({own for f in every if f.first for own in f.first.choices[part]}) for part in PARTS}
+    own = [figure for page in papers if page.is_own for figure in page.figures]
     pages = {
-        "index.html": templates["index"].render(**common, choices=choices, ranks=_ranks(every)),
+        "index.html": templates["index"].render(**common, choices=choices, ranks=_ranks(every), comparisons=own),
         "claims.html": templates["claims"].render(**common),
     }
     for page in papers:
         pages[f"{page.name}/index.html"] = templates["paper"].render(paper=page)
         for figure in page.made:
-            name = f"{figure.folder}/index.html"
-            if name not in skipped and not (old and _is_fresh(old / name, figure)):
-                pages[name] = templates["figure"].render(paper=page, figure=figure)
+            if figure.is_fresh:
+                continue
+            pages[f"{figure.folder}/index.html"] = templates["figure"].render(paper=page, figure=figure)
             if figure.has_plot:
                 pages[f"{figure.folder}/thumbnail.svg"] = figure.small()
-        if page.shown:
+        if page.shown and not page.shown.is_fresh:
             pages[f"{page.name}/headline.svg"] = page.shown.small(page.headline.get("panel", ""), words=True)
     return pages
 
 
-def _is_fresh(page: Path, figure: Figure) -> bool:
-    """Return whether a page was made of what there is now."""
+def _is_fresh(folder: Path, inputs: str) -> bool:
+    """Return whether the page in a folder was made of what there is now."""
     try:
-        with page.open(encoding="utf-8") as file:
-            return f"<!-- {figure.inputs} -->" in file.read(200)
+        with (folder / PAGES[0]).open(encoding="utf-8") as file:
+            return f"<!-- {inputs} -->" in file.read(200)
     except (OSError, ValueError):
         return False
 
@@ -259,7 +308,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 
 def _found(results: Path) -> set[str]:
     """Return the figures that have results."""
-    folders = [paper for paper in _folders(results) if paper.name != "raw"]
+    folders = [paper for paper in _folders(results) if paper.name not in ("raw", OWN)]
     return {f"{paper.name}/{figure.name}" for paper in folders for figure in _folders(paper) if _scales(figure)}
 
 

@@ -11,6 +11,9 @@ import matplotlib as mpl
 
 import bench.report
 
+PAGES = ("index.html", "thumbnail.svg")
+"""What is made for a figure beside its results."""
+
 
 def inputs_of(folders: list[Path], config: Mapping[str, Any], around: Any) -> str:
     """Return the checksum of a figure's results, of its configuration, and of the code that draws it.
@@ -28,6 +31,8 @@ def inputs_of(folders: list[Path], config: Mapping[str, Any], around: Any) -> st
     found.update(json.dumps([dict(config), around], sort_keys=True, default=str).encode())
     for folder in folders:
         for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != "."):
+            if path.name in PAGES:
+                continue
             shown = path.suffix in (".csv", ".json")
             found.update(f"\n{folder.name}/{path.name}\n".encode())
             found.update(path.read_bytes() if shown else b"")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -13,6 +14,7 @@ from bench.errors import BenchError
 from bench.report.claims import VERDICTS, after_holm
 from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
+from bench.report.gallery.inputs import PAGES
 from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
@@ -56,18 +58,23 @@ class Result:
     Parameters
     ----------
     folder
-        ``<paper>/<figure>/<scale>[-custom][-surrogate]``.
+        ``<paper>/<figure>/<scale>[-custom][-surrogate]``; of a comparison ``compare/<name>``.
     figure
         The figure; None if it is unknown.
+    is_own
+        Whether it is a comparison of a user's own, whose pages lie beside its results.
     """
 
-    def __init__(self, folder: Path, figure: Figure | None) -> None:
+    def __init__(self, folder: Path, figure: Figure | None, *, is_own: bool = False) -> None:
         self.scale = folder.name
-        self.figure_name = folder.parent.name
+        self.is_own = is_own
+        self.at = "" if is_own else f"{quote(folder.name)}/"
+        """What leads from the figure's page to its files."""
         self.problems: list[str] = []
         self.folder = folder
         self._figure = figure
-        self.files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+        found = (path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+        self.files = sorted(name for name in found if name not in PAGES)
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
         self._provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
         self.made = self._read("environment.json", Made.model_validate_json) or Made()
@@ -90,7 +97,7 @@ class Result:
     @property
     def is_reference(self) -> bool:
         """Whether it is a result to be committed, not a user's own."""
-        return self.scale.startswith("paper") or self.scale.endswith("-reference")
+        return not self.is_own and (self.scale.startswith("paper") or self.scale.endswith("-reference"))
 
     @property
     def verdicts(self) -> dict[str, int]:
