@@ -10,9 +10,13 @@ from bench.report.figure import Figure
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.published import published_overview, published_text
 from bench.report.tables import to_csv
+from runners.config_tree import CHECKOUT
 from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
 from runners.store import results_folder, write_text
+
+DOCS = CHECKOUT / "docs" if CHECKOUT else None
+"""The documentation; an installed wheel has none."""
 
 
 def write_gallery(folder: Path) -> tuple[Path, int]:
@@ -32,14 +36,14 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     """
     figures, about = _configured()
     papers = read(folder, figures, about)
-    pages = build(papers)
-    claims = overview(papers)
+    claims, numbers = overview(papers), published_overview(figures, folder)
+    docs = {path.stem: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md") if DOCS else [])}
+    pages = build(papers, numbers, docs)
     for name, page in pages.items():
         write_text(folder / name, page)
     if len(claims):
         write_text(folder / "claims.csv", to_csv(claims))
         write_text(folder / "claims.md", overview_text(claims))
-        numbers = published_overview(figures, folder)
         write_text(folder / "numbers.csv", to_csv(numbers))
         write_text(folder / "numbers.md", published_text(numbers))
     return folder / "index.html", sum(name.endswith(".html") for name in pages)

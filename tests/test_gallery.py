@@ -53,6 +53,7 @@ class Page(HTMLParser):
         super().__init__()
         self.links: list[str] = []
         self.ids: list[str] = []
+        self.regions: list[str] = []
         self.open: list[str] = []
         self.words = ""
         self.feed(text)
@@ -61,6 +62,7 @@ class Page(HTMLParser):
         given = dict(attrs)
         self.links += [str(given[key]) for key in ("href", "src") if key in given and tag != "use"]
         self.ids += [str(given["id"])] if "id" in given else []
+        self.regions += [str(given["aria-label"])] if given.get("role") == "region" else []
         if tag not in ("meta", "link", "img", "br", "input", "path", "use", "rect"):
             self.open.append(tag)
 
@@ -96,6 +98,7 @@ def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
     for path, page in pages.items():
         assert not page.open
         assert len(page.ids) == len(set(page.ids))
+        assert len(page.regions) == len(set(page.regions))
         assert len(page.links) > 5
         for link in page.links:
             if link == "data:,":

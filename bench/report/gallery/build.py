@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -9,17 +10,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench.errors import BenchError, one_line
 from bench.report.claims import VERDICTS
 from bench.report.figure import read_figure
 from bench.report.gallery.beside import groups, place
+from bench.report.gallery.docs import page_of, title_of
 from bench.report.gallery.inputs import PAGES, inputs_of
 from bench.report.gallery.result import DATA, PARTS, Result
 from bench.report.gallery.small import small
 from bench.report.gallery.text import number
 from bench.report.plot import Panel
+from bench.report.readings import EXPLAINED, INSIDE, UNEXPLAINED
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
@@ -219,7 +223,9 @@ def _comparison(path: Path) -> Figure:
     return Figure(OWN, path.parent.name, config, [Result(path.parent, config, is_own=True)])
 
 
-def build(papers: list[PaperPage]) -> dict[str, str]:
+def build(
+    papers: list[PaperPage], numbers: pd.DataFrame | None = None, docs: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return the pages and small pictures of the gallery by their path in the folder of results.
 
     Those of a figure that were made of what there is now are left out.
@@ -228,8 +234,12 @@ def build(papers: list[PaperPage]) -> dict[str, str]:
     ----------
     papers
         What there is, as `read` returns it.
+    numbers
+        All published numbers, as `bench.report.published.published_overview` returns them.
+    docs
+        Texts of the documentation, in Markdown, by their names.
     """
-    names = ("index", "claims", "paper", "figure")
+    names = ("index", "claims", "numbers", "paper", "figure", "doc")
     templates = {name: _environment().get_template(f"{name}.html.j2") for name in names}
     of_papers = [page for page in papers if not page.is_own]
     every = [figure for page in of_papers for figure in page.figures]
@@ -237,10 +247,24 @@ def build(papers: list[PaperPage]) -> dict[str, str]:
     common = {"papers": of_papers, "totals": totals, "figures": every}
     choices = {part: sorted({own for f in every if f.first for own in f.first.choices[part]}) for part in PARTS}
     own = [figure for page in papers if page.is_own for figure in page.figures]
+    known = [] if numbers is None else _with_addresses(numbers, every)
+    docs = docs or {}
+    front = {
+        "choices": choices,
+        "ranks": _ranks(every),
+        "comparisons": own,
+        "numbers": known,
+        "published": {page.name: _counted(known, page.name) for page in of_papers},
+        "docs": {name: title_of(text) for name, text in docs.items()},
+    }
     pages = {
-        "index.html": templates["index"].render(**common, choices=choices, ranks=_ranks(every), comparisons=own),
+        "index.html": templates["index"].render(**common, **front),
         "claims.html": templates["claims"].render(**common),
     }
+    if known:
+        pages["numbers.html"] = templates["numbers"].render(numbers=known)
+    for name, text in docs.items():
+        pages[f"{name}.html"] = templates["doc"].render(title=title_of(text), text=page_of(text, docs))
     for page in papers:
         pages[f"{page.name}/index.html"] = templates["paper"].render(paper=page)
         for figure in page.made:
@@ -261,6 +285,33 @@ def _is_fresh(folder: Path, inputs: str) -> bool:
             return f"<!-- {inputs} -->" in file.read(200)
     except (OSError, ValueError):
         return False
+
+
+def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[str, Any]]:
+    """Return published numbers, each with the page of the figure that says most of it."""
+    addresses = {(figure.paper, figure.name): figure.address for figure in figures if figure.results}
+    rows = numbers.fillna({"by": "", "by_source": ""}).to_dict("records")
+    return [
+        {str(name): value for name, value in row.items()}
+        | {"address": addresses.get((row["paper"], row["figure"]), "")}
+        for row in rows
+    ]
+
+
+def _counted(numbers: list[dict[str, Any]], paper: str) -> dict[str, int]:
+    """Return how many of a paper's published numbers came to what, in words; empty if none came to anything."""
+    counts = Counter(row["verdict"] for row in numbers if row["paper"] == paper)
+    of_source = Counter(row["by_source"] for row in numbers if row["paper"] == paper and row["verdict"] == EXPLAINED)
+    if not counts.keys() & {INSIDE, EXPLAINED, UNEXPLAINED}:
+        return {}
+    words = {
+        "inside our interval": counts.pop(INSIDE, 0),
+        "explained": counts.pop(EXPLAINED, 0) - of_source["assumed"],
+        "explained by what we assume": of_source["assumed"],
+        "unexplained": counts.pop(UNEXPLAINED, 0),
+        **counts,
+    }
+    return {word: count for word, count in words.items() if count}
 
 
 def _ranks(figures: list[Figure]) -> dict[str, Any] | None:

@@ -24,8 +24,8 @@ from bench.report.style import RANDOM_ARMS, applied
 # Inches: of a panel's own space, less what its labels take on a page of panels; room around it on the canvas.
 _LABELS, _ROOM = (0.75, 0.72), 4.0
 _POINTS = 72.0
-# Wider panels would have to be scrolled sideways on a phone.
-_WIDEST = 3.6
+# Wider panels would have to be scrolled sideways on a phone: of the axes in inches, of all in points.
+_WIDEST, _PHONE = 3.6, 350.0
 # Points around a panel.
 _PAD = 3.0
 # A legend's sample, in points.
@@ -79,7 +79,15 @@ def picture(plot: Plot, prefix: str) -> Picture:
 def _canvas(panel: Panel, size: Sequence[float]) -> tuple[Axes, Bbox]:
     """Return a panel on a canvas of its own, and the box that holds all of it, in points."""
     width, height = (max(1.0, whole - labels) for whole, labels in zip(size, _LABELS, strict=True))
-    width = width if panel.is_table else min(width, _WIDEST)
+    if panel.is_table:
+        return _sized(panel, width, height)
+    axes, box = _sized(panel, min(width, _WIDEST), height)
+    over = (box.width - _PHONE) / _POINTS
+    return _sized(panel, max(min(width, _WIDEST) - over, 1.2), height) if over > 0 else (axes, box)
+
+
+def _sized(panel: Panel, width: float, height: float) -> tuple[Axes, Bbox]:
+    """Return a panel with axes of a size in inches, and the box that holds all of it."""
     whole = width + 2 * _ROOM, height + 2 * _ROOM
     figure = Figure(figsize=whole, dpi=_POINTS)
     canvas = FigureCanvasAgg(figure)

@@ -14,6 +14,7 @@ from bench.errors import BenchError
 from bench.report.claims import VERDICTS, after_holm
 from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
+from bench.report.gallery.finding import finding
 from bench.report.gallery.inputs import PAGES
 from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
@@ -21,11 +22,12 @@ from bench.report.gallery.text import duration, interval, number, readable
 from bench.report.plot import Plot
 from bench.report.provenance import PACKAGED, SURROGATE, Provenance, number_of_repetitions
 from bench.report.reading import Reading
-from bench.report.readings import EXPLAINED, INSIDE, UNEXPLAINED, specification
+from bench.report.readings import AS_PRINTED, EXPLAINED, INSIDE, UNEXPLAINED, specification
 from bench.report.render import plot_of
 from bench.report.results import Results
 
 PARTS = ("env", "algorithm", "tuner")
+PICTURES = ("png", "svg", "pdf")
 SCALES = ("paper", "reduced", "quick", "smoke")
 _CLAIM = (
     *("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect"),
@@ -200,31 +202,55 @@ class Result:
         """How many published means lie inside the interval of the measured mean, and of how many."""
         return sum(row.is_inside for row in self.published), len(self.published)
 
+    @property
+    def finding(self) -> str:
+        """What its claims came to, in a sentence."""
+        return finding([[case["verdict"] for case in cases] for cases in self.grouped_claims()])
+
+    @property
+    def downloads(self) -> dict[str, list[tuple[str, str]]]:
+        """Files to be downloaded, by what they are: what each is called, and its name."""
+        found: dict[str, list[tuple[str, str]]] = {"Picture": [], "Other pictures": [], "Tables": []}
+        name = self._figure.name if self._figure else self.folder.parent.name
+        for file in self.files:
+            stem, _, ending = file.rpartition(".")
+            if ending in PICTURES:
+                is_main = stem == name
+                words = ending.upper() if is_main else f"{stem.removeprefix(f'{name}_')} {ending.upper()}"
+                found["Picture" if is_main else "Other pictures"].append((words, file))
+            elif ending in ("csv", "tex") or file == "manifest.json":
+                found["Tables"].append((file, file))
+        return {kind: own for kind, own in found.items() if own}
+
     def readings(self) -> "ReadingsView | None":
-        """Return what the page shows of the figure's readings; None if it has none, or they have not been run."""
-        if self._figure is None or not self._figure.readings or "readings.csv" not in self.files:
+        """Return what the page shows of the figure's readings and published numbers; None where there are neither."""
+        if self._figure is None or self.is_own:
             return None
-        claims = self._csv("readings.csv", {"claim": str, "reading": str})
-        numbers = self._csv("numbers.csv", {"reading": str}) if "numbers.csv" in self.files else pd.DataFrame()
-        names = [reading.name for reading in self._figure.readings]
-        if not set(claims.get("reading", [])) <= set(names):
-            self.problems.append("readings.csv has other readings than the figure: they are not shown")
+        claims, numbers = (
+            self._csv(name, {"claim": str, "reading": str, "by": str}) if name in self.files else pd.DataFrame()
+            for name in ("readings.csv", "numbers.csv")
+        )
+        if claims.empty and numbers.empty:
+            return None
+        names = [reading.name for reading in self._figure.readings] or [AS_PRINTED]
+        if not {*claims.get("reading", []), *numbers.get("reading", [])} <= set(names):
+            self.problems.append("readings.csv or numbers.csv has other readings than the figure: they are not shown")
             return None
         matrix: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
         for row in claims.fillna({"case": "", "text": ""}).to_dict("records"):
             verdicts = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
             verdicts[row["reading"]] = row["verdict"]
-        drawn = None
-        if len(numbers):
-            try:
-                drawn = picture(specification(self._figure, numbers), f"{self.scale}-numbers-")
-            except (KeyError, TypeError, ValueError) as error:
-                self.problems.append(f"no picture of the numbers: numbers.csv doesn't fit the figure ({error})")
-        counts: dict[str, int] = {}
-        if drawn:
-            of_numbers = numbers.loc[numbers["reading"] == names[0], "verdict"]
-            counts = {word: int((of_numbers == word).sum()) for word in (INSIDE, EXPLAINED, UNEXPLAINED)}
-        return ReadingsView(self._figure.readings, matrix, readable(numbers) if drawn else None, drawn, counts)
+        drawn, counts = None, dict[str, int]()
+        try:
+            if len(numbers):
+                of_numbers = numbers.loc[numbers["reading"] == names[0], "verdict"]
+                counts = {word: int((of_numbers == word).sum()) for word in (INSIDE, EXPLAINED, UNEXPLAINED)}
+                if self._figure.readings:
+                    drawn = picture(specification(self._figure, numbers), f"{self.scale}-numbers-")
+        except (KeyError, TypeError, ValueError) as error:
+            self.problems.append(f"no picture of the numbers: numbers.csv doesn't fit the figure ({error})")
+        shown = readable(numbers.drop(columns="cell", errors="ignore")) if counts else None
+        return ReadingsView(self._figure.readings, matrix, shown, drawn, counts)
 
     def grouped_claims(self, verdict: str = "") -> list[list[dict[str, Any]]]:
         """Return, claim by claim, the cases that have a verdict; of all verdicts by default."""

@@ -6,7 +6,7 @@
   const said = form.querySelector("output");
   const texts = new Map(items.map((item) => [item, `${item.textContent} ${item.dataset.words ?? ""}`.toLowerCase()]));
   const heads = [...document.querySelectorAll(".sortable th")];
-  const anchor = form.closest("section")?.id ?? "claims";
+  const anchor = form.dataset.anchor;
   let order = "";
 
   function show() {

@@ -5,6 +5,7 @@
   const plots = [...document.querySelectorAll(".plot")];
   const tip = document.getElementById("tip");
   const hidden = new Map(plots.map((plot) => [plot.dataset.view, new Set()]));
+  const chosen = new Map(); // by plot the select of its panel, where it has several
   const methods = (plot) => [...plot.querySelectorAll("[data-method]")].map((button) => button.dataset.method);
 
   function show(plot) {
@@ -13,11 +14,15 @@
     for (const button of plot.querySelectorAll("[data-method]")) {
       button.setAttribute("aria-pressed", String(!off.has(button.dataset.method)));
     }
+    const panel = chosen.get(plot)?.value ?? "";
+    plot.querySelector(".panels")?.classList.toggle("one", panel !== "");
+    plot.querySelectorAll(".picture").forEach((own, i) => own.classList.toggle("away", panel !== "" && panel !== String(i)));
   }
 
   function write(anchor) {
     const view = new URLSearchParams();
     for (const [scale, names] of hidden) for (const name of names) view.append(scale, name);
+    for (const [plot, select] of chosen) if (select.value) view.append(`panel-${plot.dataset.view}`, +select.value + 1);
     const query = view.toString();
     if (anchor || query) history.replaceState(null, "", "#" + anchor + (query ? "?" + query : ""));
   }
@@ -32,8 +37,11 @@
       const known = methods(plot);
       const names = view.getAll(plot.dataset.view).filter((name) => known.includes(name));
       hidden.set(plot.dataset.view, new Set(names));
+      const number = view.get(`panel-${plot.dataset.view}`);
+      const select = chosen.get(plot);
+      if (select) select.value = [...select.options].some((own) => own.value && +own.value + 1 === +number) ? +number - 1 : "";
       show(plot);
-      if (names.length) plot.closest("details")?.setAttribute("open", "");
+      if (names.length || select?.value) plot.closest("details")?.setAttribute("open", "");
     }
     target?.scrollIntoView();
   }
@@ -108,7 +116,24 @@
     addEventListener("scroll", leave, { passive: true });
   }
 
+  function choosePanel(plot, panels) {
+    const label = document.createElement("label");
+    const select = document.createElement("select");
+    const titles = panels.map((panel) => panel.dataset.title);
+    ["all", ...titles].forEach((title, i) => select.append(new Option(title, i ? i - 1 : "")));
+    label.className = "key";
+    label.append("Panel ", select);
+    plot.querySelector(".legend")?.append(label);
+    chosen.set(plot, select);
+    select.addEventListener("change", () => {
+      show(plot);
+      write(encodeURIComponent(plot.dataset.view));
+    });
+  }
+
   for (const plot of plots) {
+    const panels = [...plot.querySelectorAll(".picture")];
+    if (panels.length > 1) choosePanel(plot, panels);
     plot.addEventListener("click", (event) => onClick(plot, event));
     for (const panel of plot.querySelectorAll(".picture")) follow(plot, panel);
   }

@@ -1,0 +1,57 @@
+"""Pages of the documentation, so that what the pages of results refer to can be read beside them."""
+
+import itertools
+import re
+from collections.abc import Collection
+
+from markdown_it import MarkdownIt
+
+_REGION = 'tabindex="0" role="region" aria-label="{} {}"'
+
+
+def title_of(text: str) -> str:
+    """Return the heading of a Markdown text."""
+    match = re.search(r"^# (.+)$", text, re.MULTILINE)
+    return match[1] if match else ""
+
+
+def page_of(text: str, names: Collection[str]) -> str:
+    """Return a Markdown text of the folder ``docs`` as HTML for a page in the folder of results.
+
+    Parameters
+    ----------
+    text
+        The text.
+    names
+        Texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``.
+    """
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(re.sub(r"<!--.*?-->", "", text))
+    html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>', html)
+    number = itertools.count(1)
+    html = re.sub("<table>", lambda _: f'<div class="scroll" {_REGION.format("table", next(number))}><table>', html)
+    html = re.sub("<pre>", lambda _: f'<pre class="scroll" {_REGION.format("code", next(number))}>', html)
+    html = html.replace("</table>", "</table></div>")
+    return re.sub(r'(href|src)="([^"]*)"', lambda match: f'{match[1]}="{_address(match[2], names)}"', html)
+
+
+def _address(address: str, names: Collection[str]) -> str:
+    """Return where a link leads from the folder of results; texts of results lead to their pages."""
+    if re.match(r"\w+:|#", address):
+        return address
+    path, hash_sign, anchor = address.partition("#")
+    name = path.removesuffix(".md")
+    if name in names:
+        return f"{name}.html{hash_sign}{anchor}"
+    if not path.startswith("../results/"):
+        return f"../docs/{address}" if not path.startswith("../") else address
+    own = path.removeprefix("../results/")
+    figure = re.fullmatch(r"(\w+/\w+)/[\w-]+/\w+\.md", own)
+    if figure:
+        return f"{figure[1]}/index.html"
+    return {"claims.md": "claims.html", "numbers.md": "numbers.html"}.get(own, own)
+
+
+def _anchor(heading: str) -> str:
+    """Return a heading's id as GitHub makes it."""
+    words = re.sub(r"<[^>]*>", "", heading).lower()
+    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
