@@ -13,6 +13,8 @@ SAMPLE ?=
 SEED   ?=
 FORMAT ?=
 PEERS  ?=
+SERVE  ?=
+PORT   ?=
 
 # FIGURE is figure2 together with PAPER, or syndicated/figure2 alone.
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
@@ -23,9 +25,10 @@ help:
 	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
 	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
+	@echo 'make gallery [SERVE=1] [PORT=8765]'
 	@echo 'make verify [FIGURE=cdt/figure2] [SAMPLE=180, in seconds] [SEED=0]'
 	@echo 'make benchmark [PEERS=1, beside other libraries]'
-	@echo 'make test | test-release | lint | gallery | docs | setup | clean'
+	@echo 'make test | test-release | lint | docs | setup | clean'
 
 setup: $(STAMP)
 
@@ -63,7 +66,7 @@ benchmark: setup
 	$(PY) -m runners.$(if $(PEERS),peers,benchmark)
 
 gallery: setup
-	$(PY) -m runners.gallery
+	$(PY) -m runners.gallery $(if $(SERVE),serve=true) $(if $(PORT),port=$(PORT))
 
 docs: setup
 	$(PY) -m runners.docs

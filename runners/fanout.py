@@ -14,6 +14,7 @@ from bench.seeding import Seeds
 from runners.capture import environment
 from runners.experiment import Experiment, build, part_classes, play
 from runners.experiment import check as check_experiment
+from runners.live import LiveRun
 from runners.pool import Runner, end_with, limit_threads, one_thread, pool, time_limit, workers
 from runners.progress import progress_bar
 from runners.store import Store
@@ -353,7 +354,9 @@ def run_all(
     total = sum(len(numbers) for _, numbers in missing)
     fan = FanOut(store, jobs=1 if jobs == 1 else max(min(jobs, total), 2) if jobs > 1 else jobs, runner=runner)
     if total:
-        with progress_bar((runner or Runner()).progress) as progress, fan.running():
+        with progress_bar((runner or Runner()).progress, results=store.root) as progress, fan.running():
+            runs = [LiveRun(run_id=run_id, labels={}, repetitions=number) for run_id, number in wanted.items()]
+            progress.announce("", None, runs)
             for experiment, numbers in missing:
                 progress.expect("", experiment.settings["horizon"], len(numbers))
                 fan.add(experiment, numbers)

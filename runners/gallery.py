@@ -1,11 +1,15 @@
-"""Pages of all results, to be opened in a browser: python -m runners.gallery"""
+"""Pages of all results, to be opened in a browser: python -m runners.gallery
+
+With ``serve=true`` they are served on this machine alone, at ``port`` (default: 8765), and kept up to date while runs
+go on, which the page ``live.html`` shows.
+"""
 
 import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bench.errors import BenchError, one_line
+from bench.errors import BenchError, ConfigError, one_line
 from bench.report.figure import Figure
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.published import published_overview, published_text
@@ -15,6 +19,7 @@ from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
 from runners.store import results_folder, write_text
 
+PORT = 8765
 DOCS = CHECKOUT / "docs" if CHECKOUT else None
 """The documentation; an installed wheel has none."""
 
@@ -57,14 +62,48 @@ def _configured() -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
 
 
 def main() -> int:
-    """Write the gallery into the folder of results; return the exit code."""
+    """Write the gallery into the folder of results, and serve it if asked to; return the exit code."""
+    words = sys.argv[1:]
+    if "--help" in words or "-h" in words:
+        print(__doc__)
+        return 0
     try:
-        first, count = write_gallery(results_folder())
+        port = _port(words)
+        if port is None:
+            first, count = write_gallery(results_folder())
+            print(f"gallery, {count} pages written: {first}")
+        else:
+            from runners.serve import serve
+
+            serve(results_folder(), port, lambda: write_gallery(results_folder()))
     except (BenchError, OSError) as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
         return 1
-    print(f"gallery, {count} pages written: {first}")
+    except KeyboardInterrupt:
+        return 0
     return 0
+
+
+def _port(words: list[str]) -> int | None:
+    """Return the port to serve at; None if the pages are only to be written.
+
+    Raises
+    ------
+    ConfigError
+        When a word is none of those expected.
+    """
+    found = {"serve": "false", "port": str(PORT)}
+    for word in words:
+        key, _, value = word.partition("=")
+        if key not in found:
+            raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(sorted(found))}")
+        found[key] = value
+    serve, port = found["serve"].lower(), found["port"]
+    if serve not in ("true", "false"):
+        raise ConfigError(f"serve: found '{found['serve']}', expected true or false")
+    if not port.isdigit() or not 1024 <= int(port) <= 65535:
+        raise ConfigError(f"port: found '{port}', expected a whole number from 1024 to 65535")
+    return int(port) if serve == "true" else None
 
 
 if __name__ == "__main__":

@@ -3,8 +3,12 @@
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from runners.live import Live, LiveRun
 
 
 class Progress:
@@ -14,10 +18,13 @@ class Progress:
     ----------
     words
         What stands before the bar.
+    live
+        Where it is written how far all is, for pages that show it.
     """
 
-    def __init__(self, words: str = "") -> None:
+    def __init__(self, words: str = "", live: Live | None = None) -> None:
         self.words = words
+        self.live = live
         self.finished = 0
         self.total = 0
         self._start = time.monotonic()
@@ -27,10 +34,18 @@ class Progress:
         self._spent = 0.0
         self._foreseen: dict[str, int] = {}
 
+    def announce(self, group: str, figure: Mapping[str, Any] | None, runs: Sequence[LiveRun]) -> None:
+        """Say what a group consists of, for pages that show it: a figure, None for a single run, and experiments."""
+        if self.live:
+            self.live.announce(group, figure, runs)
+
     def expect(self, group: str, horizon: int, repetitions: int) -> None:
         """Add repetitions to come, each of ``horizon`` rounds."""
         self.total += repetitions
         self._expected[group] += horizon * repetitions
+        if self.live and group in self.live.groups:
+            self.live.groups[group].total += repetitions
+            self._tell()
 
     def foresee(self, group: str, rounds: int) -> None:
         """Say how many rounds of a group will probably be asked for later; they count for the time left alone."""
@@ -44,7 +59,15 @@ class Progress:
             self._played[group] += horizon
             self._seconds[group] += seconds
             self._spent += seconds
+        if self.live:
+            if group in self.live.groups:
+                self.live.groups[group].finished += 1
+            self._tell()
         self.show()
+
+    def _tell(self) -> None:
+        if self.live:
+            self.live.write(self.words, self.finished, self.total, self.seconds_left())
 
     def seconds_left(self) -> float | None:
         """Return the estimate, None as long as nothing is known.
@@ -67,7 +90,7 @@ class Progress:
 
 
 @contextmanager
-def progress_bar(shown: bool | None, words: str = "") -> Iterator[Progress]:
+def progress_bar(shown: bool | None, words: str = "", results: Path | None = None) -> Iterator[Progress]:
     """Yield what moves the bar on.
 
     Parameters
@@ -76,10 +99,21 @@ def progress_bar(shown: bool | None, words: str = "") -> Iterator[Progress]:
         Whether it is shown on stderr; None: only on a terminal.
     words
         What stands before the bar; ``words`` of what is yielded changes it.
+    results
+        The folder of results, where a file says how far all is; None: there is none.
     """
-    if not (sys.stderr.isatty() if shown is None else shown):
-        yield Progress(words)
-        return
+    live = Live(results) if results else None
+    try:
+        is_shown = sys.stderr.isatty() if shown is None else shown
+        with _bar(words, live) if is_shown else nullcontext(Progress(words, live)) as progress:
+            yield progress
+    finally:
+        if live:
+            live.remove()
+
+
+@contextmanager
+def _bar(words: str, live: Live | None) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -105,7 +139,7 @@ def progress_bar(shown: bool | None, words: str = "") -> Iterator[Progress]:
                     left="" if left is None else f"about {duration(left)} left",
                 )
 
-        yield Shown(words)
+        yield Shown(words, live)
 
 
 def duration(seconds: float) -> str:

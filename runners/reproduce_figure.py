@@ -30,6 +30,7 @@ from runners.committed import SECONDS, CommittedRepetitions, write_repetitions
 from runners.compose import PARTS
 from runners.fanout import Answer, FanOut, Key
 from runners.figures import LabelledRun, by_reading, expand, load_paper, unfold, without_reading
+from runners.live import LiveRun
 from runners.pool import Runner
 from runners.progress import Progress, progress_bar
 from runners.store import Store, results_folder, write_text
@@ -179,7 +180,7 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
     others = [plan for plan in plans if plan.figure.source != "timing"]
     fan = FanOut(store, jobs=jobs, runner=runner)
     finished = 0
-    with progress_bar(runner.progress) as progress, fan.running():
+    with progress_bar(runner.progress, results=store.root) as progress, fan.running():
         runs = _Runs(fan, store, progress)
         while others:
             runs.open(others.pop(0))
@@ -230,6 +231,7 @@ class _Runs:
 
     def _ask(self, work: _Work, *, check: bool = False) -> None:
         """Ask for the repetitions that a figure lacks."""
+        self._progress.announce(work.name, work.plan.figure, _live_runs(work.drawn))
         for one in sorted(work.drawn, key=lambda one: -one.run.settings.horizon):
             experiment = one.run.experiment
             there = self._store.done(experiment.run_id)
@@ -302,6 +304,15 @@ class _Runs:
         if seen.open_cases:
             self._ask(work)
         return seen.open_cases > 0
+
+
+def _live_runs(drawn: list[LabelledRun]) -> list[LiveRun]:
+    """Return what is said of experiments while they run: those of the first reading."""
+    return [
+        LiveRun(run_id=one.run.experiment.run_id, labels=one.labels, repetitions=one.run.settings.repetitions)
+        for one in drawn
+        if READING not in one.labels
+    ]
 
 
 def _committed(plan: FigurePlan, drawn: list[LabelledRun]) -> CommittedRepetitions:

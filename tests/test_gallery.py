@@ -27,6 +27,7 @@ from markupsafe import escape
 
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.gallery.beside import Beside, groups, place
+from bench.report.gallery.finding import finding
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.small import small
 from bench.report.gallery.text import duration, number, readable
@@ -366,6 +367,7 @@ def test_the_command_writes_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["gallery"])
     assert gallery.main() == 0
     assert capsys.readouterr().out.strip().endswith(str(tmp_path / "index.html"))
     assert (tmp_path / "syndicated/index.html").is_file()
@@ -421,3 +423,77 @@ def test_findings_rest_on_the_verdicts_of_the_reference_results() -> None:
             assert found == set(verdicts), f"{path.stem} {figure} {claim}: read its finding again"
             checked += 1
     assert checked > 10
+
+
+@pytest.mark.parametrize(
+    ("claims", "sentence"),
+    [
+        ([], ""),
+        ([["holds"]], "The claim holds."),
+        ([["says_nothing"]], "The claim says nothing."),
+        ([["holds", "open", "holds", "tie"]], "Of the claim's 4 cases, 2 hold, 1 is a tie and 1 is open."),
+        ([["holds", "open"], ["fails"], ["holds", "fails"]],
+         "Of 3 claims, 1 holds wherever it is decided, 1 fails wherever it is decided and 1 differs from case to "
+         "case."),
+        ([["open", "says_nothing"], ["open"], ["says_nothing"]], "Of 3 claims, 2 are open and 1 says nothing."),
+        ([["tie", "open"], ["tie"]], "Of 2 claims, 2 are ties wherever they are decided."),
+    ],
+)  # fmt: skip
+def test_a_finding_is_a_sentence_on_the_verdicts(claims: list[list[str]], sentence: str) -> None:
+    assert finding(claims) == sentence
+
+
+def test_a_page_begins_with_what_its_claims_came_to(site: Path) -> None:
+    assert "Of the claim's 2 cases, 1 holds and 1 fails." in words_of(site / "habo/limits/index.html")
+
+
+def test_all_files_can_be_downloaded(tmp_path: Path) -> None:
+    folder = tmp_path / "syndicated/figure2/quick"
+    write(folder, CURVES)
+    for name in ("figure2.pdf", "table.tex", "figure2_readings.png"):
+        (folder / name).write_text("x")
+    page = Page(build(read(tmp_path, FIGURES_MADE))["syndicated/figure2/index.html"])
+    wanted = ("figure2.png", "figure2.svg", "figure2.pdf", "table.tex", "figure2_readings.png", "finals.csv")
+    assert {f"quick/{name}" for name in wanted} <= set(page.links)
+    assert "Picture: PDF PNG SVG" in " ".join(page.words.split())
+    assert "readings PNG" in page.words
+
+
+def test_published_numbers_are_counted_on_the_card_and_have_a_page(site: Path) -> None:
+    numbers = pd.DataFrame(
+        [("habo", f"cell {i}", 1.0, *what, "dots") for i, what in enumerate([
+            ("inside", "as printed", "stated"), ("explained", "code", "code"), ("explained", "x", "assumed"),
+            ("unexplained", None, None), ("not run", None, None), ("not run", None, None)])],
+        columns=["paper", "cell", "published", "verdict", "by", "by_source", "figure"],
+    )  # fmt: skip
+    pages = build(read(site, FIGURES_MADE), numbers)
+    words = " ".join(Page(pages["index.html"]).words.split())
+    counts = "1 inside our interval, 1 explained, 1 explained by what we assume, 1 unexplained, 2 not run"
+    assert f"6 published numbers : {counts}".replace(" :", ":") in words
+    page = pages["numbers.html"]
+    assert page.count("<tr data-paper=") == 6
+    assert 'href="habo/dots/index.html"' in page
+    unrun = build(read(site, FIGURES_MADE), numbers[numbers["verdict"] == "not run"])
+    assert "published numbers</a>: " not in unrun["index.html"]
+
+
+def test_documentation_is_read_beside_the_pages() -> None:
+    text = """# Which & why
+<!-- claim: a/b#1: holds -->
+See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claims.md), [a page](findings.md#a-b),
+[it](extend.md), [there](https://a.example/b) and ![a picture](../results/a.png).
+
+| a | b |
+| --- | --- |
+| <script>x</script> | 1 |
+"""
+    page = build([], docs={"why": text, "findings": "# Found\n"})["why.html"]
+    own = Page(page)
+    assert own.links[2:] == [
+        "cdt/figure2/index.html", "claims.html", "findings.html#a-b", "../docs/extend.md", "https://a.example/b",
+        "a.png",
+    ]  # fmt: skip
+    assert own.ids == ["which--why"]
+    assert "<title>Which &amp; why</title>" in page
+    assert "<script>x" not in page
+    assert "claim: a/b" not in page

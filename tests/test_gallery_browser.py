@@ -245,6 +245,32 @@ def test_the_legend_hides_and_isolates_methods_and_the_address_keeps_it(browser:
     assert browser.complaints == []
 
 
+def test_one_panel_at_a_time_and_the_address_keeps_it(browser: Chromium, site: Path) -> None:
+    address = (site / "syndicated/figure2/index.html").as_uri()
+    shown = """[...document.querySelectorAll("#plot-paper-surrogate .picture")]
+      .filter((panel) => panel.getBoundingClientRect().width).map((panel) => panel.dataset.title)"""
+    browser.open(address, 1440)
+    assert browser.run(shown) == PANELS
+    browser.run("""(() => { const select = document.querySelector("#plot-paper-surrogate select"); select.value = "1";
+      select.dispatchEvent(new Event("change")); })()""")
+    assert browser.run(shown) == PANELS[1:]
+    view = browser.run("location.hash")
+    assert view == "#paper-surrogate?panel-paper-surrogate=2"
+    browser.open(address + view, 375)
+    assert browser.run(shown) == PANELS[1:]
+    browser.open(address + "#paper-surrogate?panel-paper-surrogate=9", 375)
+    assert browser.run(shown) == PANELS
+
+
+def test_panels_need_no_dragging_on_a_phone(browser: Chromium, site: Path) -> None:
+    """All but tables of cells, which would become too small to read."""
+    wider = """[...document.querySelectorAll(".picture")].filter((own) => own.scrollWidth > own.clientWidth)
+      .map((own) => own.dataset.title)"""
+    for page in ("syndicated/figure2", "syndicated/table1", "habo/dots", "habo/limits", "habo/spread", "habo/seconds"):
+        browser.open((site / page / "index.html").as_uri(), 375)
+        assert browser.run(wider) == [], page
+
+
 @pytest.mark.parametrize(
     ("page", "name", "parts"),
     [

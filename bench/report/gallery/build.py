@@ -21,7 +21,7 @@ from bench.report.gallery.docs import page_of, title_of
 from bench.report.gallery.inputs import PAGES, inputs_of
 from bench.report.gallery.result import DATA, PARTS, Result
 from bench.report.gallery.small import small
-from bench.report.gallery.text import number
+from bench.report.gallery.text import duration, number
 from bench.report.plot import Panel
 from bench.report.readings import EXPLAINED, INSIDE, UNEXPLAINED
 
@@ -240,7 +240,7 @@ def build(
         Texts of the documentation, in Markdown, by their names.
     """
     names = ("index", "claims", "numbers", "paper", "figure", "doc")
-    templates = {name: _environment().get_template(f"{name}.html.j2") for name in names}
+    templates = {name: environment().get_template(f"{name}.html.j2") for name in names}
     of_papers = [page for page in papers if not page.is_own]
     every = [figure for page in of_papers for figure in page.figures]
     totals = {verdict: sum(page.totals[verdict] for page in of_papers) for verdict in VERDICTS}
@@ -328,7 +328,8 @@ def _ranks(figures: list[Figure]) -> dict[str, Any] | None:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return where the templates are."""
     environment = Environment(
         loader=PackageLoader("bench.report.gallery"),
         autoescape=True,
@@ -348,7 +349,7 @@ def _environment() -> Environment:
         "groups": groups,
         "place": place,
     }
-    environment.filters["number"] = number
+    environment.filters |= {"number": number, "duration": duration}
     return environment
 
 

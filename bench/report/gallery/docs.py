@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Collection
+from html import unescape
 
 from markdown_it import MarkdownIt
 
@@ -53,5 +54,5 @@ def _address(address: str, names: Collection[str]) -> str:
 
 def _anchor(heading: str) -> str:
     """Return a heading's id as GitHub makes it."""
-    words = re.sub(r"<[^>]*>", "", heading).lower()
+    words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
     return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

@@ -1,0 +1,164 @@
+"""The gallery served on this machine: nothing outside the results is sent, and what runs is shown."""
+
+import http.client
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commands import Commands
+from gallery_site import CURVES
+
+from bench.errors import ConfigError
+from runners import gallery
+from runners.live import Live, LiveRun, Status, folder_of, running
+from runners.progress import Progress, progress_bar
+from runners.serve import Server
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "secret.txt").write_text("secret")
+    results = tmp_path / "results"
+    (results / "raw" / ".live").mkdir(parents=True)
+    (results / "raw" / ".live" / "x.json").write_text("secret")
+    (results / "index.html").write_text("<body>front</body>")
+    (results / "a b.csv").write_text("1,2\n")
+    (results / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (results / "folder").symlink_to(tmp_path)
+    return results
+
+
+@pytest.fixture
+def server(root: Path) -> Iterator[Server]:
+    with Server(root, 0) as one:
+        thread = threading.Thread(target=one.serve_forever, args=(0.01,))
+        thread.start()
+        yield one
+        one.shutdown()
+        thread.join()
+
+
+def ask(server: Server, path: str, method: str = "GET", host: str = "") -> tuple[int, str]:
+    """Return the status and the text of an answer; the path is sent as it stands."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+    connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Host", host or f"127.0.0.1:{server.server_port}")
+    connection.endheaders()
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def test_it_listens_on_the_loopback_interface_alone(server: Server) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    assert server.address == f"http://127.0.0.1:{server.server_port}/"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../secret.txt", "/..%2fsecret.txt", "/%2e%2e/secret.txt", "/raw/../../secret.txt",
+        "/raw/%2e%2e/%2e%2e/secret.txt", "//etc/passwd", "/etc/passwd", "/..\\secret.txt", "/link.txt", "/folder/secret.txt",
+        "/raw/.live/x.json", "/%00", "/run/../../secret.html", "/run/0123456789abcdef.html", "/raw", "/nothing.html",
+    ],
+)  # fmt: skip
+def test_nothing_outside_the_results_is_sent(server: Server, path: str) -> None:
+    status, text = ask(server, path)
+    assert status == 404
+    assert "secret" not in text.partition("<body")[2].replace(path, "")
+
+
+def test_files_of_the_results_are_sent(server: Server) -> None:
+    assert ask(server, "/a%20b.csv?x=1") == (200, "1,2\n")
+    assert ask(server, "/a%20b.csv", "HEAD") == (200, "")
+    for path in ("/", "/index.html"):
+        assert ask(server, path) == (200, '<body>front<script src="/live.js"></script></body>')
+    assert ask(server, "/", host=f"localhost:{server.server_port}")[0] == 200
+    assert ask(server, "/", host="elsewhere.example")[0] == 421  # a name that was made to lead here
+    assert ask(server, "/", "POST")[0] == 501
+
+
+def test_a_run_in_progress_shows_with_its_curves_so_far(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands = Commands(tmp_path)
+    words = ("env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=30", "output=json")
+    report = commands.here(monkeypatch, capsys, "run", *words, "repetitions=3").report
+    assert "Nothing is running" in ask(server, "/live.html")[1]
+    run_id = report["run_id"]
+    figure = {**CURVES, "name": "figure9", "title": "A figure", "claims": [], "published": [], "bounds": []}
+    with progress_bar(False, results=server.results) as progress:
+        progress.words = "cdt/figure9, 3 of 51 figures"
+        runs = [LiveRun(run_id=run_id, labels={"panel": "LinUCB, simulation", "method": "TL"}, repetitions=8)]
+        progress.announce("cdt/figure9", figure, runs)
+        progress.expect("cdt/figure9", 30, 8)
+        assert progress.live
+        for _ in range(3):
+            progress.live._written = 0
+            progress.advance("cdt/figure9", 30, 2.0)
+        status, text = ask(server, "/live.html")
+        assert status == 200
+        assert "3 of 8 repetitions, about" in text
+        assert "cdt/figure9, 3 of 51 figures" in text
+        assert "<h2>cdt/figure9: 3 of 8 repetitions</h2>" in text
+        mean = report["metrics"]["final_regret"]["mean"]
+        assert f'<td class="words">TL</td><td class="number">{mean:.4g}'[:60] in text
+        assert '<td class="number">3</td></tr>' in text
+        state = json.loads(ask(server, "/live.json?page=%2Findex.html")[1])
+        assert state == {"written": state["written"], "finished": 3, "total": 8, "running": 1}
+        assert state["written"] > 0
+    assert "Nothing is running" in ask(server, "/live.html")[1]
+    status, text = ask(server, f"/run/{run_id}.html")
+    assert status == 200
+    assert "3 repetitions." in text
+    assert "GaussianArms" in text
+    printed = commands.here(monkeypatch, capsys, "run", *words[:-1], "repetitions=3").out
+    assert f"/run/{run_id}.html" in printed.splitlines()[-1]
+
+
+def test_what_cannot_be_drawn_yet_is_said(server: Server) -> None:
+    live = Live(server.results)
+    live.announce("a/b", {"kind": "curves", "column": "regret", "foo": 1}, [])
+    live.groups["a/b"].finished, live.groups["a/b"].total = 1, 2
+    live.write("", 1, 2, None)
+    assert "cannot be drawn yet" in ask(server, "/live.html")[1]
+
+
+def test_the_dead_are_not_running(tmp_path: Path) -> None:
+    live = Live(tmp_path)
+    live.write("", 0, 1, None)
+    [known] = running(tmp_path)
+    assert known.pid == os.getpid()
+    (path,) = folder_of(tmp_path).iterdir()
+    dead = Status(pid=2**22 + 1, host=known.host, command="")  # larger than any process's number
+    (path.parent / "dead.json").write_text(dead.model_dump_json())
+    (path.parent / "broken.json").write_text("{")
+    assert running(tmp_path) == [known]
+    live.remove()
+    assert [left.name for left in folder_of(tmp_path).iterdir()] == ["broken.json"]
+
+
+def test_progress_without_a_folder_writes_nothing() -> None:
+    progress = Progress()
+    progress.announce("a", {}, [])
+    progress.expect("a", 10, 1)
+    progress.advance("a", 10, 1.0)
+    assert progress.live is None
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [([], None), (["serve=true"], 8765), (["port=9000", "serve=true"], 9000), (["serve=false", "port=9000"], None)],
+)
+def test_the_command_serves_when_it_is_asked_to(words: list[str], expected: int | None) -> None:
+    assert gallery._port(words) == expected
+
+
+@pytest.mark.parametrize("word", ["serve=yes", "port=80", "port=x", "foo=1", "serve"])
+def test_a_wrong_word_is_named(word: str) -> None:
+    with pytest.raises(ConfigError, match=word.partition("=")[0]):
+        gallery._port([word])
