@@ -25,7 +25,7 @@ from bench.report.style import RANDOM_ARMS, applied
 _LABELS, _ROOM = (0.75, 0.72), 4.0
 _POINTS = 72.0
 # Wider panels would have to be scrolled sideways on a phone: of the axes in inches, of all in points.
-_WIDEST, _PHONE = 3.6, 350.0
+_WIDEST, _PHONE = 3.6, 348.0
 # Points around a panel.
 _PAD = 3.0
 # A legend's sample, in points.
@@ -115,7 +115,7 @@ def _view(panel: Panel, axes: Axes, room: Any, prefix: str) -> View:
     box = f"{left:.1f} {top:.1f} {size[0]:.1f} {size[1]:.1f}"
     svg = f'<svg viewBox="{box}" role="img" aria-label="{escape(panel.title or "picture")}">{_body(file, prefix)}</svg>'
     marks = [_placed(mark, axes, height) for mark in panel.marks if mark.number and len(mark.numbers)]
-    return View(svg, round(size[0], 1), panel.title, [mark for mark in marks if mark["points"]])
+    return View(svg, round(float(size[0]), 1), panel.title, [mark for mark in marks if mark["points"]])
 
 
 def _body(file: io.StringIO, prefix: str) -> str:
