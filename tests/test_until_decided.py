@@ -251,7 +251,7 @@ def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_la
         def show(self) -> None:
             shown.append((self.words, self.total))
 
-    monkeypatch.setattr("runners.reproduce_figure.progress_bar", lambda _: nullcontext(Recorded()))
+    monkeypatch.setattr("runners.reproduce_figure.progress_bar", lambda *_, **__: nullcontext(Recorded()))
     words = ("tuner=my_module.Often,my_module.AsOften,my_module.Never",)
     answer = compare(*words)
     assert answer.code == 0, answer.err
