@@ -14,7 +14,7 @@ from bench.report.labels import canonical
 from bench.report.plot import Look, Mark, Plot, look_of
 from bench.report.results import Results
 from bench.report.rows import Rows, in_row
-from bench.report.selected import normal, normal_shift, number_run, printed, resampled
+from bench.report.selected import DROPPED, normal, normal_shift, number_run, printed, resampled
 from bench.report.series import series_name
 from bench.report.tables import by_experiment
 from bench.stats import Array
@@ -152,8 +152,9 @@ class Selection(Rows):
         if any(panel.marks for panel in plot.panels):
             ranked = next(series_name(data, key, axes) for key in data.keys if canonical(self.ranked_by) in key)
             plot.caption = [
-                f"Of {number_run(self.size)} repetitions all methods report the {self.size} in which {ranked}'s own "
-                f"{self.column} ranks 3rd to {self.size + 2}th, beside {self.size} repetitions that are not chosen. "
+                f"Of {number_run(self.size)} repetitions all methods report the {self.size} with the ranks "
+                f"{DROPPED + 1} to {DROPPED + self.size} by {ranked}'s own {self.column}, beside {self.size} repetitions "
+                "that are not chosen. "
                 "Whether published numbers were made so is not known.",
                 f"{_SETS:,} sets, drawn with replacement from our repetitions, or from a normal distribution with the "
                 "same means and covariances.",
