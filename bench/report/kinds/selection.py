@@ -153,8 +153,8 @@ class Selection(Rows):
             ranked = next(series_name(data, key, axes) for key in data.keys if canonical(self.ranked_by) in key)
             plot.caption = [
                 f"Of {number_run(self.size)} repetitions all methods report the {self.size} with the ranks "
-                f"{DROPPED + 1} to {DROPPED + self.size} by {ranked}'s own {self.column}, beside {self.size} repetitions "
-                "that are not chosen. "
+                f"{DROPPED + 1} to {DROPPED + self.size} by {ranked}'s own {self.column}, beside {self.size} "
+                "repetitions that are not chosen. "
                 "Whether published numbers were made so is not known.",
                 f"{_SETS:,} sets, drawn with replacement from our repetitions, or from a normal distribution with the "
                 "same means and covariances.",
