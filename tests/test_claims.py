@@ -780,6 +780,21 @@ def test_a_bound_above_the_largest_regret_says_nothing() -> None:
     assert verdict_of(gaps, finals)["verdict"] == "says_nothing"
 
 
+@pytest.mark.parametrize(("idle", "verdict"), [(20.0, "says_nothing"), (300.0, "holds"), (31.08, "holds")])
+def test_a_bound_that_a_tuner_satisfies_which_does_not_learn_says_nothing(idle: float, verdict: str) -> None:
+    formula = {"name": "exp3", "n_arms": 5}  # at 900 rounds 170.2
+    claim = {"kind": "bound", "measured": {"method": "A"}, "formula": formula, "against": {"method": "B"}}
+    finals = finals_of({(("method", "A"),): 10 + NOISE, (("method", "B"),): idle * 170.2 / 31.08 + NOISE}, rounds=900)
+    row = verdict_of(claim, finals)
+    assert row["verdict"] == verdict
+    assert (row["note"] == "B stays below the bound, too") == (verdict == "says_nothing")
+
+
+def test_against_goes_with_a_formula() -> None:
+    with pytest.raises(ConfigError, match="'against' goes with 'formula'"):
+        verdict_of({**BOUND, "candidates": [2], "against": {"method": "B"}}, bound_finals(100, [120, 90]))
+
+
 def test_a_setting_that_a_case_cannot_feel() -> None:
     finals = finals_of(
         {

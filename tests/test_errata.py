@@ -17,6 +17,9 @@ from scipy.stats import binom, norm, ttest_rel
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.report.computed.worked_examples import worked_examples
 from bench.seeding import Seeds
+from bench.space import Space
+from bench.tuners.base import Problem
+from bench.tuners.habo import HABO
 from runners.figures import load_figure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -290,6 +293,33 @@ def test_exp3_favours_the_arm_never_played() -> None:
     assert np.argmax(chances[2]) == 2
     assert np.argmax([0.368, 0.298, 0.33]) == 0
     assert verdict("EXP3, round 3", "most probable arm") == "inherited"
+
+
+def test_habo_inherits_no_guarantee() -> None:
+    """One hyper-parameter with two values, which pay .8 and 1: a fifth of all runs ends up playing the worse for good.
+
+    Their regret is .2 a round, and so .04 on average, whatever the number of rounds: linear.
+    """
+    locked = 0
+    for seed in range(20):
+        tuner = HABO()
+        tuner.start(Problem(Space.of(x=[0.8, 1.0]), 500), Seeds(seed))
+        for _ in range(500):
+            tuner.tell(tuner.ask()["x"])
+        locked += tuner.probabilities()["x"][0] > 0.999
+    assert locked == 4
+    # With the values' chances mixed as in EXP3, none of them falls below gamma / n.
+    tuner = HABO(mix_values=True, divide_exponents=True)
+    tuner.start(Problem(Space.of(x=[0.8, 1.0]), 500), Seeds(0))
+    for _ in range(500):
+        tuner.tell(tuner.ask()["x"])
+    assert tuner.probabilities()["x"].min() >= 0.05
+
+
+def test_habo_was_not_more_accurate_on_titanic_in_50_rounds() -> None:
+    scores = {("Titanic", 20): (0.8112, 0.8042), ("Titanic", 50): (0.8112, 0.8112)}
+    scores |= {("House Prices", 20): (0.8941, 0.8916), ("House Prices", 50): (0.8953, 0.8945)}
+    assert [case for case, (habo, bayes) in scores.items() if habo <= bayes] == [("Titanic", 50)]
 
 
 def test_habo_was_faster_on_house_prices_in_50_rounds() -> None:

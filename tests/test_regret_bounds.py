@@ -29,6 +29,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "exp3": {"n_arms": 5},
     "exp3_weight": {"n_arms": 5, "gamma": 0.05, "best": 0.3},
     "hedge": {"n_arms": 5, "eta": 0.0359},
+    "tuning": {"candidates": [5, 3]},
 }
 
 
@@ -53,6 +54,8 @@ def at(name: str, rounds: int, **numbers: Any) -> float:
         ("exp3_weight", 418.686),
         # 1.609438 / 0.0359 + 0.0359 * 1250
         ("hedge", 89.7061),
+        # 200 sqrt(1.718282) (2.836757 + 1.815444), the roots of 5 ln 5 and of 3 ln 3
+        ("tuning", 1219.651),
     ],
 )
 def test_bounds_by_hand(name: str, expected: float) -> None:

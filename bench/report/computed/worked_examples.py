@@ -25,13 +25,17 @@ class Quantity(NamedTuple):
     example, name
         Where it stands, and what it is.
     printed
-        As the paper has it: numbers with their digits, separated by blanks.
+        As the paper has it: numbers with their digits, separated by blanks; or the numbers that a statement implies.
     recomputed
         By the stated rule from what is printed before.
     right
         By the stated rule from the givens.
     why
         What went wrong.
+    cause
+        The slip behind it, in short: the same words wherever it is the same one.
+    stated
+        What the paper states, where it prints no number.
     """
 
     example: str
@@ -40,6 +44,8 @@ class Quantity(NamedTuple):
     recomputed: Numbers
     right: Numbers
     why: str = ""
+    cause: str = ""
+    stated: str = ""
 
     @property
     def verdict(self) -> str:
@@ -62,10 +68,26 @@ class Quantity(NamedTuple):
 
 
 def worked_examples() -> pd.DataFrame:
-    """Return one row per quantity: `example`, `quantity`, `printed`, `recomputed`, `right`, `verdict`, `why`."""
-    columns = ("example", "quantity", "printed", "recomputed", "right", "verdict", "why")
+    """Return one row per quantity.
+
+    Returns
+    -------
+    DataFrame
+        `example`, `quantity`, `printed` (numbers, or a statement in brackets), `recomputed`, `right`, `verdict`,
+        `cause` (of slips; one cause may be behind several), `why`.
+    """
+    columns = ("example", "quantity", "printed", "recomputed", "right", "verdict", "cause", "why")
     rows = [
-        (one.example, one.name, one.printed, one.spelled(one.recomputed), one.spelled(one.right), one.verdict, one.why)
+        (
+            one.example,
+            one.name,
+            f"[{one.stated}]" if one.stated else one.printed,
+            one.spelled(one.recomputed),
+            one.spelled(one.right),
+            one.verdict,
+            one.cause if one.verdict == "slip" else "",
+            one.why,
+        )
         for one in quantities()
     ]
     return pd.DataFrame(rows, columns=list(columns))
@@ -144,9 +166,18 @@ def _etc_policy() -> list[Quantity]:
         Quantity(first, "rounds of exploration m k", "6", explored, explored),
         Quantity(first, "arms of rounds 1 to 6, (t mod k) + 1", "2 3 1 2 3 1", chosen, chosen),
         Quantity(
-            first, "t mod k in rounds 1 to 6", "2 2 2 2 2 2", turns, turns, "said to be k - 1; it runs from 0 to k - 1"
+            first,
+            "t mod k in rounds 1 to 6",
+            "2 2 2 2 2 2",
+            turns,
+            turns,
+            "it runs from 0 to k - 1",
+            "remainder",
+            "equal to k - 1",
         ),
-        Quantity(then, "rounds done when the arms are compared", "5", explored, explored, "m k rounds come first"),
+        Quantity(
+            then, "rounds done when the arms are compared", "5", explored, explored, "m k rounds come first", "5 for 6"
+        ),
         Quantity(then, "arm committed to", "2", [_best(means)], [_best(means)]),
     ]
 
@@ -162,30 +193,53 @@ def _etc_bound() -> list[Quantity]:
     where, counts = "ETC, bound (section 5)", "ETC, counts (section 6)"
     gap_of_n = "n = 10 stands for m = 2 in the exponent, the gaps are mixed up; the number follows from neither"
     return [
-        Quantity(where, "arms with gap 0", "0", [1], [1], "the best arm's gap is 0; here all three are positive"),
-        Quantity(where, "m times the sum of the gaps", "28", [exploration], [exploration], "2 (3 + 7 + 2)"),
-        Quantity(where, "rounds after the exploration, n - m k", "6", [committed], [committed], "10 - 2 * 3"),
+        Quantity(
+            where,
+            "arms with gap 0",
+            "0",
+            [1],
+            [1],
+            "the best arm's gap is 0; here all three are positive",
+            "no best arm",
+            "gaps 3, 7 and 2",
+        ),
+        Quantity(where, "m times the sum of the gaps", "28", [exploration], [exploration], "2 (3 + 7 + 2)", "addition"),
+        Quantity(
+            where, "rounds after the exploration, n - m k", "6", [committed], [committed], "10 - 2 * 3", "subtraction"
+        ),
         Quantity(
             where, "term of gap 2", "0.2706", [by_gap[2.0]], [by_gap[2.0]], "though written with n = 10 and gap 3"
         ),
-        Quantity(where, "term of gap 3", "0.000091492", [by_gap[3.0]], [by_gap[3.0]], gap_of_n),
-        Quantity(where, "term of gap 7", "1.027e-10", [by_gap[7.0]], [by_gap[7.0]], gap_of_n),
-        Quantity(where, "bound of the regret", "28.2706", [from_printed], [total], "the factor n - m k is dropped"),
+        Quantity(where, "term of gap 3", "0.000091492", [by_gap[3.0]], [by_gap[3.0]], gap_of_n, "n for m, gaps mixed"),
+        Quantity(where, "term of gap 7", "1.027e-10", [by_gap[7.0]], [by_gap[7.0]], gap_of_n, "n for m, gaps mixed"),
         Quantity(
-            counts,
-            "sum over the arms of E[T_i(n)] as its formula has it",
-            f"{arms * (pulls + committed)}",
-            [arms * pulls + committed],
-            [arms * pulls + committed],
-            "m + (n - m k) for every arm lacks the factor P(A = i); the sum must be n",
+            where,
+            "bound of the regret",
+            "28.2706",
+            [from_printed],
+            [total],
+            "the factor n - m k is dropped",
+            "factor dropped",
         ),
         Quantity(
             counts,
-            "bound of P(A = i), gap 2, as its formula has it",
+            "sum over the arms of E[T_i(n)]",
+            f"{arms * (pulls + committed)}",
+            [arms * pulls + committed],
+            [arms * pulls + committed],
+            "the factor P(A = i) is missing: the sum would be 18, and must be n",
+            "count without probability",
+            "m + (n - m k) for every arm",
+        ),
+        Quantity(
+            counts,
+            "bound of P(A = i), gap 2",
             f"{pulls + committed:.3f}",
             [probability],
             [probability],
-            "a count, m + (n - m k), bounds no probability; exp(-m Delta^2 / 4) does",
+            "a count bounds no probability; exp(-m Delta^2 / 4) does",
+            "count for a probability",
+            "at most m + (n - m k)",
         ),
     ]
 
@@ -195,12 +249,14 @@ def _ucb1() -> list[Quantity]:
     two, three = "UCB1, round 2 (section 9)", "UCB1, round 3 (section 9)"
     once, again = ucb1_bonus(3, 1), np.array([ucb1_bonus(4, pulls) for pulls in (2, 1, 1)])
     printed_again = np.array([0.924, 1.553, 1.553])
-    squared = "no value of sqrt(2 ln t / N); 1.386 is ln 4"
+    squared = "no value of sqrt(2 ln t / N)"
     return [
-        Quantity(two, "sqrt(2 ln 3)", "1.386", [once], [once], squared),
+        Quantity(two, "sqrt(2 ln 3)", "1.386", [once], [once], squared, "value of a root"),
         Quantity(two, "indices of the arms", "2.386 1.886 2.186", means + 1.386, means + once, "from 1.386"),
         Quantity(two, "arm chosen", "1", [_best(means + 1.386)], [_best(means + once)]),
-        Quantity(three, "sqrt(2 ln 4 / N) of N = 2, 1", "0.924 1.553", again[:2], again[:2], "no value of the root"),
+        Quantity(
+            three, "sqrt(2 ln 4 / N) of N = 2, 1", "0.924 1.553", again[:2], again[:2], squared, "value of a root"
+        ),
         Quantity(
             three, "indices of the arms", "1.924 2.053 2.353", means + printed_again, means + again, "from .924, 1.553"
         ),
@@ -215,11 +271,13 @@ def _ucb_delta() -> list[Quantity]:
     return [
         Quantity(
             "UCB(delta), regret (section 11)",
-            "regret times gap at T = 1e4, 1e8, 1e16, variance 1, as its formula has it",
+            "regret times gap at T = 1e4, 1e8, 1e16, variance 1: at least",
             " ".join(f"{number:.2f}" for number in claimed),
             least,
             least,
-            "order ln ln T, but no consistent policy has less than 2 ln T in the long run (Lai and Robbins)",
+            "no consistent policy has less than 2 ln T in the long run (Lai and Robbins)",
+            "order ln ln T",
+            "of order ln ln T",
         )
     ]
 
@@ -236,7 +294,7 @@ def _hedge() -> list[Quantity]:
     one, two, three = (f"Hedge, round {round_} (section 16)" for round_ in (1, 2, 3))
     expected = float(first.mean())
     return [
-        Quantity(one, "learning rate", "0.398", [rates[0]], [rates[0]], "log10 in place of ln"),
+        Quantity(one, "learning rate", "0.398", [rates[0]], [rates[0]], "log10 in place of ln", "log10 for ln"),
         Quantity(one, "probabilities", "0.333 0.333 0.333", shares(np.ones(3)), shares(np.ones(3))),
         Quantity(one, "expected loss", "0.4", [expected], [expected]),
         Quantity(
@@ -246,8 +304,11 @@ def _hedge() -> list[Quantity]:
             hedge_weights(np.ones(3), 0.398, first),
             weights,
             "the first two are those of a rate of 0.4, not 0.398",
+            "rate 0.4",
         ),
-        Quantity(two, "probabilities", "0.327 0.341 0.315", again, chances, "they sum to .983"),
+        Quantity(
+            two, "probabilities", "0.327 0.341 0.315", again, chances, "they sum to .983", "not divided by the sum"
+        ),
         Quantity(
             two,
             "expected loss",
@@ -263,10 +324,17 @@ def _hedge() -> list[Quantity]:
             [float(again @ first)],
             [float(chances @ first)],
             "the fall from 0.4 comes from other losses (.2 .4 .3 for .4 .3 .5), not from learning",
+            "losses changed",
         ),
-        Quantity(two, "learning rate", "0.282", [rates[1]], [rates[1]], "log10 in place of ln"),
+        Quantity(two, "learning rate", "0.282", [rates[1]], [rates[1]], "log10 in place of ln", "log10 for ln"),
         Quantity(
-            three, "weights", "0.8057 0.8258 0.7925", third_again, third, "the second and third are 4 and 5 % too large"
+            three,
+            "weights",
+            "0.8057 0.8258 0.7925",
+            third_again,
+            third,
+            "the second and third are 4 and 5 % too large",
+            "weights of round 3",
         ),
     ]
 
@@ -284,11 +352,11 @@ def _exp3() -> list[Quantity]:
     unchosen = "arms that were not chosen get their + 1 too"
     decimal = "log10 in place of ln"
     return [
-        Quantity(one, "learning rate", "0.398", rates[:1], rates[:1], decimal),
+        Quantity(one, "learning rate", "0.398", rates[:1], rates[:1], decimal, "log10 for ln"),
         Quantity(one, "probabilities", "0.333 0.333 0.333", equal, equal),
         Quantity(one, "S of the arm chosen, 2", "-0.5", totals[1:2], totals[1:2]),
-        Quantity(one, "S of all arms", "0.0 -0.5 0.0", totals, totals, unchosen),
-        Quantity(two, "learning rate", "0.28", rates[1:2], rates[1:2], decimal),
+        Quantity(one, "S of all arms", "0.0 -0.5 0.0", totals, totals, unchosen, "unchosen arms"),
+        Quantity(two, "learning rate", "0.28", rates[1:2], rates[1:2], decimal, "log10 for ln"),
         Quantity(
             two,
             "probabilities",
@@ -312,8 +380,9 @@ def _exp3() -> list[Quantity]:
             exp3_totals(printed_totals, 0, 0.8, 0.349),
             later,
             unchosen,
+            "unchosen arms",
         ),
-        Quantity(three, "learning rate", "0.23", rates[2:], rates[2:], decimal),
+        Quantity(three, "learning rate", "0.23", rates[2:], rates[2:], decimal, "log10 for ln"),
         Quantity(
             three,
             "probabilities",
