@@ -182,7 +182,7 @@ def test_published_numbers_are_chosen_and_renamed():
 
 def test_labels_come_from_the_paper_and_the_rest_from_a_figure_like_it(monkeypatch):
     figure = load_figure("habo/figure10")
-    assert list(figure["runs"][0]["method"]) == ["HABO", "HABO (code)", "Bayes"]
+    assert list(figure["runs"][0]["method"]) == ["HABO", "Bayes"]
     assert (figure["title"], figure["horizon"]) == (
         "Score over 50 rounds of tuning a random forest on House Prices",
         50,
