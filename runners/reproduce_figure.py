@@ -18,6 +18,7 @@ from bench.errors import BenchError, one_line
 from bench.report.claims import after_holm, spell
 from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
+from bench.report.kinds.timing import Timing
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Evidence, notes, render, render_readings
@@ -34,8 +35,8 @@ from runners.live import LiveRun
 from runners.pool import Runner
 from runners.progress import Progress, progress_bar
 from runners.store import Store, results_folder, write_text
+from runners.timing import Part, measure, measurements
 from runners.timing import finals as timed_finals
-from runners.timing import measure, measurements
 from runners.until_decided import STEP, applies_to, look, with_repetitions
 
 MACHINE = ("cpu", "python", "packages")
@@ -198,7 +199,8 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
                     runs.open(others.pop(0))
         for plan in timed:
             drawn = expand(plan.figure, plan.scale, list(plan.extra))
-            summary = measure([(one.run.experiment, one.run.settings.repetitions) for one in drawn], store)
+            wanted = [(one.run.experiment, one.run.settings.repetitions) for one in drawn]
+            summary = measure(wanted, store, _timed_part(plan.figure))
             work = _Work(plan, drawn, None)
             work.new = sum(len(result.new) for result in summary.results)
             for one, result in zip(drawn, summary.results, strict=True):
@@ -377,7 +379,7 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     curves, finals = pd.DataFrame(), pd.DataFrame()
     evidence: dict[str, Evidence] = {}
     if figure.source == "timing":
-        finals = timed_finals(drawn, done, store)
+        finals = timed_finals(drawn, done, store, _timed_part(figure))
     elif figure.source == "runs":
         columns, keep = figure.curve_columns(), figure.kept_rounds
         own = kept(drawn, done, store, columns=columns, keep=keep, committed=work.committed)
@@ -516,6 +518,10 @@ def _manifest(
     }
 
 
+def _timed_part(figure: Figure) -> Part:
+    return figure.part if isinstance(figure, Timing) else "run"
+
+
 def _environment(
     figure: Figure, run_ids: list[str], done: list[list[int]], own: list[list[Kept]], store: Store
 ) -> dict[str, Any]:
@@ -523,7 +529,7 @@ def _environment(
     seconds = {}
     for position, (run_id, numbers) in enumerate(zip(run_ids, done, strict=True)):
         if figure.source == "timing":
-            measured = measurements(store, run_id)
+            measured = measurements(store, run_id, _timed_part(figure))
             known = [measured[number]["seconds"] for number in numbers]
         else:
             known = [one.seconds["seconds_total"] for one in own[position] if "seconds_total" in one.seconds]

@@ -7,13 +7,16 @@ import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from bench.errors import BenchError, TaskError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.tuners.base import Problem
 from runners.capture import environment
-from runners.experiment import Experiment, play
+from runners.experiment import Experiment, build, play
 from runners.fanout import Result, Summary
 from runners.figures import LabelledRun
 from runners.pool import one_thread
@@ -22,17 +25,24 @@ from runners.store import Store, write_text
 WARM_UP_ROUNDS = 1000
 """Rounds of the untimed run that goes before, which compiles and reads data."""
 
-_FILE = "seconds.json"
+Part = Literal["run", "tuner"]
+"""What is timed: whole runs, or the tuner's ``ask`` and ``tell`` alone."""
+
+_FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.json"}
 _VALUES = ("seconds", "cpu_seconds", "rounds")
 _MACHINE = ("cpu", "python", "packages")
 
 
-def measure(work: Sequence[tuple[Experiment, int]], store: Store) -> Summary:
+def measure(work: Sequence[tuple[Experiment, int]], store: Store, part: Part = "run") -> Summary:
     """Make sure that every experiment has been timed as often as asked for; always with repetition 0.
 
     All experiments have their turn before any is timed again, so that a machine that slows down slows all of them
     alike. Every measurement is kept at once, in ``seconds.json`` beside the run's results; what is there is not
     measured again, unless it comes from another processor or other versions of Python and packages.
+
+    Where tuners are timed alone, a run is played once, and then its rewards are told to the tuner again, which asks for
+    the same configurations; only that is timed. Turns then go forwards and backwards, so that of two experiments each
+    is the first of a pair equally often.
 
     Parameters
     ----------
@@ -40,6 +50,8 @@ def measure(work: Sequence[tuple[Experiment, int]], store: Store) -> Summary:
         Experiments, each with its number of measurements.
     store
         Where they are kept.
+    part
+        What is timed.
 
     Returns
     -------
@@ -54,7 +66,7 @@ def measure(work: Sequence[tuple[Experiment, int]], store: Store) -> Summary:
     """
     start = time.perf_counter()
     results = [Result(experiment) for experiment, _ in work]
-    kept = {experiment.run_id: _reusable(store, experiment.run_id) for experiment, _ in work}
+    kept = {experiment.run_id: _reusable(store, experiment.run_id, part) for experiment, _ in work}
     with one_thread():
         for experiment in {e.run_id: e for e, times in work if len(kept[e.run_id]) < times}.values():
             store.prepare(experiment.run_id, experiment.identity)
@@ -62,35 +74,38 @@ def measure(work: Sequence[tuple[Experiment, int]], store: Store) -> Summary:
                 settings = experiment.settings
                 play(Experiment({**settings, "horizon": min(settings["horizon"], WARM_UP_ROUNDS)}), 0)
         for number in range(max((times for _, times in work), default=0)):
-            for (experiment, times), result in zip(work, results, strict=True):
+            turns = list(zip(work, results, strict=True))
+            for (experiment, times), result in turns[::-1] if part == "tuner" and number % 2 else turns:
                 own = kept[experiment.run_id]
                 if number >= times or result.failed:
                     continue
                 if number == len(own):
                     try:
-                        own.append(_once(experiment))
+                        own.append(_once(experiment) if part == "run" else _tuner_once(experiment))
                     except (Exception, SystemExit) as error:
                         result.failed = dict.fromkeys(range(number, times), _record(store, experiment, error))
                         continue
                     content = {"environment": environment(), "measurements": own}
-                    write_text(store.folder(experiment.run_id) / _FILE, json.dumps(content, indent=1) + "\n")
+                    write_text(store.folder(experiment.run_id) / _FILES[part], json.dumps(content, indent=1) + "\n")
                     result.new.add(number)
                 result.done.add(number)
     return Summary(results, time.perf_counter() - start)
 
 
-def measurements(store: Store, run_id: str) -> list[dict[str, float]]:
+def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str, float]]:
     """Return what has been measured of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty if nothing."""
-    return _sound(_read(store, run_id))
+    return _sound(_read(store, run_id, part))
 
 
-def finals(drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store) -> pd.DataFrame:
+def finals(
+    drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store, part: Part = "run"
+) -> pd.DataFrame:
     """Return one row per experiment and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
     axes = list(dict.fromkeys(axis for one in drawn for axis in one.labels))
     rows = []
     for one, numbers in zip(drawn, done, strict=True):
         labels = {axis: one.labels.get(axis, "") for axis in axes}
-        own = measurements(store, one.run.experiment.run_id)
+        own = measurements(store, one.run.experiment.run_id, part)
         rows += [{**labels, "repetition": number, **own[number]} for number in numbers]
     return pd.DataFrame(rows, columns=[*axes, "repetition", "rounds", "seconds", "cpu_seconds"])
 
@@ -105,6 +120,36 @@ def _once(experiment: Experiment) -> dict[str, float]:
     return {"seconds": seconds, "cpu_seconds": cpu_seconds, "rounds": trace.round}
 
 
+def _tuner_once(experiment: Experiment) -> dict[str, float]:
+    settings = experiment.settings
+    task, tuner = build(settings)
+    started: list[tuple[Problem, Seeds | None]] = []
+    told: list[float] = []
+    start, tell = tuner.start, tuner.tell
+
+    def recording_start(problem: Problem, seeds: Seeds | None = None) -> None:
+        started.append((problem, seeds))
+        start(problem, seeds)
+
+    def recording_tell(reward: float, outcome: Any = None) -> None:
+        told.append(reward)
+        tell(reward, outcome)
+
+    tuner.start, tuner.tell = recording_start, recording_tell  # type: ignore[method-assign]
+    run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], 0))
+    if not told:
+        raise TaskError("found no round at all before the log's end, expected at least one")
+    start(*started[0])
+    ask = tuner.ask
+    gc.collect()
+    cpu, begin = time.process_time(), time.perf_counter()
+    for reward in told:
+        ask()
+        tell(reward)
+    seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - cpu
+    return {"seconds": seconds, "cpu_seconds": cpu_seconds, "rounds": len(told)}
+
+
 def _record(store: Store, experiment: Experiment, error: BaseException) -> str:
     """Keep how a run failed and return it in a sentence."""
     line = str(error).strip().partition("\n")[0]
@@ -114,9 +159,9 @@ def _record(store: Store, experiment: Experiment, error: BaseException) -> str:
     return text
 
 
-def _read(store: Store, run_id: str) -> dict[str, Any]:
+def _read(store: Store, run_id: str, part: Part) -> dict[str, Any]:
     try:
-        found = json.loads((store.folder(run_id) / _FILE).read_bytes())
+        found = json.loads((store.folder(run_id) / _FILES[part]).read_bytes())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -134,8 +179,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
-def _reusable(store: Store, run_id: str) -> list[dict[str, float]]:
-    content, now = _read(store, run_id), environment()
+def _reusable(store: Store, run_id: str, part: Part) -> list[dict[str, float]]:
+    content, now = _read(store, run_id, part), environment()
     before = content.get("environment")
     is_same = isinstance(before, dict) and all(before.get(key) == now[key] for key in _MACHINE)
     return _sound(content) if is_same else []

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tuning import LINE
 
+from bench.envs.piecewise_lipschitz import PiecewiseLipschitz
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
@@ -255,6 +256,37 @@ def test_runs_shorter_than_the_formulas_are_made_for_go_on(kind, rounds):
     for _ in range(rounds):
         assert 0.0 <= tuner.ask()["x"] <= 1.0
         tuner.tell(0.5)
+
+
+def test_lemmas_1_and_2_hold_in_all_runs():
+    """In rounds at least one window after a change means err by at most xi, after two pi xi is at least the gap.
+
+    Both may fail in one run of twenty; over so many rounds at once the widths leave them far more room.
+    """
+    for seed in range(5):
+        environment, tuner = PiecewiseLipschitz(changes=3), AD2ME(weights="hard", changes=4)
+        environment.start(4000, Seeds(seed))
+        tuner.start(Problem(LINE, 4000), Seeds(seed).child("tuner"))
+        window = by_hand("hard", 4000, 4)
+        since, peak, checked = 0, -1.0, 0
+        for t in range(1, 4001):
+            x = tuner.ask()["x"]
+            reward = environment.play({"x": x})
+            since = since + 1 if environment.peak == peak else 0
+            peak = environment.peak
+            ((_, chooser),) = tuner._choosers
+            stats, centers = chooser._means.stats[: chooser._means.n_arms], chooser._centers[: chooser._means.n_arms]
+            known = stats[:, 0] > 0
+            if since >= window and known.any():
+                n, r = stats[known].T
+                mu = np.maximum(0.0, 0.9 - np.abs(centers[known] - peak))
+                xi = np.sqrt(math.log(2 * t**1.5 / DELTA**0.5) / n)
+                assert (np.abs(r / n - mu) <= xi).all()
+                if since >= 2 * window:
+                    assert (math.pi * xi >= 0.9 - mu).all()
+                    checked += 1
+            tuner.tell(reward)
+        assert checked > 500
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0])

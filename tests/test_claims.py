@@ -1078,6 +1078,20 @@ def test_a_ratio_of_medians() -> None:
     assert verdict_of({**claim, "statistic": "mean"}, methods(A=100 + NOISE, B=102 + NOISE))["verdict"] == "tie"
 
 
+def test_a_median_of_paired_ratios() -> None:
+    """What changes from pair to pair, by far more than left and right differ, does not count."""
+    level = np.exp(50 * NOISE / np.abs(NOISE).max())
+    a, b = level * (0.95 + 0.0001 * NOISE), level.copy()
+    a[0] *= 1e4
+    claim = {"kind": "ratio", "left": {"method": "A"}, "right": {"method": "B"}, "expect": "less", "tie": 0.01}
+    row = verdict_of({**claim, "statistic": "paired_median"}, methods(A=a, B=b))
+    assert row["estimate"] == pytest.approx(np.median(a / b))
+    assert row["verdict"] == "holds"
+    assert row["ci_low"] <= row["estimate"] <= row["ci_high"] < 1
+    assert verdict_of({**claim, "statistic": "median"}, methods(A=a, B=b))["verdict"] == "open"
+    assert "not positive" in verdict_of({**claim, "statistic": "paired_median"}, methods(A=a, B=0 * b))["note"]
+
+
 def test_a_slope_reads_its_own_curve_from_a_round_on() -> None:
     claim = {"kind": "slope", "measured": {"method": "A"}, "expect": "less", "threshold": 1}
     bent = curve(0.5, 0.01)

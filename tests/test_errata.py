@@ -12,14 +12,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.stats import binom, norm, ttest_rel
 
+from bench.envs.piecewise_lipschitz import PiecewiseLipschitz
 from bench.envs.synthetic_linear import SyntheticLinear
+from bench.loop import run
 from bench.report.computed.worked_examples import worked_examples
 from bench.seeding import Seeds
 from bench.space import Space
+from bench.tasks.direct import Direct
+from bench.tuners.ad2me import AD2ME
 from bench.tuners.base import Problem
 from bench.tuners.habo import HABO
+from bench.tuners.sd2me import SD2ME
 from runners.figures import load_figure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -438,6 +444,34 @@ def test_sd2me_has_three_arms() -> None:
     spacing = (6 * (1 - discount)) ** (1 / 3)
     arms = [spacing * k for k in range(1, 100) if spacing * k <= 1]
     assert as_printed(arms, "0.278 0.557 0.835")
+
+
+def test_ten_jumps_make_eleven_epochs() -> None:
+    environment = PiecewiseLipschitz(changes=10)
+    environment.start(10_000, Seeds(0))
+    peaks = []
+    for _ in range(10_000):
+        environment.play({"x": 0.5})
+        peaks.append(environment.peak)
+    assert sum(a != b for a, b in itertools.pairwise(peaks)) == 10
+    assert len(set(peaks)) == 11
+
+
+def test_ad2me_cannot_leave_bad_arms_alone_in_ten_thousand_rounds() -> None:
+    share = (10_000 / (3 * 10)) ** 0.75
+    log = math.log(2 * 10_000**1.5 / 0.05**0.5)
+    assert as_printed([2 * math.sqrt(log / math.floor(2 * share)), 2 * math.sqrt(log / share)], "0.64 0.91")
+    window = math.floor(2 * share)
+    # Both are pulled until their sums of mean and bonus are equal
+    pulls = brentq(lambda n: 2 * math.sqrt(log) * (n**-0.5 - (window - n) ** -0.5) - 0.5, 1, window / 2)
+    assert as_printed(100 * pulls / window, "26")
+    for weights in ("hard", "soft"):
+        for seed in range(3):
+            finals = {}
+            for cls in (SD2ME, AD2ME):
+                trace = run(Direct(PiecewiseLipschitz()), cls(weights=weights), rounds=10_000, seeds=Seeds(seed))
+                finals[cls] = trace.columns()["regret"][-1]
+            assert finals[AD2ME] > finals[SD2ME]
 
 
 # cdt

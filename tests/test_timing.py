@@ -17,6 +17,7 @@ from rendered import draw, tables
 from bench.errors import ConfigError
 from bench.report.claims import check
 from bench.report.style import applied, line_style
+from bench.tuners.random import Random
 from runners import reproduce_figure, timing
 from runners.config_tree import CONF
 from runners.experiment import Experiment
@@ -150,6 +151,33 @@ def test_a_damaged_file_or_one_of_another_machine_does_not_count(calls, store, t
     file.write_text(json.dumps(content))
     assert timing.measure([(one, 1)], store).results[0].new == {0}
     assert json.loads(file.read_text())["environment"]["cpu"] != "another"
+
+
+def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(store, monkeypatch):
+    """Warm-up, then per measurement a run and its repetition; pairs go forwards and backwards."""
+    asked: list[list[Any]] = []
+
+    class Noted(Random):
+        def _start(self, problem, seeds):
+            asked.append([problem.horizon])
+            super()._start(problem, seeds)
+
+        def _ask(self):
+            asked[-1].append(super()._ask())
+            return asked[-1][-1]
+
+    monkeypatch.setattr(timing, "WARM_UP_ROUNDS", 7)
+    monkeypatch.setattr("bench.tuners.random.Random", Noted)
+    work = [(experiment(seed=seed, tuner={"_target_": "bench.tuners.random.Random"}), 2) for seed in (1, 2)]
+    summary = timing.measure(work, store, "tuner")
+    assert [result.new for result in summary.results] == [{0, 1}, {0, 1}]
+    runs = asked[2:]
+    assert [one == other for one, other in zip(runs[::2], runs[1::2], strict=True)] == [True] * 4
+    assert [runs[i] == runs[0] for i in (0, 2, 4, 6)] == [True, False, False, True]
+    (first, again) = timing.measurements(store, work[0][0].run_id, "tuner")
+    assert first["rounds"] == again["rounds"] == HORIZON
+    assert first["seconds"] > 0
+    assert not timing.measurements(store, work[0][0].run_id)
 
 
 def test_a_failure_is_recorded_and_the_others_go_on(calls, store):

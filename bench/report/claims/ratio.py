@@ -1,5 +1,6 @@
 """Claims on how many times larger one mean, or median, is than another."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -25,7 +26,8 @@ class Ratio(TwoSided):
     threshold
         What the ratio is compared with, default 1.
     statistic
-        ``mean`` (default) or ``median`` over repetitions.
+        ``mean`` (default) or ``median`` of each side over repetitions; ``paired_median``: the median of the ratios of
+        single repetitions, for measurements in pairs.
     tie
         How far from 1, to both sides, the ratio is a tie; only where the threshold is 1.
     """
@@ -33,7 +35,7 @@ class Ratio(TwoSided):
     kind: Literal["ratio"]
     expect: Direction
     threshold: float = 1.0
-    statistic: Literal["mean", "median"] = "mean"
+    statistic: Literal["mean", "median", "paired_median"] = "mean"
     tie: float = Field(default=MARGIN, ge=0)
 
     @model_validator(mode="after")
@@ -45,12 +47,14 @@ class Ratio(TwoSided):
     def unit(self) -> str:
         """Return what is divided, and the threshold."""
         left, right = self.names()
+        if self.statistic == "paired_median":
+            return f"median of paired ratios of final {self.column}, {left} / {right}, against {self.threshold:g}"
         return f"ratio of {self.statistic} final {self.column}, {left} / {right}, against {self.threshold:g}"
 
     def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
         """Return what is asked of one case; one whose right side is not positive is left open."""
         left, right, note = self.sides(data, case)
-        ratio = self.compared(left, right, _of_medians if self.statistic == "median" else RatioOfMeans)
+        ratio = self.compared(left, right, _STATISTICS[self.statistic])
         if not np.isfinite(ratio.estimate):
             raise Unmeasured(f"the {self.statistic} of right is not positive: a ratio says nothing")
         unit, threshold = self.unit(), self.threshold
@@ -59,9 +63,27 @@ class Ratio(TwoSided):
         return Question(ratio, unit, self.expect, threshold, relative=Shifted(ratio, -1.0), margin=self.tie), note
 
 
+def _median_of_ratios(left: Array, right: Array) -> Quantity:
+    if not (right > 0).all():
+        raise Unmeasured("right is not positive in every repetition: a ratio says nothing")
+    logs = np.log(left / right) if (left > 0).all() else np.full(len(left), np.nan)
+
+    def ratio(a: Array) -> Array:
+        return np.asarray(np.exp(np.median(a, axis=1)))
+
+    return Resampled(float(ratio(logs[None])[0]), resampled(ratio, logs), len(left))
+
+
 def _of_medians(left: Array, right: Array) -> Quantity:
     def ratio(a: Array, b: Array) -> Array:
         below = np.median(b, axis=1)
         return np.median(a, axis=1) / np.where(below > 0, below, np.nan)
 
     return Resampled(float(ratio(left[None], right[None])[0]), resampled(ratio, left, right), len(left))
+
+
+_STATISTICS: dict[str, Callable[[Array, Array], Quantity]] = {
+    "mean": RatioOfMeans,
+    "median": _of_medians,
+    "paired_median": _median_of_ratios,
+}

@@ -32,12 +32,15 @@ class Timing(Figure):
     ----------
     reference
         Selects the experiment of each panel that the others are compared with, such as ``{method: TL}``.
+    part
+        What is timed: the whole ``run``, or the ``tuner``'s ask and tell alone.
     """
 
     source: ClassVar[Literal["runs", "timing", "formula"]] = "timing"
     published_whats: ClassVar[tuple[str, ...]] = ("mean",)
 
     reference: dict[str, Any]
+    part: Literal["run", "tuner"] = "run"
 
     def check(self, data: Experiments) -> None:
         """Check also the reference."""
@@ -118,6 +121,8 @@ class Timing(Figure):
                 "Open marks: published, measured on another machine: what can be compared is the right side."
             )
         seconds = data.finals
+        if self.part == "tuner":
+            plot.caption.append("Timed are ask and tell alone, with the rewards of a run that was played before.")
         share = 1 - seconds["cpu_seconds"].sum() / seconds["seconds"].sum() if "cpu_seconds" in seconds else math.nan
         if np.isfinite(share) and share > _BUSY:
             plot.caption.append(
