@@ -106,7 +106,7 @@ def test_the_best_is_bold_and_so_is_what_paired_differences_do_not_tell_from_it(
         assert float(cell.rpartition("$")[2].removesuffix(r"\\")) == pytest.approx(half, rel=0.05)
     assert r"\textbf" not in next(line for line in text.splitlines() if line.startswith(r"50\%"))
     # Unpaired, all of them would be: intervals of the means overlap by far.
-    assert "Bold: the lowest mean" in text
+    assert "Bold: the lowest mean in a column" in text
     assert "Student's t" in text
 
 

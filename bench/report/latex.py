@@ -18,6 +18,8 @@ from bench.report.tables import by_experiment, cells_of
 
 _ACROSS = 4
 """The largest number of panels beside each other; further ones follow below."""
+_WIDE = 8
+"""Tables with more columns are set in a small font."""
 _MEANS = {"n", "mean", "ci_low", "ci_high"}
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -55,7 +57,8 @@ def latex_tables(figure: Figure, tables: Mapping[str, pd.DataFrame], results: Re
         label = "-".join(
             filter(None, (figure.paper if figure.paper != "none" else "", figure.name, name if name != "table" else ""))
         )
-        caption = [figure.heading, *says, results.provenance.words()]
+        resting_on = results.provenance.words()
+        caption = [figure.heading, *says, resting_on[:1].upper() + resting_on[1:]]
         if figure.note and not results.is_surrogate:
             caption.append(figure.note)
         made[name] = _float(rows, columns, ". ".join(line.rstrip(".") for line in caption) + ".", label)
@@ -138,11 +141,11 @@ def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[
     if sorted(set(counts)) != sorted(results.provenance.repetitions):
         says.append(f"Results of {number_of_repetitions(counts or [0], sequential=sequential)}")
     if has_bold:
-        interval = "valid at every look" if sequential else "Student's t"
+        interval = "valid under repeated looks" if sequential else "Student's t"
         says.append(
-            f"Bold: the {'lowest' if lowest else 'highest'} mean of a column, and all that are not told from it: their "
-            f"paired difference to it has a 95 % interval ({interval}, not corrected for several comparisons) that "
-            "contains 0"
+            f"Bold: the {'lowest' if lowest else 'highest'} mean in a column and every mean not distinguishable from "
+            f"it (the 95 % interval of the paired difference, {interval}, not corrected for multiple comparisons, "
+            "contains 0)"
         )
     return lines, "l" + "r" * width, says
 
@@ -181,8 +184,9 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
 
 
 def _as_it_stands(table: pd.DataFrame) -> tuple[list[str], str, list[str]]:
-    """Return the lines of any table, its columns, and nothing to be said in its caption."""
-    columns = {str(name): cells_of(str(name), table[name]) for name in table.columns}
+    """Return the lines of any table, without ratios to published numbers, its columns, and nothing for the caption."""
+    shown = [str(name) for name in table.columns if not str(name).startswith("ratio_")]
+    columns = {name: cells_of(name, table[name]) for name in shown}
     lines = [_row([escape(name.replace("_", " ")) for name in columns]), r"\midrule"]
     for row in zip(*(cells for cells, _ in columns.values()), strict=True):
         numeric = [is_numeric for _, is_numeric in columns.values()]
@@ -203,6 +207,8 @@ def _float(rows: Sequence[str], columns: str, caption: str, label: str) -> str:
         yield r"% \usepackage{booktabs}"
         yield r"\begin{table}"
         yield r"\centering"
+        if len(columns) > _WIDE:
+            yield r"\footnotesize"
         yield rf"\caption{{{escape(caption)}}}"
         yield rf"\label{{tab:{re.sub('[^A-Za-z0-9-]+', '-', label)}}}"
         yield rf"\begin{{tabular}}{{{columns}}}"

@@ -50,7 +50,7 @@ def markdown(table: pd.DataFrame, failed: Mapping[str, str], machine: Mapping[st
         "Ratio: speed of the suite divided by that of the library, median over repetitions, in brackets its 95 % "
         f"interval (order statistics; with fewer than {_LEAST} repetitions the smallest and the largest). "
         "Above 1 the suite is faster.",
-        "Result: mean cumulative regret; of optimisers the distance of the best point asked for from the optimum; of "
+        "Result: mean cumulative regret; of optimisers the loss at the best point asked for after the 1,000 trials; of "
         "estimators the mean estimate. Random: the regret of uniformly random choices.",
         f"Seconds of the processor, one process and one thread at a time, by turns; {_counts(table)} of each case, "
         "each with another problem, the same for both sides unless noted.",

@@ -259,7 +259,7 @@ def bowl(points: np.ndarray, data: Data) -> np.ndarray:
 def result_of(choices: Any, data: Data) -> float:
     """Return what the choices are worth.
 
-    The cumulative regret, of arms or of points on a line; the distance from the best value of the best point asked for,
+    The cumulative regret, of arms or of points on a line; the loss at the best point asked for,
     of an optimiser; the mean estimate, of an estimator.
     """
     kind = str(data["kind"])
