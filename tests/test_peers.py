@@ -133,8 +133,9 @@ def test_both_sides_play_and_what_fails_is_named(small, monkeypatch, capsys):
     monkeypatch.setattr(measure, "install", lambda peer: refuse(peer) if peer == "nothing" else real(peer))
     assert not measure_and_write("", 2)  # since something failed
     table = pd.read_csv(small / "peers.csv")
-    assert table["does"].tolist() == ["TPE", "TPE, other"]
-    same, other = table.to_dict("records")
+    assert table["does"].tolist() == ["TPE", "TPE, other", "no such player", "nothing"]
+    same, other, *failed = table.to_dict("records")
+    assert all(math.isnan(row["ratio"]) for row in failed)
     assert (same["version"], same["n"], same["decisions"]) == (importlib.metadata.version("optuna"), 2, 8)
     assert same["ratio_low"] <= same["ratio"] <= same["ratio_high"]
     assert same["ours_per_second"] > 0
@@ -145,10 +146,15 @@ def test_both_sides_play_and_what_fails_is_named(small, monkeypatch, capsys):
     text = (small / "peers.md").read_text()
     assert "no such player" in text
     assert "KeyError: 'nobody'" in text
-    assert "- nothing: it cannot be installed: no matching distribution in else.txt" in text
+    assert "- nothing nothing: it cannot be installed: no matching distribution in else.txt" in text
     assert "/some" not in text + capsys.readouterr().out
     assert "Where the problem is not the same" in text
     assert (small / "peers.svg").exists()
+
+    # Once more, only the other one: the rows of Optuna stay as they are, and so does the page
+    assert not measure_and_write("nothing", 2)
+    assert pd.read_csv(small / "peers.csv").equals(table)
+    assert (small / "peers.md").read_text() == text
 
 
 def test_an_unknown_library_is_named_with_the_known_ones(small):
@@ -170,6 +176,7 @@ def test_the_side_that_is_faster_is_named_and_drawn():
     row = {
         "peer": "p", "version": "1", "setting": "s", "decisions": 9, "unit": "rounds", "ours_per_second": 2e6,
         "theirs_per_second": 0.5, "our_result": 1.0, "their_result": 2.0, "random_result": 3.0, "note": "",
+        "reason": "",
     }  # fmt: skip
     ends = {"fast": (2.0, 3.0, 4.0), "slow": (0.1, 0.2, 0.3), "level": (0.9, 1.0, 1.1), "other": (2.0, 3.0, 4.0)}
     rows = [
@@ -178,7 +185,7 @@ def test_the_side_that_is_faster_is_named_and_drawn():
         for name, (low, mid, high) in ends.items()
     ]
     table = pd.DataFrame([*rows, rows[0] | {"does": "few", "n": 3}])
-    text = page.markdown(table, {}, {"cpu": "a processor"})
+    text = page.markdown(table, {"cpu": "a processor"})
     assert "- Library faster: p slow (0.2)." in text
     assert "- Suite faster: p fast (3)." in text
     assert "another problem: p other (3)." in text

@@ -3,11 +3,14 @@
 Each library is installed into an environment of its own below ``.venv-peers`` and plays saved problems in a process of
 its own; obp, scikit-optimize and Optuna are dependencies of the suite and use its environment. Both sides play the same
 problems by turns on one core, and seconds of the processor are counted. A library that cannot be installed is named
-with the reason. Writes ``results/benchmark/peers.csv``, ``peers.md``, ``peers.png`` and ``peers.svg``.
+with the reason. Writes ``results/benchmark/peers.csv``, ``peers.md``, ``peers.png`` and ``peers.svg``; with ``--only``
+the rows of the other libraries stay as they are.
 """
 
 import argparse
 import sys
+
+import pandas as pd
 
 from bench.errors import ConfigError
 from bench.report.drawing import draw
@@ -16,7 +19,7 @@ from bench.report.tables import to_csv
 from runners.capture import environment
 from runners.cli import command
 from runners.peers.cases import CASES
-from runners.peers.measure import measure
+from runners.peers.measure import NUMBERS, measure
 from runners.peers.page import markdown, picture
 from runners.store import results_folder, write_text
 
@@ -45,14 +48,20 @@ def measure_and_write(only: str, repeats: int) -> bool:
             raise ConfigError(f"--only: found '{name}', expected one of: {', '.join(known)}")
     if repeats < 1:
         raise ConfigError(f"--repeats: found {repeats}, expected at least 1")
-    table, failed = measure([case for case in CASES if case.peer in chosen], repeats)
-    if len(table):
-        folder = results_folder() / "benchmark"
-        write_text(folder / "peers.csv", to_csv(table, digits=6))
-        write_text(folder / "peers.md", markdown(table, failed, environment()))
+    table = measure([case for case in CASES if case.peer in chosen], repeats)
+    is_complete = bool((table["reason"] == "").all())
+    folder = results_folder() / "benchmark"
+    file = folder / "peers.csv"
+    if only and file.exists():
+        before = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
+        table = pd.concat([before[~before["peer"].isin(chosen)], table], ignore_index=True)
+        table = table.sort_values("peer", key=lambda names: names.map(known.index), kind="stable")
+    write_text(file, to_csv(table, digits=6))
+    write_text(folder / "peers.md", markdown(table, environment()))
+    if (table["reason"] == "").any():
         save(draw(picture(table)), folder, "peers")
-        print(f"written to {folder}")
-    return not failed
+    print(f"written to {folder}")
+    return is_complete
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@ _ROOT = Path(__file__).resolve().parents[2]
 _WARM_UP = 20
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _ENVIRONMENTS = ".venv-peers"
+NUMBERS = (
+    "ours_per_second", "theirs_per_second", "ratio", "ratio_low", "ratio_high", "our_result", "their_result",
+    "random_result",
+)  # fmt: skip
+"""Columns that are empty where there is nothing."""
 
 
 class PeerError(BenchError):
@@ -165,6 +170,7 @@ def compare(case: Case, ours: Worker, peer: Worker, repeats: int) -> dict[str, A
         "their_result": float(np.mean(results["theirs"])),
         "random_result": float(np.mean(results["random"])),
         "note": case.note,
+        "reason": "",
     }
 
 
@@ -185,15 +191,16 @@ def median_interval(values: Any) -> tuple[float, float, float]:
     return float(np.median(ordered)), float(ordered[skip]), float(ordered[n - 1 - skip])
 
 
-def measure(cases: Sequence[Case], repeats: int) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Compare all cases; return the table, and the reason for each case that could not be played.
+def measure(cases: Sequence[Case], repeats: int) -> pd.DataFrame:
+    """Compare all cases; return a row for each.
 
-    A library that cannot be installed or fails is named and left out.
+    A library that cannot be installed or fails has rows without numbers, with the reason.
     """
-    rows, failed = [], {}
+    rows = []
     with worker_for(None) as ours:
         for name in dict.fromkeys(case.peer for case in cases):
             own = [case for case in cases if case.peer == name]
+            version = ""
             try:
                 with worker_for(name) as peer:
                     version = peer.ask(version=name)["version"]
@@ -201,19 +208,25 @@ def measure(cases: Sequence[Case], repeats: int) -> tuple[pd.DataFrame, dict[str
                         try:
                             row = compare(case, ours, peer, repeats)
                         except PeerError as error:
-                            failed[f"{name} {version}, {case.does}"] = _clean(error)
-                            print(f"{name} {version}, {case.does}: {_clean(error)}", flush=True)
-                            continue
+                            row = _failed(case, error)
                         rows.append({"peer": name, "version": version} | row)
                         print(line_of(rows[-1]), flush=True)
             except PeerError as error:
-                failed[name] = _clean(error)
-                print(f"{name}: {_clean(error)}", flush=True)
-    return pd.DataFrame(rows), failed
+                missing = [{"peer": name, "version": version} | _failed(case, error) for case in own]
+                rows += [row for row in missing if row["does"] not in {one["does"] for one in rows}]
+                print(line_of(missing[0]), flush=True)
+    return pd.DataFrame(rows)
+
+
+def _failed(case: Case, error: PeerError) -> dict[str, Any]:
+    row = {"does": case.does, "setting": case.setting, "unit": case.unit, "decisions": case.rounds, "n": 0}
+    return row | {"same_problem": not case.our_problem, "reason": _clean(error)}
 
 
 def line_of(row: Mapping[str, Any]) -> str:
     """Return a row in words."""
+    if row["reason"]:
+        return f"{row['peer']} {row['version']}, {row['does']}: {row['reason']}"
     return (
         f"{row['peer']} {row['version']}, {row['does']} ({row['setting']}): ours {row['ours_per_second']:,.3g}, theirs "
         f"{row['theirs_per_second']:,.3g} {row['unit']} per second, ratio {row['ratio']:.3g} "

@@ -29,8 +29,9 @@ _LOOKS = {
 }
 
 
-def markdown(table: pd.DataFrame, failed: Mapping[str, str], machine: Mapping[str, Any]) -> str:
-    """Return the comparison as a page: what is faster, the table, what could not be measured."""
+def markdown(every: pd.DataFrame, machine: Mapping[str, Any]) -> str:
+    """Return the comparison as a page: the table, what is faster, what could not be measured."""
+    table, failed = every[every["reason"] == ""], every[every["reason"] != ""]
     shown = pd.DataFrame(
         {
             "library": table["peer"] + " " + table["version"],
@@ -58,14 +59,15 @@ def markdown(table: pd.DataFrame, failed: Mapping[str, str], machine: Mapping[st
         f"{machine.get('cpu')}, {machine.get('platform')}, Python {machine.get('python')}.",
     ]
     parts = [to_markdown(shown, title=_TITLE, notes=notes), _verdicts(table)]
-    if failed:
-        lines = [f"- {name}: {reason or 'no reason given'}" for name, reason in failed.items()]
+    if len(failed):
+        lines = [f"- {row['peer']} {row['does']}: {row['reason']}" for row in failed.to_dict("records")]
         parts.append("\n".join(["Not measured:", "", *lines]) + "\n")
     return "\n".join(parts)
 
 
 def picture(table: pd.DataFrame) -> Plot:
-    """Return the ratios with their intervals, a row for each case."""
+    """Return the ratios with their intervals, a row for each case that was measured."""
+    table = table[table["reason"] == ""]
     panel = Panel(rows=True)
     names = [f"{row['peer']}: {row['does']}" for row in table.to_dict("records")]
     plot = Plot(_TITLE, "", [panel])
