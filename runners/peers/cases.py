@@ -112,7 +112,8 @@ CASES = (
         "scikit-optimize", "Gaussian process", "optimise", "skopt_gp", "gp_ucb", 1,
         setting="2 hyper-parameters, after 1,000 trials", unit="asks", most=3,
         note="refits its covariance and searches the whole square at each ask; ours maximises over 1,000 fixed points "
-        "and refits when the number of trials has doubled; the trials before are random ones there, its own here",
+        "and refits when the number of trials has doubled; the trials before are random ones there, its own here; "
+        "the suite's gp_minimize calls scikit-optimize and takes its time",
     ),
     Case(
         "optuna", "TPE", "optimise", "optuna_tpe", "tpe", 100, setting="2 hyper-parameters, after 1,000 trials",
