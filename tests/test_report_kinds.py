@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
-from rendered import draw
+from rendered import draw, tables
 
 from bench.errors import ConfigError
 from bench.report.saving import save
@@ -232,6 +232,38 @@ def test_figures_without_results_say_so(kind: str) -> None:
     runs = [{"panel": {"P": []}, "alpha": {"values": [1, 2], "override": "a={}"}}]
     figure = {"name": "f", "kind": kind, "column": "regret", "runs": runs}
     assert "no results yet" in texts(draw(figure, pd.DataFrame(), pd.DataFrame(), note=NOTE))
+
+
+def test_improvement_is_the_ratio_of_paired_means_with_the_error_of_the_delta_method() -> None:
+    rng = np.random.default_rng(3)
+    n = 4000
+    base = rng.normal(10, 1, n)
+    values = {"whole": base + rng.normal(0, 0.1, n), "part": 0.8 * base, "other": 0.9 * base + rng.normal(0, 0.2, n)}
+    rows = [
+        {"method": name, "repetition": i, "rounds": 5, "value": value}
+        for name, own in values.items()
+        for i, value in enumerate(own)
+        if (name, i) != ("part", 0)
+    ]
+    figure = {
+        "name": "f",
+        "kind": "improvement",
+        "better": {"method": "whole"},
+        "in_column": "value",
+        "runs": [{"method": {name: [] for name in values}}],
+        "published": [{"method": "part", "what": "mean", "value": 24.5}],
+    }
+    table = tables(figure, pd.DataFrame(rows))["table"].set_index("method")
+    assert table["n"].to_dict() == {"whole": 0, "part": n - 1, "other": n}
+    ratio = values["whole"].mean() / values["other"].mean()
+    assert table.loc["other", "mean"] == pytest.approx(100 * (ratio - 1))
+    resamples = rng.integers(0, n, (500, n))
+    means = [values[name][resamples].mean(axis=1) for name in ("whole", "other")]
+    assert table.loc["other", "std"] / np.sqrt(n) == pytest.approx(100 * (means[0] / means[1]).std(), rel=0.15)
+    assert table.loc["part", "published_mean"] == 24.5
+    draw(figure, pd.DataFrame(), pd.DataFrame(rows))
+    with pytest.raises(ConfigError, match="key 'better': fits 2 experiments, expected one"):
+        tables({**figure, "better": {"method": ["whole", "part"]}}, pd.DataFrame(rows))
 
 
 def test_one_repetition_has_a_line_but_no_band() -> None:

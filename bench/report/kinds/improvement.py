@@ -65,8 +65,8 @@ class Improvement(Dots):
             rows = data.rows(key)
             if key == reference or rows.empty or own.empty:
                 continue
-            pairs = rows[["repetition", self.in_column]].join(own[self.in_column], on="repetition", rsuffix="_of")
-            a, b = (pairs[name].to_numpy(dtype=np.float64) for name in (f"{self.in_column}_of", self.in_column))
+            b = rows[self.in_column].to_numpy(dtype=np.float64)
+            a = own[self.in_column].reindex(rows["repetition"]).to_numpy(dtype=np.float64)
             known = np.isfinite(a) & np.isfinite(b)
             if b[known].sum() > 0:
                 ratio = a[known].mean() / b[known].mean()
