@@ -448,7 +448,7 @@ def _evidence(
 
 def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Path, pictures: Sequence[str]) -> None:
     """Write claims, numbers and final values under the readings, and their pictures; without readings the numbers."""
-    size = figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
+    size = figure.published_repetitions or figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
     readings = render_readings(figure, evidence, size)
     others = [own.finals.assign(**{READING: name}) for name, own in list(evidence.items())[1:]]
     if others:

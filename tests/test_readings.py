@@ -314,6 +314,35 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many():
     assert not found.plots
 
 
+def test_a_number_is_reached_within_half_a_unit_of_its_last_digit():
+    published = [{"method": "TL", "what": "mean", "value": 9.7}, {"method": "OP", "what": "mean", "value": 9.71}]
+    figure = read_figure({**PLAIN, "published": published})
+    same = [9.74] * 6
+    found = render_readings(figure, {"": Evidence(pd.DataFrame(), finals(same, same), SIZE)}, 6).numbers
+    assert found["inside"].tolist() == ["yes", "no"]
+
+
+def test_a_further_set_is_as_large_as_the_reading_says():
+    readings = with_readings(PRINTED, {**QUIET, "published_repetitions": 1})
+    found = render_readings(read_figure(readings), evidence(finals(LOW, HIGH), finals(LOW, HIGH)), 6).numbers
+    widths = found[found["method"] == "OP"].eval("further_high - further_low").to_numpy()
+    assert widths[1] / widths[0] == pytest.approx(np.sqrt((1 / 6 + 1) / (1 / 6 + 1 / 6)))
+
+
+def test_many_numbers_have_a_panel_for_each_of_the_figure():
+    panels = [f"P{i}" for i in range(7)]
+    table = pd.concat([finals(LOW, HIGH).assign(panel=panel) for panel in panels])
+    runs = [{"panel": {panel: [] for panel in panels}, **FIGURE["runs"][0]}]
+    published = [{"panel": panel, "method": m, "what": "mean", "value": 9.0} for panel in panels for m in ("TL", "OP")]
+    figure = read_figure({**FIGURE, "runs": runs, "published": published, "claims": []})
+    plot = render_readings(figure, evidence(table, table), 6).plots["made_up_numbers"]
+    assert [panel.title for panel in plot.panels] == [f"{panel}, mean" for panel in panels]
+    assert [mark.case for mark in plot.panels[3].marks if mark.part == "published"] == ["TL", "OP"]
+    few = figure.model_copy(update={"published": published[:4]})
+    plot = render_readings(few, evidence(table, table), 6).plots["made_up_numbers"]
+    assert [panel.title for panel in plot.panels] == ["mean"]
+
+
 def test_every_printed_number_counts_once(tmp_path):
     published = [
         {"method": "TL", "what": "mean", "value": 10.1, "cell": "t: TL"},

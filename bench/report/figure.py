@@ -84,6 +84,8 @@ class Figure(BaseModel, Mapping[str, Any]):
         What is run, see `docs/extend.md`.
     published
         Numbers of the paper.
+    published_repetitions
+        How many repetitions each of these is the mean of; by default `repetitions`, or the paper's.
     deviation
         Whether its deviations are the sample's (divisor n - 1) or the population's (divisor n); ours are the sample's.
     causes
@@ -120,6 +122,7 @@ class Figure(BaseModel, Mapping[str, Any]):
     repetitions: PositiveInt | None = None
     unfold: Unfold | None = None
     published: list[dict[str, Any]] = []
+    published_repetitions: PositiveInt | None = None
     deviation: Literal["sample", "population"] = "sample"
     causes: list[Cause] = []
     claims: list[Any] = []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from bench.report.labels import Selection, canonical, matches, selection
 
@@ -40,6 +40,8 @@ class Reading(BaseModel):
         What it changes in all runs, or, as a mapping with ``only`` and ``overrides``, in some.
     axes
         Labels whose overrides it replaces, by axis.
+    published_repetitions
+        How many repetitions a published number would be the mean of under this reading; by default the figure's.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -49,6 +51,7 @@ class Reading(BaseModel):
     source: tuple[Literal["stated", "code", "assumed"], Annotated[str, Field(min_length=1)]]
     overrides: list[str | Some] = []
     axes: dict[str, dict[str, list[str]]] = {}
+    published_repetitions: PositiveInt | None = None
 
     def selections(self) -> Iterator[tuple[str, Selection]]:
         """Yield every selection of labels that it makes, with its key."""

@@ -41,6 +41,8 @@ _PUBLISHED, _FURTHER = "published", "95 % interval of a further set of the paper
 # Inches
 _ROW, _COLUMN, _NAME = 0.27, 1.05, 3.3
 _NAME_LETTERS, _HEAD_LETTERS = 48, 15
+# More numbers of a kind than this have a panel for each of the figure's
+_MANY = 12
 
 
 class Spread(NamedTuple):
@@ -93,7 +95,8 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
 
     A number is `inside` where our 95 % interval under the first reading contains it. Else it is `explained` where the
     95 % prediction interval of a further set of repetitions of the paper's size contains it under some reading, or one
-    of the figure's causes says why it differs; else it is `unexplained`.
+    of the figure's causes says why it differs; else it is `unexplained`. An interval contains a number if it reaches to
+    within half a unit of the number's last digit.
 
     Parameters
     ----------
@@ -113,6 +116,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
         Empty without published numbers.
     """
     rows: list[dict[str, Any]] = []
+    sizes = {reading.name: reading.published_repetitions or size for reading in figure.readings}
     for reading, own in results.items():
         data = own.data
         printed = figure.published_numbers(data)
@@ -125,7 +129,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
                     if what != "note" and math.isfinite(value):
                         cell = next(n.cell for n in printed if n.what == what and n.labels.items() <= labels.items())
                         entry = {"what": what, "cell": cell, "published": value, READING: reading}
-                        rows.append(labels | entry | _beside(figure, own, labels, row, what, size))
+                        rows.append(labels | entry | _beside(figure, own, labels, row, what, sizes.get(reading, size)))
     if not rows:
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
@@ -178,8 +182,9 @@ def _beside(
     own = figure.further(results, labels, what, size)
     if own is not None:
         spread = spread._replace(further_low=own[0], further_high=own[1])
+    rounding = 0.5 * 10.0 ** -len(repr(value).partition(".")[2]) * (1 + 1e-9)
     inside, predicted = (
-        "" if math.isnan(low) else "yes" if low <= value <= high else "no"
+        "" if math.isnan(low) else "yes" if low - rounding <= value <= high + rounding else "no"
         for low, high in (spread[:2], spread[2:])
     )  # fmt: skip
     ends = dict(zip(("ci_low", "ci_high", "further_low", "further_high"), spread, strict=True))
@@ -223,16 +228,20 @@ def specification(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
     }
     plot = Plot(f"{figure.heading}: published numbers under each reading", note, [])
     tallest = 1
-    for what, own in table.groupby("what", sort=False):
-        cases = list(dict.fromkeys(_case(row, axes) for row in own.to_dict("records")))
-        panel = Panel(str(what).replace("_", " "), x=Axis(figure.column.replace("_", " ")), rows=True)
+    by_panel = "panel" in axes and table.drop_duplicates([*axes, "what"])["what"].value_counts().max() > _MANY
+    for labels, own in table.groupby(["what", *(["panel"] if by_panel else [])], sort=False):
+        what, *title = labels
+        named = [axis for axis in axes if not (by_panel and axis == "panel")]
+        cases = list(dict.fromkeys(_case(row, named) for row in own.to_dict("records")))
+        panel = Panel(", ".join([*map(str, title), str(what).replace("_", " ")]), rows=True)
+        panel.x = Axis(figure.column.replace("_", " "))
         if what == "best":
             panel.x = Axis(str(figure.get("axis", "best value")).replace("_", " "))
         shown = [wrapped(case, 22) for case in cases]
         panel.y = Axis(ticks=range(len(cases)), names=shown, low=len(cases) - 0.5, high=-0.5)
         panel.lines = dict.fromkeys((row - 0.5 for row in range(1, len(cases))), LINE_BETWEEN)
         for row in own.to_dict("records"):
-            place = cases.index(_case(row, axes))
+            place = cases.index(_case(row, named))
             place_of_reading = place + (names.index(row[READING]) + 0.5) / len(names) * 0.8 - 0.4
             _points(panel, row, cases[place], place_of_reading, looks[row[READING]])
             if row[READING] == names[0]:
