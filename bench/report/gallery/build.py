@@ -323,8 +323,18 @@ def _ranks(figures: list[Figure]) -> dict[str, Any] | None:
         if {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"} <= set(table) and len(table):
             last = max(len(table), float(table["ci_high"].max()))
             rows = table.sort_values("mean_rank").to_dict("records")
-            return {"figure": figure, "rows": rows, "last": last}
+            return {"figure": figure, "rows": rows, "last": last, "command": _beside_best(figure, rows)}
     return None
+
+
+def _beside_best(figure: Figure, rows: list[dict[Any, Any]]) -> str:
+    """Return the command that compares a user's tuner with the three that rank first; "" if it cannot be said."""
+    methods: Mapping[str, Any] = figure.config.get("runs", [{}])[0].get("method", {})
+    chosen = [methods.get(row["method"], []) for row in rows[:3]]
+    if not all(len(words) == 1 and words[0].startswith("tuner=") for words in chosen):
+        return ""
+    tuners = ",".join(["my_module.MyTuner", *(words[0].removeprefix("tuner=") for words in chosen)])
+    return f"python -m runners.compare tuner={tuners} env=synthetic_linear horizon=2000 repetitions=20 jobs=2"
 
 
 @cache
