@@ -42,7 +42,9 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     figures, about = _configured()
     papers = read(folder, figures, about)
     claims, numbers = overview(papers), published_overview(figures, folder)
-    docs = {path.stem: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md") if DOCS else [])}
+    texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
+    texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
+    docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
     pages = build(papers, numbers, docs)
     for name, page in pages.items():
         write_text(folder / name, page)

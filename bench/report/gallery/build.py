@@ -334,7 +334,7 @@ def _beside_best(figure: Figure, rows: list[dict[Any, Any]]) -> str:
     if not all(len(words) == 1 and words[0].startswith("tuner=") for words in chosen):
         return ""
     tuners = ",".join(["my_module.MyTuner", *(words[0].removeprefix("tuner=") for words in chosen)])
-    return f"python -m runners.compare tuner={tuners} env=synthetic_linear horizon=2000 repetitions=20 jobs=2"
+    return f"python -m runners.compare tuner={tuners} env=synthetic_linear horizon=2000 repetitions=20 format=tex"
 
 
 @cache

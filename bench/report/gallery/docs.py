@@ -12,7 +12,7 @@ _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
 def title_of(text: str) -> str:
     """Return the heading of a Markdown text."""
-    match = re.search(r"^# (.+)$", text, re.MULTILINE)
+    match = re.search(r"^#+ (.+)$", text, re.MULTILINE)
     return match[1] if match else ""
 
 
@@ -24,7 +24,7 @@ def page_of(text: str, names: Collection[str]) -> str:
     text
         The text.
     names
-        Texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``.
+        Texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as ``a_b.html``.
     """
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(re.sub(r"<!--.*?-->", "", text))
     html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>', html)
@@ -49,7 +49,10 @@ def _address(address: str, names: Collection[str]) -> str:
     figure = re.fullmatch(r"(\w+/\w+)/[\w-]+/\w+\.md", own)
     if figure:
         return f"{figure[1]}/index.html"
-    return {"claims.md": "claims.html", "numbers.md": "numbers.html"}.get(own, own)
+    if own in ("claims.md", "numbers.md"):
+        return own.replace(".md", ".html")
+    page = own.removesuffix(".md").replace("/", "_")
+    return f"{page}.html" if page in names else own
 
 
 def _anchor(heading: str) -> str:
