@@ -95,13 +95,14 @@ class Live:
             write_text(self._path, status.model_dump_json())
 
     def remove(self) -> None:
-        """Delete the file, and those of processes that have died."""
+        """Delete the file, and those of processes that have died, with the folders that are empty then."""
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
             for path, status in _read(self._path.parent):
                 if not is_alive(status):
                     path.unlink(missing_ok=True)
-            self._path.parent.rmdir()  # if it is empty
+            for folder in (self._path.parent, *self._path.parent.parents[:2]):
+                folder.rmdir()
 
 
 def running(results: Path) -> list[Status]:
