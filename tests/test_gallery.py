@@ -477,11 +477,29 @@ def test_published_numbers_are_counted_on_the_card_and_have_a_page(site: Path) -
     assert "published numbers</a>: " not in unrun["index.html"]
 
 
+def test_readings_of_a_paper_have_a_page_each_reading_once(tmp_path: Path) -> None:
+    reading = {"name": "code", "text": "The code draws <b> noise", "source": ["code", "a/b at 1234567"]}
+    figures = {f"syndicated/{name}": {"title": name, "readings": [reading]} for name in ("one", "two")}
+    figures["syndicated/three"] = {"title": "x", "readings": [{**reading, "source": ["assumed", "y"], "text": "z"}]}
+    pages = build(read(tmp_path, figures))
+    assert "readings.html" in pages["index.html"]
+    page = pages["readings.html"]
+    assert page.count('<tr data-paper="syndicated" data-source="code">') == 1
+    assert page.count('<tr data-paper="syndicated" data-source="assumed">') == 1
+    own = Page(page)
+    assert "code: The code draws <b> noise" in own.words
+    assert [link for link in own.links if "#" in link] == [
+        f"syndicated/index.html#{n}" for n in ("one", "two", "three")
+    ]
+    assert "readings.html" not in build(read(tmp_path, FIGURES_MADE))["index.html"]
+
+
 def test_documentation_is_read_beside_the_pages() -> None:
     text = """# Which & why
 <!-- claim: a/b#1: holds -->
 See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claims.md), [a page](findings.md#a-b),
-[it](extend.md), [there](https://a.example/b) and ![a picture](../results/a.png).
+[it](extend.md) <!-- claim: c/d#2 -->
+<!-- claim: c/d#3 -->, [there](https://a.example/b) and ![a picture](../results/a.png).
 
 | a | b |
 | --- | --- |
@@ -496,4 +514,5 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
     assert own.ids == ["which--why"]
     assert "<title>Which &amp; why</title>" in page
     assert "<script>x" not in page
-    assert "claim: a/b" not in page
+    assert "claim: " not in page
+    assert "it</a>, <a" in page

@@ -239,7 +239,7 @@ def build(
     docs
         Texts of the documentation, in Markdown, by their names.
     """
-    names = ("index", "claims", "numbers", "paper", "figure", "doc")
+    names = ("index", "claims", "numbers", "readings", "paper", "figure", "doc")
     templates = {name: environment().get_template(f"{name}.html.j2") for name in names}
     of_papers = [page for page in papers if not page.is_own]
     every = [figure for page in of_papers for figure in page.figures]
@@ -248,12 +248,14 @@ def build(
     choices = {part: sorted({own for f in every if f.first for own in f.first.choices[part]}) for part in PARTS}
     own = [figure for page in papers if page.is_own for figure in page.figures]
     known = [] if numbers is None else _with_addresses(numbers, every)
+    readings = _readings(every)
     docs = docs or {}
     front = {
         "choices": choices,
         "ranks": _ranks(every),
         "comparisons": own,
         "numbers": known,
+        "readings": readings,
         "published": {page.name: _counted(known, page.name) for page in of_papers},
         "docs": {name: title_of(text) for name, text in docs.items()},
     }
@@ -263,6 +265,8 @@ def build(
     }
     if known:
         pages["numbers.html"] = templates["numbers"].render(numbers=known)
+    if readings:
+        pages["readings.html"] = templates["readings"].render(readings=readings)
     for name, text in docs.items():
         pages[f"{name}.html"] = templates["doc"].render(title=title_of(text), text=page_of(text, docs))
     for page in papers:
@@ -296,6 +300,17 @@ def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[s
         | {"address": addresses.get((row["paper"], row["figure"]), "")}
         for row in rows
     ]
+
+
+def _readings(figures: list[Figure]) -> list[dict[str, Any]]:
+    """Return every reading of each paper once, with the figures that have it."""
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for figure in figures:
+        for reading in figure.config.get("readings", []):
+            key = figure.paper, reading["name"], reading["text"]
+            row = {"paper": figure.paper, "name": reading["name"], "text": reading["text"], "source": reading["source"]}
+            found.setdefault(key, row | {"figures": []})["figures"].append(figure)
+    return list(found.values())
 
 
 def _counted(numbers: list[dict[str, Any]], paper: str) -> dict[str, int]:
