@@ -26,11 +26,9 @@ def page_of(text: str, names: Collection[str]) -> str:
     names
         Texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as ``a_b.html``.
     """
-    html = (
-        MarkdownIt("commonmark", {"html": False})
-        .enable("table")
-        .render(re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL))
-    )
+    text = re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL)
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    html = html.replace("<th></th>", "<td></td>")
     html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>', html)
     number = itertools.count(1)
     html = re.sub("<table>", lambda _: f'<div class="scroll" {_REGION.format("table", next(number))}><table>', html)
