@@ -31,6 +31,7 @@ class Progress:
         self._expected: dict[str, int] = defaultdict(int)
         self._played: dict[str, int] = defaultdict(int)
         self._seconds: dict[str, float] = defaultdict(float)
+        self._first: dict[str, tuple[int, float]] = {}
         self._spent = 0.0
         self._foreseen: dict[str, int] = {}
 
@@ -56,6 +57,7 @@ class Progress:
         self.finished += 1
         self._expected[group] -= horizon
         if seconds:
+            self._first.setdefault(group, (horizon, seconds))
             self._played[group] += horizon
             self._seconds[group] += seconds
             self._spent += seconds
@@ -72,18 +74,25 @@ class Progress:
     def seconds_left(self) -> float | None:
         """Return the estimate, None as long as nothing is known.
 
-        A group of which nothing is finished is taken to be as quick as the others are on average.
+        A group of which nothing is finished is taken to be as quick as the others are on average. The first repetition
+        of a group, which may have compiled code, counts only as long as it is the only one.
         """
-        played = sum(self._played.values())
-        if not played or not self._spent:
+        rates = {group: self._rate(group) for group, rounds in self._played.items() if rounds}
+        if not rates or not self._spent:
             return None
-        average = self._spent / played
-        work = sum(
-            (rounds + self._foreseen.get(group, 0))
-            * (self._seconds[group] / self._played[group] if self._played[group] else average)
-            for group, rounds in list(self._expected.items())
-        )
+        played = sum(rounds for rounds, _ in rates.values())
+        average = sum(seconds for _, seconds in rates.values()) / played
+        work = 0.0
+        for group, rounds in list(self._expected.items()):
+            own, seconds = rates.get(group, (0, 0.0))
+            work += (rounds + self._foreseen.get(group, 0)) * (seconds / own if own else average)
         return work * (time.monotonic() - self._start) / self._spent
+
+    def _rate(self, group: str) -> tuple[int, float]:
+        """Return the rounds that a group is judged by, and their seconds."""
+        rounds, seconds = self._first[group]
+        later = self._played[group] - rounds
+        return (later, self._seconds[group] - seconds) if later else (rounds, seconds)
 
     def show(self) -> None:
         """Bring what is shown up to date; nothing is shown here."""

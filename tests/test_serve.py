@@ -143,6 +143,19 @@ def test_the_dead_are_not_running(tmp_path: Path) -> None:
     assert [left.name for left in folder_of(tmp_path).iterdir()] == ["broken.json"]
 
 
+def test_a_first_repetition_that_compiles_does_not_count_for_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("runners.progress.time.monotonic", lambda: now)
+    progress = Progress()
+    progress.expect("a", 10, 12)
+    progress.expect("b", 10, 5)
+    assert progress.seconds_left() is None
+    progress.advance("a", 10, 50.0)
+    now = 152.0
+    progress.advance("a", 10, 2.0)
+    assert progress.seconds_left() == pytest.approx(2.0 * 10 + 2.0 * 5)
+
+
 def test_progress_without_a_folder_writes_nothing() -> None:
     progress = Progress()
     progress.announce("a", {}, [])
