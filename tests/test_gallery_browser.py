@@ -60,7 +60,7 @@ LOOK = r"""
     const isIn = box.left > frame.left - 1 && box.right < frame.right + 1 && box.top > frame.top - 1
       && box.bottom < frame.bottom + 1;
     if (!isIn) found.push("cut off in the picture: " + text.textContent);
-    if (box.height < 9) found.push("small in the picture: " + text.textContent + " " + box.height);
+    if (box.height < 8.9) found.push("small in the picture: " + text.textContent + " " + box.height);
   }
   return found;
 })()
@@ -166,7 +166,7 @@ def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site
         ("habo/seconds", ("line", other, "seconds", 0), [first, f"median {mean}", f"{both}, fastest and slowest"]),
         ("habo/seconds", ("published", "TL", "seconds"), [first, "published 2"]),
         ("habo/smooth", ("line", "TL", first, 0), ["rate 1", r"-[\d.]+ \[-[\d.]+, -[\d.]+\]", "one .* over 9 blocks"]),
-        ("habo/ranks", ("cell", other, first, 0.6), [f"relative to TL; mean {number} {number}", both]),
+        ("habo/ranks", ("cell", other, first, 0.6), [f"relative to TL {mean}", sure]),
     ]
     opened = ""
     for page, spot, wanted in cases:

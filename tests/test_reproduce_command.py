@@ -192,7 +192,7 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
 def test_a_figure_that_cannot_be_drawn_does_not_stop_the_others(here, monkeypatch, error):
     """It is named at the end, in one line, and the exit code says so."""
 
-    def save(picture, folder, name):
+    def save(picture, folder, *_):
         if folder.parent.name == "bounds":
             raise error
 
