@@ -1,4 +1,7 @@
-"""Write the page of all configuration groups and keys from conf/ and the classes: python -m runners.docs"""
+"""Write the pages that are made from other files: python -m runners.docs
+
+`docs/configure.md` from conf/ and the classes, `docs/which_tuner.md` from the results of the tournament.
+"""
 
 import json
 import re
@@ -16,8 +19,10 @@ from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
 from runners.pool import Runner
 from runners.store import write_text
+from runners.which_tuner import which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
+TUNERS_PAGE = PAGE.with_name("which_tuner.md")
 
 _INTRODUCTION = """# Configure
 
@@ -128,9 +133,10 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    """Write the page; return the exit code."""
+    """Write the pages; return the exit code."""
     write_text(PAGE, configure_page())
-    print(PAGE)
+    write_text(TUNERS_PAGE, which_tuner_page())
+    print(PAGE, TUNERS_PAGE, sep="\n")
     return 0
 
 

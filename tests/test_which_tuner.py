@@ -1,0 +1,81 @@
+"""The page on the choice of a tuner: what it says follows from tables and verdicts, and comparisons name claims."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from test_prose import problem, statements
+
+from runners.which_tuner import which_tuner_page
+
+CLAIMS = [
+    ("UCB1", "all", "less", "holds"),
+    ("Grid, then best", "all", "less", "tie"),
+    ("Gaussian TS", "all", "less", "open"),
+    ("OP", "all", "less", "fails"),
+    ("best fixed", "all", "less", "fails"),
+    ("random, UCB1", "all", "less", "holds"),
+    ("random, OP", "all", "less", "open"),
+    ("by family, UCB1", "arms", "less", "holds"),
+    ("by family, OP", "arms", "less", "holds"),
+    ("by family, Changepoint GP, rewards alone", "arms", "less", "says_nothing"),
+    ("by family, UCB1", "still peak", "less", "open"),
+    ("by family, OP", "still peak", "less", "open"),
+    ("Gaussian TS, UCB1", "arms", "less", "holds"),
+    ("real data, UCB1", "all", "less", "fails"),
+]
+
+
+def results(folder: Path, claims=CLAIMS) -> Path:
+    own = folder / "tournament" / "ranks" / "paper"
+    own.mkdir(parents=True)
+    pd.DataFrame(claims, columns=["claim", "case", "expect", "verdict"]).to_csv(own / "claims.csv", index=False)
+    numbers = {"n": 30, "tasks": 2, "families": 2, "mean_rank": 1.25, "ci_low": 1.0, "ci_high": 1.5}
+    ratios = {"relative": 0.5, "relative_low": 0.25, "relative_high": 0.75}
+    methods = ["Changepoint GP", "UCB1"]
+    rows = [{"method": method, **numbers, **ratios} for method in methods]
+    pd.DataFrame(rows).to_csv(own / "ranks.csv", index=False)
+    pd.DataFrame([{"part": "real data", **row} for row in rows]).to_csv(own / "apart.csv", index=False)
+    families = ["arms", "still peak"]
+    pd.DataFrame([{"family": family, **row} for family in families for row in rows]).to_csv(
+        own / "table.csv", index=False
+    )
+    pd.DataFrame([{"family": family, "task": family, **row} for family in families for row in rows]).to_csv(
+        own / "tasks.csv", index=False
+    )
+    return folder
+
+
+def test_every_comparison_names_its_claim_and_is_no_stronger_than_its_verdict(tmp_path):
+    page = which_tuner_page(results(tmp_path))
+    found = statements(page)
+    assert len(found) == len(CLAIMS)
+    assert [problem(one, tmp_path) for one in found] == [""] * len(CLAIMS)
+
+
+def test_the_words_of_a_verdict(tmp_path):
+    page = which_tuner_page(results(tmp_path))
+    assert "- Changepoint GP: less regret than UCB1 <!--" in page
+    assert 'level with "Grid, then best" <!--' in page
+    assert "more than OP, the best fixed configuration <!--" in page
+    assert "less regret than UCB1, OP <!-- claim: tournament/ranks#by family, UCB1@arms: holds -->" in page
+    assert "| UCB1 | 1.2 (1.0 to 1.5) | 0.50 (0.25 to 0.75) |" in page
+
+
+@pytest.mark.parametrize("verdict", ["holds", "fails"])
+def test_the_page_is_wrong_once_a_verdict_changes(tmp_path, verdict):
+    """The page of one set of verdicts is caught when it is held against another."""
+    page = which_tuner_page(results(tmp_path / "a"))
+    changed = [(*row[:3], verdict if row[0] == "Gaussian TS" else row[3]) for row in CLAIMS]
+    changed = [(*row[:3], "open" if row[0] == "UCB1" else row[3]) for row in changed]
+    other = results(tmp_path / "b", changed)
+    assert [one.tag for one in statements(page) if problem(one, other)] == [
+        "<!-- claim: tournament/ranks#UCB1: holds -->"
+    ]
+    assert which_tuner_page(other) != page
+
+
+def test_without_results_it_says_so(tmp_path):
+    page = which_tuner_page(tmp_path)
+    assert "no results" in page
+    assert not statements(page)
