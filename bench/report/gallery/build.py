@@ -336,6 +336,7 @@ def _ranks(figures: list[Figure]) -> dict[str, Any] | None:
             continue
         table = figure.first.table("ranks")
         if {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"} <= set(table) and len(table):
+            table = table[table["mean_rank"].notna()]
             last = max(len(table), float(table["ci_high"].max()))
             rows = table.sort_values("mean_rank").to_dict("records")
             return {"figure": figure, "rows": rows, "last": last, "command": _beside_best(figure, rows)}
