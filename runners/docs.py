@@ -1,6 +1,7 @@
 """Write the pages that are made from other files: python -m runners.docs
 
-`docs/configure.md` from conf/ and the classes, `docs/which_tuner.md` from the results of the tournament.
+`docs/configure.md` from conf/ and the classes, `docs/which_tuner.md` and a part of `docs/changepoint_gp.md` from the
+results of the tournament.
 """
 
 import json
@@ -19,10 +20,10 @@ from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
 from runners.pool import Runner
 from runners.store import write_text
-from runners.which_tuner import which_tuner_page
+from runners.which_tuner import constants_part, which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
-TUNERS_PAGE = PAGE.with_name("which_tuner.md")
+TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changepoint_gp.md")
 
 _INTRODUCTION = """# Configure
 
@@ -132,11 +133,19 @@ def _cell(text: str) -> str:
     return text.replace("``", "`").replace("|", "\\|")
 
 
+def with_made_part(page: str, part: str) -> str:
+    """Return a page with what stands between its two marks replaced."""
+    before, begin, rest = page.partition("<!-- made by make docs -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    return f"{before}{begin}{part}\n{end}{after}"
+
+
 def main() -> int:
     """Write the pages; return the exit code."""
     write_text(PAGE, configure_page())
     write_text(TUNERS_PAGE, which_tuner_page())
-    print(PAGE, TUNERS_PAGE, sep="\n")
+    write_text(GP_PAGE, with_made_part(GP_PAGE.read_text(encoding="utf-8"), constants_part()))
+    print(PAGE, TUNERS_PAGE, GP_PAGE, sep="\n")
     return 0
 
 

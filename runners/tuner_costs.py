@@ -24,7 +24,7 @@ from runners.store import results_folder, write_text
 REPEATS = {10_000: 3, 1_000_000: 1}
 """Rounds -> how often; the least counts."""
 NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory"}
-_BLOCK = 1_000
+_BLOCK = 20
 
 
 def seconds(name: str, rounds: int, limit: float) -> tuple[float, int]:

@@ -77,6 +77,30 @@ def which_tuner_page(results: Path | None = None) -> str:
     return "\n".join(part for part in [*parts, _profile(folder), _costs(folder)] if part) + _TAIL
 
 
+def constants_part(results: Path | None = None) -> str:
+    """Return what docs/changepoint_gp.md says of the figure of its constants: the picture, and the claims."""
+    folder = results or results_folder()
+    figure, told = _Figure(folder, "sensitivity"), _Figure(folder, "told")
+    if not figure.is_there:
+        return "On all families of the tournament: `figure=tournament/sensitivity`, of which there are no results yet."
+    claims = figure.claims()
+    words = {
+        "fails": "less regret with {}",
+        "tie": "level with the default, within 10 %, {}",
+        "open": "{} cannot be told from the default",
+        "holds": "more regret with {}",
+        "says_nothing": "nothing changes with {}",
+    }
+    found = ((said, claims[claims["verdict"] == verdict]) for verdict, said in words.items())
+    parts = [_named(said, figure, rows, lambda claim: f"`{claim}`") for said, rows in found if len(rows)]
+    lines = [f"![Each constant halved and doubled, on all families]({figure.link('sensitivity.png')})\n"]
+    lines.append(f"On all families of the tournament, each counted once: {'; '.join(parts)}.")
+    if told.is_there:
+        said = "How much depends on being told the number of changes, for the tuners that want it"
+        lines.append(f"\n![{said}]({told.link('told.png')})")
+    return "\n".join(lines)
+
+
 class _Figure:
     """The reference results of a figure of the tournament."""
 

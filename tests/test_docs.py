@@ -31,10 +31,10 @@ from runners.cli import full_name
 from runners.compare import plan
 from runners.compose import from_overrides
 from runners.config_tree import CONFIGS, GROUPS, choices
-from runners.docs import PAGE, TUNERS_PAGE, configure_page
+from runners.docs import GP_PAGE, PAGE, TUNERS_PAGE, configure_page, with_made_part
 from runners.experiment import build
 from runners.figures import expand, figure_names
-from runners.which_tuner import which_tuner_page
+from runners.which_tuner import constants_part, which_tuner_page
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
@@ -322,6 +322,9 @@ def test_named_files_are_there(page):
 
 def test_the_choice_of_a_tuner_rests_on_the_results_of_the_tournament():
     assert read(TUNERS_PAGE) == which_tuner_page(ROOT / "results"), "docs/which_tuner.md is old: make docs"
+    page = read(GP_PAGE)
+    assert page == with_made_part(page, constants_part(ROOT / "results")), "docs/changepoint_gp.md is old: make docs"
+    assert page.count("<!-- made by make docs -->") == page.count("<!-- end -->") == 1
 
 
 def test_environment_variables_are_read_somewhere():

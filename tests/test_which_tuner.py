@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from test_prose import problem, statements
 
-from runners.which_tuner import which_tuner_page
+from runners.docs import with_made_part
+from runners.which_tuner import constants_part, which_tuner_page
 
 CLAIMS = [
     ("UCB1", "all", "less", "holds"),
@@ -79,3 +80,19 @@ def test_without_results_it_says_so(tmp_path):
     page = which_tuner_page(tmp_path)
     assert "no results" in page
     assert not statements(page)
+
+
+def test_the_part_on_constants(tmp_path):
+    own = tmp_path / "tournament" / "sensitivity" / "paper"
+    own.mkdir(parents=True)
+    rows = [("beta = 0.75", "holds"), ("level = 2", "tie"), ("every = 4", "open"), ("points = 40", "fails")]
+    table = pd.DataFrame([(claim, "all", "greater", verdict) for claim, verdict in rows])
+    table.set_axis(["claim", "case", "expect", "verdict"], axis=1).to_csv(own / "claims.csv", index=False)
+    part = constants_part(tmp_path)
+    assert [problem(one, tmp_path) for one in statements(part)] == [""] * 4
+    assert "more regret with `beta = 0.75` <!--" in part
+    assert "less regret with `points = 40` <!--" in part
+    assert with_made_part("a\n<!-- made by make docs -->\nold\n<!-- end -->\nb\n", "new") == (
+        "a\n<!-- made by make docs -->\nnew\n<!-- end -->\nb\n"
+    )
+    assert "no results" in constants_part(tmp_path / "nowhere")
