@@ -255,7 +255,7 @@ def test_marks_of_all_kinds_carry_their_numbers(site: Path) -> None:
     points = numbers_of(site / "habo/smooth/index.html")["line", *at]
     np.testing.assert_allclose(points[0][:4], [first["probed"], first["mean"], *ends], rtol=1e-4)
     ranks = numbers_of(site / "habo/ranks/index.html")
-    assert ranks["cell", PANELS[0], "TL"] == [[None, 1, 1, 1, REPETITIONS]]
+    assert ranks["cell", PANELS[0], "TL"] == [[None, 1, 1, 1, REPETITIONS]]  # the reference
 
 
 def drawn(name: str) -> Picture:
