@@ -83,8 +83,8 @@ def class_defaults(target: str) -> dict[str, Any]:
 
 
 def read(name: str) -> DictConfig:
-    """Return what a file holds, such as ``tuner/cdt``; that of a part with all the settings of its class."""
-    config: Any = copy.deepcopy(_load(f"{name}.yaml").config)
+    """Return what a file holds, such as ``tuner/cdt``, not to be changed; of a part all the settings of its class."""
+    config: Any = _load(f"{name}.yaml").config
     if name.partition("/")[0] in PARTS:
         config = _part(name, config)
     return OmegaConf.create() if config is None else config

@@ -63,8 +63,9 @@ def load_figure(name: str) -> "Figure":
         raise ConfigError(f"figure: found '{name}', expected one of: {', '.join(figure_names())}")
     config: Any = read(f"figure/{name}")
     if "like" in config:
-        config = OmegaConf.merge(read(f"figure/{config.paper}/{config.pop('like')}"), config)
+        config = OmegaConf.merge(read(f"figure/{config.paper}/{config.like}"), config)
     figure: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
+    figure.pop("like", None)
     for block in figure.get("runs", []):
         for axis, entry in block.items():
             block[axis] = _shared_labels(name, axis, entry)
