@@ -893,7 +893,7 @@ def test_what_is_still_open_names_experiments_and_repetitions() -> None:
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
-        ({"kind": "paird"}, r"claim '1', key 'kind': unknown kind 'paird', choose from paired_difference, ratio"),
+        ({"kind": "paird"}, r"claim '1', key 'kind': unknown kind 'paird', choose from paired_difference, relative_"),
         (
             compare("less", exepct="x"),
             r"claim '1': unknown key 'exepct', valid for kind 'paired_difference': id, text,",

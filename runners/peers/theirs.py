@@ -285,7 +285,7 @@ def serve(players: Mapping[str, Player]) -> None:
             if "version" in asked:
                 answer = {"version": importlib.metadata.version(asked["version"])}
             else:
-                with np.load(asked["data"]) as file:
+                with np.load(asked["data"], allow_pickle=False) as file:
                     data = {name: file[name] for name in file.files}
                 loop = players[asked["player"]](data, asked["rounds"], asked["seed"])
                 gc.collect()
