@@ -119,8 +119,10 @@ def _axes(runs: Sequence[Mapping[str, Any]]) -> set[str]:
     return {axis for block in runs for axis in block}
 
 
-def expand(figure: Mapping[str, Any], scale: str, extra: list[str]) -> list[LabelledRun]:
+def expand(figure: Mapping[str, Any], scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
+
+    Without ``readings`` those of the first reading alone.
 
     What the scale leaves out is not run; it counts as a result that is still missing. Of a figure with readings, the
     runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
@@ -132,7 +134,7 @@ def expand(figure: Mapping[str, Any], scale: str, extra: list[str]) -> list[Labe
     smaller = at_scale.get("overrides", [])
     left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.get("leave_out", {}).items()}
     drawn = []
-    others = [Reading.model_validate(reading) for reading in figure.get("readings", [])[1:]]
+    others = [Reading.model_validate(reading) for reading in figure.get("readings", [])[1:]] if readings else []
     for reading in (None, *others):
         for labels, own in _product(figure, reading):
             if any(labels.get(axis) in out for axis, out in left_out.items()):
@@ -144,13 +146,16 @@ def expand(figure: Mapping[str, Any], scale: str, extra: list[str]) -> list[Labe
 
 
 def by_reading(figure: Mapping[str, Any], drawn: Sequence[LabelledRun]) -> dict[str, list[int]]:
-    """Return the positions of the experiments under each reading, the first first; "" in a figure without readings."""
+    """Return the positions of the experiments under each reading that has any, the first first.
+
+    The reading of a figure without readings is "".
+    """
     if not figure.get("readings"):
         return {"": list(range(len(drawn)))}
     names = [reading["name"] for reading in figure["readings"]]
-    found: dict[str, list[int]] = {name: [] for name in names}
+    found: dict[str, list[int]] = {}
     for position, one in enumerate(drawn):
-        found[one.labels.get(READING, names[0])].append(position)
+        found.setdefault(one.labels.get(READING, names[0]), []).append(position)
     return found
 
 

@@ -46,13 +46,18 @@ def reproduce(cfg: DictConfig) -> bool:
     sizes = [f"{key}={cfg[key]}" for key in explicit]
     extra = [size for size in sizes if until is None or "repetitions=" not in size]
     scale = choices["scale"]
-    is_custom = bool(extra) or (until is not None and scale != "paper")
+    readings = cfg.scale.readings if cfg.readings is None else cfg.readings
+    if not isinstance(readings, bool):
+        raise ConfigError(f"readings: found '{readings}', expected true, false or null")
+    sizes += [f"readings={str(readings).lower()}"] * (readings != cfg.scale.readings)
+    is_custom = bool(extra) or (scale == "paper" and not readings) or (until is not None and scale != "paper")
     start = time.perf_counter()
     plans = []
     for name in names:
         command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes])
         where = f"{name}/{scale}{'-custom' if is_custom else ''}"
-        plans.append(FigurePlan(load_figure(name), where, scale, extra, command, scale == "paper", until, formats))
+        figure, is_reference = load_figure(name), scale == "paper" and readings
+        plans.append(FigurePlan(figure, where, scale, extra, command, is_reference, until, formats, readings))
     with workers(runner, cfg.jobs):
         made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
     gallery, _ = write_gallery(results_folder())

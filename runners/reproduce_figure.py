@@ -65,6 +65,8 @@ class FigurePlan(NamedTuple):
         says, which also holds for timings and for figures without claims.
     formats
         What is written beside the usual files, of `bench.report.saving.EXTRA`.
+    readings
+        Whether all readings are run, or the first alone.
     """
 
     figure: Figure
@@ -75,6 +77,7 @@ class FigurePlan(NamedTuple):
     is_reference: bool = False
     until_decided: int | None = None
     formats: Sequence[str] = ()
+    readings: bool = True
 
     @property
     def most(self) -> int | None:
@@ -198,7 +201,7 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
                 if others:
                     runs.open(others.pop(0))
         for plan in timed:
-            drawn = expand(plan.figure, plan.scale, list(plan.extra))
+            drawn = expand(plan.figure, plan.scale, list(plan.extra), readings=plan.readings)
             wanted = [(one.run.experiment, one.run.settings.repetitions) for one in drawn]
             summary = measure(wanted, store, _timed_part(plan.figure))
             work = _Work(plan, drawn, None)
@@ -222,7 +225,7 @@ class _Runs:
 
     def open(self, plan: FigurePlan) -> None:
         """Ask for what a figure lacks, or have it written if it lacks nothing."""
-        drawn = expand(plan.figure, plan.scale, list(plan.extra))
+        drawn = expand(plan.figure, plan.scale, list(plan.extra), readings=plan.readings)
         committed = _committed(plan, drawn) if plan.is_reference else None
         if plan.most is not None:
             drawn = with_repetitions(drawn, [min(STEP, plan.most)] * len(drawn))
@@ -411,7 +414,10 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
         results = Results(figure, curves, finals, provenance)
         for file, text in latex_tables(figure, rendering.tables, results).items():
             write_text(folder / f"{file}.tex", text)
-    if figure.readings or (figure.published and evidence and not is_measured(figure.column)):
+    if len(evidence) < 2:  # of a run with more readings
+        for path in (*folder.glob("readings*.csv"), *folder.glob(f"{figure.name}_[rn]*.*")):
+            path.unlink()
+    if len(evidence) > 1 or (figure.published and evidence and not is_measured(figure.column)):
         _write_readings(figure, evidence, folder, pictures)
 
     line = (
@@ -455,7 +461,7 @@ def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Pa
         finals = pd.concat(others, ignore_index=True)
         finals = finals[[READING, *(name for name in finals if name != READING and not is_measured(str(name)))]]
         write_text(folder / "readings_finals.csv", to_csv(finals))
-    if figure.readings:
+    if len(evidence) > 1:
         write_text(folder / "readings.csv", to_csv(readings.claims))
     if len(readings.numbers):
         write_text(folder / "numbers.csv", to_csv(readings.numbers))

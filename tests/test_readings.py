@@ -234,6 +234,17 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert op == same
     assert set(other["reading"]) == {"less noise"}
 
+    # With fewer of them, nothing of the others is left
+    plan = FigurePlan(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", readings=False)
+    files = {path.name: path.read_bytes() for path in folders[0].iterdir()}
+    reproduce_figure(plan, jobs=1, runner=Runner())
+    assert {path.name for path in folders[0].iterdir()} == set(files) - more
+    assert pd.read_csv(folders[0] / "numbers.csv")["reading"].unique().tolist() == ["as printed"]
+    reproduce_figure(
+        FigurePlan(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
+    )
+    assert (folders[0] / "readings.csv").read_bytes() == files["readings.csv"]
+
     view = Result(folders[0], read_figure(FIGURE)).readings()
     assert view is not None
     assert view.picture is not None

@@ -135,7 +135,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     table = pd.DataFrame(rows)
     labelled = [str(name) for name in table if name not in NUMBERS]
     first = next(iter(results))
-    sources = {reading.name: reading.source[0] for reading in figure.readings} or {first: "stated"}
+    sources = {first: "stated"} | {reading.name: reading.source[0] for reading in figure.readings}
     for _, same in table.groupby([*labelled, "what"], sort=False, dropna=False):
         verdict, by, by_source = _explained(figure, same, labelled, sources, first)
         table.loc[same.index, ["verdict", "by", "by_source"]] = verdict, by, by_source

@@ -114,16 +114,17 @@ def render_readings(figure: Figure, evidence: Mapping[str, Evidence], size: int)
     Parameters
     ----------
     figure
-        The figure; of one without readings only the numbers, and no picture of them.
+        The figure.
     evidence
-        What there is, by reading, the first first; without readings one, whatever it is called.
+        What there is, by reading, the first first; without readings one, whatever it is called. Of a single one there
+        are only the numbers, and no picture of them.
     size
         The paper's number of repetitions.
     """
     results = {name: Results(figure, own.curves, own.finals, own.provenance) for name, own in evidence.items()}
-    if not figure.readings:
-        (only,) = results.values()
-        return Readings(pd.DataFrame(), numbers_table(figure, {AS_PRINTED: only}, size), {})
+    if len(results) == 1:
+        ((name, only),) = results.items()
+        return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
     verdicts = {
         name: check(
             figure,
