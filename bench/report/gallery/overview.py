@@ -57,8 +57,8 @@ def overview_text(table: pd.DataFrame) -> str:
         "its figure's page, is no evidence. Each figure counts once, at the largest scale of its reference results",
         "Decided are the cases with the verdict of a test of their own, which leaves out counts of other cases; after "
         "Holm: how many of these remain after Holm's correction for the number of cases tested in their figure",
-        "What was found on data generated in place of the real data, or on a small packaged sample of it, allows no "
-        "conclusion about the claim",
+        "What was found on data generated in place of the real data, or on a small packaged sample of it, is no "
+        "evidence for or against the claim",
     ]
     parts = [to_markdown(_headed(pd.DataFrame(rows)), "Claims of all papers", notes).removeprefix("#")]
     parts += [

@@ -36,8 +36,8 @@ _CLAIM = (
 DATA = {
     "real": "real data",
     "synthetic": "synthetic: drawn at random by a rule",
-    "packaged": "a small packaged sample of the real data, which allows no conclusion",
-    "surrogate": "data generated in place of the real, which allows no conclusion",
+    "packaged": "a small packaged sample of the real data, too small to conclude from",
+    "surrogate": "data generated in place of the real, which says nothing about the paper",
     "computed": "none: computed, nothing was run",
 }
 """Kinds of data in words."""
@@ -92,7 +92,7 @@ class Result:
 
     @property
     def order(self) -> tuple[int, bool, str]:
-        """What to sort by: the largest scale first, what allows conclusions before what does not."""
+        """What to sort by: the largest scale first, real and synthetic data before stand-ins."""
         size = self.scale.split("-")[0]
         return (SCALES.index(size) if size in SCALES else len(SCALES), bool(self.caveat), self.scale)
 
