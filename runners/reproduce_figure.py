@@ -293,14 +293,14 @@ class _Runs:
         own = kept(drawn, done, self._store, columns=figure.curve_columns(), keep=figure.kept_rounds, committed=work)
         for one, numbers, repetitions in zip(drawn, done, own, strict=True):
             work.seen |= {(one.run.experiment.run_id, i): known for i, known in zip(numbers, repetitions, strict=True)}
-        # Only the first reading's verdicts are waited for; the other readings go as far.
+        # Only the first reading's verdicts are waited for; under the others each experiment goes as far as under it.
         first = next(iter(by_reading(figure, drawn).values()))
         curves, finals, _ = _evidence(work.plan, drawn, done, own, first)
         seen = look(figure, [drawn[i] for i in first], [done[i] for i in first], finals, curves, most)
-        farthest = max(seen.next)
-        following = dict(zip(first, seen.next, strict=True))
+        of_labels = {tuple(drawn[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
+        following = [of_labels[tuple(without_reading(one).labels.items())] for one in drawn]
         work.open_cases = seen.open_cases
-        work.drawn = with_repetitions(drawn, [following.get(i, farthest) for i in range(len(drawn))])
+        work.drawn = with_repetitions(drawn, following)
         later = {
             one.run.experiment.run_id: max(expected - number, 0) * one.run.settings.horizon
             for one, number, expected in zip([drawn[i] for i in first], seen.next, seen.expected, strict=True)

@@ -188,6 +188,27 @@ def test_committed_repetitions_count(tmp_path, monkeypatch):
     assert {run["repetitions"] for run in runs} == {20, 40}
 
 
+def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(tmp_path, monkeypatch):
+    """A reading that runs nothing of its own in a panel adds no repetitions there."""
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
+    source = ["assumed", "made up"]
+    readings = [
+        {"name": "first", "source": source, "text": "as it is"},
+        {"name": "loud", "source": source, "text": "much noise", "overrides": ["env.noise_std=10"]},
+    ]
+    figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"], "readings": readings, "repetitions": 20})
+    plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", until_decided=40)
+    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
+        made = reproduce_figure(plan, jobs=1, runner=Runner())
+    runs = json.loads((made.folder / "manifest.json").read_text())["runs"]
+    numbers = {(one["labels"].get("reading"), one["labels"]["panel"], one["labels"]["method"]): one for one in runs}
+    numbers = {key: one["repetitions"] for key, one in numbers.items()}
+    assert set(numbers.values()) == {20, 40}
+    for (reading, panel, method), number in numbers.items():
+        assert number == numbers[None, panel, method], reading
+
+
 # the commands
 
 MODULE = '''"""Tuners that pull the best arm in seven rounds of ten, or never."""
