@@ -27,8 +27,7 @@ from hydra.errors import OverrideParseException
 from bench.errors import ConfigError
 from runners.cli import command
 from runners.compose import from_overrides
-from runners.config_tree import CONF, GROUPS, check_choices
-from runners.figures import load_figure
+from runners.config_tree import CONF, GROUPS, check_choices, read
 from runners.store import results_folder, write_text
 
 if TYPE_CHECKING:  # slow to import
@@ -213,8 +212,8 @@ def _values(override: Override) -> dict[str, list[str]]:
 
 def _display_names() -> dict[str, str]:
     """Return by which names, and so in which colours, the suite's own figures show tuners."""
-    methods = load_figure("tournament/ranks")["runs"][0][METHOD]
-    return {overrides[0].partition("=")[2]: label for label, overrides in methods.items() if len(overrides) == 1}
+    methods = read("figure/tournament/ranks").runs[0][METHOD]
+    return {one[0].partition("=")[2]: str(label) for label, one in methods.items() if len(one) == 1}
 
 
 def _is_one_of(override: Override, keys: tuple[str, ...]) -> bool:

@@ -27,7 +27,7 @@ from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.aggregate import Kept, curve_table, final_table, is_measured, kept
 from runners.capture import environment
-from runners.committed import SECONDS, CommittedRepetitions, write_repetitions
+from runners.committed import FILE, SECONDS, CommittedRepetitions, write_repetitions
 from runners.compose import PARTS
 from runners.fanout import Answer, FanOut, Key
 from runners.figures import LabelledRun, by_reading, expand, load_paper, unfold, without_reading
@@ -392,7 +392,13 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     for file, table in rendering.tables.items():
         write_text(folder / f"{file}.csv", to_csv(table))
         write_text(folder / f"{file}.md", to_markdown(table, figure.heading, notes(figure, provenance)))
-    if drawn:
+    run_ids = [one.run.experiment.run_id for one in drawn]
+    if work.plan.is_reference and own:
+        write_repetitions(folder, needs(figure), run_ids, done, own)
+    if not figure.draws_finals and (folder / FILE).exists():  # megabytes of the same numbers
+        for name in ("finals.csv", SECONDS):
+            (folder / name).unlink(missing_ok=True)
+    elif drawn:
         measured = [name for name in finals if is_measured(str(name))]
         write_text(folder / "finals.csv", to_csv(finals.drop(columns=measured)))
         if measured:
@@ -401,9 +407,6 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     write_text(folder / "claims.csv", to_csv(rendering.claims))
     if len(curves):
         write_text(folder / "curves.csv", to_csv(curves, digits=8))
-    run_ids = [one.run.experiment.run_id for one in drawn]
-    if work.plan.is_reference and own:
-        write_repetitions(folder, needs(figure), run_ids, done, own)
     write_text(folder / "manifest.json", json.dumps(_manifest(work.plan, drawn, provenance, done), indent=1))
     write_text(folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store), indent=1))
     pictures = ("png", "svg", *(["pdf"] if "pdf" in work.plan.formats else []))

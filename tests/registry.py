@@ -1,12 +1,17 @@
 """Every class that a configuration file names; what is registered is tested."""
 
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
 from runners.config_tree import CONFIGS as CONF
 from runners.config_tree import read
+from runners.figures import load_figure
+
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
 
 
 def names(group: str) -> list[str]:
@@ -24,3 +29,9 @@ def build(group: str, name: str, **changes: Any) -> Any:
     """Build the class that the configuration names, with its settings there and ``changes``."""
     values = settings(group, name)
     return get_class(values.pop("_target_"))(**(values | changes))
+
+
+@cache
+def figure(name: str) -> "Figure":
+    """Return a figure's configuration, not to be changed."""
+    return load_figure(name)

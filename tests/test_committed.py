@@ -12,6 +12,8 @@ import pytest
 from hydra import initialize_config_dir
 
 from bench.errors import StoreError
+from bench.report.figure import read_figure
+from bench.report.gallery.result import Result
 from runners.aggregate import Kept
 from runners.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.config_tree import CONF
@@ -80,6 +82,33 @@ def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted
     line, fewer = make("fourth")
     assert "6 repetitions (0 new, 0 failed)" in line
     assert fewer == make("first")[1]
+
+
+RANKING = {
+    "kind": "ranking",
+    "reference": {"method": "TL"},
+    "runs": [
+        {
+            "family": {"linear": []},
+            "task": {"two arms": ["env.n_arms=2"], "three arms": ["env.n_arms=3"]},
+            "method": FIGURE["runs"][0]["method"],
+        }
+    ],
+    "common": FIGURE["common"][:2],
+}
+
+
+def test_a_ranking_is_drawn_and_made_again_without_a_file_of_final_values(make, tmp_path):
+    _, first = make("first", **RANKING)
+    assert FILE in first
+    assert not {"finals.csv", "curves.csv"} & set(first)
+    folder = clone(tmp_path, "first", "second")
+    result = Result(folder, read_figure({**copy.deepcopy(FIGURE), **RANKING}))
+    assert {mark.case for mark in result.plot.marks()} == {"linear", "mean rank"}
+    assert not result.problems
+    line, second = make("second", **RANKING)
+    assert "(0 new, 0 failed)" in line
+    assert second == first
 
 
 @pytest.mark.parametrize(

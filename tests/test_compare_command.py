@@ -53,7 +53,7 @@ def here(commands, monkeypatch, capsys):
     return call
 
 
-def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands):
+def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, capsys):
     """The numbers are those of single runs, differences are paired by repetition, and a second call runs nothing."""
     words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", *SMALL)
     answer = commands.call("compare", *words, "jobs=2")
@@ -78,10 +78,10 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands):
     assert shlex.split(manifest["command"]) == ["python", "-m", "runners.compare", *words, "jobs=2"]
     assert manifest["figure"] == "compare/comparison"
     for run in manifest["runs"]:
-        single = commands.call("run", *shlex.split(run["command"])[3:], "output=json").report
+        single = commands.here(monkeypatch, capsys, "run", *shlex.split(run["command"])[3:], "output=json").report
         assert (single["run_id"], single["new"]) == (run["run_id"], 0)
         assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
-    assert "15 repetitions (0 new, 0 failed)" in commands.call("compare", *words).out
+    assert "15 repetitions (0 new, 0 failed)" in commands.here(monkeypatch, capsys, "compare", *words).out
 
 
 def test_what_is_better_follows_from_the_column(here):

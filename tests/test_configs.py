@@ -206,7 +206,7 @@ def test_the_scale_caps_what_the_user_does_not_set():
 
 @pytest.mark.parametrize("name", figure_names())
 def test_figure_composes(name):
-    figure = load_figure(name)
+    figure = registry.figure(name)
     assert f"{figure['paper']}/{figure['name']}" == name
     drawn = expand(figure, "smoke", [])
     assert len({tuple(sorted(one.labels.items())) for one in drawn}) == len(drawn)
@@ -223,7 +223,7 @@ def test_figure_claims_and_published_numbers_name_its_runs(name):
     """Without any results every claim is open, and none is misspelt."""
     import pandas as pd
 
-    figure = load_figure(name)
+    figure = registry.figure(name)
     axes = list(dict.fromkeys(axis for block in figure.get("runs", []) for axis in block))
     finals = pd.DataFrame(columns=[*axes, "repetition", "rounds", "regret", "random_regret"])
     claims = check(figure, finals, pd.DataFrame())

@@ -1,16 +1,18 @@
 """Every method that a figure of the project draws can be told from its neighbours."""
 
 import pytest
+import registry
 
 from bench.report.style import STYLES, VARIANTS, line_style
-from runners.figures import figure_names, load_figure
+from runners.figures import figure_names
 
 
-# A heat map has no lines to be told apart
-@pytest.mark.parametrize("name", [name for name in figure_names() if load_figure(name)["kind"] != "ranking"])
+@pytest.mark.parametrize("name", figure_names())
 def test_no_two_methods_of_a_figure_look_alike(name):
-    blocks = load_figure(name).get("runs", [])
-    methods = {str(method) for block in blocks for method in block.get("method", {})}
+    figure = registry.figure(name)
+    if figure["kind"] == "ranking":  # a heat map has no lines to be told apart
+        return
+    methods = {str(method) for block in figure.get("runs", []) for method in block.get("method", {})}
     assert len({line_style(method) for method in methods}) == len(methods)
     if len(methods) > 30:  # as many as there are pairs of a colour and a dash
         return

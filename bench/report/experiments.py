@@ -49,6 +49,7 @@ class Experiments:
         for axis in self.axes:
             values = self.finals[axis] if axis in columns else [""] * len(finals)
             self.finals[axis] = pd.Series([canonical(value) for value in values], index=finals.index, dtype=object)
+        self._labels: dict[str, list[str]] = {}
         self._rows: dict[Key, pd.DataFrame] = {}
         if self.axes and len(finals):
             groups = self.finals.groupby(list(self.axes), sort=False)
@@ -63,8 +64,11 @@ class Experiments:
 
     def labels(self, axis: str) -> list[str]:
         """Return the labels of an axis in the figure's order, without the empty one."""
-        labels = [self.as_dict(key).get(axis, "") for key in self.keys]
-        return list(dict.fromkeys(label for label in labels if label))
+        if axis not in self._labels:
+            position = self.axes.index(axis) if axis in self.axes else None
+            labels = [] if position is None else [key[position] for key in self.keys]
+            self._labels[axis] = list(dict.fromkeys(label for label in labels if label))
+        return self._labels[axis]
 
     def as_dict(self, key: Key) -> dict[str, str]:
         """Return an experiment's labels by axis."""

@@ -106,6 +106,8 @@ class Figure(BaseModel, Mapping[str, Any]):
     """Where the numbers come from: traces of runs, runs timed apart from other work, or a function."""
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std")
     """What a published number can be."""
+    draws_finals: ClassVar[bool] = True
+    """Whether it is drawn from final values; if not, from its tables and curves alone."""
 
     name: str = "?"
     paper: str = "none"

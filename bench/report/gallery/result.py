@@ -151,7 +151,7 @@ class Result:
         if self._figure is None or self.is_computed:
             return None
         curves = self._csv("curves.csv") if self._figure.curve_columns() else pd.DataFrame()
-        finals = self._csv("finals.csv")
+        finals = self._csv("finals.csv") if self._figure.draws_finals else pd.DataFrame()
         if len(finals) and "seconds.csv" in self.files:  # its rows are those of finals.csv
             seconds = self._csv("seconds.csv")
             finals = finals.join(seconds[[name for name in seconds if name not in finals]])
@@ -288,7 +288,7 @@ class Result:
         return rows
 
     def _csv(self, name: str, types: Any = None) -> pd.DataFrame:
-        table = self._read(name, lambda text: pd.read_csv(io.StringIO(text), dtype=types))
+        table = self._read(name, lambda text: pd.read_csv(io.StringIO(text), dtype=types, low_memory=False))
         return pd.DataFrame() if table is None else table
 
     def _read(self, name: str, parse: Callable[[str], Read]) -> Read | None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib as mpl
 import numpy as np
@@ -51,6 +51,8 @@ class Ranking(Figure):
     has_ranks
         Whether methods are ranked; if not, they stay in the file's order, and the last column is the mean ratio.
     """
+
+    draws_finals: ClassVar[bool] = False
 
     reference: dict[str, Any]
     duplicates: tuple[tuple[str, ...], ...] = ()
