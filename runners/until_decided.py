@@ -19,6 +19,10 @@ STEP = 20
 """Repetitions before the first look at the verdicts, and between two: nothing is decided by fewer than 10 to 20."""
 
 
+OUT_OF_REACH = 2
+"""From the second look on a case is left open if it seems to need more than this many times the largest number."""
+
+
 class Look(NamedTuple):
     """What the verdicts ask for.
 
@@ -92,7 +96,8 @@ def look(
 
     All experiments of an open case go on together, from the least number that one of them has, since repetitions are
     paired. A case with an experiment that has no result at all, since the scale leaves it out or all its repetitions
-    failed, is given up; so is every case where data stands in for other data, since it says nothing.
+    failed, is given up; so is one that is out of reach (`OUT_OF_REACH`), and every case where data stands in for other
+    data, since it says nothing.
 
     Parameters
     ----------
@@ -116,6 +121,8 @@ def look(
         places = [place for place, one in enumerate(drawn) if done[place] and one.labels in wanted]
         least = min((numbers[place] for place in places), default=most)
         if least >= most or not all(any(drawn[place].labels == own for place in places) for own in wanted):
+            continue
+        if least > STEP and not needed <= OUT_OF_REACH * most:  # NaN is more than any number
             continue
         open_cases += 1
         step = min(least + STEP, most)

@@ -100,6 +100,18 @@ def test_it_ends_at_the_largest_number_and_where_nothing_is_open():
     assert look_at(drawn, finals_of(drawn, {**NEAR_IS_OPEN, ("near", "B"): 200.0})) == Look(0, [20] * 6, [20] * 6)
 
 
+@pytest.mark.parametrize(("noise", "most", "goes_on"), [(10.0, 400, True), (10.0, 50, False), (2000.0, 400, False)])
+def test_a_case_out_of_reach_is_given_up_at_the_second_look(noise, most, goes_on):
+    """Equal means, a margin of 5 % of 100 and a deviation of 14 between pairs: a tie after some 100 to 200 repetitions."""
+    means = {("far", "A"): 50.0}
+    for repetitions, expected in ((20, True), (40, goes_on)):
+        drawn = drawn_of(FIGURE, *[repetitions] * 6)
+        finals = finals_of(drawn, means, noise)
+        far = finals["panel"] == "far"
+        finals.loc[far, "regret"] = finals_of(drawn, means)["regret"][far]
+        assert look_at(drawn, finals, most).open_cases == expected
+
+
 def test_a_case_that_lacks_results_is_given_up():
     drawn = drawn_of(FIGURE)
     finals = finals_of(drawn, NEAR_IS_OPEN)
