@@ -1,7 +1,7 @@
 """Write the pages that are made from other files: python -m runners.docs
 
 `docs/configure.md` from conf/ and the classes, `docs/which_tuner.md` and a part of `docs/changepoint_gp.md` from the
-results of the tournament.
+results of the tournament, a part of `docs/reproduce.md` from all reference results.
 """
 
 import json
@@ -19,11 +19,13 @@ from runners.config_tree import CONFIGS, GROUPS, PARTS, choices, read
 from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
 from runners.pool import Runner
+from runners.reference import reference_part
 from runners.store import write_text
 from runners.which_tuner import constants_part, which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
 TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changepoint_gp.md")
+REPRODUCE_PAGE = PAGE.with_name("reproduce.md")
 
 _INTRODUCTION = """# Configure
 
@@ -145,7 +147,8 @@ def main() -> int:
     write_text(PAGE, configure_page())
     write_text(TUNERS_PAGE, which_tuner_page())
     write_text(GP_PAGE, with_made_part(GP_PAGE.read_text(encoding="utf-8"), constants_part()))
-    print(PAGE, TUNERS_PAGE, GP_PAGE, sep="\n")
+    write_text(REPRODUCE_PAGE, with_made_part(REPRODUCE_PAGE.read_text(encoding="utf-8"), reference_part()))
+    print(PAGE, TUNERS_PAGE, GP_PAGE, REPRODUCE_PAGE, sep="\n")
     return 0
 
 

@@ -3,7 +3,8 @@
 Repetitions are drawn at random from the reference results until they would take about ``seconds`` with ``jobs`` workers
 (default: 2). Every last value and every point of a curve is compared with the committed one: exactly on the same kind
 of processor with the same versions, else to a relative tolerance of 1e-6. The exit code is 1 if any differs, or if the
-code or data of a figure's runs have changed since the figure was made.
+code or data of a figure's runs have changed since the figure was made. With ``record=true``, ``verified.csv`` in the
+folder of results notes what was compared of each result, and when.
 """
 
 import json
@@ -32,6 +33,7 @@ from runners.fanout import FanOut, Key
 from runners.figures import expand, figure_names, load_figure
 from runners.pool import Runner
 from runners.progress import progress_bar
+from runners.reference import Verified, record
 from runners.reproduce_figure import MACHINE, needs
 from runners.store import Store, results_folder
 
@@ -39,13 +41,14 @@ TOLERANCE = 1e-6
 """Relative, between different processors or versions."""
 
 _MISSES = 50
-_DEFAULTS = {"seconds": "180", "figure": "", "seed": "0", "jobs": "2"}
+_DEFAULTS = {"seconds": "180", "figure": "", "seed": "0", "jobs": "2", "record": "false"}
 
 
 class _Run(NamedTuple):
     """A run of a figure as it is today, and what is committed of it."""
 
     figure: str
+    scale: str
     config: Figure
     labels: dict[str, str]
     experiment: Experiment
@@ -96,11 +99,14 @@ def verify(words: Sequence[str]) -> bool:
         )
     jobs = int(given["jobs"])
     drawn = _draw(runs, float(given["seconds"]) * jobs, random.Random(int(given["seed"])))
-    compared, equal, first = _compare(drawn, jobs)
+    found, first = _compare(drawn, jobs)
+    compared, equal = (sum(getattr(one, part) for one in found.values()) for part in ("values", "equal"))
     print(f"{len(drawn)} repetitions of {len({run.figure for run, _ in drawn})} figures run anew: {compared:,} values")
     print(f"{equal:,} equal, {compared - equal:,} differ{': first ' + first if first else ''}")
     if not all(run.same_machine for run, _ in drawn):
         print(f"some were made on another processor or with other versions: equal to a relative {TOLERANCE:g}")
+    if given["record"] == "true":
+        record(found, str((environment()["git"] or {}).get("commit", "")))
     for text, renew in outdated.items():
         print(f"outdated: {text}; to renew it: {renew}")
     return compared == equal and not outdated
@@ -116,6 +122,8 @@ def _parse(words: Sequence[str]) -> dict[str, str]:
     for key, least in (("seconds", 1), ("seed", 0), ("jobs", 1)):
         if not given[key].isdecimal() or int(given[key]) < least:
             raise ConfigError(f"{key}: found '{given[key]}', expected a whole number, at least {least}")
+    if given["record"] not in ("true", "false"):
+        raise ConfigError(f"record: found '{given['record']}', expected true or false")
     if given["figure"] and given["figure"] not in figure_names():
         raise ConfigError(f"figure: found '{given['figure']}', expected one of: {', '.join(figure_names())}")
     return given
@@ -147,7 +155,9 @@ def _read(name: str, folder: Path) -> tuple[list[_Run], str, str, int]:
         own = {number: kept for number, kept in known.items() if kept is not None}
         seconds = then["seconds_per_repetition"].get(entry["run_id"], 1.0)
         if own:
-            runs.append(_Run(name, config, entry["labels"], one.run.experiment, own, seconds, same_machine))
+            runs.append(
+                _Run(name, folder.name, config, entry["labels"], one.run.experiment, own, seconds, same_machine)
+            )
     words = f"code, settings or data of {changed} of {len(ids)} runs have changed" if changed else ""
     if gone or (len(ids) > without and not runs):
         words = f"{gone} runs are no longer part of it" if gone else "it needs other curves than are committed"
@@ -175,9 +185,9 @@ def _draw(runs: list[_Run], seconds: float, rng: random.Random) -> list[tuple[_R
     return list(drawn.values())
 
 
-def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[int, int, str]:
-    """Run repetitions anew; return how many values were compared, how many are equal, and the first that is not."""
-    compared = equal = 0
+def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[dict[str, Verified], str]:
+    """Run repetitions anew; return what was compared of each result, and the first value that is not equal."""
+    found = {f"{run.figure}/{run.scale}": Verified(0, 0, 0) for run, _ in drawn}
     first = ""
     with tempfile.TemporaryDirectory() as scratch, progress_bar(None, "verify") as progress:
         store = Store(scratch)
@@ -194,15 +204,17 @@ def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[int, int, str]:
                 progress.advance(run.figure, run.experiment.settings["horizon"], answer.seconds)
                 where = f"{run.figure}, {', '.join(run.labels.values())}, repetition {number}"
                 then = run.committed[number]
+                name = f"{run.figure}/{run.scale}"
                 if answer.status == "failed":
-                    compared += 1
+                    found[name] = Verified(found[name].repetitions + 1, found[name].values + 1, found[name].equal)
                     first = first or f"{where}: failed: {answer.error}"
                     continue
                 now = thin(store.read(run_id, number), {}, run.config.curve_columns(), None, then.rounds)
                 good, every, difference = _values(then, now, 0.0 if run.same_machine else TOLERANCE)
-                compared, equal = compared + every, equal + good
+                before = found[name]
+                found[name] = Verified(before.repetitions + 1, before.values + every, before.equal + good)
                 first = first or (f"{where}, {difference}" if difference else "")
-    return compared, equal, first
+    return found, first
 
 
 def _values(then: Kept, now: Kept, tolerance: float) -> tuple[int, int, str]:

@@ -31,9 +31,10 @@ from runners.cli import full_name
 from runners.compare import plan
 from runners.compose import from_overrides
 from runners.config_tree import CONFIGS, GROUPS, choices
-from runners.docs import GP_PAGE, PAGE, TUNERS_PAGE, configure_page, with_made_part
+from runners.docs import GP_PAGE, PAGE, REPRODUCE_PAGE, TUNERS_PAGE, configure_page, with_made_part
 from runners.experiment import build
 from runners.figures import expand, figure_names
+from runners.reference import reference_part
 from runners.which_tuner import constants_part, which_tuner_page
 
 DOCS = ROOT / "docs"
@@ -324,6 +325,8 @@ def test_the_choice_of_a_tuner_rests_on_the_results_of_the_tournament():
     assert read(TUNERS_PAGE) == which_tuner_page(ROOT / "results"), "docs/which_tuner.md is old: make docs"
     page = read(GP_PAGE)
     assert page == with_made_part(page, constants_part(ROOT / "results")), "docs/changepoint_gp.md is old: make docs"
+    page = read(REPRODUCE_PAGE)
+    assert page == with_made_part(page, reference_part(ROOT / "results")), "docs/reproduce.md is old: make docs"
     assert page.count("<!-- made by make docs -->") == page.count("<!-- end -->") == 1
 
 

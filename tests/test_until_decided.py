@@ -102,7 +102,7 @@ def test_it_ends_at_the_largest_number_and_where_nothing_is_open():
 
 @pytest.mark.parametrize(("noise", "most", "goes_on"), [(10.0, 400, True), (10.0, 50, False), (2000.0, 400, False)])
 def test_a_case_out_of_reach_is_given_up_at_the_second_look(noise, most, goes_on):
-    """Equal means, a margin of 5 % of 100 and a deviation of 14 between pairs: a tie after some 100 to 200 repetitions."""
+    """Equal means, a margin of 5 % of 100 and a deviation of 14 between pairs: a tie after 100 or more repetitions."""
     means = {("far", "A"): 50.0}
     for repetitions, expected in ((20, True), (40, goes_on)):
         drawn = drawn_of(FIGURE, *[repetitions] * 6)

@@ -3,9 +3,11 @@
 import copy
 import json
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from commands import ROOT
 from hydra import initialize_config_dir
@@ -13,7 +15,7 @@ from test_committed import FIGURE
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from runners import verify
+from runners import reference, verify
 from runners.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.config_tree import CONF
 from runners.experiment import Experiment
@@ -88,9 +90,34 @@ def test_what_has_changed_is_outdated_and_the_command_renews_it(committed, capsy
     assert out.endswith(f"{COMMAND}\n")
 
 
+def test_what_was_verified_is_noted_on_request(committed, monkeypatch):
+    """A later verification replaces the rows of its results alone, and the table in the documentation says when."""
+    _, folder = committed
+    path = folder.parents[2] / "verified.csv"
+    assert verify.verify(["jobs=1"])
+    assert not path.exists()
+    path.write_text(
+        "result,day,commit,repetitions,values,equal\nmine/small/paper,x,y,1,1,1\nother/one/paper,x,y,2,3,3\n"
+    )
+    assert verify.verify(["jobs=1", "record=true"])
+    table = pd.read_csv(path).set_index("result")
+    row = table.loc["mine/small/paper"]
+    today = datetime.now(UTC).date().isoformat()
+    assert (row["day"], row["repetitions"], row["equal"]) == (today, 6, row["values"])
+    assert row["values"] > 100
+    assert table.loc["other/one/paper", "values"] == 3
+    monkeypatch.setattr(reference, "figure_names", lambda: ["mine/small", "mine/none"])
+    page = reference.reference_part()
+    seconds = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
+    [line] = [line for line in page.splitlines() if "small" in line]
+    assert line.startswith(f"| `mine/small` | 3 | {3 * sum(seconds.values()) / 3600:.2f} | ")
+    assert line.endswith(f" | {today} |")
+    assert page.splitlines()[-1].startswith("| all | | ")
+
+
 def test_the_sample_fits_the_time_and_follows_the_seed(committed):
     kept = dict.fromkeys(range(50))
-    run = verify._Run("a/b", {}, {}, type("E", (), {"run_id": "x"})(), kept, 2.0, True)  # type: ignore[arg-type]
+    run = verify._Run("a/b", "paper", {}, {}, type("E", (), {"run_id": "x"})(), kept, 2.0, True)  # type: ignore[arg-type]
     draws = [[n for _, n in verify._draw([run], 20.0, verify.random.Random(seed))] for seed in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
     assert [len(draw) for draw in draws] == [10] * 3
@@ -103,6 +130,7 @@ def test_the_sample_fits_the_time_and_follows_the_seed(committed):
         ("seed=x", "seed: found 'x'"),
         ("seconds=0", "seconds: found '0'"),
         ("figure=no", "figure: found 'no'"),
+        ("record=no", "record: found 'no'"),
     ],
 )
 def test_wrong_words_are_named(word, sentence):

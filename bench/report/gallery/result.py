@@ -115,29 +115,43 @@ class Result:
     @property
     def size(self) -> str:
         """Repetitions and rounds in words."""
-        words = []
-        if self.manifest.runs:
-            numbers = {run.repetitions for run in self.manifest.runs}
-            words.append(number_of_repetitions(numbers, sequential=self._provenance.sequential))
+        words = [self.repetitions] if self.manifest.runs else []
         horizons = {run.horizon for run in self.manifest.runs if run.horizon}
         if horizons:
             words.append(f"{' or '.join(f'{value:,}' for value in sorted(horizons))} round{'s' * (horizons != {1})}")
         return " of ".join(words)
 
     @property
+    def repetitions(self) -> str:
+        """The number of repetitions in words."""
+        numbers = {run.repetitions for run in self.manifest.runs}
+        return number_of_repetitions(numbers, sequential=self._provenance.sequential) if numbers else ""
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds of all repetitions together, those of a shared run once; None if they are not known."""
+        repetitions = {run.run_id: run.repetitions for run in self.manifest.runs}
+        known = self.made.seconds_per_repetition
+        times = [known[run_id] * number for run_id, number in repetitions.items() if run_id in known]
+        return sum(times) if times else None
+
+    @property
     def run_time(self) -> str:
         """The seconds of all repetitions together, in words."""
-        times = [(self.made.seconds_per_repetition.get(run.run_id), run.repetitions) for run in self.manifest.runs]
-        known = [seconds * repetitions for seconds, repetitions in times if seconds is not None]
-        return duration(sum(known)) if known else "unknown"
+        return "unknown" if self.seconds is None else duration(self.seconds)
+
+    @property
+    def commit(self) -> str:
+        """The commit of the code that made it, in words; "" if it is not known."""
+        git = self.made.git or {}
+        known = str(git.get("commit") or "")[:10]
+        return f"{known}{' with changes' if git.get('dirty') else ''}" if known else ""
 
     @property
     def made_with(self) -> str:
         """Python, machine and commit in words."""
-        made, git = self.made, self.made.git or {}
-        words = [f"Python {made.python}" if made.python else "", made.cpu]
-        if git.get("commit"):
-            words.append(f"commit {str(git['commit'])[:10]}{' with changes' if git.get('dirty') else ''}")
+        made = self.made
+        words = [f"Python {made.python}" if made.python else "", made.cpu, self.commit and f"commit {self.commit}"]
         return ", ".join(filter(None, words))
 
     @property
