@@ -155,10 +155,10 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
         ],
         "published": figure.get("published", []),
         "provenance": provenance.model_dump(mode="json"),
-        "runs": [{**run, "data": "surrogate" if surrogate else data}, {**run, "data": None}],
+        "runs": [{**run, "data": "surrogate" if surrogate else data}, {**run, "run_id": "1" * 20, "data": None}],
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    (folder / "environment.json").write_text(json.dumps({"seconds_per_repetition": {"0" * 20: 20.0}}))
+    (folder / "environment.json").write_text(json.dumps({"seconds_per_repetition": {"0" * 20: 20.0, "1" * 20: 20.0}}))
     save(made.picture, folder, figure["name"])
 
 
