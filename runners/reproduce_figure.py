@@ -456,14 +456,9 @@ def _evidence(
 
 
 def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Path, pictures: Sequence[str]) -> None:
-    """Write claims, numbers and final values under the readings, and their pictures; without readings the numbers."""
+    """Write claims and numbers under the readings, and their pictures; without readings the numbers."""
     size = figure.published_repetitions or figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
     readings = render_readings(figure, evidence, size)
-    others = [own.finals.assign(**{READING: name}) for name, own in list(evidence.items())[1:]]
-    if others:
-        finals = pd.concat(others, ignore_index=True)
-        finals = finals[[READING, *(name for name in finals if name != READING and not is_measured(str(name)))]]
-        write_text(folder / "readings_finals.csv", to_csv(finals))
     if len(evidence) > 1:
         write_text(folder / "readings.csv", to_csv(readings.claims))
     if len(readings.numbers):

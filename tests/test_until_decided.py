@@ -219,6 +219,9 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(tmp_pat
     assert set(numbers.values()) == {20, 40}
     for (reading, panel, method), number in numbers.items():
         assert number == numbers[None, panel, method], reading
+    claims, readings = (pd.read_csv(made.folder / f"{name}.csv") for name in ("claims", "readings"))
+    first = readings[readings["reading"] == "first"].reset_index()
+    assert first[["ci_low", "ci_high", "verdict"]].equals(claims[["ci_low", "ci_high", "verdict"]])
 
 
 # the commands

@@ -80,15 +80,19 @@ def render(
     provenance = provenance or Provenance()
     results = Results(figure, curves, with_seconds(finals, seconds), provenance)
     tables = figure.tables(results)
-    claims = check(
+    return Rendering(figure, tables, _verdicts(figure, results), plot_of(figure, results, tables))
+
+
+def _verdicts(figure: Figure, results: Results) -> pd.DataFrame:
+    provenance = results.provenance
+    return check(
         figure,
         results.data.finals,
-        curves,
+        results.curves,
         sequential=provenance.sequential,
         surrogate=bool(provenance.surrogate),
         packaged=provenance.packaged,
     )
-    return Rendering(figure, tables, claims, plot_of(figure, results, tables))
 
 
 class Evidence(NamedTuple):
@@ -125,16 +129,7 @@ def render_readings(figure: Figure, evidence: Mapping[str, Evidence], size: int)
     if len(results) == 1:
         ((name, only),) = results.items()
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
-    verdicts = {
-        name: check(
-            figure,
-            results[name].data.finals,
-            own.curves,
-            surrogate=bool(own.provenance.surrogate),
-            packaged=own.provenance.packaged,
-        )
-        for name, own in evidence.items()
-    }
+    verdicts = {name: _verdicts(figure, own) for name, own in results.items()}
     claims, numbers = claims_table(verdicts), numbers_table(figure, results, size)
     return Readings(claims, numbers, reading_plots(figure, claims, numbers, next(iter(evidence.values())).provenance))
 
