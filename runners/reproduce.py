@@ -57,7 +57,9 @@ def reproduce(cfg: DictConfig) -> bool:
         command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes])
         where = f"{name}/{scale}{'-custom' if is_custom else ''}"
         figure, is_reference = load_figure(name), scale == "paper" and readings
-        plans.append(FigurePlan(figure, where, scale, extra, command, is_reference, until, formats, readings))
+        own = figure.scales.get(scale)
+        most = own.until_decided if own and cfg.repetitions is None else until
+        plans.append(FigurePlan(figure, where, scale, extra, command, is_reference, most, formats, readings))
     with workers(runner, cfg.jobs):
         made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
     gallery, _ = write_gallery(results_folder())

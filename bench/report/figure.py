@@ -29,12 +29,17 @@ Pair = tuple[float, float]
 
 
 class Scale(BaseModel):
-    """What a figure does otherwise at one scale."""
+    """What a figure does otherwise at one scale.
+
+    With ``until_decided``, repetitions are added until the claims are decided, up to that number, unless the command
+    says how many.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     max_horizon: PositiveInt | None = None
     max_repetitions: PositiveInt | None = None
+    until_decided: PositiveInt | None = None
     overrides: list[str] = []
     leave_out: dict[str, list[Any]] = {}
 
