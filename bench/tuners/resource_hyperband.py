@@ -1,7 +1,8 @@
 """Hyperband with the value of a hyper-parameter as the resource."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -64,15 +65,15 @@ class ResourceHyperband(Tuner):
         table = brackets(units, self.eta)
         while True:
             for rungs in table:
-                survivors = [self._space.sample(self._rng) for _ in range(rungs[0][0])]
+                # Drawn one by one as they are tried: with a wide range a bracket has millions
+                survivors: Iterable[Configuration] = (self._space.sample(self._rng) for _ in range(rungs[0][0]))
                 for n_trials, resource in rungs:
-                    survivors = survivors[:n_trials]
-                    rewards = []
-                    for configuration in survivors:
+                    tried = []
+                    for configuration in islice(survivors, n_trials):
                         yield configuration | self._at(resource / units)
-                        rewards.append(self._reward)
-                    order = sorted(range(len(survivors)), key=lambda i: rewards[i], reverse=True)
-                    survivors = [survivors[i] for i in order]
+                        tried.append((self._reward, configuration))
+                    tried.sort(key=lambda pair: pair[0], reverse=True)
+                    survivors = [configuration for _, configuration in tried]
 
     def _find(self) -> HyperParameter | None:
         """Return the hyper-parameter that is the resource."""
