@@ -311,7 +311,7 @@ def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path:
         path.unlink()
         text = build(read(tmp_path, FIGURES_MADE))[page]
         assert f"{path.name} is missing" in text or path.suffix in (".png", ".svg")
-        for damage in ("", "{", "a,b\n1,2,3\n", "<svg/>", "[]", "\0"):
+        for damage in ("", "{", "[]") if path.suffix == ".json" else ("", "a,b\n1,2,3\n", "\0"):
             path.write_text(damage)
             Page(build(read(tmp_path, FIGURES_MADE))[page])
         path.write_bytes(whole)
