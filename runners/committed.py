@@ -154,7 +154,7 @@ def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> 
 def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, int], dict[str, float]]:
     """Return the measured seconds of repetitions, as far as they are known."""
     try:
-        table = pd.read_csv(folder / SECONDS, keep_default_na=False)
+        table = pd.read_csv(folder / SECONDS, keep_default_na=False, low_memory=False)
     except (OSError, ValueError):
         return {}
     by_label: dict[tuple[str, ...], list[str]] = {}
