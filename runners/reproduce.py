@@ -101,17 +101,19 @@ def _stand_ins(made: "Sequence[Reproduced]") -> list[str]:
     found: dict[str, list[str]] = {}
     for one in made:
         panels: dict[str, list[str]] = {}
-        for env, panel in one.stand_ins:
-            panels.setdefault(env, []).append(panel)
-        for env, own in panels.items():
+        for data_set, panel in one.stand_ins:
+            panels.setdefault(data_set, []).append(panel)
+        for data_set, own in panels.items():
             which = ", ".join(dict.fromkeys(filter(None, own)))
             figure = "/".join(one.folder.parts[-3:-1])
-            found.setdefault(env, []).append(f"{figure} ({which})" if which else figure)
+            found.setdefault(data_set, []).append(f"{figure} ({which})" if which else figure)
     if not found:
         return []
     lines = ["Data that is not here was replaced by stand-ins, which say nothing about the papers:"]
-    lines += [f"  {env}: {'; '.join(figures)}" for env, figures in found.items()]
-    commands = [CATALOGUE[env].how_to_get for env in found if env in CATALOGUE and CATALOGUE[env].download]
+    lines += [f"  {data_set}: {'; '.join(figures)}" for data_set, figures in found.items()]
+    commands = [
+        CATALOGUE[data_set].how_to_get for data_set in found if data_set in CATALOGUE and CATALOGUE[data_set].download
+    ]
     if commands:
         lines.append(f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/data.md)")
     return lines

@@ -98,7 +98,7 @@ class Reproduced:
     folder
         Where the files are.
     stand_ins
-        Experiments whose data stands in for other data: name of the environment, and panel of the figure.
+        Experiments whose data stands in for other data: name of the data set, and panel of the figure.
     error
         Why the figure could not be written; "" if it was.
     """
@@ -428,11 +428,17 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
         f"claims: {_spell(rendering.claims)}; {folder}"
     )
     stand_ins = [
-        (one.run.choices["env"], one.labels.get("panel", ""))
+        (_data_set(one), one.labels.get("panel", ""))
         for one in drawn
         if one.run.experiment.surrogate or one.run.experiment.packaged
     ]
     return Reproduced(not work.failed, rendering.claims, folder, stand_ins), line, _failures(work)
+
+
+def _data_set(one: LabelledRun) -> str:
+    """Return the name of the data set that an experiment needs."""
+    factors = one.run.experiment.settings["env"].get("factors")
+    return "cdt_factors" if factors == "cdt" else one.run.choices["env"]
 
 
 def _failures(work: _Work) -> list[str]:
