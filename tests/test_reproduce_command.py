@@ -15,6 +15,7 @@ from hydra import initialize_config_dir
 from rendered import tables
 
 from bench.errors import StoreError
+from bench.report.figure import read_figure
 from runners import reproduce
 from runners.compose import from_overrides
 from runners.figures import figure_names, load_figure
@@ -59,7 +60,7 @@ def small(monkeypatch):
     figure["runs"][0]["panel"] = {panel: figure["runs"][0]["panel"][panel] for panel in panels}
     figure["published"] = [entry for entry in figure["published"] if entry["panel"] in panels]
     figure["claims"] = [{**claim, "cannot_feel": None} if "per" in claim else claim for claim in figure["claims"]]
-    monkeypatch.setattr(reproduce, "load_figure", lambda name: copy.deepcopy(figure))
+    monkeypatch.setattr(reproduce, "load_figure", lambda _: read_figure(copy.deepcopy(figure)))
     return figure
 
 
