@@ -119,7 +119,7 @@ def _table(values: dict[str, Any], about: dict[str, str]) -> str:
                 {key: value} if key != "space" else {f"space.{name}": item for name, item in value.items()}
             ).items()
         ]
-    return "\n".join(["| key | default | |", "| --- | --- | --- |", *rows, ""]) if rows else ""
+    return "\n".join(["| key | default | meaning |", "| --- | --- | --- |", *rows, ""]) if rows else ""
 
 
 def _yaml(value: Any) -> str:
