@@ -117,7 +117,7 @@ CASES = (
     ),
     Case(
         "optuna", "TPE", "optimise", "optuna_tpe", "tpe", 100, setting="2 hyper-parameters, after 1,000 trials",
-        unit="asks", note="ours calls Optuna's sampler: the ratio is what the suite adds",
+        unit="asks", note="ours is Optuna's sampler, told each trial once; densities and choices are Optuna's",
     ),
     *(
         Case(
