@@ -143,7 +143,7 @@ def main(arguments: list[str]) -> int:
         f"loop), one process, one thread; {machine.get('cpu')}, Python {machine.get('python')}."
     )
     write_text(folder / "speed.csv", table.to_csv(index=False, lineterminator="\n"))
-    write_text(folder / "speed.md", to_markdown(table, title="Rounds per second", notes=[note]))
+    write_text(folder / "speed.md", to_markdown(table, title="Rounds per second", notes=[note]).removeprefix("#"))
     print(f"written to {folder}")
     return 0
 

@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> int:
     )
     folder = results_folder() / "benchmark"
     write_text(folder / "tuners.csv", table.to_csv(index=False, lineterminator="\n"))
-    write_text(folder / "tuners.md", to_markdown(table, title="Cost of tuners", notes=[note]))
+    write_text(folder / "tuners.md", to_markdown(table, title="Cost of tuners", notes=[note]).removeprefix("#"))
     print(f"written to {folder}")
     return 0
 

@@ -58,7 +58,7 @@ def markdown(every: pd.DataFrame, machine: Mapping[str, Any]) -> str:
         *([_NOT_THE_SAME] if not table["same_problem"].all() else []),
         f"{machine.get('cpu')}, {machine.get('platform')}, Python {machine.get('python')}.",
     ]
-    parts = [to_markdown(shown, title=_TITLE, notes=notes), _verdicts(table)]
+    parts = [to_markdown(shown, title=_TITLE, notes=notes).removeprefix("#"), _verdicts(table)]
     if len(failed):
         lines = [f"- {row['peer']} {row['does']}: {row['reason']}" for row in failed.to_dict("records")]
         parts.append("\n".join(["Not measured:", "", *lines]) + "\n")
