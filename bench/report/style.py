@@ -20,7 +20,7 @@ BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
     "#D55E00",
     "#CC79A7",
 )
-INDIGO, TEAL, OLIVE, WINE, BROWN = "#332288", "#44AA99", "#999933", "#882255", "#8C564B"
+INDIGO, TEAL, OLIVE, WINE, BROWN, VIOLET = "#332288", "#44AA99", "#999933", "#882255", "#8C564B", "#8A4FBF"
 DARKEST, DARK, MIDDLE, LIGHT, LIGHTEST = "#440154", "#3B528B", "#21918C", "#5EC962", "#D9A400"
 GREY = "#777777"
 RANDOM_ARMS = "Random arms"
@@ -72,6 +72,8 @@ STYLES: dict[str, LineStyle] = {
     "EXP3": LineStyle(BLUE, _DASH_DOT, "X"),
     "UCB1": LineStyle(GREEN, _DASHED, "p"),
     "ETC": LineStyle(ORANGE, _DOTTED, "s"),
+    "Changepoint GP": LineStyle(VIOLET, "-", "*"),
+    "Gaussian TS": LineStyle(BROWN, "-", "d"),
     "Baseline": LineStyle(BLUE, _DASHED, "v"),
     "CIR-HPO": LineStyle(VERMILION, _LONG, "^"),
     "CIR-HPO without CSO": LineStyle(ORANGE, _DASH_DOT, "<"),
