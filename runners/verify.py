@@ -56,6 +56,11 @@ class _Run(NamedTuple):
     seconds: float
     same_machine: bool
 
+    @property
+    def result(self) -> str:
+        """The folder of the result, such as ``cdt/figure2/paper``."""
+        return f"{self.figure}/{self.scale}"
+
 
 def main() -> int:
     """Verify what the command line asks for; return the exit code."""
@@ -187,7 +192,7 @@ def _draw(runs: list[_Run], seconds: float, rng: random.Random) -> list[tuple[_R
 
 def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[dict[str, Verified], str]:
     """Run repetitions anew; return what was compared of each result, and the first value that is not equal."""
-    found = {f"{run.figure}/{run.scale}": Verified(0, 0, 0) for run, _ in drawn}
+    found = {run.result: Verified(0, 0, 0) for run, _ in drawn}
     first = ""
     with tempfile.TemporaryDirectory() as scratch, progress_bar(None, "verify") as progress:
         store = Store(scratch)
@@ -203,16 +208,14 @@ def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[dict[str, Verifi
                 run = wanted[run_id, number]
                 progress.advance(run.figure, run.experiment.settings["horizon"], answer.seconds)
                 where = f"{run.figure}, {', '.join(run.labels.values())}, repetition {number}"
-                then = run.committed[number]
-                name = f"{run.figure}/{run.scale}"
+                then, before = run.committed[number], found[run.result]
                 if answer.status == "failed":
-                    found[name] = Verified(found[name].repetitions + 1, found[name].values + 1, found[name].equal)
+                    found[run.result] = before._replace(repetitions=before.repetitions + 1, values=before.values + 1)
                     first = first or f"{where}: failed: {answer.error}"
                     continue
                 now = thin(store.read(run_id, number), {}, run.config.curve_columns(), None, then.rounds)
                 good, every, difference = _values(then, now, 0.0 if run.same_machine else TOLERANCE)
-                before = found[name]
-                found[name] = Verified(before.repetitions + 1, before.values + every, before.equal + good)
+                found[run.result] = Verified(before.repetitions + 1, before.values + every, before.equal + good)
                 first = first or (f"{where}, {difference}" if difference else "")
     return found, first
 

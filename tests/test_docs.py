@@ -323,11 +323,10 @@ def test_named_files_are_there(page):
 
 def test_the_choice_of_a_tuner_rests_on_the_results_of_the_tournament():
     assert read(TUNERS_PAGE) == which_tuner_page(ROOT / "results"), "docs/which_tuner.md is old: make docs"
-    page = read(GP_PAGE)
-    assert page == with_made_part(page, constants_part(ROOT / "results")), "docs/changepoint_gp.md is old: make docs"
-    page = read(REPRODUCE_PAGE)
-    assert page == with_made_part(page, reference_part(ROOT / "results")), "docs/reproduce.md is old: make docs"
-    assert page.count("<!-- made by make docs -->") == page.count("<!-- end -->") == 1
+    for path, part in ((GP_PAGE, constants_part), (REPRODUCE_PAGE, reference_part)):
+        page = read(path)
+        assert page == with_made_part(page, part(ROOT / "results")), f"docs/{path.name} is old: make docs"
+        assert page.count("<!-- made by make docs -->") == page.count("<!-- end -->") == 1
 
 
 def test_environment_variables_are_read_somewhere():
