@@ -5,7 +5,9 @@ go on, which the page ``live.html`` shows.
 """
 
 import sys
+from collections.abc import Callable
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ DOCS = CHECKOUT / "docs" if CHECKOUT else None
 """The documentation; an installed wheel has none."""
 
 
-def write_gallery(folder: Path) -> tuple[Path, int]:
+def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
     """Write the pages, and overviews of claims and published numbers from reference results.
 
     Return the first page, and how many are new.
@@ -33,6 +35,8 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     ----------
     folder
         The folder of results.
+    each
+        What calls a function for each figure that has changed, such as `runners.pool.spread`.
 
     Raises
     ------
@@ -45,7 +49,7 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
-    pages = build(papers, numbers, docs)
+    pages = build(papers, numbers, docs, each)
     for name, page in pages.items():
         write_text(folder / name, page)
     if len(claims):

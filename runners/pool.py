@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -154,6 +154,16 @@ def pool(runner: Runner, jobs: int) -> "Parallel":
         raise ConfigError(
             f"runner.backend: found '{runner.backend}' ({error}), expected one that yields results as they complete"
         ) from None
+
+
+def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
+    """Return what calls a function with each of some tuples, like `itertools.starmap`, but in workers, in any order."""
+    from joblib import delayed  # slow to import
+
+    def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+        yield from pool(runner, jobs)(delayed(function)(*item) for item in items) if items else ()
+
+    return each
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from runners.cli import explicit_keys, main
 from runners.compose import run_settings, runner_settings
 from runners.config_tree import CHECKOUT
 from runners.figures import figure_names, load_figure
-from runners.pool import workers
+from runners.pool import spread, workers
 from runners.store import results_folder
 
 if TYPE_CHECKING:  # slow to import
@@ -62,7 +62,7 @@ def reproduce(cfg: DictConfig) -> bool:
         plans.append(FigurePlan(figure, where, scale, extra, command, is_reference, most, formats, readings))
     with workers(runner, cfg.jobs):
         made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
-    gallery, _ = write_gallery(results_folder())
+        gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
     verdicts = sum((Counter(one.claims["verdict"]) for one in made), Counter[str]())
     seconds = time.perf_counter() - start
     number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"

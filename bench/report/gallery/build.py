@@ -3,9 +3,10 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -224,7 +225,10 @@ def _comparison(path: Path) -> Figure:
 
 
 def build(
-    papers: list[PaperPage], numbers: pd.DataFrame | None = None, docs: Mapping[str, str] | None = None
+    papers: list[PaperPage],
+    numbers: pd.DataFrame | None = None,
+    docs: Mapping[str, str] | None = None,
+    each: Callable[..., Iterable[dict[str, str]]] = starmap,
 ) -> dict[str, str]:
     """Return the pages and small pictures of the gallery by their path in the folder of results.
 
@@ -238,8 +242,16 @@ def build(
         All published numbers, as `bench.report.published.published_overview` returns them.
     docs
         Texts of the documentation, in Markdown, by their names.
+    each
+        What calls a function for the pages of each figure, in any order, by default one after another here.
     """
-    names = ("index", "claims", "numbers", "readings", "paper", "figure", "doc")
+    pages: dict[str, str] = {}
+    outdated = [(page, figure) for page in papers for figure in page.made if not figure.is_fresh]
+    for made in each(figure_pages, outdated):
+        pages |= made
+    for _, figure in outdated:
+        figure.is_fresh, figure.has_thumbnail = True, f"{figure.folder}/{PAGES[1]}" in pages
+    names = ("index", "claims", "numbers", "readings", "paper", "doc")
     templates = {name: environment().get_template(f"{name}.html.j2") for name in names}
     of_papers = [page for page in papers if not page.is_own]
     every = [figure for page in of_papers for figure in page.figures]
@@ -259,10 +271,8 @@ def build(
         "published": {page.name: _counted(known, page.name) for page in of_papers},
         "docs": {name: title_of(text) for name, text in docs.items()},
     }
-    pages = {
-        "index.html": templates["index"].render(**common, **front),
-        "claims.html": templates["claims"].render(**common),
-    }
+    pages["index.html"] = templates["index"].render(**common, **front)
+    pages["claims.html"] = templates["claims"].render(**common)
     if known:
         pages["numbers.html"] = templates["numbers"].render(numbers=known)
     if readings:
@@ -271,14 +281,17 @@ def build(
         pages[f"{name}.html"] = templates["doc"].render(title=title_of(text), text=page_of(text, docs))
     for page in papers:
         pages[f"{page.name}/index.html"] = templates["paper"].render(paper=page)
-        for figure in page.made:
-            if figure.is_fresh:
-                continue
-            pages[f"{figure.folder}/index.html"] = templates["figure"].render(paper=page, figure=figure)
-            if figure.has_plot:
-                pages[f"{figure.folder}/thumbnail.svg"] = figure.small()
-        if page.shown and not page.shown.is_fresh:
-            pages[f"{page.name}/headline.svg"] = page.shown.small(page.headline.get("panel", ""), words=True)
+    return pages
+
+
+def figure_pages(paper: PaperPage, figure: Figure) -> dict[str, str]:
+    """Return a figure's page and small pictures by their path in the folder of results."""
+    template = environment().get_template("figure.html.j2")
+    pages = {f"{figure.folder}/{PAGES[0]}": template.render(paper=paper, figure=figure)}
+    if figure.has_plot:
+        pages[f"{figure.folder}/{PAGES[1]}"] = figure.small()
+        if figure.name == paper.headline.get("figure"):
+            pages[f"{paper.name}/headline.svg"] = figure.small(paper.headline.get("panel", ""), words=True)
     return pages
 
 
