@@ -72,7 +72,7 @@ def which_tuner_page(results: Path | None = None) -> str:
     ranks = _Figure(folder, "ranks")
     if not ranks.is_there or "families" not in ranks.table("ranks"):
         return _HEAD + _NO_RESULTS + _TAIL
-    parts = [_HEAD, _overall(ranks), _by_family(ranks), _simple(ranks), _apart(ranks)]
+    parts = [_HEAD, _overall(ranks), _by_family(ranks), _estimates(ranks), _simple(ranks), _apart(ranks)]
     parts += [_others(folder, name, title) for name, title in _OTHERS.items()]
     return "\n".join(part for part in [*parts, _profile(folder), _costs(folder)] if part) + _TAIL
 
@@ -166,6 +166,21 @@ def _by_family(figure: _Figure) -> str:
         lowest = f"lowest mean: {first[METHOD]}, {_interval(*_ratio(first), 2)} of random"
         lines.append(_sentence(f"**{family}**, {lowest}. {FAVOURITE}", figure, cases, lambda claim: claim[11:]))
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def _estimates(figure: _Figure) -> str:
+    """Say what the algorithm's own estimate is worth, on the tasks that have one."""
+    table = figure.table("tasks")
+    shown = [FAVOURITE, f"{FAVOURITE}, rewards alone", BEST_FIXED]
+    table = table[table[METHOD].isin(shown) & table[FAMILY].str.startswith("contextual")]
+    lines = ["## The algorithm's own estimate\n"]
+    lines += [f"| task | {' | '.join(shown)} |", "| --- |" + " ---: |" * len(shown)]
+    for task in table["task"].unique():
+        own = table[table["task"] == task].set_index(METHOD)
+        cells = [_interval(*own.loc[name, ["relative", "ci_low", "ci_high"]], 2) for name in shown if name in own.index]
+        lines.append(f"| {task} | {' | '.join(cells)} |")
+    lines.append("\nRegret relative to random. The best fixed configuration is the one whose mean is lowest.")
+    return "\n".join(lines) + "\n"
 
 
 def _simple(figure: _Figure) -> str:
