@@ -177,7 +177,8 @@ def _estimates(figure: _Figure) -> str:
     lines += [f"| task | {' | '.join(shown)} |", "| --- |" + " ---: |" * len(shown)]
     for task in table["task"].unique():
         own = table[table["task"] == task].set_index(METHOD)
-        cells = [_interval(*own.loc[name, ["relative", "ci_low", "ci_high"]], 2) for name in shown if name in own.index]
+        rows = [own.loc[name] for name in shown]
+        cells = [_interval(row["relative"], row["ci_low"], row["ci_high"], 2) for row in rows]
         lines.append(f"| {task} | {' | '.join(cells)} |")
     lines.append("\nRegret relative to random. The best fixed configuration is the one whose mean is lowest.")
     return "\n".join(lines) + "\n"
