@@ -27,8 +27,8 @@ _MARGIN = 0.12
 _TITLE_LINE, _NOTE_LINE, _CAPTION_LINE, _LEGEND_LINE = 0.24, 0.17, 0.16, 0.21
 _TITLE_LETTER, _SMALL_LETTER, _LEGEND_LETTER = 0.098, 0.066, 0.069
 _LEGEND_HANDLE = 0.7
-# From this ratio of the ends on, a logarithmic axis shows the powers of ten only.
-_MANY_TIMES = 1e3
+# From these ratios of the ends on, a logarithmic axis shows 1 and 3, or 1 alone, of each power of ten.
+_SEVERAL_TIMES, _MANY_TIMES = 20.0, 1e3
 # A logarithmic axis that spans less than this has its numbers at steps of a linear one: 1, 2, 5 would leave it bare.
 _NARROW = 5.0
 _FEW_TICKS: dict[str, Any] = {"nbins": 5, "steps": [1, 2, 2.5, 5, 10]}
@@ -170,7 +170,8 @@ def _number(axes: Axes, which: str, axis: Axis, is_named: bool) -> None:
     low, high = own.get_view_interval()
     if axis.log and not (axis.few and axis.low is not None and high <= _NARROW * low):
         is_wide = high > _MANY_TIMES * low
-        own.set_major_locator(LogLocator(subs=(1.0,) if is_wide else (1.0, 2.0, 5.0), numticks=12 if is_wide else None))
+        steps = (1.0,) if is_wide else (1.0, 3.0) if high > _SEVERAL_TIMES * low else (1.0, 2.0, 5.0)
+        own.set_major_locator(LogLocator(subs=steps, numticks=12 if is_wide else None))
         own.set_minor_formatter(NullFormatter())
         own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
         return
