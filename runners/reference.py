@@ -36,25 +36,30 @@ def record(found: dict[str, Verified], commit: str) -> None:
 
 
 def reference_part(folder: Path | None = None) -> str:
-    """Return the table as Markdown: a row for each reference result in a folder of results, and the sum.
+    """Return the table as Markdown: a row for each reference result in a folder of results, and sums by paper.
 
-    Hours are those of one core, from the measured seconds of repetitions; a run that readings share counts once, one
-    that figures share once in each.
+    Hours are those of one core, from the measured seconds of repetitions. What readings or figures share counts once in
+    each figure, and once in the sums.
     """
     folder = folder or results_folder()
     path = folder / VERIFIED
     verified = pd.read_csv(path, dtype=str).set_index("result")["day"].to_dict() if path.is_file() else {}
     rows = ["| figure | repetitions | core-hours | commit | verified |", "| --- | --- | ---: | --- | --- |"]
-    total = 0.0
+    spent: dict[str, dict[str, float]] = {}
     for name in figure_names():
+        of_paper = spent.setdefault(name.partition("/")[0], {})
         found = [Result(place.parent, None) for place in sorted((folder / name).glob("*/manifest.json"))]
         found = [result for result in found if result.is_reference]
         if not found:
             rows.append(f"| `{name}` | none yet | | | |")
         for result in found:
             label = f"`{name}`" + ("" if result.scale == "paper" else f", {result.scale}")
-            total += result.seconds or 0.0
+            for run_id, seconds in result.seconds_by_run.items():
+                of_paper[run_id] = max(seconds, of_paper.get(run_id, 0.0))
             when = verified.get(f"{name}/{result.scale}", "" if FILE in result.files else "cannot be")
             hours = "" if result.seconds is None else f"{result.seconds / 3600.0:.2f}"
             rows.append(f"| {label} | {result.repetitions.partition(' rep')[0]} | {hours} | {result.commit} | {when} |")
-    return "\n".join([*rows, f"| all | | {total / 3600.0:.1f} | | |"])
+    sums = {f"all of `{paper}`": sum(seconds.values()) for paper, seconds in spent.items()}
+    sums["all"] = sum({run_id: one for seconds in spent.values() for run_id, one in seconds.items()}.values())
+    rows += [f"| {label} | | {seconds / 3600.0:.2f} | | |" for label, seconds in sums.items()]
+    return "\n".join(rows)

@@ -129,11 +129,15 @@ class Result:
 
     @property
     def seconds(self) -> float | None:
-        """The seconds of all repetitions together, those of a shared run once; None if they are not known."""
-        repetitions = {run.run_id: run.repetitions for run in self.manifest.runs}
+        """The seconds of all repetitions together; None if they are not known."""
+        times = self.seconds_by_run
+        return sum(times.values()) if times else None
+
+    @property
+    def seconds_by_run(self) -> dict[str, float]:
+        """The seconds of each run's repetitions, as far as they are known."""
         known = self.made.seconds_per_repetition
-        times = [known[run_id] * number for run_id, number in repetitions.items() if run_id in known]
-        return sum(times) if times else None
+        return {run.run_id: known[run.run_id] * run.repetitions for run in self.manifest.runs if run.run_id in known}
 
     @property
     def run_time(self) -> str:
