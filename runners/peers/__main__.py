@@ -9,6 +9,7 @@ the rows of the other libraries stay as they are.
 
 import argparse
 import sys
+from pathlib import Path
 
 import pandas as pd
 
@@ -53,15 +54,20 @@ def measure_and_write(only: str, repeats: int) -> bool:
     folder = results_folder() / "benchmark"
     file = folder / "peers.csv"
     if only and file.exists():
-        before = pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
+        before = _read(file)
         table = pd.concat([before[~before["peer"].isin(chosen)], table], ignore_index=True)
         table = table.sort_values("peer", key=lambda names: names.map(known.index), kind="stable")
     write_text(file, to_csv(table, digits=6))
+    table = _read(file)  # so that page and picture show what the file says, to the last digit
     write_text(folder / "peers.md", markdown(table, environment()))
     if (table["reason"] == "").any():
         save(draw(picture(table)), folder, "peers")
     print(f"written to {folder}")
     return is_complete
+
+
+def _read(file: Path) -> pd.DataFrame:
+    return pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
 
 
 if __name__ == "__main__":
