@@ -461,10 +461,10 @@ def test_all_files_can_be_downloaded(tmp_path: Path) -> None:
 
 def test_published_numbers_are_counted_on_the_card_and_have_a_page(site: Path) -> None:
     numbers = pd.DataFrame(
-        [("habo", f"cell {i}", 1.0, *what, "dots") for i, what in enumerate([
+        [("habo", f"cell {i}", 1.0, 2.5, "near", *what, 3, "dots") for i, what in enumerate([
             ("inside", "as printed", "stated"), ("explained", "code", "code"), ("explained", "x", "assumed"),
             ("unexplained", None, None), ("not run", None, None), ("not run", None, None)])],
-        columns=["paper", "cell", "published", "verdict", "by", "by_source", "figure"],
+        columns=["paper", "cell", "published", "ours", "reading", "verdict", "by", "by_source", "tried", "figure"],
     )  # fmt: skip
     pages = build(read(site, FIGURES_MADE), numbers)
     words = " ".join(Page(pages["index.html"]).words.split())
@@ -473,6 +473,7 @@ def test_published_numbers_are_counted_on_the_card_and_have_a_page(site: Path) -
     page = pages["numbers.html"]
     assert page.count("<tr data-paper=") == 6
     assert 'href="habo/dots/index.html"' in page
+    assert '<td class="number">2.5</td><td class="words">near</td>' in page
     unrun = build(read(site, FIGURES_MADE), numbers[numbers["verdict"] == "not run"])
     assert "published numbers</a>: " not in unrun["index.html"]
 

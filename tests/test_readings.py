@@ -359,8 +359,8 @@ def test_every_printed_number_counts_once(tmp_path):
         {"method": "OP", "what": "mean", "value": 1, "cell": "t: OP"},
     ]
     figure = read_figure({**PLAIN, "published": published})
-    figures = {"p/one": figure, "p/two": figure, "p/three": figure}
-    evidences = {"one": finals(HIGH, LOW), "two": finals(LOW, LOW)}
+    figures = {f"p/{name}": figure.model_copy(update={"name": name}) for name in ("one", "two", "three")}
+    evidences = {"one": finals(HIGH, LOW), "two": finals(LOW, HIGH)}
     for name, table in evidences.items():
         numbers = render_readings(figure, {"": Evidence(pd.DataFrame(), table, SIZE)}, 6).numbers
         folder = tmp_path / "p" / name / "paper"
@@ -369,6 +369,10 @@ def test_every_printed_number_counts_once(tmp_path):
     (tmp_path / "p" / "three" / "paper-surrogate").mkdir(parents=True)
     found = published_overview(figures, tmp_path).set_index("cell")
     assert found["verdict"].to_dict() == {"t: TL": "inside", "t: OP": "unexplained"}
+    assert found["figure"].to_dict() == {"t: TL": "two", "t: OP": "one"}
+    assert found["ours"].tolist() == [np.mean(LOW)] * 2
+    assert found["tried"].tolist() == [1, 1]
     assert "| all | 2 | 1 |" in published_text(found.reset_index())
     alone = published_overview({"p/three": figure}, tmp_path)
     assert set(alone["verdict"]) == {"no real data"}
+    assert alone["tried"].tolist() == [0, 0]

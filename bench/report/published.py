@@ -1,5 +1,6 @@
 """Every number that the papers printed, once, with the best that any figure says of it."""
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ import pandas as pd
 
 from bench.report.figure import Figure
 from bench.report.provenance import SURROGATE
+from bench.report.reading import READING
 from bench.report.readings import CAUSE, EXPLAINED, INSIDE, UNEXPLAINED
 from bench.report.tables import to_markdown
 
 NO_DATA, NOT_RUN = "no real data", "not run"
-_COLUMNS = ("paper", "cell", "published", "verdict", "by", "by_source", "figure")
+_COLUMNS = ("paper", "cell", "published", "ours", "reading", "verdict", "by", "by_source", "tried", "figure")
 # The order in which one is better than the next, with what the table calls it
 _KINDS = {
     (INSIDE, ""): "inside our interval",
@@ -39,11 +41,13 @@ def published_overview(figures: Mapping[str, Figure], folder: Path) -> pd.DataFr
     Returns
     -------
     DataFrame
-        `paper`, `cell` (the number's name), `published` (its value), `verdict` (inside, explained, unexplained, no real
-        data, or not run), `by` and `by_source` (see `bench.report.readings.numbers_table`), `figure`.
+        `paper`, `cell` (the number's name), `published` (its value), `ours` (our number) and the `reading` it was made
+        under, which is the one that gives the verdict or else the nearest, `verdict` (inside, explained, unexplained,
+        no real data, or not run), `by` and `by_source` (see `bench.report.readings.numbers_table`), `tried` (how many
+        readings were run, in all figures), `figure`.
     """
     best: dict[tuple[str, str], dict[str, Any]] = {}
-    order = list(_KINDS)
+    tried: dict[tuple[str, str], set[str]] = {}
     for name, figure in figures.items():
         if figure.source == "timing" or "seconds" in figure.column:
             continue
@@ -51,9 +55,11 @@ def published_overview(figures: Mapping[str, Figure], folder: Path) -> pd.DataFr
         for row in _of_figure(figure, folder / name):
             key = paper, row["cell"]
             row |= {"paper": paper, "figure": figure.name}
-            if key not in best or order.index(_kind(row)) < order.index(_kind(best[key])):
+            tried.setdefault(key, set()).update(row.pop("readings", ()))
+            if key not in best or _rank(row) < _rank(best[key]):
                 best[key] = row
-    return pd.DataFrame(list(best.values()), columns=list(_COLUMNS)).sort_values("paper", kind="stable")
+    rows = [row | {"tried": len(tried[key])} for key, row in best.items()]
+    return pd.DataFrame(rows, columns=list(_COLUMNS)).sort_values("paper", kind="stable")
 
 
 def published_text(table: pd.DataFrame) -> str:
@@ -73,12 +79,19 @@ def published_text(table: pd.DataFrame) -> str:
         "The best verdict of all figures that show a number counts",
         "Of several readings tried, some contain a number by accident: an explanation by a reading says that the "
         "number is possible under it, not that it was made so",
+        "Ours: under the reading that explains the number; of an unexplained one under the one that comes nearest",
+        "Source: of the reading that explains the number, or the figure that computes the example",
     ]
     parts = [to_markdown(pd.DataFrame(counts), "Published numbers of all papers", notes).removeprefix("#")]
-    table = table.assign(published=table["published"].map("{:g}".format))
+    spelled = table.assign(
+        published=table["published"].map("{:g}".format),
+        ours=table["ours"].map("{:.4g}".format, na_action="ignore"),
+        by_source=table["by_source"].where(table["by_source"] != CAUSE, table["by"]),
+    )
+    titles = {"by_source": "source", "tried": "readings tried"}
     parts += [
-        to_markdown(own.drop(columns=["paper"]).rename(columns={"by_source": "source"}), str(paper))
-        for paper, own in table.groupby("paper", sort=False)
+        to_markdown(own.drop(columns=["paper", "by"]).rename(columns=titles), str(paper))
+        for paper, own in spelled.groupby("paper", sort=False)
     ]
     return "\n".join(parts)
 
@@ -89,23 +102,30 @@ def _of_figure(figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
     scale = min(scales, key=lambda path: (not path.name.startswith("paper"), SURROGATE in path.name), default=None)
     found: dict[str, dict[str, Any]] = {}
     if scale is not None and (scale / "numbers.csv").is_file():
-        numbers = pd.read_csv(scale / "numbers.csv", dtype={"by": str, "by_source": str}).fillna(
-            {"by": "", "by_source": ""}
-        )
-        for row in numbers.to_dict("records"):
-            found.setdefault(
-                row["cell"], {str(name): row[name] for name in ("cell", "published", "verdict", "by", "by_source")}
-            )
+        numbers = pd.read_csv(scale / "numbers.csv", dtype={"by": str, "by_source": str})
+        numbers = numbers.fillna({"by": "", "by_source": ""})
+        found = {str(cell): _one(rows) for cell, rows in numbers.groupby("cell", sort=False)}
     without = NO_DATA if scale is not None and SURROGATE in scale.name else NOT_RUN
     for entry in figure.published:
         cell = entry.get("cell", "")
-        yield found.get(cell) or {
-            "cell": cell,
-            "published": entry["value"],
-            "verdict": without,
-            "by": "",
-            "by_source": "",
-        }
+        row = {"cell": cell, "published": entry["value"], "verdict": without, "by": "", "by_source": ""}
+        yield found.get(cell, row)
+
+
+def _one(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return a published number with our number that it is judged by, given its rows of all readings."""
+    made = rows.dropna(subset=["estimate"])
+    judging = made[made[READING] == rows["by"].iloc[0]]
+    if judging.empty:
+        judging = made.loc[(made["estimate"] - made["published"]).abs().sort_values(kind="stable").index]
+    ours = {} if judging.empty else {"ours": judging["estimate"].iloc[0], READING: judging[READING].iloc[0]}
+    kept = {str(name): rows[name].iloc[0] for name in ("cell", "published", "verdict", "by", "by_source")}
+    return kept | ours | {"readings": set(made[READING])}
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[int, float]:
+    """Return what is least for the row that says most of a number: its kind, then the distance of our number."""
+    return list(_KINDS).index(_kind(row)), abs(row.get("ours", math.inf) - row["published"])
 
 
 def _is_reference(scale: str) -> bool:

@@ -307,7 +307,8 @@ def _is_fresh(folder: Path, inputs: str) -> bool:
 def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[str, Any]]:
     """Return published numbers, each with the page of the figure that says most of it."""
     addresses = {(figure.paper, figure.name): figure.address for figure in figures if figure.results}
-    rows = numbers.fillna({"by": "", "by_source": ""}).to_dict("records")
+    words = ["by", "by_source", "reading"]
+    rows = numbers.assign(**{name: numbers[name].astype(object).fillna("") for name in words}).to_dict("records")
     return [
         {str(name): value for name, value in row.items()}
         | {"address": addresses.get((row["paper"], row["figure"]), "")}
