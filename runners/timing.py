@@ -5,8 +5,8 @@ import json
 import math
 import time
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 import pandas as pd
@@ -73,6 +73,7 @@ def measure(work: Sequence[tuple[Experiment, int]], store: Store, part: Part = "
             with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
                 settings = experiment.settings
                 play(Experiment({**settings, "horizon": min(settings["horizon"], WARM_UP_ROUNDS)}), 0)
+    with one_thread(), _frozen():
         for number in range(max((times for _, times in work), default=0)):
             turns = list(zip(work, results, strict=True))
             for (experiment, times), result in turns[::-1] if part == "tuner" and number % 2 else turns:
@@ -108,6 +109,17 @@ def finals(
         own = measurements(store, one.run.experiment.run_id, part)
         rows += [{**labels, "repetition": number, **own[number]} for number in numbers]
     return pd.DataFrame(rows, columns=[*axes, "repetition", "rounds", "seconds", "cpu_seconds"])
+
+
+@contextmanager
+def _frozen() -> Iterator[None]:
+    """Leave all objects that exist by now out of garbage collection, which takes .3 s before each measurement else."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _once(experiment: Experiment) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """Timings: measured one after the other, kept, told by their median, and shown beside published ones."""
 
+import gc
 import json
 from itertools import pairwise
 from typing import Any
@@ -75,12 +76,14 @@ class Calls:
         self.play = timing.play
         self.calls: list[tuple[int, int, int]] = []
         self.threads: set[int] = set()
+        self.is_frozen: list[bool] = []
         self.breaks_at = -1
         self.error: type[BaseException] = RuntimeError
         monkeypatch.setattr(timing, "play", self)
 
     def __call__(self, one: Experiment, repetition: int) -> Any:
         self.calls.append((one.settings["seed"], one.settings["horizon"], repetition))
+        self.is_frozen.append(gc.get_freeze_count() > 0)
         self.threads |= {library["num_threads"] for library in threadpoolctl.threadpool_info()}
         if len(self.calls) - 1 == self.breaks_at:
             raise self.error("no luck\nand more")
@@ -106,6 +109,7 @@ def test_all_take_turns_in_one_thread_after_a_warm_up_and_only_with_repetition_0
     assert warm_up == [(1, 7, 0), (2, 7, 0)]
     assert turns == [(seed, HORIZON, 0) for seed in (1, 2, 1, 2, 1)]
     assert calls.threads == {1}
+    assert calls.is_frozen == [False] * 2 + [True] * 5
     assert [result.done for result in summary.results] == [{0, 1, 2}, {0, 1}]
     assert [result.new for result in summary.results] == [{0, 1, 2}, {0, 1}]
     for one in timing.measurements(store, work[0][0].run_id):
@@ -197,6 +201,7 @@ def test_a_stop_keeps_what_is_finished(calls, store):
     calls.breaks_at, calls.error = 3, KeyboardInterrupt  # warm-up, two measurements, and in the third
     with pytest.raises(KeyboardInterrupt):
         timing.measure([(one, 5)], store)
+    assert gc.get_freeze_count() == 0
     kept = timing.measurements(store, one.run_id)
     assert len(kept) == 2
     calls.breaks_at = -1
