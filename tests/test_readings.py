@@ -372,7 +372,24 @@ def test_every_printed_number_counts_once(tmp_path):
     assert found["figure"].to_dict() == {"t: TL": "two", "t: OP": "one"}
     assert found["ours"].tolist() == [np.mean(LOW)] * 2
     assert found["tried"].tolist() == [1, 1]
-    assert "| all | 2 | 1 |" in published_text(found.reset_index())
+    assert "| all | 2 | 0 | 1 |" in published_text(found.reset_index())
     alone = published_overview({"p/three": figure}, tmp_path)
     assert set(alone["verdict"]) == {"no real data"}
     assert alone["tried"].tolist() == [0, 0]
+
+
+def test_a_number_is_exact_if_the_first_repetitions_give_it_and_the_draws_are_the_authors():
+    value = round(float(np.std(HIGH[:4])), 2)
+    published = [{"method": m, "what": "std", "value": value, "cell": f"table: {m}"} for m in ("TL", "OP")]
+    same = {**QUIET, "same_draws": {"method": "TL"}}
+    figure = read_figure({**with_readings(PRINTED, same), "published": published, "deviation": "population"})
+    found = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 4).numbers
+    first = found.set_index(["method", "reading"])["first"]
+    assert round(first["TL", "less noise"], 2) == value
+    assert first.drop(("TL", "less noise")).isna().all()
+    assert found.drop_duplicates("cell").set_index("method")["verdict"].to_dict()["TL"] == "exact"
+    assert (found[found["method"] == "OP"]["verdict"] != "exact").all()
+    one_less = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 5).numbers
+    assert not (one_less["verdict"] == "exact").any()
+    with pytest.raises(ConfigError, match=r"key 'same_draws'.*axis 'method' has no label 'CDT'"):
+        read_figure(with_readings(PRINTED, {**QUIET, "same_draws": {"method": "CDT"}}))

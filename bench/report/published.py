@@ -10,13 +10,14 @@ import pandas as pd
 from bench.report.figure import Figure
 from bench.report.provenance import SURROGATE
 from bench.report.reading import READING
-from bench.report.readings import CAUSE, EXPLAINED, INSIDE, UNEXPLAINED
+from bench.report.readings import CAUSE, EXACT, EXPLAINED, INSIDE, UNEXPLAINED
 from bench.report.tables import to_markdown
 
 NO_DATA, NOT_RUN = "no real data", "not run"
 _COLUMNS = ("paper", "cell", "published", "ours", "reading", "verdict", "by", "by_source", "tried", "figure")
 # The order in which one is better than the next, with what the table calls it
 _KINDS = {
+    (EXACT, ""): "exact",
     (INSIDE, ""): "inside our interval",
     (EXPLAINED, "stated"): "explained, stated",
     (EXPLAINED, "code"): "explained, authors' code",
@@ -42,9 +43,9 @@ def published_overview(figures: Mapping[str, Figure], folder: Path) -> pd.DataFr
     -------
     DataFrame
         `paper`, `cell` (the number's name), `published` (its value), `ours` (our number) and the `reading` it was made
-        under, which is the one that gives the verdict or else the nearest, `verdict` (inside, explained, unexplained,
-        no real data, or not run), `by` and `by_source` (see `bench.report.readings.numbers_table`), `tried` (how many
-        readings were run, in all figures), `figure`.
+        under, which is the one that gives the verdict or else the nearest, `verdict` (exact, inside, explained,
+        unexplained, no real data, or not run), `by` and `by_source` (see `bench.report.readings.numbers_table`),
+        `tried` (how many readings were run, in all figures), `figure`.
     """
     best: dict[tuple[str, str], dict[str, Any]] = {}
     tried: dict[tuple[str, str], set[str]] = {}
@@ -73,9 +74,11 @@ def published_text(table: pd.DataFrame) -> str:
     ]
     notes = [
         "Numbers that papers printed, times left out, each once however many figures show it",
-        "Inside: our 95 % interval under the paper's own settings contains the number. Explained: the 95 % prediction "
-        "interval of a further set of the paper's size contains it under some reading, which is stated in the paper, "
-        "taken from its authors' code, or assumed where both are silent; or a computed example shows why it differs. "
+        "Exact: our own first repetitions, as many as in print, give the number to its last digit under a reading that "
+        "draws what the authors drew. Inside: our 95 % interval under the paper's own settings contains the number. "
+        "Explained: the 95 % prediction interval of a further set of the paper's size contains it under some reading, "
+        "which is stated in the paper, taken from its authors' code, or assumed where both are silent; or a computed "
+        "example shows why it differs. "
         "The best verdict of all figures that show a number counts",
         "Of several readings tried, some contain a number by accident: an explanation by a reading says that the "
         "number is possible under it, not that it was made so",
@@ -118,7 +121,8 @@ def _one(rows: pd.DataFrame) -> dict[str, Any]:
     judging = made[made[READING] == rows["by"].iloc[0]]
     if judging.empty:
         judging = made.loc[(made["estimate"] - made["published"]).abs().sort_values(kind="stable").index]
-    ours = {} if judging.empty else {"ours": judging["estimate"].iloc[0], READING: judging[READING].iloc[0]}
+    column = "first" if rows["verdict"].iloc[0] == EXACT else "estimate"
+    ours = {} if judging.empty else {"ours": judging[column].iloc[0], READING: judging[READING].iloc[0]}
     kept = {str(name): rows[name].iloc[0] for name in ("cell", "published", "verdict", "by", "by_source")}
     return kept | ours | {"readings": set(made[READING])}
 

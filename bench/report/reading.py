@@ -42,6 +42,8 @@ class Reading(BaseModel):
         Labels whose overrides it replaces, by axis.
     published_repetitions
         How many repetitions a published number would be the mean of under this reading; by default the figure's.
+    same_draws
+        Labels of the runs that draw what the authors' runs drew: the first of their repetitions may be those printed.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -52,12 +54,14 @@ class Reading(BaseModel):
     overrides: list[str | Some] = []
     axes: dict[str, dict[str, list[str]]] = {}
     published_repetitions: PositiveInt | None = None
+    same_draws: dict[str, Any] = {}
 
     def selections(self) -> Iterator[tuple[str, Selection]]:
         """Yield every selection of labels that it makes, with its key."""
         for part in self.overrides:
             if isinstance(part, Some):
                 yield "overrides", part.selection
+        yield "same_draws", selection(self.same_draws)
         for axis, labels in self.axes.items():
             yield "axes", {axis: tuple(canonical(label) for label in labels)}
 

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special
 
 from bench.report.figure import Figure
-from bench.report.labels import canonical, matches
+from bench.report.labels import canonical, matches, selection
 from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one
 from bench.report.reading import READING
 from bench.report.results import Results
@@ -19,8 +19,8 @@ from bench.report.words import wrapped
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
-           "further_low", "further_high", "inside", "predicted", "verdict", "by", "by_source")  # fmt: skip
-INSIDE, EXPLAINED, UNEXPLAINED = "inside", "explained", "unexplained"
+           "further_low", "further_high", "first", "inside", "predicted", "verdict", "by", "by_source")  # fmt: skip
+EXACT, INSIDE, EXPLAINED, UNEXPLAINED = "exact", "inside", "explained", "unexplained"
 AS_PRINTED = "as printed"
 """What the numbers of a figure without readings are called."""
 CAUSE = "cause"
@@ -93,10 +93,11 @@ def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> pd.DataFrame:
     """Return every published number beside ours under each reading.
 
-    A number is `inside` where our 95 % interval under the first reading contains it. Else it is `explained` where the
-    95 % prediction interval of a further set of repetitions of the paper's size contains it under some reading, or one
-    of the figure's causes says why it differs; else it is `unexplained`. An interval contains a number if it reaches to
-    within half a unit of the number's last digit.
+    A number is `exact` where our own first repetitions, as many as in print, give it under a reading that draws
+    what the authors drew. Else it is `inside` where our 95 % interval under the first reading contains it. Else it
+    is `explained` where the 95 % prediction interval of a further set of repetitions of the paper's size contains
+    it under some reading, or one of the figure's causes says why it differs; else it is `unexplained`. An interval
+    contains a number if it reaches to within half a unit of the number's last digit.
 
     Parameters
     ----------
@@ -110,26 +111,32 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     Returns
     -------
     DataFrame
-        The axes, then `NUMBERS`. `inside` and `predicted` (yes, no, or "" without results) are of one reading;
-        `verdict` is of the number, `by` the reading or the cause's figure that explains it, `by_source` the reading's
-        source or `cause`. Of several readings the first with a stated source or one in code is named, else the first.
+        The axes, then `NUMBERS`. `first` is our number from as many repetitions as in print, of a reading that draws
+        the same. `inside` and `predicted` (yes, no, or "" without results) are of one reading; `verdict` is of the
+        number, `by` the reading or the cause's figure that explains it, `by_source` the reading's source or `cause`.
+        Of several readings the first with a stated source or one in code is named, else the first.
         Empty without published numbers.
     """
     rows: list[dict[str, Any]] = []
     sizes = {reading.name: reading.published_repetitions or size for reading in figure.readings}
+    same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     for reading, own in results.items():
-        data = own.data
+        data, sets = own.data, sizes.get(reading, size)
         printed = figure.published_numbers(data)
-        for table in figure.tables(own).values():
+        firsts = figure.tables(_first(figure, own, sets)) if reading in same_draws else {}
+        for name, table in figure.tables(own).items():
             columns = [str(name)[len("published_") :] for name in table if str(name).startswith("published_")]
-            for row in table.to_dict("records"):
+            for place, row in enumerate(table.to_dict("records")):
                 labels = {axis: canonical(row[axis]) for axis in data.axes if axis in row}
+                is_same = reading in same_draws and matches(labels, same_draws[reading])
                 for what in columns:
                     value = row[f"published_{what}"]
                     if what != "note" and math.isfinite(value):
                         cell = next(n.cell for n in printed if n.what == what and n.labels.items() <= labels.items())
-                        entry = {"what": what, "cell": cell, "published": value, READING: reading}
-                        rows.append(labels | entry | _beside(figure, own, labels, row, what, sizes.get(reading, size)))
+                        entry = {"what": what, "cell": cell, "published": value, READING: reading, "first": math.nan}
+                        if is_same:
+                            entry["first"] = _as_printed(figure, firsts[name].iloc[place][what], what, sets)
+                        rows.append(labels | entry | _beside(figure, own, labels, row, what, sets))
     if not rows:
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
@@ -149,6 +156,9 @@ def _explained(
     figure: Figure, rows: pd.DataFrame, axes: Sequence[str], sources: Mapping[str, str], first: str
 ) -> tuple[str, str, str]:
     """Return a published number's verdict, what explains it and how; ``rows`` has one for each reading."""
+    for row in rows.to_dict("records"):
+        if abs(row["first"] - row["published"]) <= _rounding(row["published"]):
+            return EXACT, row[READING], sources[row[READING]]
     if ((rows["inside"] == "yes") & (rows[READING] == first)).any():
         return INSIDE, first, sources[first]
     found = [(name, sources[name]) for name in rows.loc[rows["predicted"] == "yes", READING]]
@@ -182,13 +192,30 @@ def _beside(
     own = figure.further(results, labels, what, size)
     if own is not None:
         spread = spread._replace(further_low=own[0], further_high=own[1])
-    rounding = 0.5 * 10.0 ** -len(repr(value).partition(".")[2]) * (1 + 1e-9)
+    rounding = _rounding(value)
     inside, predicted = (
         "" if math.isnan(low) else "yes" if low - rounding <= value <= high + rounding else "no"
         for low, high in (spread[:2], spread[2:])
     )  # fmt: skip
     ends = dict(zip(("ci_low", "ci_high", "further_low", "further_high"), spread, strict=True))
     return {"estimate": estimate, "std": std, "n": n, **ends, "inside": inside, "predicted": predicted}
+
+
+def _first(figure: Figure, results: Results, size: int) -> Results:
+    """Return the results of the first repetitions."""
+    finals = results.data.finals
+    return Results(figure, results.curves, finals[finals["repetition"] < size], results.provenance)
+
+
+def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
+    """Return a number of ``size`` repetitions as the paper would print it: deviations may have the divisor n."""
+    is_less = what.endswith("std") and figure.deviation == "population"
+    return value * math.sqrt((size - 1) / size) if is_less else value
+
+
+def _rounding(value: float) -> float:
+    """Return half a unit of the last digit."""
+    return 0.5 * 10.0 ** -len(repr(value).partition(".")[2]) * (1 + 1e-9)
 
 
 def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:

@@ -24,7 +24,7 @@ from bench.report.gallery.result import DATA, PARTS, Result
 from bench.report.gallery.small import small
 from bench.report.gallery.text import duration, number
 from bench.report.plot import Panel
-from bench.report.readings import EXPLAINED, INSIDE, UNEXPLAINED
+from bench.report.readings import EXACT, EXPLAINED, INSIDE, UNEXPLAINED
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
@@ -331,9 +331,10 @@ def _counted(numbers: list[dict[str, Any]], paper: str) -> dict[str, int]:
     """Return how many of a paper's published numbers came to what, in words; empty if none came to anything."""
     counts = Counter(row["verdict"] for row in numbers if row["paper"] == paper)
     of_source = Counter(row["by_source"] for row in numbers if row["paper"] == paper and row["verdict"] == EXPLAINED)
-    if not counts.keys() & {INSIDE, EXPLAINED, UNEXPLAINED}:
+    if not counts.keys() & {EXACT, INSIDE, EXPLAINED, UNEXPLAINED}:
         return {}
     words = {
+        "exact": counts.pop(EXACT, 0),
         "inside our interval": counts.pop(INSIDE, 0),
         "explained": counts.pop(EXPLAINED, 0) - of_source["assumed"],
         "explained by what we assume": of_source["assumed"],

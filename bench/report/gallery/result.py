@@ -22,7 +22,7 @@ from bench.report.gallery.text import duration, interval, number, readable
 from bench.report.plot import Plot
 from bench.report.provenance import PACKAGED, SURROGATE, Provenance, number_of_repetitions
 from bench.report.reading import Reading
-from bench.report.readings import AS_PRINTED, EXPLAINED, INSIDE, UNEXPLAINED, specification
+from bench.report.readings import AS_PRINTED, EXACT, EXPLAINED, INSIDE, UNEXPLAINED, specification
 from bench.report.render import plot_of
 from bench.report.results import Results
 
@@ -262,7 +262,7 @@ class Result:
         try:
             if len(numbers):
                 of_numbers = numbers.loc[numbers["reading"] == names[0], "verdict"]
-                counts = {word: int((of_numbers == word).sum()) for word in (INSIDE, EXPLAINED, UNEXPLAINED)}
+                counts = {word: int((of_numbers == word).sum()) for word in (EXACT, INSIDE, EXPLAINED, UNEXPLAINED)}
                 if self._figure.readings:
                     drawn = picture(specification(self._figure, numbers), f"{self.scale}-numbers-")
         except (KeyError, TypeError, ValueError) as error:

@@ -56,7 +56,7 @@ class Improvement(Dots):
         return keys[0]
 
     def _improvements(self, results: Results) -> Results:
-        """Return results whose final values have the column of improvements, of all experiments but the reference."""
+        """Return results of all experiments but the reference, whose final values have the column of improvements."""
         data = results.data
         reference = self._reference(data)
         own = data.rows(reference).set_index("repetition")
@@ -72,4 +72,6 @@ class Improvement(Dots):
                 ratio = a[known].mean() / b[known].mean()
                 values = 100 * (ratio - 1 + (a - ratio * b) / b[known].mean())
                 finals.loc[rows.index, self.column] = np.where(known, values, np.nan)
-        return Results(self, results.curves, finals, results.provenance)
+        improved = Results(self, results.curves, finals, results.provenance)
+        improved.data.keys.remove(reference)
+        return improved
