@@ -88,7 +88,7 @@ def published_text(table: pd.DataFrame) -> str:
     parts = [to_markdown(pd.DataFrame(counts), "Published numbers of all papers", notes).removeprefix("#")]
     spelled = table.assign(
         published=table["published"].map("{:g}".format),
-        ours=table["ours"].map("{:.4g}".format, na_action="ignore"),
+        ours=table["ours"].map("{:.5g}".format, na_action="ignore"),
         by_source=table["by_source"].where(table["by_source"] != CAUSE, table["by"]),
     )
     titles = {"by_source": "source", "tried": "readings tried"}
