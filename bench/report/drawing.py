@@ -41,7 +41,7 @@ def draw(plot: Plot) -> Figure:
 
 
 def draw_panel(axes: Axes, panel: Panel, *, is_left: bool = True, is_bottom: bool = True) -> None:
-    """Draw a panel; its labels of `y` only at the left of a page, those of `x` only at the bottom."""
+    """Draw a panel; its label of `y` only at the left of a page, that of `x` only where none below says the same."""
     title = wrapped(panel.title, TITLE_LETTERS if panel.rows else 48)
     axes.set_title("\n".join(filter(None, (title, panel.subtitle))), loc="left")
     if is_bottom or (panel.rows and not panel.title):
@@ -240,7 +240,9 @@ class _Page:
             if number >= count:
                 axes.remove()
             elif plot.panels:
-                is_left, is_bottom = number % self._columns == 0, number + self._columns >= count
+                below = plot.panels[number + self._columns] if number + self._columns < count else None
+                is_left = number % self._columns == 0
+                is_bottom = below is None or below.x.label != plot.panels[number].x.label
                 draw_panel(axes, plot.panels[number], is_left=is_left, is_bottom=is_bottom)
         layout = ConstrainedLayoutEngine(
             rect=(0, footer / self._height, 1, body / self._height), w_pad=0.08, h_pad=0.06, hspace=0.04, wspace=0.03

@@ -259,6 +259,7 @@ def specification(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
     for labels, own in table.groupby(["what", *(["panel"] if by_panel else [])], sort=False):
         what, *title = labels
         named = [axis for axis in axes if not (by_panel and axis == "panel")]
+        named = [axis for axis in named if own[axis].nunique() > 1] or named[:1]
         cases = list(dict.fromkeys(_case(row, named) for row in own.to_dict("records")))
         panel = Panel(", ".join([*map(str, title), str(what).replace("_", " ")]), rows=True)
         panel.x = Axis(figure.column.replace("_", " "))
