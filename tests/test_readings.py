@@ -372,7 +372,9 @@ def test_every_printed_number_counts_once(tmp_path):
     assert found["figure"].to_dict() == {"t: TL": "two", "t: OP": "one"}
     assert found["ours"].tolist() == [np.mean(LOW)] * 2
     assert found["tried"].tolist() == [1, 1]
-    assert "| all | 2 | 0 | 1 |" in published_text(found.reset_index())
+    text = published_text(found.reset_index())
+    assert "| all | 2 | 0 | 1 |" in text
+    assert "| p | inside | as printed | stated | 1 |" in text
     alone = published_overview({"p/three": figure}, tmp_path)
     assert set(alone["verdict"]) == {"no real data"}
     assert alone["tried"].tolist() == [0, 0]

@@ -91,6 +91,13 @@ def published_text(table: pd.DataFrame) -> str:
         ours=table["ours"].map("{:.5g}".format, na_action="ignore"),
         by_source=table["by_source"].where(table["by_source"] != CAUSE, table["by"]),
     )
+    reached = spelled[table["verdict"].isin((EXACT, INSIDE, EXPLAINED))]
+    keys = ["paper", "verdict", "by", "by_source"]
+    by_reading = reached.groupby(keys, sort=False).size().rename("numbers").reset_index()
+    by_reading = by_reading.sort_values(["paper", "numbers"], ascending=[True, False], kind="stable")
+    if len(by_reading):
+        named = by_reading.rename(columns={"by": "reading", "by_source": "source"})
+        parts.append(to_markdown(named, "Which readings reach them"))
     titles = {"by_source": "source", "tried": "readings tried"}
     parts += [
         to_markdown(own.drop(columns=["paper", "by"]).rename(columns=titles), str(paper))
