@@ -211,3 +211,12 @@ def test_bad_learning_rate():
     algorithm.start(INFO, SEEDS)
     with pytest.raises(ConfigError, match=r"'learning_rate': found -1.0, expected a positive number"):
         algorithm.choose(np.zeros((ARMS, DIM)), {"exploration_rate": 1.0, "learning_rate": -1.0})
+
+
+def test_with_the_settings_of_cdt_the_start_is_too_far_away_to_come_back():
+    """150 random pulls in 25 dimensions: why no hyper-parameter helps SGD-TS there."""
+    for repetition in range(3):
+        environment = SyntheticLogistic(dim=25, n_arms=120, feature_range="inverse_sqrt_dim")
+        algorithm = SGDTS(epoch_factor=6, covariance="one")
+        run(ContextualBandit(environment, algorithm), Theory(), rounds=200, seeds=Seeds(0, repetition))
+        assert np.linalg.norm(algorithm.theta_hat - environment.theta) > 4 * algorithm.radius
