@@ -64,7 +64,7 @@ class Provenance(BaseModel):
         data = f"; surrogate data in place of the real ({', '.join(self.surrogate)})" if self.surrogate else ""
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""
         scale = f"scale {self.scale}: " if self.scale else ""
-        return f"{scale}{repetitions} of {horizons} rounds{data}"
+        return f"{scale}{repetitions} of {horizons} {'round' if horizons == '1' else 'rounds'}{data}"
 
 
 def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:

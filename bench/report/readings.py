@@ -14,6 +14,7 @@ from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one
 from bench.report.reading import READING
 from bench.report.results import Results
 from bench.report.rows import LINE_BETWEEN
+from bench.report.series import said
 from bench.report.style import BLUE, BROWN, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION, WINE
 from bench.report.words import wrapped
 
@@ -310,7 +311,8 @@ def _points(panel: Panel, row: Mapping[Any, Any], case: str, y: float, look: Loo
 
 
 def _case(row: Mapping[Any, Any], axes: Sequence[str]) -> str:
-    return ", ".join(filter(None, (canonical(row[axis]) for axis in axes)))
+    labels = {axis: canonical(row[axis]) for axis in axes}
+    return ", ".join(said(axis, label) for axis, label in labels.items() if label)
 
 
 def _shortened(name: str) -> str:
