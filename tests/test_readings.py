@@ -393,5 +393,7 @@ def test_a_number_is_exact_if_the_first_repetitions_give_it_and_the_draws_are_th
     assert (found[found["method"] == "OP"]["verdict"] != "exact").all()
     one_less = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 5).numbers
     assert not (one_less["verdict"] == "exact").any()
+    too_few = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 7).numbers
+    assert too_few["first"].isna().all()
     with pytest.raises(ConfigError, match=r"key 'same_draws'.*axis 'method' has no label 'CDT'"):
         read_figure(with_readings(PRINTED, {**QUIET, "same_draws": {"method": "CDT"}}))

@@ -126,7 +126,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
         printed = figure.published_numbers(data)
         firsts = figure.tables(_first(figure, own, sets)) if reading in same_draws else {}
         for name, table in figure.tables(own).items():
-            columns = [str(name)[len("published_") :] for name in table if str(name).startswith("published_")]
+            columns = [str(column)[len("published_") :] for column in table if str(column).startswith("published_")]
             for place, row in enumerate(table.to_dict("records")):
                 labels = {axis: canonical(row[axis]) for axis in data.axes if axis in row}
                 is_same = reading in same_draws and matches(labels, same_draws[reading])
@@ -135,7 +135,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
                     if what != "note" and math.isfinite(value):
                         cell = next(n.cell for n in printed if n.what == what and n.labels.items() <= labels.items())
                         entry = {"what": what, "cell": cell, "published": value, READING: reading, "first": math.nan}
-                        if is_same:
+                        if is_same and firsts[name].iloc[place]["n"] == sets:
                             entry["first"] = _as_printed(figure, firsts[name].iloc[place][what], what, sets)
                         rows.append(labels | entry | _beside(figure, own, labels, row, what, sets))
     if not rows:
