@@ -122,9 +122,9 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     sizes = {reading.name: reading.published_repetitions or size for reading in figure.readings}
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     for reading, own in results.items():
-        data, sets = own.data, sizes.get(reading, size)
+        data, in_print = own.data, sizes.get(reading, size)
         printed = figure.published_numbers(data)
-        firsts = figure.tables(_first(figure, own, sets)) if reading in same_draws else {}
+        firsts = figure.tables(_first(figure, own, in_print)) if reading in same_draws else {}
         for name, table in figure.tables(own).items():
             columns = [str(column)[len("published_") :] for column in table if str(column).startswith("published_")]
             for place, row in enumerate(table.to_dict("records")):
@@ -135,9 +135,9 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
                     if what != "note" and math.isfinite(value):
                         cell = next(n.cell for n in printed if n.what == what and n.labels.items() <= labels.items())
                         entry = {"what": what, "cell": cell, "published": value, READING: reading, "first": math.nan}
-                        if is_same and firsts[name].iloc[place]["n"] == sets:
-                            entry["first"] = _as_printed(figure, firsts[name].iloc[place][what], what, sets)
-                        rows.append(labels | entry | _beside(figure, own, labels, row, what, sets))
+                        if is_same and firsts[name].iloc[place]["n"] == in_print:
+                            entry["first"] = _as_printed(figure, firsts[name].iloc[place][what], what, in_print)
+                        rows.append(labels | entry | _beside(figure, own, labels, row, what, in_print))
     if not rows:
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
@@ -185,9 +185,8 @@ def _beside(
         spread = Spread(float(row["best_low"]), float(row["best_high"]), math.nan, math.nan)
     elif what.endswith("std"):
         spread = of_std(std, n, size)
-        if figure.deviation == "population":
-            less = math.sqrt((size - 1) / size)
-            spread = spread._replace(further_low=less * spread.further_low, further_high=less * spread.further_high)
+        low, high = (_as_printed(figure, end, what, size) for end in (spread.further_low, spread.further_high))
+        spread = spread._replace(further_low=low, further_high=high)
     else:
         spread = of_mean(estimate, std, n, size)
     own = figure.further(results, labels, what, size)
