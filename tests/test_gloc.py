@@ -1,4 +1,4 @@
-"""GLOC against plain numpy, its projection against general convex solvers."""
+"""GLOC against plain numpy, its projection against general convex solvers; the code's descent against its limits."""
 
 import math
 
@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 
 from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.gloc import GLOC, project
+from bench.algorithms.gloc_code import GLOCCode, descend
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 
@@ -33,6 +34,20 @@ def project_by_eigenvalues(matrix, radius, point):
     return vectors @ (turned / (values + nu))
 
 
+def descend_in_numpy(matrix, radius, point):
+    """Return where the descent that `GLOCCode` describes ends."""
+    if np.linalg.norm(point) <= radius:
+        return point
+    theta = np.zeros_like(point)
+    for number in range(1000):
+        gradient = 2 * matrix @ (theta - point)
+        if np.linalg.norm(gradient) <= 1e-4:
+            break
+        theta = theta - 0.5 ** (1 + number // 100) * gradient
+        theta = theta * min(1.0, radius / np.linalg.norm(theta))
+    return theta
+
+
 def random_case(rng, points, length):
     rows = rng.normal(size=(points, DIM)) * np.array([3.0, 1.0, 0.3, 0.1, 0.01])
     point = rng.normal(size=DIM)
@@ -53,7 +68,30 @@ def test_projection_is_exact(length, radius):
             np.testing.assert_array_equal(theta, point)
 
 
-def plain_run(recorded, kappas, rates, after, ridge):
+def test_descent_with_short_steps_reaches_the_projection():
+    """At most 1/2 is half the inverse of an eigenvalue of at most 1."""
+    rng = np.random.default_rng(5)
+    for length in (0.8, 1.2, 3.0):
+        gram, point = random_case(rng, 4, length)
+        gram *= 0.7 / np.linalg.eigvalsh(gram).max()
+        exact, theta = point.copy(), point.copy()
+        project(gram, 0.3, 1.0, exact)
+        descend(gram, 0.3, 1.0, theta)
+        np.testing.assert_allclose(theta, exact, atol=1e-3)
+
+
+def test_descent_with_long_steps_ends_along_the_largest_eigenvalue():
+    """Far from the projection, which is near the point itself, just outside the ball."""
+    gram = np.diag([5000.0, 100.0, 100.0, 100.0, 100.0])
+    point = np.array([0.1, 1.05, 0.0, 0.0, 0.0])
+    exact, theta = point.copy(), point.copy()
+    project(gram, 1.0, 1.0, exact)
+    descend(gram, 1.0, 1.0, theta)
+    assert exact @ point / np.linalg.norm(point) > 0.99
+    assert abs(theta[0]) > 0.99
+
+
+def plain_run(recorded, kappas, rates, after, ridge, radius=1.0, projected=project_by_eigenvalues):
     """Return arms, theta and theta_hat of GLOC written with whole matrices, and the sum in the bound of the regret."""
     gram, moment = ridge * np.eye(DIM), np.zeros(DIM)
     theta, theta_hat, total, arms = np.zeros(DIM), np.zeros(DIM), 0.0, []
@@ -66,7 +104,7 @@ def plain_run(recorded, kappas, rates, after, ridge):
         before = x @ theta
         slope = sigmoid(before) - reward
         total += slope**2 * x @ np.linalg.solve(gram, x)
-        theta = project_by_eigenvalues(gram, 1.0, theta - slope / kappa * np.linalg.solve(gram, x))
+        theta = projected(gram, radius, theta - slope / kappa * np.linalg.solve(gram, x))
         moment += (x @ theta if after else before) * x
         theta_hat = np.linalg.solve(gram, moment)
         arms.append(arm)
@@ -113,6 +151,23 @@ def test_run_in_plain_numpy(prediction, ridge):
     theory = algorithm.theory(rounds + 1)
     assert theory["kappa"] == pytest.approx(kappa, rel=1e-12)
     assert theory["exploration_rate"] == pytest.approx(math.sqrt(beta), rel=1e-9)
+
+
+@pytest.mark.parametrize("prediction", ["before", "after"])
+def test_run_of_the_code_in_plain_numpy(prediction):
+    """With long features, for which the descent does not converge, in a ball that is often left."""
+    rounds, radius = 400, 0.1
+    rng = np.random.default_rng(4)
+    kappas, rates = rng.uniform(0.1, 2.0, rounds), rng.uniform(0.0, 2.0, rounds)
+    recorded = [(5 * contexts, uniform) for contexts, uniform in record(rounds)]
+    exact, algorithm = (cls(prediction=prediction, theta_norm=radius) for cls in (GLOC, GLOCCode))
+    arms, theta, theta_hat, _ = plain_run(
+        recorded, kappas, rates, prediction == "after", 1.0, radius, projected=descend_in_numpy
+    )
+    assert drive(algorithm, recorded, kappas, rates) == arms != drive(exact, recorded, kappas, rates)
+    np.testing.assert_allclose(algorithm.theta, theta, atol=1e-9)
+    np.testing.assert_allclose(algorithm.theta_hat, theta_hat, atol=1e-9)
+    assert np.linalg.norm(algorithm.theta_hat - exact.theta_hat) > 0.01
 
 
 def test_theory_before_the_first_round():
