@@ -116,8 +116,8 @@ COMPANIONS: list[list[str]] = [
     ["env=ali_display_ad", "algorithm=candidate_generation", "tuner=random"],
 ]
 PLAYED = {"linucb", "lints", "ucb_glm", "glm_tsl", "laplace_ts", "gloc", "sgd_ts", "contextual_bandit", "direct"}
-PLAYED |= {"gloc_code", "synthetic_linear", "synthetic_logistic", "switching_sine", "switching_triangle", "piecewise_lipschitz"}
-PLAYED |= {"gaussian_arms", "bernoulli_arms", "adversarial_arms", *registry.names("tuner")}
+PLAYED |= {"synthetic_linear", "synthetic_logistic", "switching_sine", "switching_triangle", "piecewise_lipschitz"}
+PLAYED |= {"gloc_code", "gaussian_arms", "bernoulli_arms", "adversarial_arms", *registry.names("tuner")}
 """Those of which some rounds take little time."""
 ROUNDS = 12
 PARTS = [(group, name) for group in ("env", "algorithm", "tuner", "task") for name in registry.names(group)]
