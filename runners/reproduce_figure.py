@@ -418,7 +418,11 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
         for file, text in latex_tables(figure, rendering.tables, results).items():
             write_text(folder / f"{file}.tex", text)
     if len(evidence) < 2:  # of a run with more readings
-        for path in (*folder.glob("readings*.csv"), *folder.glob(f"{figure.name}_[rn]*.*")):
+        for path in (
+            *folder.glob("readings*.csv"),
+            *folder.glob("numbers.csv"),
+            *folder.glob(f"{figure.name}_[rn]*.*"),
+        ):
             path.unlink()
     if len(evidence) > 1 or (figure.published and evidence and not is_measured(figure.column)):
         _write_readings(figure, evidence, folder, pictures)

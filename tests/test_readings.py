@@ -11,6 +11,7 @@ from hydra import initialize_config_dir
 from bench.errors import ConfigError
 from bench.report.drawing import draw
 from bench.report.figure import read_figure
+from bench.report.gallery import build, read
 from bench.report.gallery.result import Result
 from bench.report.provenance import Provenance
 from bench.report.published import published_overview, published_text
@@ -250,6 +251,12 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert set(view.matrix["1", "TL ends with less regret than OP"]["all"]) == {"as printed", "less noise"}
     assert sum(view.counts.values()) == 2
 
+    # A reading that the figure has since, and the result has not
+    later = with_readings(PRINTED, QUIET, {**QUIET, "name": "later"})
+    page = build(read(tmp_path, {"mine/with": later}))["mine/with/index.html"]
+    assert "<th>later</th>" in page
+    assert "<td>–</td></tr>" in page
+
     # Seconds beside a figure are those of the first reading's runs
     drawn = expand(FIGURE, "smoke", [])
     labels = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
@@ -366,7 +373,13 @@ def test_every_printed_number_counts_once(tmp_path):
         folder = tmp_path / "p" / name / "paper"
         folder.mkdir(parents=True)
         (folder / "numbers.csv").write_text(numbers.to_csv(index=False))
-    (tmp_path / "p" / "three" / "paper-surrogate").mkdir(parents=True)
+    for name, scale, words in (
+        ("three", "paper-surrogate", {"surrogate": ["x"]}),
+        ("four", "paper", {"packaged": True}),
+    ):
+        folder = tmp_path / "p" / name / scale
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(json.dumps({"provenance": words}))
     found = published_overview(figures, tmp_path).set_index("cell")
     assert found["verdict"].to_dict() == {"t: TL": "inside", "t: OP": "unexplained"}
     assert found["figure"].to_dict() == {"t: TL": "two", "t: OP": "one"}
@@ -375,9 +388,12 @@ def test_every_printed_number_counts_once(tmp_path):
     text = published_text(found.reset_index())
     assert "| all | 2 | 0 | 1 |" in text
     assert "| p | inside | as printed | stated | 1 |" in text
-    alone = published_overview({"p/three": figure}, tmp_path)
-    assert set(alone["verdict"]) == {"no real data"}
-    assert alone["tried"].tolist() == [0, 0]
+    for name in ("three", "four"):
+        alone = published_overview({f"p/{name}": figure}, tmp_path)
+        assert set(alone["verdict"]) == {"no real data"}
+        assert alone["tried"].tolist() == [0, 0]
+    packaged = Evidence(pd.DataFrame(), finals(HIGH, LOW), SIZE.model_copy(update={"packaged": True}))
+    assert render_readings(figure, {"": packaged}, 6).numbers.empty
 
 
 def test_a_number_is_exact_if_the_first_repetitions_give_it_and_the_draws_are_the_authors():

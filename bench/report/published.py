@@ -1,5 +1,6 @@
 """Every number that the papers printed, once, with the best that any figure says of it."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from bench.report.figure import Figure
-from bench.report.provenance import SURROGATE
+from bench.report.provenance import SURROGATE, Provenance
 from bench.report.reading import READING
 from bench.report.readings import CAUSE, EXACT, EXPLAINED, INSIDE, UNEXPLAINED
 from bench.report.tables import to_markdown
@@ -115,7 +116,7 @@ def _of_figure(figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
         numbers = pd.read_csv(scale / "numbers.csv", dtype={"by": str, "by_source": str})
         numbers = numbers.fillna({"by": "", "by_source": ""})
         found = {str(cell): _one(rows) for cell, rows in numbers.groupby("cell", sort=False)}
-    without = NO_DATA if scale is not None and SURROGATE in scale.name else NOT_RUN
+    without = NOT_RUN if scale is None or _is_real(scale) else NO_DATA
     for entry in figure.published:
         cell = entry.get("cell", "")
         row = {"cell": cell, "published": entry["value"], "verdict": without, "by": "", "by_source": ""}
@@ -141,6 +142,15 @@ def _rank(row: Mapping[str, Any]) -> tuple[int, float]:
 
 def _is_reference(scale: str) -> bool:
     return scale.startswith("paper") or scale.endswith("-reference")
+
+
+def _is_real(scale: Path) -> bool:
+    """Return whether no other data stands in for that of the figure; of a damaged manifest its page speaks."""
+    try:
+        provenance = Provenance.of_manifest(json.loads((scale / "manifest.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return True
+    return not (provenance.surrogate or provenance.packaged)
 
 
 def _kind(row: Mapping[Any, Any]) -> tuple[str, str]:

@@ -116,12 +116,14 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
         the same. `inside` and `predicted` (yes, no, or "" without results) are of one reading; `verdict` is of the
         number, `by` the reading or the cause's figure that explains it, `by_source` the reading's source or `cause`.
         Of several readings the first with a stated source or one in code is named, else the first.
-        Empty without published numbers.
+        Empty without published numbers, and of a packaged sample.
     """
     rows: list[dict[str, Any]] = []
     sizes = {reading.name: reading.published_repetitions or size for reading in figure.readings}
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     for reading, own in results.items():
+        if own.provenance.packaged:  # which says nothing of the paper's data
+            continue
         data, in_print = own.data, sizes.get(reading, size)
         printed = figure.published_numbers(data)
         firsts = figure.tables(_first(figure, own, in_print)) if reading in same_draws else {}
