@@ -360,6 +360,15 @@ def test_many_numbers_have_a_panel_for_each_of_the_figure():
     assert [panel.title for panel in plot.panels] == ["mean"]
 
 
+def test_many_readings_look_different():
+    names = ["as printed", *(f"reading {i}" for i in range(20))]
+    figure = read_figure(with_readings(PRINTED, *({**QUIET, "name": name} for name in names[1:])))
+    results = {name: Evidence(pd.DataFrame(), finals(LOW, HIGH), SIZE) for name in names}
+    legend = render_readings(figure, results, 6).plots["made_up_numbers"].legend
+    looks = {(legend[name].look.color, legend[name].look.marker) for name in names}
+    assert len(looks) == len(names)
+
+
 def test_every_printed_number_counts_once(tmp_path):
     published = [
         {"method": "TL", "what": "mean", "value": 10.1, "cell": "t: TL"},

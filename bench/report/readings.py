@@ -15,7 +15,20 @@ from bench.report.reading import READING
 from bench.report.results import Results
 from bench.report.rows import LINE_BETWEEN
 from bench.report.series import said
-from bench.report.style import BLUE, BROWN, GREEN, GREY, INDIGO, ORANGE, PURPLE, SKY, VERMILION, WINE
+from bench.report.style import (
+    BLUE,
+    BROWN,
+    GREEN,
+    GREY,
+    INDIGO,
+    OLIVE,
+    ORANGE,
+    PURPLE,
+    SKY,
+    TEAL,
+    VERMILION,
+    WINE,
+)
 from bench.report.words import wrapped
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "estimate", "ci_low", "ci_high", "n", "unit", "note")
@@ -35,8 +48,8 @@ _CELLS = {
     "open": ("#F3D58C", "black"),
     "says_nothing": ("#DDDDDD", "black"),
 }
-_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, INDIGO, SKY, WINE, BROWN)
-_MARKERS = ("o", "s", "^", "D", "v", "P", "<", "X", ">")
+_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, INDIGO, SKY, WINE, BROWN, TEAL, OLIVE)
+_MARKERS = ("o", "s", "^", "D", "v", "P", "<", "X", ">", "h")
 _DIAMOND = Look("#333333", "-", "", width=1.4, order=4)
 _PUBLISHED, _FURTHER = "published", "95 % interval of a further set of the paper's size"
 # Inches
