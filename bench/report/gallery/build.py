@@ -184,7 +184,7 @@ def read(
         ``panel`` that its card shows. Papers are shown in this order, others after them.
     """
     about = about or {}
-    names = sorted({*figures, *_found(results)}, key=_natural)
+    names = sorted({*figures, *_found(results)}, key=_order)
     there = {name.partition("/")[0] for name in names}
     papers = {}
     for paper in [*(name for name in about if name in there), *sorted(there - set(about))]:
@@ -394,9 +394,11 @@ def environment() -> Environment:
     return environment
 
 
-def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """Return what to sort by, so that figure 10 comes after figure 9."""
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name) if part]
+def _order(name: str) -> tuple[bool, list[tuple[bool, int, str]]]:
+    """Return what to sort by: the papers' own figures and tables come first, and figure 10 after figure 9."""
+    parts = [part for part in re.split(r"(\d+)", name) if part]
+    is_ours = not re.search(r"/(figure|table)\d", name)
+    return is_ours, [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
 
 
 def _found(results: Path) -> set[str]:
