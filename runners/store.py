@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # slow to import
 _RUN_ID = re.compile(r"[0-9a-f]{8,64}")
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
 _FAILED = re.compile(r"rep-(\d{5,9})\.failed\.json")
+_CLAIM = re.compile(r"rep-(\d{5,9})\.claim")
 _LEFTOVER_SECONDS = 600.0
 """Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
 
@@ -104,6 +105,9 @@ class Store:
                 with suppress(FileNotFoundError):  # another process clears away, too
                     if entry.name.endswith(".tmp") and now - entry.stat().st_mtime > _LEFTOVER_SECONDS:
                         os.unlink(entry.path)
+        for repetition in self._numbers(run_id, _CLAIM) & self.done(run_id):  # killed between its result and its claim
+            with self.claim(run_id, repetition):
+                pass
 
     def done(self, run_id: str) -> set[int]:
         """Return the repetitions that have a result; reading it shows whether it is sound."""

@@ -1,6 +1,7 @@
 """Results are whole or not there; whatever happens to a file is noticed."""
 
 import errno
+import fcntl
 import getpass
 import json
 import os
@@ -247,6 +248,21 @@ def test_no_two_hold_a_claim_at_once(store):
         thread.join()
     assert most[0] == 1
     assert taken[0] > 10
+
+
+def test_a_claim_left_beside_a_result_is_cleared_away(store):
+    for repetition in (0, 1):
+        store.write(RUN, repetition, columns(), {})
+    dead, live, unfinished = (store.path(RUN, repetition, ".claim") for repetition in (0, 1, 2))
+    dead.touch()  # its process was killed after it wrote the result
+    unfinished.touch()
+    lock = os.open(live, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    store.prepare(RUN, {})
+    assert not dead.exists()
+    assert live.exists()
+    assert unfinished.exists()  # the next claim takes it over
+    os.close(lock)
 
 
 def test_the_claim_of_a_dead_process_is_free_at_once(store):
