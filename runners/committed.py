@@ -40,9 +40,12 @@ class CommittedRepetitions:
 
     def __init__(self, folders: Sequence[Path], needs: str, labels: Mapping[str, Mapping[str, str]]) -> None:
         self._found: dict[tuple[str, int], Kept] = {}
+        self.mean_seconds: dict[str, float] = {}
+        """By run, for those whose repetitions have no seconds of their own (other readings, rankings)."""
         for folder in folders:
             if (folder / FILE).is_file():
                 self._found = _read(folder, needs, labels) | self._found
+                self.mean_seconds = mean_seconds(folder) | self.mean_seconds
 
     def get(self, run_id: str, repetition: int) -> Kept | None:
         """Return a repetition, None if it is not there."""
@@ -55,6 +58,15 @@ class CommittedRepetitions:
     def done(self, run_id: str) -> set[int]:
         """Return the numbers of the repetitions of a run."""
         return {repetition for name, repetition in self._found if name == run_id}
+
+
+def mean_seconds(folder: Path) -> dict[str, float]:
+    """Return the mean seconds of a repetition of each run of a figure, as far as they are known."""
+    try:
+        known = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
+    except (OSError, ValueError, KeyError):
+        return {}
+    return {str(run_id): float(seconds) for run_id, seconds in known.items()}
 
 
 def write_repetitions(

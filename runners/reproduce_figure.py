@@ -408,7 +408,10 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     if len(curves):
         write_text(folder / "curves.csv", to_csv(curves, digits=8))
     write_text(folder / "manifest.json", json.dumps(_manifest(work.plan, drawn, provenance, done), indent=1))
-    write_text(folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store), indent=1))
+    earlier = work.committed.mean_seconds if work.committed else {}
+    write_text(
+        folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store, earlier), indent=1)
+    )
     pictures = ("png", "svg", *(["pdf"] if "pdf" in work.plan.formats else []))
     save(rendering.picture, folder, figure.name, pictures)
     if "tex" in work.plan.formats:
@@ -537,9 +540,17 @@ def _timed_part(figure: Figure) -> Part:
 
 
 def _environment(
-    figure: Figure, run_ids: list[str], done: list[list[int]], own: list[list[Kept]], store: Store
+    figure: Figure,
+    run_ids: list[str],
+    done: list[list[int]],
+    own: list[list[Kept]],
+    store: Store,
+    earlier: Mapping[str, float],
 ) -> dict[str, Any]:
-    """Return with what and when the figure was made, and the mean seconds of a repetition of each run."""
+    """Return with what and when the figure was made, and the mean seconds of a repetition of each run.
+
+    ``earlier`` is the mean of the committed result, for runs whose repetitions all come from it without their seconds.
+    """
     seconds = {}
     for position, (run_id, numbers) in enumerate(zip(run_ids, done, strict=True)):
         if figure.source == "timing":
@@ -549,6 +560,8 @@ def _environment(
             known = [one.seconds["seconds_total"] for one in own[position] if "seconds_total" in one.seconds]
         if known:
             seconds[run_id] = round(sum(known) / len(known), 4)
+        elif run_id in earlier:
+            seconds[run_id] = earlier[run_id]
     when = datetime.now(UTC).isoformat(timespec="seconds")
     return {"made": when, **environment(), "seconds_per_repetition": seconds}
 

@@ -109,6 +109,12 @@ def test_a_ranking_is_drawn_and_made_again_without_a_file_of_final_values(make, 
     line, second = make("second", **RANKING)
     assert "(0 new, 0 failed)" in line
     assert second == first
+    before, after = (
+        json.loads((tmp_path / name / "mine/small/paper/environment.json").read_text())["seconds_per_repetition"]
+        for name in ("first", "second")
+    )
+    assert len(before) == 4
+    assert after == before  # although no file has the seconds of each repetition
 
 
 @pytest.mark.parametrize(
