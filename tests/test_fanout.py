@@ -219,7 +219,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, experiment, undisturbed, jo
     child = start(store, 8, jobs, MINE_SLEEPS="0.3")
     wait_for(lambda: len(store.done(experiment.run_id)) >= 2)
     child.kill()
-    child.communicate(timeout=10)  # its workers, who hold the pipes open, end with it
+    child.communicate(timeout=60)  # its workers, who hold the pipes open, end with it
     kept = store.done(experiment.run_id)
     assert 2 <= len(kept) < 8
     summary = run_all([(experiment, 8)], store, jobs=1)

@@ -221,9 +221,9 @@ def test_data_counts(monkeypatch):
 
 def test_hundreds_of_names_take_less_than_a_second():
     _ = Experiment(settings()).run_id
-    start = time.perf_counter()
+    start = time.process_time()  # whatever else the machine does
     names = {Experiment(settings(seed=seed)).run_id for seed in range(300)}
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert len(names) == 300
 
 
