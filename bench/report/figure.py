@@ -199,6 +199,11 @@ class Figure(BaseModel, Mapping[str, Any]):
         """The title, or the name."""
         return self.title or self.name
 
+    @property
+    def number_label(self) -> str:
+        """What the figure's published numbers are numbers of, with the unit: the label of their axis."""
+        return self.column.replace("_", " ")
+
     def panel_axes(self, data: Experiments) -> list[str]:
         """Return the axes whose labels make the panels.
 

@@ -277,7 +277,7 @@ def specification(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
         named = [axis for axis in named if own[axis].nunique() > 1] or named[:1]
         cases = list(dict.fromkeys(_case(row, named) for row in own.to_dict("records")))
         panel = Panel(", ".join([*map(str, title), str(what).replace("_", " ")]), rows=True)
-        panel.x = Axis(figure.column.replace("_", " "))
+        panel.x = Axis(figure.number_label)
         if what == "best":
             panel.x = Axis(str(figure.get("axis", "best value")).replace("_", " "))
         shown = [wrapped(case, 22) for case in cases]

@@ -32,6 +32,11 @@ class Improvement(Dots):
     better: dict[str, Any]
     in_column: str
 
+    @property
+    def number_label(self) -> str:
+        """The label of the axis: the column's name says no unit."""
+        return self.x_label
+
     def check(self, data: Experiments) -> None:
         """Check also that `better` selects one experiment."""
         super().check(data)
