@@ -170,7 +170,7 @@ def _read(name: str, folder: Path) -> tuple[list[_Run], str, str, int]:
 
 
 def _draw(runs: list[_Run], seconds: float, rng: random.Random) -> list[tuple[_Run, int]]:
-    """Draw repetitions, each figure as likely as any other, until they fill the time."""
+    """Draw repetitions, each figure as likely as any other, until they fill the time; at least the shortest one."""
     by_figure: dict[str, list[_Run]] = {}
     for run in runs:
         by_figure.setdefault(run.figure, []).append(run)
@@ -181,13 +181,14 @@ def _draw(runs: list[_Run], seconds: float, rng: random.Random) -> list[tuple[_R
         run = rng.choice(by_figure[rng.choice(names)])
         number = rng.choice(sorted(run.committed))
         key = run.experiment.run_id, number
-        if key in drawn or (run.seconds > seconds and drawn):
+        if key in drawn or run.seconds > seconds:
             misses += 1
             continue
         misses = 0
         drawn[key] = run, number
         seconds -= run.seconds
-    return list(drawn.values())
+    shortest = min(runs, key=lambda run: run.seconds)
+    return list(drawn.values()) or [(shortest, min(shortest.committed))]
 
 
 def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[dict[str, Verified], str]:

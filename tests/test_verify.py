@@ -121,6 +121,9 @@ def test_the_sample_fits_the_time_and_follows_the_seed(committed):
     draws = [[n for _, n in verify._draw([run], 20.0, verify.random.Random(seed))] for seed in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
     assert [len(draw) for draw in draws] == [10] * 3
+    slow = run._replace(figure="a/c", seconds=100.0)
+    assert {one.figure for one, _ in verify._draw([slow, run], 20.0, verify.random.Random(0))} == {"a/b"}
+    assert verify._draw([slow, run], 1.0, verify.random.Random(0)) == [(run, 0)]
 
 
 @pytest.mark.parametrize(
