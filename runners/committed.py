@@ -45,7 +45,7 @@ class CommittedRepetitions:
         for folder in folders:
             if (folder / FILE).is_file():
                 self._found = _read(folder, needs, labels) | self._found
-                self.mean_seconds = mean_seconds(folder) | self.mean_seconds
+                self.mean_seconds = _mean_seconds(folder) | self.mean_seconds
 
     def get(self, run_id: str, repetition: int) -> Kept | None:
         """Return a repetition, None if it is not there."""
@@ -58,15 +58,6 @@ class CommittedRepetitions:
     def done(self, run_id: str) -> set[int]:
         """Return the numbers of the repetitions of a run."""
         return {repetition for name, repetition in self._found if name == run_id}
-
-
-def mean_seconds(folder: Path) -> dict[str, float]:
-    """Return the mean seconds of a repetition of each run of a figure, as far as they are known."""
-    try:
-        known = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
-    except (OSError, ValueError, KeyError):
-        return {}
-    return {str(run_id): float(seconds) for run_id, seconds in known.items()}
 
 
 def write_repetitions(
@@ -182,3 +173,12 @@ def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tupl
         for run_id in by_label.get(tuple(str(row[axis]) for axis in shared), []):
             found[run_id, int(row["repetition"])] = seconds
     return found
+
+
+def _mean_seconds(folder: Path) -> dict[str, float]:
+    """Return the mean seconds of a repetition of each run of a figure, as far as they are known."""
+    try:
+        known = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
+    except (OSError, ValueError, KeyError):
+        return {}
+    return {str(run_id): float(seconds) for run_id, seconds in known.items()}
