@@ -84,6 +84,14 @@ class FigurePlan(NamedTuple):
         """The largest number of repetitions; None where it is not decided on by looking."""
         return self.until_decided if applies_to(self.figure) else None
 
+    def with_repetitions(self, drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
+        """Return the experiments with other numbers of repetitions, as far as the scale lets readings go."""
+        scale = self.figure.scales.get(self.scale)
+        most = (scale.readings_up_to if scale else None) or max(numbers)
+        return with_repetitions(
+            drawn, [min(n, most) if READING in one.labels else n for one, n in zip(drawn, numbers, strict=True)]
+        )
+
 
 @dataclass(frozen=True)
 class Reproduced:
@@ -228,7 +236,7 @@ class _Runs:
         drawn = expand(plan.figure, plan.scale, list(plan.extra), readings=plan.readings)
         committed = _committed(plan, drawn) if plan.is_reference else None
         if plan.most is not None:
-            drawn = with_repetitions(drawn, [min(STEP, plan.most)] * len(drawn))
+            drawn = plan.with_repetitions(drawn, [min(STEP, plan.most)] * len(drawn))
         work = _Work(plan, drawn, committed)
         self._open.append(work)
         self._ask(work, check=True)
@@ -293,14 +301,14 @@ class _Runs:
         own = kept(drawn, done, self._store, columns=figure.curve_columns(), keep=figure.kept_rounds, committed=work)
         for one, numbers, repetitions in zip(drawn, done, own, strict=True):
             work.seen |= {(one.run.experiment.run_id, i): known for i, known in zip(numbers, repetitions, strict=True)}
-        # Only the first reading's verdicts are waited for; under the others each experiment goes as far as under it.
+        # Only the first reading's verdicts are waited for; under the others experiments go as far, or to their limit.
         first = next(iter(by_reading(figure, drawn).values()))
         curves, finals, _ = _evidence(work.plan, drawn, done, own, first)
         seen = look(figure, [drawn[i] for i in first], [done[i] for i in first], finals, curves, most)
         of_labels = {tuple(drawn[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
         following = [of_labels[tuple(without_reading(one).labels.items())] for one in drawn]
         work.open_cases = seen.open_cases
-        work.drawn = with_repetitions(drawn, following)
+        work.drawn = work.plan.with_repetitions(drawn, following)
         later = {
             one.run.experiment.run_id: max(expected - number, 0) * one.run.settings.horizon
             for one, number, expected in zip([drawn[i] for i in first], seen.next, seen.expected, strict=True)

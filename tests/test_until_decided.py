@@ -200,8 +200,9 @@ def test_committed_repetitions_count(tmp_path, monkeypatch):
     assert {run["repetitions"] for run in runs} == {20, 40}
 
 
-def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(tmp_path, monkeypatch):
-    """A reading that runs nothing of its own in a panel adds no repetitions there."""
+@pytest.mark.parametrize("limit", [None, 20])
+def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, tmp_path, monkeypatch):
+    """Or to the limit that the figure sets; the first reading's verdicts are the same in both cases."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
     source = ["assumed", "made up"]
@@ -209,7 +210,9 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(tmp_pat
         {"name": "first", "source": source, "text": "as it is"},
         {"name": "loud", "source": source, "text": "much noise", "overrides": ["env.noise_std=10"]},
     ]
-    figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"], "readings": readings, "repetitions": 20})
+    scales = {"paper": {"until_decided": 40, "readings_up_to": limit}}
+    asked = {"common": ["env.dim=2", "env.n_arms=3"], "readings": readings, "repetitions": 20, "scales": scales}
+    figure = read_figure(FIGURE | asked)
     plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", until_decided=40)
     with initialize_config_dir(str(registry.CONF), version_base="1.3"):
         made = reproduce_figure(plan, jobs=1, runner=Runner())
@@ -218,7 +221,8 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(tmp_pat
     numbers = {key: one["repetitions"] for key, one in numbers.items()}
     assert set(numbers.values()) == {20, 40}
     for (reading, panel, method), number in numbers.items():
-        assert number == numbers[None, panel, method], reading
+        as_far = numbers[None, panel, method]
+        assert number == (min(as_far, limit or as_far) if reading else as_far), reading
     claims, readings = (pd.read_csv(made.folder / f"{name}.csv") for name in ("claims", "readings"))
     first = readings[readings["reading"] == "first"].reset_index()
     assert first[["ci_low", "ci_high", "verdict"]].equals(claims[["ci_low", "ci_high", "verdict"]])

@@ -32,7 +32,7 @@ class Scale(BaseModel):
     """What a figure does otherwise at one scale.
 
     With ``until_decided``, repetitions are added until the claims are decided, up to that number, unless the command
-    says how many.
+    says how many; under readings after the first up to ``readings_up_to``, by default as many as under the first.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -40,6 +40,7 @@ class Scale(BaseModel):
     max_horizon: PositiveInt | None = None
     max_repetitions: PositiveInt | None = None
     until_decided: PositiveInt | None = None
+    readings_up_to: PositiveInt | None = None
     overrides: list[str] = []
     leave_out: dict[str, list[Any]] = {}
 
