@@ -99,7 +99,7 @@ class Commands:
             patch.chdir(self.cwd)
             patch.setattr(sys, "argv", [command, *words])
             patch.setattr(sys, "path", list(sys.path))
-            patch.delitem(sys.modules, "my_module", raising=False)  # of another folder
+            sys.modules.pop("my_module", None)  # of another folder
             patch.delenv("BENCH_DATA_DIR", raising=False)
             for name in ("HYDRA_FULL_ERROR", "BENCH_SCRATCH"):  # set by the command, and so put back
                 patch.setenv(name, "")
@@ -109,6 +109,8 @@ class Commands:
                 code = MAINS[command]()
             except SystemExit as end:
                 code = int(end.code or 0)
+            finally:
+                sys.modules.pop("my_module", None)
         return Answer(code, *capsys.readouterr(), self.results)
 
 
