@@ -126,6 +126,17 @@ def test_the_sample_fits_the_time_and_follows_the_seed(committed):
     assert verify._draw([slow, run], 1.0, verify.random.Random(0)) == [(run, 0)]
 
 
+def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(committed, capsys, monkeypatch):
+    monkeypatch.setattr(verify, "_ENCODER", "bench.")
+    with pytest.raises(ConfigError, match="found no committed repetitions"):
+        verify.verify(["jobs=1"])
+    assert "not drawn: mine/small, whose runs train an encoder first; figure=mine/small verifies it" in (
+        capsys.readouterr().out
+    )
+    assert verify.verify(["jobs=1", "figure=mine/small"])
+    assert "not drawn" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("word", "sentence"),
     [
