@@ -1,5 +1,6 @@
 """Final values against a numeric hyper-parameter, beside its theoretical setting."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -26,7 +27,10 @@ from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
 THEORY = "Theory"
 _MEASURED, _BEST, _PUBLISHED = "mean on the grid", "best on the grid", "published best"
 _GRID = Look(BLUE, "-", "o", size=4.0)
-_BOUND = Look(GREY, (0, (2, 2)), width=1.3, order=1.8)
+_BOUNDS = [
+    Look(GREY, (0, dashes), width=1.3, order=1.8)
+    for dashes in ((2.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.0), (10.0, 2.0))
+]
 _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, order=5)
 _DIAMOND = Look(VERMILION, "none", "D", size=6, fill="white", order=4)
 _FEW = 8
@@ -212,11 +216,11 @@ class Grid(Figure):
         if self.best != "none":
             panel.marks += [_best_mark(mark, self.best) for mark in lines]
             plot.explain(_BEST, _STAR)
-        for bound in self.bounds:
+        for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
-            panel.marks.append(_at(panel, places, values, _BOUND, part="bound", name=bound.label, what="bound"))
+            panel.marks.append(_at(panel, places, values, look, part="bound", name=bound.label, what="bound"))
             tops.append(max(values))
-            plot.explain(bound.label, _BOUND)
+            plot.explain(bound.label, look)
         labels = {name: only[0] for name, only in chosen.items()}
         theory = _theory(data, axis, labels)
         if theory is not None and rows[theory]["n"]:
