@@ -10,7 +10,7 @@ import pandas as pd
 from bench.report.kinds.ranking import BEST_FIXED, FAMILY, METHOD
 from runners.store import results_folder
 
-SCALES = ("paper", "paper-surrogate", "paper-custom", "reduced-reference", "reduced-custom-reference")
+SCALES = ("paper", "paper-surrogate", "paper-custom")
 """Folders of reference results, the one that counts first."""
 FAVOURITE, SIMPLE, RANDOM = "Changepoint GP", "Gaussian TS", "Random each round"
 _WORDS = {

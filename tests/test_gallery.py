@@ -160,7 +160,7 @@ def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_pa
     """Of reference results alone: those of a user's own, such as at scale quick, are left out."""
     shutil.copytree(site / "habo", tmp_path / "habo")
     shutil.copytree(site / "syndicated", tmp_path / "syndicated")
-    (tmp_path / "habo/limits/quick").rename(tmp_path / "habo/limits/reduced-reference")
+    (tmp_path / "habo/limits/quick").rename(tmp_path / "habo/limits/paper-custom")
     assert len(overview(read(site, FIGURES_MADE))) == 1
     table = overview(read(tmp_path, FIGURES_MADE))
     assert table[["paper", "figure", "claim", "data"]].to_numpy().tolist() == [

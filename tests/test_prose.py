@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/findings.md", "docs/which_tuner.md", "docs/changepoint_gp.md", "docs/errata.md")
-SCALES = ("paper", "paper-surrogate", "paper-custom", "reduced-reference", "reduced-custom-reference")
+SCALES = ("paper", "paper-surrogate", "paper-custom")
 VERDICTS = {"holds", "fails", "tie", "open", "says nothing"}
 TAG = re.compile(r"<!-- claim: (?P<figure>[\w/]+)#(?P<rest>[^>]+?) -->")
 REST = re.compile(

@@ -109,8 +109,7 @@ def published_text(table: pd.DataFrame) -> str:
 
 def _of_figure(figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield what a figure's reference result says of its published numbers."""
-    scales = sorted(path for path in folder.glob("*") if _is_reference(path.name)) if folder.is_dir() else []
-    scale = min(scales, key=lambda path: (not path.name.startswith("paper"), SURROGATE in path.name), default=None)
+    scale = min(sorted(folder.glob("paper*")), key=lambda path: SURROGATE in path.name, default=None)
     found: dict[str, dict[str, Any]] = {}
     if scale is not None and (scale / "numbers.csv").is_file():
         numbers = pd.read_csv(scale / "numbers.csv", dtype={"by": str, "by_source": str})
@@ -138,10 +137,6 @@ def _one(rows: pd.DataFrame) -> dict[str, Any]:
 def _rank(row: Mapping[str, Any]) -> tuple[int, float]:
     """Return what is least for the row that says most of a number: its kind, then the distance of our number."""
     return list(_KINDS).index(_kind(row)), abs(row.get("ours", math.inf) - row["published"])
-
-
-def _is_reference(scale: str) -> bool:
-    return scale.startswith("paper") or scale.endswith("-reference")
 
 
 def _is_real(scale: Path) -> bool:

@@ -99,7 +99,7 @@ class Result:
     @property
     def is_reference(self) -> bool:
         """Whether it is a result to be committed, not a user's own."""
-        return not self.is_own and (self.scale.startswith("paper") or self.scale.endswith("-reference"))
+        return not self.is_own and self.scale.startswith("paper")
 
     @property
     def verdicts(self) -> dict[str, int]:
