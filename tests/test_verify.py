@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,14 @@ def test_runs_whose_data_is_missing_are_counted_and_not_compared(committed, caps
     (folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ConfigError, match="found no data for any of the committed runs"):
         verify.verify(["jobs=1", "figure=mine/small"])
+
+
+def test_every_committed_result_is_of_a_clean_commit():
+    made = {path: json.loads(path.read_text())["git"] for path in ROOT.glob("results/*/*/paper*/environment.json")}
+    assert made
+    for path, git in made.items():
+        assert git["dirty"] is False, path
+        assert re.fullmatch("[0-9a-f]{40}", git["commit"]), path
 
 
 def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(monkeypatch, capsys):
