@@ -1,6 +1,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -411,6 +412,8 @@ def test_a_small_picture_has_the_lines_of_its_panel() -> None:
     ends = [float(path.split()[-1]) for path in re.findall(r'<path d="M([^"]*)"[^>]*stroke-width="1.8"', text)]
     assert all(0 <= end <= 110 for end in ends)
     ElementTree.fromstring(text)
+    panel.y = replace(panel.y, high=12_340_000.0)  # too long to be written out beside an axis
+    assert ">12M</text>" in small(panel, words=True)
 
 
 def test_findings_rest_on_the_verdicts_of_the_reference_results() -> None:

@@ -163,14 +163,14 @@ def _words(panel: Panel, x: _Scale, y: _Scale, width: int, height: int) -> list[
     """Return the title, the ends of the axes, and the names of lines or rows."""
     parts = [_text(x.start if not panel.rows else 4, 15, panel.title, "start", "#111")]
     foot = height - 20
-    parts += [_text(x.start, foot, number(_end(x.low)), "start"), _text(x.end, foot, number(_end(x.high)), "end")]
+    parts += [_text(x.start, foot, _end(x.low), "start"), _text(x.end, foot, _end(x.high), "end")]
     parts.append(_text((x.start + x.end) / 2, height - 6, panel.x.label, "middle"))
     if panel.rows:
         for at, name in zip(panel.y.ticks or (), panel.y.names or (), strict=True):
             parts.append(_text(x.start - 6, float(y(at)) + 4, name[:_LETTERS], "end"))
         return parts
-    parts += [_text(x.start - 4, y.end + 9, number(_end(y.high)), "end")]
-    parts += [_text(x.start - 4, y.start, number(_end(y.low)), "end")]
+    parts += [_text(x.start - 4, y.end + 9, _end(y.high), "end")]
+    parts += [_text(x.start - 4, y.start, _end(y.low), "end")]
     ends = []
     for mark in panel.marks:
         if mark.part == "line" and mark.x is not None and mark.y is not None and len(mark.y):
@@ -186,8 +186,10 @@ def _words(panel: Panel, x: _Scale, y: _Scale, width: int, height: int) -> list[
     return parts + [_text(x.end + 5, at - over, name[:_LETTERS], "start", colour) for at, name, colour in spread]
 
 
-def _end(value: float) -> float:
-    return float(f"{value:.2g}")
+def _end(value: float) -> str:
+    """Return the end of an axis to two digits, from a million on in millions, since space is short."""
+    short = float(f"{value:.2g}")
+    return f"{short / 1e6:,g}M" if abs(short) >= 1e6 else number(short)
 
 
 def _text(x: float, y: float, words: str, anchor: str, colour: str = _TEXT) -> str:
