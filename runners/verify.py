@@ -4,8 +4,8 @@ Repetitions are drawn at random from the reference results until they would take
 (default: 2). Every last value and every point of a curve is compared with the committed one: exactly on the same kind
 of processor with the same versions, else to a relative tolerance of 1e-6. The exit code is 1 if any differs, or if the
 code or data of a figure's runs have changed since the figure was made. Runs that train an encoder first are drawn only
-of the figure that is named. With ``record=true``, ``verified.csv`` in the
-folder of results notes what was compared of each result, and when.
+of the figure that is named. With ``record=true``, ``verified.csv`` in the folder of results notes what was compared of
+each result, and when.
 """
 
 import json

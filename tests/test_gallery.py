@@ -416,6 +416,14 @@ def test_a_small_picture_has_the_lines_of_its_panel() -> None:
     assert ">12M</text>" in small(panel, words=True)
 
 
+def test_bounds_of_a_grid_differ_in_their_dashes() -> None:
+    bound = FIGURES_MADE["habo/longer"]["bounds"][0]
+    figure = FIGURES_MADE["habo/longer"] | {"bounds": [bound | {"label": label} for label in ("one", "another")]}
+    marks = [mark for mark in render(figure, *made_up(figure)).plot.marks() if mark.part == "bound"]
+    assert {mark.name for mark in marks} == {"one", "another"}
+    assert len({mark.look.dash for mark in marks}) == 2
+
+
 def test_findings_rest_on_the_verdicts_of_the_reference_results() -> None:
     """A finding is no stronger than its claims: it must be read again when a verdict changes."""
     checked = 0

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import pandas as pd
 import pytest
 
+from runners.which_tuner import SCALES
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/findings.md", "docs/which_tuner.md", "docs/changepoint_gp.md", "docs/errata.md")
-SCALES = ("paper", "paper-surrogate", "paper-custom")
 VERDICTS = {"holds", "fails", "tie", "open", "says nothing"}
 TAG = re.compile(r"<!-- claim: (?P<figure>[\w/]+)#(?P<rest>[^>]+?) -->")
 REST = re.compile(
