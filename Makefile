@@ -51,11 +51,11 @@ verify: setup
 	$(PY) -m runners.verify $(figure) jobs=$(JOBS) $(if $(SAMPLE),seconds=$(SAMPLE)) $(if $(SEED),seed=$(SEED))
 
 test: setup
-	$(PY) -m pytest -n $(JOBS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal
 
 test-release: setup
-	$(PY) -m pytest -n $(JOBS) -m release
-	BENCH_MUTATIONS=20000 $(PY) -m pytest -n $(JOBS) tests/test_mutated_data.py
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -m release
+	BENCH_MUTATIONS=20000 $(PY) -m pytest -n $(JOBS) --dist worksteal tests/test_mutated_data.py
 
 lint: setup
 	$(PY) -m ruff check .

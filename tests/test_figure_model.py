@@ -110,3 +110,11 @@ def test_the_provenance_of_older_manifests_follows_from_their_runs() -> None:
     )
     assert Provenance.of_manifest({"provenance": found.model_dump(mode="json")}) == found
     assert Provenance.of_manifest({"runs": [{**run, "data": "packaged-1"}]}).packaged
+
+
+@pytest.mark.parametrize(
+    ("horizons", "expected"),
+    [((1,), "1 round"), ((20, 50), "20 or 50 rounds"), ((10, 100, 1_000), "10 to 1,000 rounds")],
+)
+def test_lengths_of_runs_are_named_each_or_by_the_first_and_the_last(horizons: tuple[int, ...], expected: str) -> None:
+    assert Provenance(repetitions=(3,), horizons=horizons).words() == f"3 repetitions of {expected}"

@@ -1,6 +1,6 @@
 """What results rest on: it travels with them, from the runs to the picture and the page."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -59,7 +59,7 @@ class Provenance(BaseModel):
         """Return what the numbers rest on in a line."""
         if not self.repetitions:
             return "computed, nothing was run"
-        horizons = " or ".join(f"{value:,}" for value in self.horizons)
+        horizons = _lengths(self.horizons)
         repetitions = number_of_repetitions(self.repetitions, sequential=self.sequential)
         data = f"; surrogate data in place of the real ({', '.join(self.surrogate)})" if self.surrogate else ""
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""
@@ -73,6 +73,12 @@ def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
     if sequential and len(own) > 1:
         return f"{own[0]:,} to {own[-1]:,} repetitions"
     return f"{' or '.join(f'{value:,}' for value in own)} {'repetition' if own == [1] else 'repetitions'}"
+
+
+def _lengths(horizons: Sequence[int]) -> str:
+    """Return lengths of runs in words, in ascending order: two at most each, of more the first and the last."""
+    shown, between = (horizons, " or ") if len(horizons) <= 2 else ((horizons[0], horizons[-1]), " to ")
+    return between.join(f"{value:,}" for value in shown)
 
 
 def _once(values: Iterable[Any]) -> tuple[int, ...]:
