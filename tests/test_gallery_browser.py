@@ -262,6 +262,16 @@ def test_one_panel_at_a_time_and_the_address_keeps_it(browser: Chromium, site: P
     assert browser.run(shown) == PANELS
 
 
+@pytest.mark.parametrize(("width", "columns"), [(1100, 2), (1440, 2), (375, 1)])
+def test_four_panels_stand_two_by_two(browser: Chromium, site: Path, width: int, columns: int) -> None:
+    browser.open((site / "syndicated/figure2/index.html").as_uri(), width)
+    starts = """(() => { const panels = document.querySelector(".panels");
+      for (const panel of [...panels.children]) panels.append(panel.cloneNode(true));
+      return [...panels.children].map((panel) => panel.getBoundingClientRect().left); })()"""
+    found = browser.run(starts)
+    assert (len(found), len(set(found))) == (4, columns)
+
+
 def test_panels_need_no_dragging_on_a_phone(browser: Chromium, site: Path) -> None:
     """All but tables of cells, which would become too small to read."""
     wider = """[...document.querySelectorAll(".picture")].filter((own) => own.scrollWidth > own.clientWidth)
