@@ -84,10 +84,20 @@ class FigurePlan(NamedTuple):
         """The largest number of repetitions; None where it is not decided on by looking."""
         return self.until_decided if applies_to(self.figure) else None
 
+    @property
+    def readings_up_to(self) -> int | None:
+        """The largest number of repetitions under further readings; None: as many as under the first."""
+        scale = self.figure.scales.get(self.scale)
+        return scale.readings_up_to if scale else None
+
+    def is_sequential(self, drawn: Sequence[LabelledRun]) -> bool:
+        """Return whether looks decide how many repetitions these have; readings that end at the first have no choice."""
+        further = any(READING in one.labels for one in drawn)
+        return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
+
     def with_repetitions(self, drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
         """Return the experiments with other numbers of repetitions, as far as the scale lets readings go."""
-        scale = self.figure.scales.get(self.scale)
-        most = (scale.readings_up_to if scale else None) or max(numbers)
+        most = self.readings_up_to or max(numbers)
         return with_repetitions(
             drawn, [min(n, most) if READING in one.labels else n for one, n in zip(drawn, numbers, strict=True)]
         )
@@ -469,11 +479,12 @@ def _evidence(
     plan: FigurePlan, drawn: list[LabelledRun], done: list[list[int]], own: list[list[Kept]], places: list[int]
 ) -> Evidence:
     """Return the tables of some of the experiments, which are those of one reading."""
-    runs = [without_reading(drawn[i]) if plan.figure.readings else drawn[i] for i in places]
+    of_reading = [drawn[i] for i in places]
+    runs = [without_reading(one) if plan.figure.readings else one for one in of_reading]
     kept_of_runs = [own[i] for i in places]
     curves = unfold(plan.figure, curve_table(runs, kept_of_runs))
     finals = unfold(plan.figure, final_table(runs, [done[i] for i in places], kept_of_runs))
-    return Evidence(curves, finals, _provenance(plan, runs))
+    return Evidence(curves, finals, _provenance(plan, of_reading))
 
 
 def _write_readings(figure: Figure, evidence: Mapping[str, Evidence], folder: Path, pictures: Sequence[str]) -> None:
@@ -511,7 +522,7 @@ def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
         horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
         surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
         packaged=any(one.run.experiment.packaged for one in drawn),
-        sequential=plan.most is not None,
+        sequential=plan.is_sequential(drawn),
     )
 
 

@@ -14,7 +14,7 @@ from hydra import initialize_config_dir
 
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
-from bench.report.render import render
+from bench.report.render import render, render_readings
 from runners.figures import LabelledRun, expand
 from runners.pool import Runner
 from runners.progress import Progress
@@ -202,9 +202,19 @@ def test_committed_repetitions_count(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("limit", [None, 20])
 def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, tmp_path, monkeypatch):
-    """Or to the limit that the figure sets; the first reading's verdicts are the same in both cases."""
+    """Or to the limit that the figure sets; the first reading's verdicts are the same in both cases.
+
+    Where no look decides how far readings go, their intervals are those of a fixed number of repetitions.
+    """
+    sequential = {}
+
+    def spy(figure, evidence, size):
+        sequential.update({name: own.provenance.sequential for name, own in evidence.items()})
+        return render_readings(figure, evidence, size)
+
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.reproduce_figure.render_readings", spy)
     source = ["assumed", "made up"]
     readings = [
         {"name": "first", "source": source, "text": "as it is"},
@@ -226,6 +236,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
     claims, readings = (pd.read_csv(made.folder / f"{name}.csv") for name in ("claims", "readings"))
     first = readings[readings["reading"] == "first"].reset_index()
     assert first[["ci_low", "ci_high", "verdict"]].equals(claims[["ci_low", "ci_high", "verdict"]])
+    assert sequential == {"first": True, "loud": limit is None}
 
 
 # the commands
