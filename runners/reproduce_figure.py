@@ -91,7 +91,7 @@ class FigurePlan(NamedTuple):
         return scale.readings_up_to if scale else None
 
     def is_sequential(self, drawn: Sequence[LabelledRun]) -> bool:
-        """Return whether looks decide how many repetitions these have; readings that end at the first have no choice."""
+        """Return whether looks decide how many repetitions there are: not of readings that end at the first look."""
         further = any(READING in one.labels for one in drawn)
         return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
 
