@@ -405,6 +405,37 @@ def test_every_printed_number_counts_once(tmp_path):
     assert render_readings(figure, {"": packaged}, 6).numbers.empty
 
 
+def test_the_same_runs_say_the_same_of_a_number_under_a_reading_that_stops_earlier():
+    """TL's runs are those of the first reading, fewer of them; OP's are others."""
+    figure = read_figure(FIGURE | {"published": [{"method": m, "what": "mean", "value": 12.5} for m in ("TL", "OP")]})
+    many = [*LOW, 30.0, 10.0, 10.0]
+    found = render_readings(figure, evidence(finals(many, many), finals(many[:7], many[1:7])), 5).numbers
+    rows = found.set_index(["method", "reading"])[["estimate", "std", "n", "ci_low", "further_high", "predicted"]]
+    assert rows.loc["TL", "less noise"].tolist() == rows.loc["TL", "as printed"].tolist()
+    assert rows["n"].to_dict() == {
+        ("TL", "as printed"): 9, ("TL", "less noise"): 9, ("OP", "as printed"): 9, ("OP", "less noise"): 6,
+    }  # fmt: skip
+
+
+def test_of_the_same_reading_in_several_figures_that_with_most_repetitions_counts(tmp_path):
+    published = [{"method": "TL", "what": "mean", "value": 10.9, "cell": "t: TL"}]
+    figure = read_figure({**PLAIN, "published": published})
+    for name, values in (("few", [9.0, 12.0, 10.0]), ("many", LOW * 4)):
+        numbers = render_readings(figure, {"": Evidence(pd.DataFrame(), finals(values, HIGH), SIZE)}, 20).numbers
+        folder = tmp_path / "p" / name / "paper"
+        folder.mkdir(parents=True)
+        (folder / "numbers.csv").write_text(numbers.to_csv(index=False))
+
+    def verdicts(*names):
+        return published_overview({f"p/{name}": figure for name in names}, tmp_path)["verdict"].tolist()
+
+    assert (verdicts("few"), verdicts("many"), verdicts("few", "many")) == (
+        ["inside"],
+        ["unexplained"],
+        ["unexplained"],
+    )
+
+
 def test_a_number_is_exact_if_the_first_repetitions_give_it_and_the_draws_are_the_authors():
     value = round(float(np.std(HIGH[:4])), 2)
     published = [{"method": m, "what": "std", "value": value, "cell": f"table: {m}"} for m in ("TL", "OP")]

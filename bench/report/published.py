@@ -11,7 +11,7 @@ import pandas as pd
 from bench.report.figure import Figure
 from bench.report.provenance import SURROGATE, Provenance
 from bench.report.reading import READING
-from bench.report.readings import CAUSE, EXACT, EXPLAINED, INSIDE, UNEXPLAINED
+from bench.report.readings import AS_PRINTED, CAUSE, EXACT, EXPLAINED, INSIDE, NUMBERS, UNEXPLAINED, explained
 from bench.report.tables import to_markdown
 
 NO_DATA, NOT_RUN = "no real data", "not run"
@@ -50,11 +50,21 @@ def published_overview(figures: Mapping[str, Figure], folder: Path) -> pd.DataFr
     """
     best: dict[tuple[str, str], dict[str, Any]] = {}
     tried: dict[tuple[str, str], set[str]] = {}
-    for name, figure in figures.items():
-        if figure.source == "timing" or "seconds" in figure.column:
-            continue
+    shown = {name: own for name, own in figures.items() if own.source != "timing" and "seconds" not in own.column}
+    numbers = {name: _numbers(figure, folder / name) for name, figure in shown.items()}
+    most: dict[tuple[str, str, str], int] = {}
+    for name, table in numbers.items():
+        for cell, reading, n in zip(table["cell"], table[READING], table["n"], strict=True):
+            key_of_reading = name.partition("/")[0], str(cell), str(reading)
+            most[key_of_reading] = max(int(n), most.get(key_of_reading, 0))
+    for name, figure in shown.items():
         paper = name.partition("/")[0]
-        for row in _of_figure(figure, folder / name):
+        table = numbers[name]
+        has_most = [
+            n == most[paper, str(cell), str(reading)]
+            for cell, reading, n in zip(table["cell"], table[READING], table["n"], strict=True)
+        ]
+        for row in _of_figure(figure, folder / name, table.loc[has_most]):
             key = paper, row["cell"]
             row |= {"paper": paper, "figure": figure.name}
             tried.setdefault(key, set()).update(row.pop("readings", ()))
@@ -80,7 +90,7 @@ def published_text(table: pd.DataFrame) -> str:
         "Explained: the 95 % prediction interval of a further set of the paper's size contains it under some reading, "
         "which is stated in the paper, taken from its authors' code, or assumed where both are silent; or a computed "
         "example shows why it differs. "
-        "The best verdict of all figures that show a number counts",
+        "Of all figures that show a number the best verdict counts, under each reading of those with most repetitions",
         "Of several readings tried, some contain a number by accident: an explanation by a reading says that the "
         "number is possible under it, not that it was made so",
         "Ours: under the reading that explains the number; of an unexplained one under the one that comes nearest",
@@ -107,14 +117,29 @@ def published_text(table: pd.DataFrame) -> str:
     return "\n".join(parts)
 
 
-def _of_figure(figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield what a figure's reference result says of its published numbers."""
-    scale = min(sorted(folder.glob("paper*")), key=lambda path: SURROGATE in path.name, default=None)
-    found: dict[str, dict[str, Any]] = {}
-    if scale is not None and (scale / "numbers.csv").is_file():
-        numbers = pd.read_csv(scale / "numbers.csv", dtype={"by": str, "by_source": str})
-        numbers = numbers.fillna({"by": "", "by_source": ""})
-        found = {str(cell): _one(rows) for cell, rows in numbers.groupby("cell", sort=False)}
+def _reference(folder: Path) -> Path | None:
+    """Return a figure's reference result, that of real data before others; None if there is none."""
+    return min(sorted(folder.glob("paper*")), key=lambda path: SURROGATE in path.name, default=None)
+
+
+def _numbers(figure: Figure, folder: Path) -> pd.DataFrame:
+    """Return the published numbers beside ours of a figure's reference result; empty if it has none.
+
+    Readings that leave our number as it is under the first are left out: they are no second try.
+    """
+    scale = _reference(folder)
+    if scale is None or not (scale / "numbers.csv").is_file():
+        return pd.DataFrame(columns=list(NUMBERS))
+    numbers = pd.read_csv(scale / "numbers.csv", dtype={"by": str, "by_source": str, READING: str})
+    numbers = numbers.fillna({"by": "", "by_source": "", "inside": "", "predicted": "", READING: ""})
+    ours = ["cell", "estimate", "std", "n", "ci_low", "ci_high", "further_low", "further_high"]
+    return numbers[(numbers[READING] == _first(figure)) | ~numbers.duplicated(ours)]
+
+
+def _of_figure(figure: Figure, folder: Path, numbers: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield what a figure says of its published numbers: ``numbers`` without the rows that another knows better."""
+    found = {str(cell): _one(figure, rows) for cell, rows in numbers.groupby("cell", sort=False)}
+    scale = _reference(folder)
     without = NOT_RUN if scale is None or _is_real(scale) else NO_DATA
     for entry in figure.published:
         cell = entry.get("cell", "")
@@ -122,16 +147,22 @@ def _of_figure(figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
         yield found.get(cell, row)
 
 
-def _one(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return a published number with our number that it is judged by, given its rows of all readings."""
+def _one(figure: Figure, rows: pd.DataFrame) -> dict[str, Any]:
+    """Return a published number with our number that it is judged by, given its rows of readings."""
+    verdict, by, by_source = explained(figure, rows, _first(figure))
     made = rows.dropna(subset=["estimate"])
-    judging = made[made[READING] == rows["by"].iloc[0]]
+    judging = made[made[READING] == by]
     if judging.empty:
         judging = made.loc[(made["estimate"] - made["published"]).abs().sort_values(kind="stable").index]
-    column = "first" if rows["verdict"].iloc[0] == EXACT else "estimate"
+    column = "first" if verdict == EXACT else "estimate"
     ours = {} if judging.empty else {"ours": judging[column].iloc[0], READING: judging[READING].iloc[0]}
-    kept = {str(name): rows[name].iloc[0] for name in ("cell", "published", "verdict", "by", "by_source")}
-    return kept | ours | {"readings": set(made[READING])}
+    kept = {"cell": rows["cell"].iloc[0], "published": rows["published"].iloc[0]}
+    return kept | {"verdict": verdict, "by": by, "by_source": by_source} | ours | {"readings": set(made[READING])}
+
+
+def _first(figure: Figure) -> str:
+    """Return the name of the first reading."""
+    return figure.readings[0].name if figure.readings else AS_PRINTED
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[int, float]:

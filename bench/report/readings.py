@@ -134,9 +134,11 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     rows: list[dict[str, Any]] = []
     sizes = {reading.name: reading.published_repetitions or size for reading in figure.readings}
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
-    for reading, own in results.items():
-        if own.provenance.packaged:  # which says nothing of the paper's data
+    whole = next(iter(results.values()))
+    for reading, made in results.items():
+        if made.provenance.packaged:  # which says nothing of the paper's data
             continue
+        own = _with_all_repetitions(figure, made, whole)
         data, in_print = own.data, sizes.get(reading, size)
         printed = figure.published_numbers(data)
         firsts = figure.tables(_first(figure, own, in_print)) if reading in same_draws else {}
@@ -157,21 +159,27 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
     labelled = [str(name) for name in table if name not in NUMBERS]
-    first = next(iter(results))
-    sources = {first: "stated"} | {reading.name: reading.source[0] for reading in figure.readings}
     for _, same in table.groupby([*labelled, "what"], sort=False, dropna=False):
-        verdict, by, by_source = _explained(figure, same, labelled, sources, first)
-        table.loc[same.index, ["verdict", "by", "by_source"]] = verdict, by, by_source
+        table.loc[same.index, ["verdict", "by", "by_source"]] = explained(figure, same, next(iter(results)))
     keys = list(zip(*(table[name] for name in [*labelled, "what"]), strict=True))
     order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     places = [order[key] for key in keys]
     return table.iloc[np.argsort(places, kind="stable")][[*labelled, *NUMBERS]].reset_index(drop=True)
 
 
-def _explained(
-    figure: Figure, rows: pd.DataFrame, axes: Sequence[str], sources: Mapping[str, str], first: str
-) -> tuple[str, str, str]:
-    """Return a published number's verdict, what explains it and how; ``rows`` has one for each reading."""
+def explained(figure: Figure, rows: pd.DataFrame, first: str) -> tuple[str, str, str]:
+    """Return a published number's verdict, what explains it and how.
+
+    Parameters
+    ----------
+    figure
+        The figure that shows it.
+    rows
+        The number's rows of `numbers_table`, one for each reading.
+    first
+        The first reading.
+    """
+    sources = {first: "stated"} | {reading.name: reading.source[0] for reading in figure.readings}
     for row in rows.to_dict("records"):
         if abs(row["first"] - row["published"]) <= _rounding(row["published"]):
             return EXACT, row[READING], sources[row[READING]]
@@ -181,11 +189,27 @@ def _explained(
     for name, source in sorted(found, key=lambda one: one[1] == "assumed"):
         return EXPLAINED, name, source
     one = rows.iloc[0]
-    labels = {axis: canonical(one[axis]) for axis in axes}
+    labels = {str(axis): canonical(one[str(axis)]) for axis in rows.columns if axis not in NUMBERS}
     for cause in figure.causes:
         if cause.what in ("", one["what"]) and matches(labels, cause.selection):
             return EXPLAINED, cause.shown_in, CAUSE
     return UNEXPLAINED, "", ""
+
+
+def _with_all_repetitions(figure: Figure, own: Results, whole: Results) -> Results:
+    """Return a reading's results; of experiments that it leaves as they are, all repetitions of the first reading.
+
+    A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
+    """
+    taken, kept = [], own.data.finals
+    for key in own.data.keys:
+        few, many = own.data.rows(key), whole.data.rows(key)
+        if len(few) and len(few) < len(many):
+            same = many[many["repetition"].isin(few["repetition"])]
+            if few.set_index("repetition")[figure.column].equals(same.set_index("repetition")[figure.column]):
+                taken.append(many)
+                kept = kept.drop(index=few.index)
+    return Results(figure, own.curves, pd.concat([kept, *taken]), own.provenance) if taken else own
 
 
 def _beside(
