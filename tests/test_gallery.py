@@ -30,6 +30,7 @@ from bench.report.gallery import build, overview, overview_text, read
 from bench.report.gallery.beside import Beside, groups, place
 from bench.report.gallery.finding import finding
 from bench.report.gallery.picture import Picture, picture
+from bench.report.gallery.result import Result
 from bench.report.gallery.small import small
 from bench.report.gallery.text import duration, number, readable
 from bench.report.parts import part_id, read_part_id
@@ -422,6 +423,16 @@ def test_bounds_of_a_grid_differ_in_their_dashes() -> None:
     marks = [mark for mark in render(figure, *made_up(figure)).plot.marks() if mark.part == "bound"]
     assert {mark.name for mark in marks} == {"one", "another"}
     assert len({mark.look.dash for mark in marks}) == 2
+
+
+def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repetitions() -> None:
+    folder = CONFIGS.parent / "results" / "cdt" / "figure2" / "paper"
+    runs = pd.DataFrame(json.loads((folder / "manifest.json").read_text())["runs"])
+    seconds = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
+    largest = runs.groupby("run_id")["repetitions"].max()
+    assert (runs.groupby("run_id")["repetitions"].min() < largest).any()
+    expected = sum(number * seconds[run_id] for run_id, number in largest.items())
+    assert Result(folder, None).seconds == pytest.approx(expected)
 
 
 def test_findings_rest_on_the_verdicts_of_the_reference_results() -> None:

@@ -135,9 +135,10 @@ class Result:
 
     @property
     def seconds_by_run(self) -> dict[str, float]:
-        """The seconds of each run's repetitions, as far as they are known."""
+        """The seconds of each run's repetitions, as far as they are known; readings may share some of them."""
         known = self.made.seconds_per_repetition
-        return {run.run_id: known[run.run_id] * run.repetitions for run in self.manifest.runs if run.run_id in known}
+        in_order = sorted(self.manifest.runs, key=lambda run: run.repetitions)  # the largest number counts
+        return {run.run_id: known[run.run_id] * run.repetitions for run in in_order if run.run_id in known}
 
     @property
     def run_time(self) -> str:
