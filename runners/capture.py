@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 import tomllib
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,20 @@ def environment() -> dict[str, Any]:
         "libraries": [{key: library.get(key) for key in _LIBRARY_KEYS} for library in threadpool_info()],
         "git": _git(),
     }
+
+
+def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the last digits of results depend on beside the code, of an environment.
+
+    Returns
+    -------
+    dict
+        ``cpu``, ``python`` and ``packages`` as in `environment`, and ``blas``, the processors that OpenBLAS chose its
+        kernels for: machines that name the same processor may differ in it.
+    """
+    openblas = [library for library in of.get("libraries") or [] if library.get("internal_api") == "openblas"]
+    blas = sorted({str(library.get("architecture")) for library in openblas})
+    return {**{key: of.get(key) for key in ("cpu", "python", "packages")}, "blas": blas}
 
 
 def _cpu() -> str:

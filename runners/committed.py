@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from bench.errors import StoreError
 from bench.report.reading import READING
 from runners.aggregate import Kept, is_measured
+from runners.capture import kind_of_machine
 from runners.store import write_bytes
 
 FILE = "repetitions.parquet"
@@ -40,11 +41,16 @@ class CommittedRepetitions:
 
     def __init__(self, folders: Sequence[Path], needs: str, labels: Mapping[str, Mapping[str, str]]) -> None:
         self._found: dict[tuple[str, int], Kept] = {}
+        self.machines: list[dict[str, Any]] = []
+        """The kinds of machines that made the repetitions, see `runners.capture.kind_of_machine`."""
         self.mean_seconds: dict[str, float] = {}
         """By run, for those whose repetitions have no seconds of their own (other readings, rankings)."""
         for folder in folders:
             if (folder / FILE).is_file():
-                self._found = _read(folder, needs, labels) | self._found
+                found = _read(folder, needs, labels)
+                if found.keys() - self._found.keys():
+                    self.machines += [kind for kind in machines(folder) if kind not in self.machines]
+                self._found = found | self._found
                 self.mean_seconds = _mean_seconds(folder) | self.mean_seconds
 
     def get(self, run_id: str, repetition: int) -> Kept | None:
@@ -173,6 +179,15 @@ def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tupl
         for run_id in by_label.get(tuple(str(row[axis]) for axis in shared), []):
             found[run_id, int(row["repetition"])] = seconds
     return found
+
+
+def machines(folder: Path) -> list[dict[str, Any]]:
+    """Return the kinds of machines that made a figure's repetitions, that of the latest first; empty if not known."""
+    try:
+        known = json.loads((folder / "environment.json").read_text())
+    except (OSError, ValueError):
+        return []
+    return [kind_of_machine(known), *known.get("adopted_from", [])]
 
 
 def _mean_seconds(folder: Path) -> dict[str, float]:

@@ -26,7 +26,7 @@ from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.aggregate import Kept, curve_table, final_table, is_measured, kept
-from runners.capture import environment
+from runners.capture import environment, kind_of_machine
 from runners.committed import FILE, SECONDS, CommittedRepetitions, write_repetitions
 from runners.compose import PARTS
 from runners.fanout import Answer, FanOut, Key
@@ -39,7 +39,6 @@ from runners.timing import Part, measure, measurements
 from runners.timing import finals as timed_finals
 from runners.until_decided import STEP, applies_to, look, with_repetitions
 
-MACHINE = ("cpu", "python", "packages")
 """What of the environment measured seconds and last digits depend on."""
 
 
@@ -347,12 +346,7 @@ def _committed(plan: FigurePlan, drawn: list[LabelledRun]) -> CommittedRepetitio
     labels = {one.run.experiment.run_id: one.labels for one in in_order}
     found = CommittedRepetitions(folders, needs(plan.figure), labels)
     if is_measured(plan.figure.column):  # seconds of another machine are no repetitions
-        try:
-            then = json.loads((folder / "environment.json").read_text())
-        except (OSError, ValueError):
-            then = {}
-        now = environment()
-        if any(then.get(key) != now[key] for key in MACHINE):
+        if found.machines != [kind_of_machine(environment())]:
             return CommittedRepetitions([], "", {})
         found.without_seconds("seconds_total")
     return found
@@ -426,10 +420,8 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     if len(curves):
         write_text(folder / "curves.csv", to_csv(curves, digits=8))
     write_text(folder / "manifest.json", json.dumps(_manifest(work.plan, drawn, provenance, done), indent=1))
-    earlier = work.committed.mean_seconds if work.committed else {}
-    write_text(
-        folder / "environment.json", json.dumps(_environment(figure, run_ids, done, own, store, earlier), indent=1)
-    )
+    made = _environment(figure, run_ids, done, own, store, work.committed)
+    write_text(folder / "environment.json", json.dumps(made, indent=1))
     pictures = ("png", "svg", *(["pdf"] if "pdf" in work.plan.formats else []))
     save(rendering.picture, folder, figure.name, pictures)
     if "tex" in work.plan.formats:
@@ -564,12 +556,15 @@ def _environment(
     done: list[list[int]],
     own: list[list[Kept]],
     store: Store,
-    earlier: Mapping[str, float],
+    committed: CommittedRepetitions | None,
 ) -> dict[str, Any]:
     """Return with what and when the figure was made, and the mean seconds of a repetition of each run.
 
-    ``earlier`` is the mean of the committed result, for runs whose repetitions all come from it without their seconds.
+    Of runs whose repetitions all come from ``committed`` without their seconds, it is the mean noted there. Other kinds
+    of machines that made repetitions are noted, too.
     """
+    earlier = committed.mean_seconds if committed else {}
+    others = [kind for kind in (committed.machines if committed else []) if kind != kind_of_machine(environment())]
     seconds = {}
     for position, (run_id, numbers) in enumerate(zip(run_ids, done, strict=True)):
         if figure.source == "timing":
@@ -582,7 +577,8 @@ def _environment(
         elif run_id in earlier:
             seconds[run_id] = earlier[run_id]
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"made": when, **environment(), "seconds_per_repetition": seconds}
+    adopted = {"adopted_from": others} if others else {}
+    return {"made": when, **environment(), **adopted, "seconds_per_repetition": seconds}
 
 
 def _size(one: LabelledRun) -> list[str]:

@@ -15,7 +15,7 @@ from bench.errors import BenchError, TaskError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
-from runners.capture import environment
+from runners.capture import environment, kind_of_machine
 from runners.experiment import Experiment, build, play
 from runners.fanout import Result, Summary
 from runners.figures import LabelledRun
@@ -30,7 +30,6 @@ Part = Literal["run", "tuner"]
 
 _FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.json"}
 _VALUES = ("seconds", "cpu_seconds", "rounds")
-_MACHINE = ("cpu", "python", "packages")
 
 
 def measure(work: Sequence[tuple[Experiment, int]], store: Store, part: Part = "run") -> Summary:
@@ -194,5 +193,5 @@ def _is_number(value: Any) -> bool:
 def _reusable(store: Store, run_id: str, part: Part) -> list[dict[str, float]]:
     content, now = _read(store, run_id, part), environment()
     before = content.get("environment")
-    is_same = isinstance(before, dict) and all(before.get(key) == now[key] for key in _MACHINE)
+    is_same = isinstance(before, dict) and kind_of_machine(before) == kind_of_machine(now)
     return _sound(content) if is_same else []

@@ -25,9 +25,9 @@ from bench.errors import ConfigError
 from bench.report.figure import Figure
 from bench.report.provenance import SURROGATE
 from runners.aggregate import Kept, thin
-from runners.capture import environment
+from runners.capture import environment, kind_of_machine
 from runners.cli import command
-from runners.committed import FILE, CommittedRepetitions
+from runners.committed import FILE, CommittedRepetitions, machines
 from runners.config_tree import CONF
 from runners.experiment import Experiment
 from runners.fanout import FanOut, Key
@@ -35,7 +35,7 @@ from runners.figures import expand, figure_names, load_figure
 from runners.pool import Runner
 from runners.progress import progress_bar
 from runners.reference import Verified, record
-from runners.reproduce_figure import MACHINE, needs
+from runners.reproduce_figure import needs
 from runners.store import Store, results_folder
 
 TOLERANCE = 1e-6
@@ -152,8 +152,7 @@ def _read(name: str, folder: Path) -> tuple[list[_Run], str, str, int]:
     """Return a committed figure's runs, how many are outdated in words, what renews them, and how many lack data."""
     manifest = json.loads((folder / "manifest.json").read_text())
     then = json.loads((folder / "environment.json").read_text())
-    now = environment()
-    same_machine = all(then.get(key) == now[key] for key in MACHINE)
+    same_machine = machines(folder) == [kind_of_machine(environment())]
     config = load_figure(name)
     words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=")
     extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]

@@ -142,6 +142,22 @@ def test_seconds_of_another_machine_are_measured_again(make, tmp_path):
     assert "(6 new, 0 failed)" in make("second", **changes)[0]
 
 
+def test_what_another_machine_made_is_noted(make, tmp_path):
+    """And stays noted when the figure is made again."""
+    make("first", repetitions=2)
+    folder = clone(tmp_path, "first", "second")
+    path = folder / "environment.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"cpu": "another"}))
+    for _ in range(2):
+        assert "new, 0 failed)" in make("second")[0]
+        made = json.loads(path.read_text())
+        assert made["cpu"] != "another"
+        assert [kind["cpu"] for kind in made["adopted_from"]] == ["another"]
+    make("third")
+    own = tmp_path / "third" / folder.relative_to(tmp_path / "second") / "environment.json"
+    assert "adopted_from" not in json.loads(own.read_text())
+
+
 def test_a_damaged_file_is_named(make, tmp_path):
     make("first")
     path = clone(tmp_path, "first", "second") / FILE

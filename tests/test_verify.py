@@ -71,12 +71,21 @@ def test_a_value_that_differs_is_named(committed, capsys):
     assert len(lines) == 2
 
 
+ANOTHER = {"internal_api": "openblas", "architecture": "another"}
+
+
 @pytest.mark.parametrize(("by", "is_equal"), [(1e-9, True), (1e-4, False)])
-def test_on_another_machine_there_is_a_tolerance_that_is_stated(committed, capsys, by, is_equal):
+@pytest.mark.parametrize(
+    "change",
+    [{"cpu": "another"}, {"libraries": [ANOTHER]}, {"adopted_from": [{"cpu": "another"}]}],
+    ids=lambda own: next(iter(own)),
+)
+def test_on_another_machine_there_is_a_tolerance_that_is_stated(committed, capsys, change, by, is_equal):
+    """Also on one that calls its processor the same, and where repetitions were adopted from another."""
     _, folder = committed
     tamper(folder, by)
     then = json.loads((folder / "environment.json").read_text())
-    (folder / "environment.json").write_text(json.dumps({**then, "cpu": "another"}))
+    (folder / "environment.json").write_text(json.dumps(then | change))
     assert verify.verify(["jobs=1"]) == is_equal
     assert "equal to a relative 1e-06" in capsys.readouterr().out
 
