@@ -44,6 +44,9 @@ TOLERANCE = 1e-6
 _ENCODER = "bench.algorithms.candidate_generation."
 """Part of the name of an algorithm whose runs begin with the training of an encoder, 15 to 30 minutes, once."""
 
+_FITTED = "bench.tuners.gp_minimize."
+"""Part of the name of a tuner that optimises a fitted Gaussian process: there the last digits decide what is tried."""
+
 _MISSES = 50
 _DEFAULTS = {"seconds": "180", "figure": "", "seed": "0", "jobs": "2", "record": "false"}
 
@@ -70,6 +73,12 @@ class _Run(NamedTuple):
         """Whether it begins with the training of an encoder, unless one is cached."""
         algorithm = self.experiment.settings.get("algorithm") or {}
         return str(algorithm.get("_target_")).startswith(_ENCODER)
+
+    @property
+    def follows_last_digits(self) -> bool:
+        """Whether another kind of machine, whose last digits differ, may try other configurations."""
+        tuner = self.experiment.settings.get("tuner") or {}
+        return not self.same_machine and str(tuner.get("_target_")).startswith(_FITTED)
 
 
 def main() -> int:
@@ -109,6 +118,9 @@ def verify(words: Sequence[str]) -> bool:
         for text in dict.fromkeys(run.figure for run in runs if run.trains_first):
             print(f"not drawn: {text}, whose runs train an encoder first; figure={text} verifies it")
         runs = [run for run in runs if not run.trains_first]
+    for text in dict.fromkeys(run.figure for run in runs if run.follows_last_digits):
+        print(f"not drawn: {text}, runs of gp_minimize from another kind of machine: last digits decide what it tries")
+    runs = [run for run in runs if not run.follows_last_digits]
     if not runs and without_data:
         raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
     if not runs:

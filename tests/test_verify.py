@@ -90,6 +90,22 @@ def test_on_another_machine_there_is_a_tolerance_that_is_stated(committed, capsy
     assert "equal to a relative 1e-06" in capsys.readouterr().out
 
 
+def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is_compared(
+    committed, capsys, monkeypatch
+):
+    _, folder = committed
+    monkeypatch.setattr(verify, "_FITTED", "bench.tuners.cdt.")
+    assert verify.verify(["jobs=1"])
+    assert "6 repetitions of 1 figures run anew" in capsys.readouterr().out
+    tamper(folder, 1e-4)
+    then = json.loads((folder / "environment.json").read_text())
+    (folder / "environment.json").write_text(json.dumps({**then, "cpu": "another"}))
+    assert verify.verify(["jobs=1"])
+    out = capsys.readouterr().out
+    assert "not drawn: mine/small, runs of gp_minimize from another kind of machine" in out
+    assert "3 repetitions of 1 figures run anew" in out
+
+
 def test_what_has_changed_is_outdated_and_the_command_renews_it(committed, capsys):
     figure, _ = committed
     figure["common"] = [*figure["common"], "env.noise_std=0.3"]
