@@ -41,7 +41,7 @@ def environment() -> dict[str, Any]:
 
 
 def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the last digits of results depend on beside the code, of an environment.
+    """Return what the last digits of results depend on besides the code, given an environment.
 
     Returns
     -------

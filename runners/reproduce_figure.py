@@ -39,8 +39,6 @@ from runners.timing import Part, measure, measurements
 from runners.timing import finals as timed_finals
 from runners.until_decided import STEP, applies_to, look, with_repetitions
 
-"""What of the environment measured seconds and last digits depend on."""
-
 
 class FigurePlan(NamedTuple):
     """A figure that is asked for.

@@ -211,6 +211,14 @@ def test_every_committed_result_is_of_a_clean_commit():
         assert re.fullmatch("[0-9a-f]{40}", git["commit"]), path
 
 
+def test_committed_pictures_are_those_of_their_figure():
+    pictures = [path for end in ("png", "svg") for path in ROOT.glob(f"results/*/*/paper*/*.{end}")]
+    assert pictures
+    for path in pictures:
+        figure = path.parts[-3]
+        assert path.stem == figure or path.stem in (f"{figure}_readings", f"{figure}_numbers"), path
+
+
 def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(monkeypatch, capsys):
     """A change that moves a committed number fails here; one that only renews run ids doesn't."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(ROOT / "results"))

@@ -1,6 +1,6 @@
 """What results rest on: it travels with them, from the runs to the picture and the page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -59,12 +59,11 @@ class Provenance(BaseModel):
         """Return what the numbers rest on in a line."""
         if not self.repetitions:
             return "computed, nothing was run"
-        horizons = _lengths(self.horizons)
         repetitions = number_of_repetitions(self.repetitions, sequential=self.sequential)
         data = f"; surrogate data in place of the real ({', '.join(self.surrogate)})" if self.surrogate else ""
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""
         scale = f"scale {self.scale}: " if self.scale else ""
-        return f"{scale}{repetitions} of {horizons} {'round' if horizons == '1' else 'rounds'}{data}"
+        return f"{scale}{repetitions} of {number_of_rounds(self.horizons)}{data}"
 
 
 def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
@@ -75,10 +74,11 @@ def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
     return f"{' or '.join(f'{value:,}' for value in own)} {'repetition' if own == [1] else 'repetitions'}"
 
 
-def _lengths(horizons: Sequence[int]) -> str:
-    """Return lengths of runs in words, in ascending order: two at most each, of more the first and the last."""
-    shown, between = (horizons, " or ") if len(horizons) <= 2 else ((horizons[0], horizons[-1]), " to ")
-    return between.join(f"{value:,}" for value in shown)
+def number_of_rounds(horizons: Iterable[int]) -> str:
+    """Return lengths of runs in words: one or two are listed, more are given as a range."""
+    own = sorted(set(horizons))
+    shown, between = (own, " or ") if len(own) <= 2 else ((own[0], own[-1]), " to ")
+    return f"{between.join(f'{value:,}' for value in shown)} {'round' if own == [1] else 'rounds'}"
 
 
 def _once(values: Iterable[Any]) -> tuple[int, ...]:

@@ -90,7 +90,8 @@ def published_text(table: pd.DataFrame) -> str:
         "Explained: the 95 % prediction interval of a further set of the paper's size contains it under some reading, "
         "which is stated in the paper, taken from its authors' code, or assumed where both are silent; or a computed "
         "example shows why it differs. "
-        "Of all figures that show a number the best verdict counts, under each reading of those with most repetitions",
+        "The best verdict of all figures that show a number counts; of figures that ran the same reading, only the one "
+        "with the most repetitions does",
         "Of several readings tried, some contain a number by accident: an explanation by a reading says that the "
         "number is possible under it, not that it was made so",
         "Ours: under the reading that explains the number; of an unexplained one under the one that comes nearest",

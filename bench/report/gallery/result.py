@@ -20,7 +20,7 @@ from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
 from bench.report.plot import Plot
-from bench.report.provenance import PACKAGED, SURROGATE, Provenance, number_of_repetitions
+from bench.report.provenance import PACKAGED, SURROGATE, Provenance, number_of_repetitions, number_of_rounds
 from bench.report.reading import Reading
 from bench.report.readings import AS_PRINTED, EXACT, EXPLAINED, INSIDE, UNEXPLAINED, specification
 from bench.report.render import plot_of
@@ -118,7 +118,7 @@ class Result:
         words = [self.repetitions] if self.manifest.runs else []
         horizons = {run.horizon for run in self.manifest.runs if run.horizon}
         if horizons:
-            words.append(f"{' or '.join(f'{value:,}' for value in sorted(horizons))} round{'s' * (horizons != {1})}")
+            words.append(number_of_rounds(horizons))
         return " of ".join(words)
 
     @property
