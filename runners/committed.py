@@ -43,6 +43,8 @@ class CommittedRepetitions:
         self._found: dict[tuple[str, int], Kept] = {}
         self.machines: list[dict[str, Any]] = []
         """The kinds of machines that made the repetitions, see `runners.capture.kind_of_machine`."""
+        self.carried: list[dict[str, Any]] = []
+        """The proofs by which repetitions of earlier code count as those of today's, see `runners.carry`."""
         self.mean_seconds: dict[str, float] = {}
         """By run, for those whose repetitions have no seconds of their own (other readings, rankings)."""
         for folder in folders:
@@ -50,6 +52,7 @@ class CommittedRepetitions:
                 found = _read(folder, needs, labels)
                 if found.keys() - self._found.keys():
                     self.machines += [kind for kind in machines(folder) if kind not in self.machines]
+                    self.carried += _environment(folder).get("carried", [])
                 self._found = found | self._found
                 self.mean_seconds = _mean_seconds(folder) | self.mean_seconds
 
@@ -109,7 +112,10 @@ def write_repetitions(
         is_word = any(isinstance(value, str) for value in values)
         texts = [value if isinstance(value, str) else None for value in values] if is_word else values
         columns[name] = pa.array(texts, pa.string() if is_word else pa.float64(), from_pandas=False)
-    table = pa.table(columns).replace_schema_metadata({"needs": needs, "curves": json.dumps(curves)})
+    _write(folder / FILE, pa.table(columns).replace_schema_metadata({"needs": needs, "curves": json.dumps(curves)}))
+
+
+def _write(path: Path, table: pa.Table) -> None:
     numbers = [name for name in table.column_names if pa.types.is_floating(table.schema.field(name).type)]
     sink = pa.BufferOutputStream()
     pq.write_table(
@@ -122,23 +128,23 @@ def write_repetitions(
         write_statistics=False,
         write_page_checksum=True,
     )
-    write_bytes(folder / FILE, sink.getvalue().to_pybytes())
+    write_bytes(path, sink.getvalue().to_pybytes())
+
+
+def rename_runs(folder: Path, names: Mapping[str, str]) -> None:
+    """Give runs among a figure's repetitions other names, by the present ones; all else stays as it is."""
+    path = folder / FILE
+    table = _table(path)
+    run_ids = [names.get(run_id, run_id) for run_id in table.column("run_id").to_pylist()]
+    _write(path, table.set_column(0, "run_id", pa.array(run_ids, pa.string())))
 
 
 def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, int], Kept]:
-    path = folder / FILE
-    try:
-        file = pq.ParquetFile(path, page_checksum_verification=True)
-        metadata = file.schema_arrow.metadata or {}
-        if metadata.get(b"needs", b"").decode() != needs:
-            return {}
-        curves = json.loads(metadata[b"curves"])
-        table = file.read()
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        line = str(error).partition("\n")[0]
-        raise StoreError(
-            f"{path}: cannot be read ({line}), expected repetitions; delete it to run them again"
-        ) from None
+    table = _table(folder / FILE)
+    metadata = table.schema.metadata or {}
+    if metadata.get(b"needs", b"").decode() != needs:
+        return {}
+    curves = json.loads(metadata[b"curves"])
     keys = [table.column(name).to_pylist() for name in _KEYS]
     values = {name: table.column(name) for name in table.column_names if name not in _KEYS}
     numbers = {name: values[name].to_numpy() for name in curves}
@@ -158,6 +164,16 @@ def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> 
             found[key] = Kept(rounds, own, finals, seconds.get(key, {}))
         start = end
     return found
+
+
+def _table(path: Path) -> pa.Table:
+    try:
+        return pq.ParquetFile(path, page_checksum_verification=True).read()
+    except (OSError, pa.ArrowException, ValueError) as error:
+        line = str(error).partition("\n")[0]
+        raise StoreError(
+            f"{path}: cannot be read ({line}), expected repetitions; delete it to run them again"
+        ) from None
 
 
 def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, int], dict[str, float]]:
@@ -183,17 +199,20 @@ def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tupl
 
 def machines(folder: Path) -> list[dict[str, Any]]:
     """Return the kinds of machines that made a figure's repetitions, that of the latest first; empty if not known."""
-    try:
-        known = json.loads((folder / "environment.json").read_text())
-    except (OSError, ValueError):
-        return []
-    return [kind_of_machine(known), *known.get("adopted_from", [])]
+    made = _environment(folder)
+    return [kind_of_machine(made), *made.get("adopted_from", [])] if made else []
 
 
 def _mean_seconds(folder: Path) -> dict[str, float]:
     """Return the mean seconds of a repetition of each run of a figure, as far as they are known."""
+    seconds: dict[str, float] = _environment(folder).get("seconds_per_repetition", {})
+    return seconds
+
+
+def _environment(folder: Path) -> dict[str, Any]:
+    """Return with what a figure was made; empty if it is not known."""
     try:
-        known = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
-    except (OSError, ValueError, KeyError):
+        made: dict[str, Any] = json.loads((folder / "environment.json").read_text())
+    except (OSError, ValueError):
         return {}
-    return {str(run_id): float(seconds) for run_id, seconds in known.items()}
+    return made

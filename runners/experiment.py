@@ -88,6 +88,11 @@ class Experiment:
         return (self.fingerprint or "").startswith("packaged-")
 
     @cached_property
+    def inputs(self) -> str:
+        """Twenty hexadecimal digits that change with settings and data alone, whatever the code and where it stands."""
+        return hash_identity({"settings": _by_class_name(self.settings), "fingerprint": self.fingerprint})
+
+    @cached_property
     def identity(self) -> dict[str, Any]:
         """What ``run_id`` is the hash of: settings, data fingerprint, digest of the source."""
         classes = part_classes(self.settings)
@@ -97,6 +102,16 @@ class Experiment:
     def run_id(self) -> str:
         """Twenty hexadecimal digits that change with everything the numbers depend on."""
         return hash_identity(self.identity)
+
+
+def _by_class_name(settings: Any) -> Any:
+    """Return settings with the names of classes in place of their dotted paths."""
+    if not isinstance(settings, dict):
+        return settings
+    return {
+        key: str(value).rpartition(".")[2] if key == "_target_" else _by_class_name(value)
+        for key, value in settings.items()
+    }
 
 
 def part_classes(settings: dict[str, Any]) -> dict[str, type]:

@@ -10,10 +10,11 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from bench import errors
 from bench.errors import ConfigError
 
 ALWAYS = ("bench.loop", "bench.trace", "bench.seeding")
@@ -21,6 +22,8 @@ ALWAYS = ("bench.loop", "bench.trace", "bench.seeding")
 
 _STANDARD = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+_ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)}
 
 Stamp = tuple[str, int, int]
 
@@ -58,7 +61,7 @@ def hash_identity(identity: Mapping[str, Any]) -> str:
 
 
 def source_digest(classes: Mapping[str, type]) -> str:
-    """Return one digest of all that `module_digests` returns, which see."""
+    """Return one digest of the modules that `module_digests` finds."""
     return hashlib.sha256(json.dumps(module_digests(classes), sort_keys=True).encode()).hexdigest()
 
 
@@ -66,8 +69,9 @@ def module_digests(classes: Mapping[str, type]) -> dict[str, str]:
     """Return the digests of all modules of the project and the user that ``classes`` are made of, by name.
 
     That is: the modules of every class they inherit from, the loop, and whatever these import anywhere in their text,
-    except the standard library and installed packages. Modules count as syntax trees without docstrings and comments;
-    imports are found by reading, so one that is put together at run time is not noticed.
+    except the standard library and installed packages. Modules count as syntax trees without what cannot move a number:
+    docstrings, comments, texts of errors, annotations of functions, and whatever stands below ``if TYPE_CHECKING``.
+    Imports are found by reading, so one that is put together at run time is not noticed.
 
     Parameters
     ----------
@@ -208,7 +212,7 @@ def _read(name: str, path: str) -> Source:
 
 def _imports(tree: ast.Module, package: str) -> Iterator[str]:
     """Yield all modules that may be imported anywhere in the tree; some of the names may turn out to be no modules."""
-    for node in ast.walk(tree):
+    for node in _walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -222,19 +226,65 @@ def _imports(tree: ast.Module, package: str) -> Iterator[str]:
                 yield from (f"{base}.{alias.name}" for alias in node.names if alias.name != "*")
 
 
-def _canonical(node: Any) -> Any:
-    """Return a syntax tree as plain data, without strings that stand alone and without places.
+def _walk(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes but those that only type checkers see."""
+    yield tree
+    for child in ast.iter_child_nodes(tree):
+        if _is_for_type_checkers(child):
+            for statement in child.orelse:
+                yield from _walk(statement)
+        else:
+            yield from _walk(child)
 
-    Unlike `ast.dump`, it is the same for all versions of Python that parse the text alike.
+
+def _canonical(node: Any, annotated: bool = True) -> Any:
+    """Return a syntax tree as plain data, without places and without what cannot move a number.
+
+    Unlike `ast.dump`, it is the same for all versions of Python that parse the text alike. Annotations count where
+    something may read them: in classes, whose settings they are, and in functions that are decorated.
     """
     if isinstance(node, ast.Constant):
         return ["Constant", type(node.value).__name__, repr(node.value)]
-    if isinstance(node, ast.AST):
-        fields = {name: _canonical(value) for name, value in ast.iter_fields(node) if value is not None and value != []}
-        return [type(node).__name__, fields]
     if isinstance(node, list):
-        return [_canonical(item) for item in node if not _is_text(item)]
-    return node
+        return [_canonical(item, annotated) for item in _statements(node)]
+    if not isinstance(node, ast.AST):
+        return node
+    if isinstance(node, ast.ClassDef):
+        annotated = True
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        annotated = bool(node.decorator_list)
+    ignored = () if annotated else ("returns", "annotation")
+    if isinstance(node, ast.Call) and node.args and _is_error(node):
+        ignored = ("args",)
+    fields = {
+        name: _canonical(value, annotated)
+        for name, value in ast.iter_fields(node)
+        if name not in ignored and value is not None and value != []
+    }
+    return [type(node).__name__, fields]
+
+
+def _statements(nodes: list[Any]) -> Iterator[Any]:
+    for node in nodes:
+        if _is_for_type_checkers(node):
+            yield from _statements(node.orelse)
+        elif not (_is_text(node) or (isinstance(node, ast.ImportFrom) and node.module == "typing")):
+            yield node
+
+
+def _is_error(call: ast.Call) -> bool:
+    """Whether a call makes one of the project's errors, all of whose arguments are texts."""
+    return isinstance(call.func, ast.Name) and call.func.id in _ERRORS and all(map(_is_message, call.args))
+
+
+def _is_message(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return _is_message(node.left) and _is_message(node.right)
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_for_type_checkers(node: Any) -> TypeGuard[ast.If]:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def _is_text(node: Any) -> bool:

@@ -525,6 +525,7 @@ def _manifest(
             "labels": one.labels,
             "command": shlex.join(["python", "-m", "runners.run", *one.overrides, *_size(one), *plan.extra]),
             "run_id": one.run.experiment.run_id,
+            "inputs": one.run.experiment.inputs,
             "repetitions": len(repetitions),
             "horizon": one.run.settings.horizon,
             "data": one.run.experiment.fingerprint,
@@ -575,7 +576,9 @@ def _environment(
         elif run_id in earlier:
             seconds[run_id] = earlier[run_id]
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    adopted = {"adopted_from": others} if others else {}
+    adopted: dict[str, Any] = {"adopted_from": others} if others else {}
+    if committed and committed.carried:
+        adopted["carried"] = committed.carried
     return {"made": when, **environment(), **adopted, "seconds_per_repetition": seconds}
 
 

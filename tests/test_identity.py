@@ -19,6 +19,7 @@ from runners.identity import module_digests
 
 ROOT = Path(__file__).resolve().parents[1]
 TUNER = """
+from bench.errors import TunerError
 from bench.tuners.base import Tuner
 from mine_helper import RATE
 
@@ -36,7 +37,8 @@ class Mine(Tuner):
         return {"exploration_rate": self.rate}
 
     def _tell(self, reward, outcome):
-        pass
+        if reward is None:
+            raise TunerError("no reward")
 """
 FILES = {
     "mine_tuner.py": TUNER,
@@ -104,9 +106,12 @@ def user(tmp_path, monkeypatch):
         ),
         ("mine_tuner.py", TUNER.replace("    def _ask", '    "of the attribute"\n\n    def _ask')),
         ("mine_unused.py", "VALUE = 2\n"),
+        ("mine_helper.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import mine_unused\nRATE = 0.5\n"),
+        ("mine_tuner.py", TUNER.replace("def _ask(self):", "def _ask(self) -> dict[str, float]:")),
+        ("mine_tuner.py", TUNER.replace('"no reward"', 'f"round: found {reward}" + ", expected a number"')),
     ],
 )
-def test_comments_docstrings_format_and_unused_files_do_not_count(user, name, text):
+def test_what_cannot_move_a_number_does_not_count(user, name, text):
     before = user.run_id()
     user.write(name, text)
     assert user.run_id() == before
@@ -116,6 +121,9 @@ def test_comments_docstrings_format_and_unused_files_do_not_count(user, name, te
     ("name", "text"),
     [
         ("mine_tuner.py", TUNER.replace("power=1", "power=2")),
+        ("mine_tuner.py", TUNER.replace("raise TunerError", "raise ConfigError")),
+        ("mine_tuner.py", TUNER.replace('TunerError("no reward")', "TunerError(outcome.pop())")),
+        ("mine_tuner.py", TUNER.replace("class Mine(Tuner):", "class Mine(Tuner):\n    rate: float\n")),
         ("mine_helper.py", "RATE = 0.6\n"),
         ("mine_helper.py", "RATE = '0.5'\n"),
         ("mine_parts/__init__.py", "import mine_unused\n"),

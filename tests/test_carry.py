@@ -1,0 +1,210 @@
+"""Committed repetitions are carried over to changed code where they come out the same, and nowhere else."""
+
+import copy
+import importlib
+import json
+import os
+import shutil
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from commands import ROOT
+from hydra import initialize_config_dir
+from test_committed import FIGURE
+
+from bench.errors import ConfigError
+from bench.report.figure import read_figure
+from runners import carry, replay
+from runners.committed import FILE, CommittedRepetitions, write_repetitions
+from runners.config_tree import CONF
+from runners.pool import Runner
+from runners.reproduce_figure import FigurePlan, needs, reproduce_figure
+
+TUNER = """
+from carried_helper import STEP
+from bench.tuners.base import Tuner
+
+
+class Mine(Tuner):
+    def _start(self, problem, seeds):
+        self.rate = 0.1
+
+    def _ask(self):
+        return {"exploration_rate": self.rate}
+
+    def _tell(self, reward, outcome):
+        change = STEP * reward
+        self.rate = min(max(self.rate + change, 0.1), 5.0)
+"""
+MINE = ["tuner=custom", "tuner._target_=carried_tuner.Mine"]
+COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
+FILES = {"carried_tuner.py": TUNER, "carried_helper.py": "STEP = 0.01\n", "carried_new.py": "STEP = 0.01\n"}
+
+
+class Checkout:
+    """A folder with a tuner of its own, and a committed figure that uses it beside one of the suite's."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.result = folder / "code", folder / "results" / "mine" / "small" / "paper"
+        self.figure = copy.deepcopy(FIGURE)
+        self.figure["runs"] = [{"method": {"mine": MINE, "TL": ["tuner=tl"]}}]
+        self._ticks = time.time()
+        self._capsys = capsys
+        self.folder.mkdir()
+        for name, text in FILES.items():
+            self.write(name, text)
+
+    def write(self, name: str, text: str) -> None:
+        """Write a module, and forget what was imported of it."""
+        (self.folder / name).write_text(text)
+        self._ticks += 10  # within one second, Python takes an old compiled file for a new one
+        os.utime(self.folder / name, (self._ticks, self._ticks))
+        for module in [module for module in sys.modules if module.startswith("carried_")]:
+            del sys.modules[module]
+        importlib.invalidate_caches()
+
+    def edit(self, before: str, after: str) -> None:
+        self.write("carried_tuner.py", TUNER.replace(before, after))
+
+    def reproduce(self) -> str:
+        """Make the figure and return what is printed."""
+        plan = FigurePlan(copy.deepcopy(self.figure), "mine/small/paper", "paper", [], COMMAND, True)
+        with initialize_config_dir(CONF, version_base="1.3"):
+            reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
+        return self._capsys.readouterr().out
+
+    def carry(self, **options: int) -> tuple[bool, str]:
+        """Carry the figure over; return whether all runs were carried, and what is printed."""
+        with initialize_config_dir(CONF, version_base="1.3"):
+            runs = list(replay.committed_runs("mine/small", self.result))
+            complete = carry.carry(runs, jobs=1, **options)
+        return complete, self._capsys.readouterr().out
+
+    def tables(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.result.glob("*.csv") if path.name != "seconds.csv"}
+
+    def environment(self) -> dict:
+        return json.loads((self.result / "environment.json").read_text())
+
+    def change_environment(self, **values: object) -> None:
+        (self.result / "environment.json").write_text(json.dumps(self.environment() | values))
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch, capsys):
+    place = Checkout(tmp_path, capsys)
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
+    monkeypatch.syspath_prepend(place.folder)
+    monkeypatch.setattr(replay, "load_figure", lambda _: read_figure(copy.deepcopy(place.figure)))
+    clean = {"git": {"commit": "c" * 40, "dirty": False}}
+    monkeypatch.setattr(carry, "environment", lambda: clean)
+    assert "6 new" in place.reproduce()
+    place.change_environment(git={"commit": "b" * 40, "dirty": False})
+    shutil.rmtree(tmp_path / "results" / "raw")
+    return place
+
+
+def new_names(place: Checkout) -> set[str]:
+    return {entry["run_id"] for entry in json.loads((place.result / "manifest.json").read_text())["runs"]}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [("change", "difference"), ("carried_helper", "carried_new"), ("STEP * reward", "reward * STEP")],
+    ids=["local variable", "module", "commuted"],
+)
+def test_what_an_edit_leaves_equal_is_carried_and_not_run_again(checkout, edit):
+    tables, before = checkout.tables(), new_names(checkout)
+    checkout.edit(*edit)
+    complete, text = checkout.carry()
+    assert complete
+    assert "mine/small/paper: 1 of 1 runs carried" in text  # the suite's own tuner has not changed
+    assert "1 runs, 1 repetitions played, 1 carried, 0 not" in text
+    assert len(new_names(checkout) - before) == 1
+    [proof] = checkout.environment()["carried"]
+    assert (proof["from"], proof["to"], proof["runs"], proof["repetitions"]) == ("b" * 40, "c" * 40, 1, 1)
+    shutil.rmtree(checkout.result.parents[2] / "raw")
+    assert "0 new" in checkout.reproduce()
+    assert checkout.tables() == tables
+    assert checkout.environment()["carried"] == [proof]
+
+
+def test_a_constant_that_moves_a_number_is_refused_and_named(checkout):
+    files = {path.name: path.read_bytes() for path in checkout.result.iterdir()}
+    checkout.edit("STEP * reward", "STEP * reward * 1.000001")
+    complete, text = checkout.carry(repetitions=2)
+    assert not complete
+    assert "not carried: mine: repetition 0, exploration_rate: committed " in text
+    assert {path.name: path.read_bytes() for path in checkout.result.iterdir()} == files
+
+
+def test_other_settings_are_refused_even_where_they_move_no_number(checkout):
+    checkout.figure["runs"][0]["method"]["TL"] = ["tuner=tl", "env.noise_std=0.3"]
+    complete, text = checkout.carry()
+    assert not complete
+    assert "not carried: TL: its settings or its data have changed" in text
+
+
+def test_an_interrupted_call_goes_on_where_it_was(checkout, monkeypatch):
+    checkout.edit("change", "difference")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(carry, "_prove", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            checkout.carry()
+    played = sorted((checkout.result.parents[2] / "raw").glob("*/rep-*.parquet"))
+    stamps = [path.stat().st_mtime_ns for path in played]
+    assert len(played) == 1
+    assert checkout.carry()[0]
+    assert [path.stat().st_mtime_ns for path in played] == stamps
+
+
+def tamper(place: Checkout, by: float) -> None:
+    """Change the last digits of all committed curves, as another machine would."""
+    runs = json.loads((place.result / "manifest.json").read_text())["runs"]
+    figure, names = read_figure(copy.deepcopy(place.figure)), [run["run_id"] for run in runs]
+    stored = CommittedRepetitions([place.result], needs(figure), {run["run_id"]: run["labels"] for run in runs})
+    kept = [[stored.get(name, number) for number in range(3)] for name in names]
+    for one in (one for repetitions in kept for one in repetitions):
+        one.curves["regret"] = one.curves["regret"] * (1 + by)
+    write_repetitions(place.result, needs(figure), names, [[0, 1, 2]] * 2, kept)
+
+
+@pytest.mark.parametrize(("edit", "is_carried"), [(("change", "difference"), True), (("0.1", "0.1000001"), False)])
+def test_on_another_machine_both_codes_are_run(checkout, tmp_path, monkeypatch, edit, is_carried):
+    """Where last digits differ from the committed ones, the traces of both codes decide."""
+
+    @contextmanager
+    def earlier(commit: str):
+        assert commit == "b" * 40
+        folder = tmp_path / "earlier"
+        folder.mkdir()
+        for name in ("bench", "runners", "conf"):
+            (folder / name).symlink_to(ROOT / name)
+        for name, text in FILES.items():
+            (folder / name).write_text(text)
+        yield folder
+
+    monkeypatch.setattr(carry, "_checkout", earlier)
+    tamper(checkout, 1e-12)
+    repetitions = (checkout.result / FILE).read_bytes()
+    checkout.edit(*edit)
+    assert not checkout.carry()[0]  # on the same machine a difference is a difference
+    checkout.change_environment(cpu="another")
+    complete, text = checkout.carry()
+    assert complete == is_carried
+    assert ((checkout.result / FILE).read_bytes() != repetitions) == is_carried
+    if not is_carried:
+        assert "differs from that of commit bbbbbbbbbb on this machine" in text
+
+
+def test_code_that_is_not_committed_proves_nothing(checkout, monkeypatch):
+    monkeypatch.setattr(carry, "environment", lambda: {"git": {"commit": "c" * 40, "dirty": True}})
+    with pytest.raises(ConfigError, match="code that is not committed"):
+        checkout.carry()
