@@ -47,7 +47,7 @@ def figure_names(paper: str | None = None) -> list[str]:
 def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
-    What it takes from elsewhere is filled in: all that it leaves unsaid from the figure that it is ``like``; the labels
+    What it takes from elsewhere is filled in, and a claim with ``for_each`` is written out for each of its words: all that it leaves unsaid from the figure that it is ``like``; the labels
     of an axis (a list of them, or ``all``) from the paper's ``labels``; readings of which it gives the name alone from
     the paper's ``readings``, as far as they concern labels that it has; ``published`` from the paper's table. Where it
     unfolds trace columns into an axis, its ``runs`` have that axis.
@@ -73,9 +73,28 @@ def load_figure(name: str) -> "Figure":
             block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
     if "readings" in figure:
         figure["readings"] = [_shared_reading(name, reading, figure["runs"]) for reading in figure["readings"]]
+    figure["claims"] = [claim for template in figure.get("claims", []) for claim in claims_for_each(template)]
     if "published" in figure:
         figure["published"] = published(figure["paper"], figure["published"])
     return read_figure(figure)
+
+
+def claims_for_each(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a claim for each combination of the words in ``for_each``, which stand for their names in braces."""
+    words = template.pop("for_each", {})
+    for combination in itertools.product(*words.values()):
+        yield _filled(template, dict(zip(words, combination, strict=True)))
+
+
+def _filled(value: Any, words: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(item, words) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, words) for item in value]
+    if isinstance(value, str):
+        for name, word in words.items():
+            value = value.replace(f"{{{name}}}", word)
+    return value
 
 
 def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import registry
 from hydra import initialize_config_dir
 
 from bench.report.experiments import Experiments
-from runners.figures import expand, unfold
+from runners.figures import claims_for_each, expand, unfold
 from runners.reproduce_figure import settings_table
 
 FIGURE = {
@@ -71,3 +71,17 @@ def test_unfolded_tables_have_a_row_for_each_label():
         ["measured", "value", 1.0],
         ["random", "value", 3.0],
     ]
+
+
+def test_a_claim_for_each_of_some_words_is_written_out_for_each():
+    template = {
+        "for_each": {"left": ["A", "B, C"], "right": ["D"]},
+        "id": "{left} before {right}",
+        "left": {"method": ["{left}"]},
+        "threshold": 0.5,
+    }
+    assert list(claims_for_each(template)) == [
+        {"id": "A before D", "left": {"method": ["A"]}, "threshold": 0.5},
+        {"id": "B, C before D", "left": {"method": ["B, C"]}, "threshold": 0.5},
+    ]
+    assert list(claims_for_each({"id": "1"})) == [{"id": "1"}]
