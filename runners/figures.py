@@ -47,10 +47,11 @@ def figure_names(paper: str | None = None) -> list[str]:
 def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
-    What it takes from elsewhere is filled in, and a claim with ``for_each`` is written out for each of its words: all that it leaves unsaid from the figure that it is ``like``; the labels
+    What it takes from elsewhere is filled in: all that it leaves unsaid from the figure that it is ``like``; the labels
     of an axis (a list of them, or ``all``) from the paper's ``labels``; readings of which it gives the name alone from
-    the paper's ``readings``, as far as they concern labels that it has; ``published`` from the paper's table. Where it
-    unfolds trace columns into an axis, its ``runs`` have that axis.
+    the paper's ``readings``, as far as they concern labels that it has; ``published`` from the paper's table. A claim
+    with ``for_each`` is written once for each of the words. Where a figure unfolds trace columns into an axis, its
+    ``runs`` have that axis.
 
     Raises
     ------
