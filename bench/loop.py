@@ -1,13 +1,17 @@
 """The loop that every experiment is: ask, play, tell."""
 
 import math
+import reprlib
 import time
 from dataclasses import replace
+from typing import Any
 
-from bench.errors import TaskError
+import numpy as np
+
+from bench.errors import TaskError, TunerError
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tasks.base import Task
+from bench.space import Configuration, ConfigurationCheck
+from bench.tasks.base import Outcome, Task
 from bench.trace import MAX_ROWS, Trace
 from bench.tuners.base import Tuner
 
@@ -26,8 +30,10 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
 
     Raises
     ------
+    TunerError
+        If a configuration does not set just what is tuned, or a value is not allowed; the message names the round.
     TaskError
-        If a reward is not finite; the message names the round and the configuration.
+        If a reward is no finite number, or a sum of the trace is none; the message names round and configuration.
     """
     seeds = seeds or Seeds()
     problem = task.start(rounds, seeds)
@@ -37,14 +43,14 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         values = task.explore()
         if values is None:
             break
-        _check(values["reward"], trace.round + 1, None)
-        trace.record(values, {})
+        _record(trace, values, {})
 
     if at_random < rounds:
         expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
         asks = max(1, math.ceil((expected - at_random) / problem.rounds_per_ask))
         tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
         task.wish = tuner.wish
+    find_fault = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space).fault
     timed = task.timed
     start = 0.0
     while trace.round < rounds:
@@ -53,24 +59,42 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         configuration = tuner.ask()
         if timed:
             trace.spend({"tuner": time.process_time() - start})
+        if fault := find_fault(configuration):
+            raise TunerError(f"round {trace.round + 1}: {type(tuner).__name__}: {fault}")
         outcome = task.play(configuration)
         if outcome is None:
             break
+        if not isinstance(outcome, Outcome):
+            raise TaskError(f"round {trace.round + 1}: found {reprlib.repr(outcome)}, expected an Outcome or None")
         for values in outcome.steps or (outcome.values,):
-            _check(values["reward"], trace.round + 1, configuration)
-            trace.record(values, configuration)
-        _check(outcome.reward, trace.round, configuration)
+            _record(trace, values, configuration)
+        reward = outcome.reward
+        if type(reward) is not float or not math.isfinite(reward):
+            _check(reward, trace.round, configuration)
         if not timed:
-            tuner.tell(outcome.reward, outcome)
+            tuner.tell(reward, outcome)
             continue
         start = time.process_time()
-        tuner.tell(outcome.reward, outcome)
+        tuner.tell(reward, outcome)
         trace.spend({"tuner": time.process_time() - start, **outcome.costs})
     trace.finish()
     return trace
 
 
-def _check(reward: float, round_: int, configuration: Configuration | None) -> None:
-    if not math.isfinite(reward):
-        played = "a random pull" if configuration is None else f"the configuration {configuration}"
-        raise TaskError(f"round {round_}: found the reward {reward} for {played}, expected a finite number")
+def _record(trace: Trace, values: dict[str, Any], configuration: Configuration) -> None:
+    reward = values.get("reward")
+    if type(reward) is not float or not math.isfinite(reward):
+        _check(reward, trace.round + 1, configuration)
+    trace.record(values, configuration)
+
+
+def _check(reward: Any, round_: int, configuration: Configuration) -> None:
+    number = isinstance(reward, int | float | np.integer | np.floating) and not isinstance(reward, bool)
+    try:
+        if number and math.isfinite(reward):
+            return
+    except OverflowError:  # a whole number beyond the largest float
+        pass
+    played = f"the configuration {configuration}" if configuration else "a random pull"
+    text = str(reward) if isinstance(reward, float | np.floating) else reprlib.repr(reward)
+    raise TaskError(f"round {round_}: found the reward {text} for {played}, expected a finite number")

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import reprlib
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +16,9 @@ from bench.component import component
 from bench.errors import ConfigError
 
 Configuration = dict[str, Any]
+
+_NAMED = 10
+"""Candidates that a message lists."""
 
 
 @component
@@ -112,6 +117,37 @@ class HyperParameter:
             return float(self.high)  # where rounding could lead past it, or not quite to it
         return float(min(value, self.high))
 
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are numbers, all or some."""
+        return self.continuous or any(_is_number(value) for value in self.candidates)
+
+    def allows(self, value: Any, leaves_space: bool = False) -> bool:
+        """Tell whether it may have ``value``: in the interval, among the candidates, or the usual one.
+
+        With ``leaves_space``, one that has numbers may have any finite number.
+        """
+        value = _plain(value)
+        if _is_number(value) and self.numeric:
+            if leaves_space:
+                return abs(value) <= sys.float_info.max
+            if self.low is not None and self.high is not None and self.low <= value <= self.high:
+                return not self.integer or value == int(value)
+        values = (_plain(candidate) for candidate in (*self.candidates, self.usual))
+        return any(_alike(value, candidate) and value == candidate for candidate in values)
+
+    @property
+    def expected(self) -> str:
+        """The values that it may have, in words."""
+        words = []
+        if self.continuous:
+            words.append(f"a {'whole ' * self.integer}number from {self.low:g} to {self.high:g}")
+        if self.candidates:
+            first = ", ".join(repr(_plain(value)) for value in self.candidates[:_NAMED])
+            more = f" ... ({len(self.candidates)} in all)" if len(self.candidates) > _NAMED else ""
+            words.append(f"one of {first}{more}")
+        return " or ".join(words)
+
     def sample(self, rng: np.random.Generator) -> Any:
         """Draw a value: uniform on the interval where there is one, else on the candidates."""
         if self.continuous:
@@ -197,3 +233,73 @@ class Space:
     def sample(self, rng: np.random.Generator) -> Configuration:
         """Draw every hyper-parameter independently and uniformly."""
         return {parameter.name: parameter.sample(rng) for parameter in self.parameters}
+
+
+class ConfigurationCheck:
+    """Finds what is wrong with a configuration of ``space``, in well under a microsecond where nothing is.
+
+    Parameters
+    ----------
+    space
+        The hyper-parameters that a configuration must set, all of them and no other.
+    leaves_space
+        Whether a number may lie outside the interval and the candidates, as long as it is finite.
+    """
+
+    def __init__(self, space: Space, leaves_space: bool = False) -> None:
+        self._space = space
+        self._leaves_space = leaves_space
+        self._quick = [_quick(parameter, leaves_space) for parameter in space.parameters]
+
+    def fault(self, configuration: Any) -> str | None:
+        """Return what was found and what is expected; None where the configuration is right."""
+        try:
+            if type(configuration) is dict and len(configuration) == len(self._quick):
+                for name, kind, low, high, types in self._quick:
+                    value = configuration[name]
+                    if not (type(value) is kind and low <= value <= high) and types.get(value) is not type(value):
+                        break
+                else:
+                    return None
+        except (KeyError, TypeError):  # a missing name, or a value without a hash
+            pass
+        return self._explain(configuration)
+
+    def _explain(self, configuration: Any) -> str | None:
+        names = ", ".join(self._space.names)
+        if not isinstance(configuration, dict):
+            return f"found {reprlib.repr(configuration)}, expected a dict with a value for {names}"
+        for name in configuration:
+            if name not in self._space.names:
+                return f"found a value for {name!r}, expected values for just {names}"
+        for parameter in self._space.parameters:
+            name = parameter.name
+            expected = "a finite number" if self._leaves_space and parameter.numeric else parameter.expected
+            if name not in configuration:
+                return f"found no value for {name!r}, expected {expected}"
+            if not parameter.allows(configuration[name], self._leaves_space):
+                return f"found {name} = {reprlib.repr(configuration[name])}, expected {expected}"
+        return None
+
+
+def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, type, float, float, dict[Any, type]]:
+    """Return name, type and limits of most right values, and the types of the candidates by value."""
+    low, high = math.inf, -math.inf
+    if leaves_space and parameter.numeric:
+        low, high = -sys.float_info.max, sys.float_info.max
+    elif parameter.low is not None and parameter.high is not None:
+        low, high = parameter.low, parameter.high
+    kind = int if parameter.integer else float
+    return parameter.name, kind, low, high, {value: type(value) for value in parameter.candidates}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(_plain(value), int | float) and not isinstance(value, bool | np.bool_)
+
+
+def _alike(value: Any, candidate: Any) -> bool:
+    return type(value) is type(candidate) or (_is_number(value) and _is_number(candidate))

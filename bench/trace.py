@@ -1,9 +1,13 @@
 """The recorded rounds of a run, whose number is bounded, whatever the horizon."""
 
+import math
+import reprlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from bench.errors import TaskError
 
 MAX_ROWS = 500
 
@@ -40,14 +44,30 @@ class Trace:
         return self._round
 
     def record(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
-        """Record the values of one round and the configuration played (empty in the warm-up)."""
+        """Record the values of one round and the configuration played (empty in the warm-up).
+
+        Raises
+        ------
+        TaskError
+            If a value that is added up is missing or no number, or makes its sum infinite.
+        """
         sums = self._sums
-        for name in sums:
-            sums[name] += values[name]
         self._round += 1
+        try:
+            for name in sums:
+                sums[name] += values[name]
+                if not math.isfinite(sums[name]):
+                    raise OverflowError
+        except (KeyError, TypeError, OverflowError):
+            raise TaskError(self._fault(name, values, configuration)) from None
         self._last = values, configuration
         if self._round == self._next:
             self._keep()
+
+    def _fault(self, name: str, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> str:
+        played = f"the configuration {dict(configuration)}" if configuration else "a random pull"
+        value = f"'{name}' = {reprlib.repr(values[name])}" if name in values else f"no value '{name}'"
+        return f"round {self._round}: found {value} for {played}, expected a number with which its sum stays finite"
 
     def spend(self, costs: Mapping[str, float]) -> None:
         """Add seconds to ``costs``, by what they were spent on; they are not part of the rows."""

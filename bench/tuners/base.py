@@ -92,6 +92,9 @@ class Tuner(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """Fields of the problem without which it is of no use."""
 
+    leaves_space: ClassVar[bool] = False
+    """Whether it may propose numbers outside the interval and the candidates; the loop refuses those of others."""
+
     _asked = False
     _started = False
 
@@ -107,11 +110,14 @@ class Tuner(ABC):
         """
         if problem.horizon < 1:
             raise TunerError(f"{type(self).__name__}: found a horizon of {problem.horizon} asks, expected at least 1")
-        if not self.multiple:
-            problem = replace(problem, space=problem.space.restrict(problem.space.names[:1]))
+        problem = replace(problem, space=self.searched(problem.space))
         self._asked = False
         self._started = True
         self._start(problem, seeds or Seeds())
+
+    def searched(self, space: Space) -> Space:
+        """Return the part of ``space`` that it tunes: its configurations set just these hyper-parameters."""
+        return space if self.multiple else space.restrict(space.names[:1])
 
     def ask(self) -> Configuration:
         """Return the configuration to play next; another call before ``tell`` returns a new one.

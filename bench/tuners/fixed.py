@@ -1,7 +1,7 @@
 """A fixed configuration."""
 
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 from bench.component import component
 from bench.errors import ConfigError
@@ -20,6 +20,8 @@ class Fixed(Tuner):
         Values by name; a missing hyper-parameter has its default, or else its first candidate or the middle of its
         interval.
     """
+
+    leaves_space: ClassVar[bool] = True
 
     configuration: dict[str, Any] = field(default_factory=dict)
 

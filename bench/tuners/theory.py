@@ -1,6 +1,6 @@
 """The theoretical values."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from bench.component import component
 from bench.errors import ConfigError
@@ -17,6 +17,8 @@ class Theory(Tuner):
 
     Source: syndicated, section 6 ("Theoretical-Explore").
     """
+
+    leaves_space: ClassVar[bool] = True
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         names = problem.space.names
