@@ -13,7 +13,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-DISTRIBUTION = "bandit-tuning-bench"
+from runners.requirements import DISTRIBUTION, OPTIONAL, version
+
 _ROOT = Path(__file__).resolve().parents[1]
 _LIBRARY_KEYS = ("user_api", "internal_api", "version", "architecture", "threading_layer", "num_threads")
 
@@ -26,8 +27,8 @@ def environment() -> dict[str, Any]:
     -------
     dict
         ``python``, ``platform``, ``cpu`` (model), ``cores`` (all, and those this process may use), ``packages`` (direct
-        dependencies), ``libraries`` (BLAS and OpenMP), ``git`` (``commit``, ``dirty``; None outside a checkout). No
-        paths, and no names of users or machines.
+        dependencies, extras included; None: not installed), ``libraries`` (BLAS and OpenMP), ``git`` (``commit``,
+        ``dirty``; None outside a checkout). No paths, and no names of users or machines.
     """
     return {
         "python": platform.python_version(),
@@ -69,7 +70,7 @@ def _usable_cores() -> int | None:
 
 
 def _packages() -> dict[str, str | None]:
-    """Return the versions of the direct dependencies declared by the checkout or the installed package."""
+    """Return the versions of the direct dependencies, the optional ones included."""
     try:
         requirements = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     except (OSError, KeyError):
@@ -78,14 +79,7 @@ def _packages() -> dict[str, str | None]:
         except importlib.metadata.PackageNotFoundError:
             requirements = []
     names = [re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in requirements if "extra ==" not in text]
-    return {name: _version(name) for name in names}
-
-
-def _version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+    return {name: version(name) for name in sorted([*names, *OPTIONAL])}
 
 
 def _git() -> dict[str, Any] | None:

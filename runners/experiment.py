@@ -21,6 +21,7 @@ from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 from runners.identity import hash_identity, plain, source_digest
+from runners.requirements import require
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """What the class of each part derives from."""
@@ -131,9 +132,10 @@ def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
     Raises
     ------
     ConfigError
-        When a class is unknown or refuses a setting; the sentence names the key, such as ``env.dim``.
+        When a class is unknown, lacks a package or refuses a setting; the sentence names the key, such as ``env.dim``.
     """
     classes = part_classes(settings)
+    require(classes)
     names = {"env": "environment", "algorithm": "algorithm"}
     parts = {names[part]: _construct(part, cls, settings[part]) for part, cls in classes.items() if part in names}
     task = _construct("task", classes["task"], settings["task"], **parts)

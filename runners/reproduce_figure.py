@@ -29,11 +29,13 @@ from runners.aggregate import Kept, curve_table, final_table, is_measured, kept
 from runners.capture import environment, kind_of_machine
 from runners.committed import FILE, SECONDS, CommittedRepetitions, write_repetitions
 from runners.compose import PARTS
+from runners.experiment import part_classes
 from runners.fanout import Answer, FanOut, Key
 from runners.figures import LabelledRun, by_reading, expand, load_paper, unfold, without_reading
 from runners.live import LiveRun
 from runners.pool import Runner
 from runners.progress import Progress, progress_bar
+from runners.requirements import OPTIONAL, require, version
 from runners.store import Store, results_folder, write_text
 from runners.timing import Part, measure, measurements
 from runners.timing import finals as timed_finals
@@ -195,6 +197,8 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
     """
     store = Store(results_folder())
     plans = [plan._replace(figure=read_figure(plan.figure)) for plan in plans]
+    if not all(map(version, OPTIONAL)):
+        _require_packages(plans, store)
     timed = [plan for plan in plans if plan.figure.source == "timing"]
     others = [plan for plan in plans if plan.figure.source != "timing"]
     fan = FanOut(store, jobs=jobs, runner=runner)
@@ -226,6 +230,27 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
             yield _tell(_write_or_say_why(work, store, [sorted(result.done) for result in summary.results]))
 
 
+def _require_packages(plans: Iterable[FigurePlan], store: Store) -> None:
+    """Refuse, before anything is run, what needs packages that are not installed; results that are there need none."""
+    missing = []
+    for work in map(_work, plans):
+        for one in work.drawn:
+            run_id = one.run.experiment.run_id
+            there = store.done(run_id) | (work.committed.done(run_id) if work.committed else set())
+            if not set(range(one.run.settings.repetitions)) <= there:
+                missing.append(part_classes(one.run.experiment.settings))
+    require(*missing)
+
+
+def _work(plan: FigurePlan) -> _Work:
+    """Return a figure with the experiments that it asks for first."""
+    drawn = expand(plan.figure, plan.scale, list(plan.extra), readings=plan.readings)
+    committed = _committed(plan, drawn) if plan.is_reference else None
+    if plan.most is not None:
+        drawn = plan.with_repetitions(drawn, [min(STEP, plan.most)] * len(drawn))
+    return _Work(plan, drawn, committed)
+
+
 class _Runs:
     """The repetitions of all figures that are open, each of which may be asked for by several."""
 
@@ -240,11 +265,7 @@ class _Runs:
 
     def open(self, plan: FigurePlan) -> None:
         """Ask for what a figure lacks, or have it written if it lacks nothing."""
-        drawn = expand(plan.figure, plan.scale, list(plan.extra), readings=plan.readings)
-        committed = _committed(plan, drawn) if plan.is_reference else None
-        if plan.most is not None:
-            drawn = plan.with_repetitions(drawn, [min(STEP, plan.most)] * len(drawn))
-        work = _Work(plan, drawn, committed)
+        work = _work(plan)
         self._open.append(work)
         self._ask(work, check=True)
         self._go_on(work)

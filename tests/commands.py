@@ -53,6 +53,7 @@ class Commands:
     def __init__(self, folder: Path) -> None:
         self.cwd = folder / "work"
         self.results = folder / "results"
+        self.python = sys.executable
         home = folder / "home"
         for made in (self.cwd, home):
             made.mkdir(parents=True, exist_ok=True)
@@ -71,7 +72,7 @@ class Commands:
         values = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ, **environ}
         values.pop("BENCH_DATA_DIR", None)
         return subprocess.Popen(
-            [sys.executable, "-m", f"runners.{command}", *words],
+            [self.python, "-m", f"runners.{command}", *words],
             cwd=self.cwd,
             env=values,
             stdout=subprocess.PIPE,

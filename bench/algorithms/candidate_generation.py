@@ -51,6 +51,7 @@ class CandidateGeneration(Algorithm):
     unclicked ads of the generated log are further apart, and F-scores depend more on the threshold.
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("torch",)
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
         "threshold": {"candidates": tuple(i / 10 for i in range(11)), "low": 0.0, "high": 1.0, "default": 0.5}
     }

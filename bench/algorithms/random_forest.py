@@ -24,6 +24,7 @@ class RandomForest(SupervisedAlgorithm):
     Source: habo, section 26; the start (the defaults) and all but n_estimators and max_features from the authors' code.
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
         "n_estimators": {
             "candidates": tuple(range(50, 301, 10)),

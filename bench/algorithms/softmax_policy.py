@@ -43,6 +43,7 @@ class SoftmaxPolicy(Algorithm):
     Source: opl_hpo, equation 6 and table 2.
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
         "model": {"candidates": tuple(_OF_MODEL), "default": "logistic_regression"},
         "C": {

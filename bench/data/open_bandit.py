@@ -97,7 +97,10 @@ def _files(name: CampaignName) -> tuple[list[Path], bool]:
             raise DataError(f"{missing}: found no such file beside {found}, expected all four of the campaign")
     specification = importlib.util.find_spec("obp")  # importing it would take 400 MB
     if specification is None or not specification.submodule_search_locations:
-        raise DataError(f"found neither the {OPEN_BANDIT.title} nor the package obp, expected one of them")
+        raise DataError(
+            f"found neither the {OPEN_BANDIT.title} nor the package obp, expected one of them: "
+            "pip install 'bandit-tuning-bench[obp]'"
+        )
     return _below(Path(specification.submodule_search_locations[0]) / "dataset" / "obd", name), True
 
 

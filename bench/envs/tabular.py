@@ -33,6 +33,7 @@ class TabularEnvironment(Environment):
         Seed of the split, the same in every run; null: each repetition has a split of its own.
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     metric: ClassVar[Literal["accuracy", "r2"]]
     """Score of predictions: accuracy for classes, R2 for numbers."""
     dataset: ClassVar[Dataset | None] = None

@@ -1,7 +1,7 @@
 """Bayesian optimisation with a Gaussian process, by scikit-optimize."""
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import NonNegativeInt, PositiveInt
 
@@ -28,6 +28,8 @@ class GPMinimize(Tuner):
 
     Source: habo, section 26.1 (its baseline); the function and its defaults from the authors' code.
     """
+
+    requires: ClassVar[tuple[str, ...]] = ("scikit-optimize",)
 
     n_initial_points: PositiveInt = 10
     random_state: NonNegativeInt | None = None

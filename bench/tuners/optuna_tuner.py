@@ -1,7 +1,7 @@
 """What the tuners based on Optuna's samplers share."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from bench.component import component
 from bench.seeding import Seeds
@@ -17,6 +17,8 @@ class OptunaTuner(Tuner):
     its candidates as categories. A conditional one (``when``) is suggested if its condition holds; otherwise it has its
     usual value, which is not passed to the sampler.
     """
+
+    requires: ClassVar[tuple[str, ...]] = ("optuna",)
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         # Imported here because it takes half a second

@@ -1,0 +1,138 @@
+"""The core alone: what works without the packages that only some methods need, and what is said of the others."""
+
+import ast
+import importlib.metadata
+import importlib.util
+import os
+import subprocess
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+from commands import ROOT, Commands, assert_one_sentence
+from hydra.utils import get_class
+from packaging.requirements import Requirement
+from registry import names, settings
+
+from runners.config_tree import PARTS
+from runners.identity import module_digests
+from runners.requirements import DISTRIBUTION, OPTIONAL
+
+MODULES = {"obp": "obp", "optuna": "optuna", "sklearn": "scikit-learn", "skopt": "scikit-optimize", "torch": "torch"}
+CLASSES = sorted(
+    {(part, get_class(settings(part, name)["_target_"])) for part in PARTS for name in names(part)}, key=repr
+)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+COMPARISON = ("tuner=tl,cdt", "env=synthetic_linear", "horizon=60", "repetitions=2")
+
+
+def closure(requirements: list[str]) -> set[str]:
+    """Return the names of the packages that pip would install, given those that are installed here."""
+    found: set[str] = set()
+    todo = [(Requirement(text), "") for text in requirements]
+    while todo:
+        requirement, extra = todo.pop()
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        for own in ("", *requirement.extras):
+            if f"{requirement.name}[{own}]" not in found:
+                found.add(f"{requirement.name}[{own}]")
+                texts = importlib.metadata.requires(requirement.name) or []
+                todo += [(Requirement(text), own) for text in texts]
+    return {name.partition("[")[0] for name in found}
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An interpreter that sees the packages that the core depends on, and those that they depend on, but no others."""
+    folder = tmp_path_factory.mktemp("core")
+    venv.create(folder / "venv")
+    links = folder / "site-packages"  # a path that says: installed
+    links.mkdir()
+    for name in closure(PROJECT["dependencies"]):
+        distribution = importlib.metadata.distribution(name)
+        for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+            if not (links / top).exists():
+                (links / top).symlink_to(Path(str(distribution.locate_file(top))))
+    (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    (packages / "core.pth").write_text(f"{links}\n")
+    return str(folder / "venv" / "bin" / "python")
+
+
+@pytest.fixture
+def commands(core: str, tmp_path: Path) -> Commands:
+    commands = Commands(tmp_path)
+    commands.python = core
+    return commands
+
+
+def test_every_optional_package_is_an_extra_and_all_of_them_are_papers():
+    extras = PROJECT["optional-dependencies"]
+    assert set(OPTIONAL) == set(MODULES.values())
+    for name in OPTIONAL:
+        assert [Requirement(text).name for text in extras[name]] == [name]
+    (papers,) = map(Requirement, extras["papers"])
+    assert (papers.name, papers.extras) == (DISTRIBUTION, set(OPTIONAL))
+
+
+@pytest.mark.parametrize(
+    ("part", "cls"), [one for one in CLASSES if one[0] != "task"], ids=lambda value: getattr(value, "__name__", value)
+)
+def test_a_class_names_the_optional_packages_that_it_imports(part, cls):
+    imported = set()
+    for module in module_digests({part: cls}):
+        spec = importlib.util.find_spec(module)
+        assert spec is not None
+        for node in ast.walk(ast.parse(Path(str(spec.origin)).read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            imported |= {MODULES[top] for name in names if (top := name.partition(".")[0]) in MODULES}
+    assert imported == set(getattr(cls, "requires", ()))
+
+
+def test_a_comparison_runs_without_the_optional_packages(commands):
+    answer = commands.call("compare", *COMPARISON)
+    assert (answer.code, answer.err) == (0, "")
+    assert (answer.results / "compare" / "comparison" / "comparison.png").is_file()
+
+
+def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_path):
+    """Those that need one, too: what fits is looked up before anything is installed."""
+    script = f"import importlib.util\nassert not any(map(importlib.util.find_spec, {list(MODULES)}))\n"
+    script += "".join(f"from {cls.__module__} import {cls.__name__}\n" for _, cls in CLASSES)
+    subprocess.run([core, "-c", script], check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+@pytest.mark.parametrize(
+    ("words", "lacking", "extra"),
+    [
+        ("run tuner=gp_minimize", "tuner: found GPMinimize without the package scikit-optimize", "scikit-optimize"),
+        ("compare tuner=tl,tpe,gp_minimize env=synthetic_linear",
+         "tuner: found GPMinimize, TPE without the packages optuna, scikit-optimize", "optuna,scikit-optimize"),
+        ("reproduce figure=habo/figure3 scale=smoke", "without the package scikit-learn", "scikit-learn"),
+        ("run env=open_bandit", "nor the package obp", "obp"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_said_before_anything_runs(words, lacking, extra, commands):
+    answer = commands.call(*words.split(), "repetitions=1")
+    assert_one_sentence(answer, lacking, f": pip install 'bandit-tuning-bench[{extra}]'")
+
+
+@pytest.mark.release
+def test_pip_installs_the_core_and_then_an_extra(tmp_path):
+    """With pip from a package index, as a user does it."""
+    folder = tmp_path / "venv"
+    venv.create(folder, with_pip=True)
+    commands = Commands(tmp_path)
+    commands.python = str(folder / "bin" / "python")
+
+    def install(what: str) -> None:
+        subprocess.run([commands.python, "-m", "pip", "install", "-q", what], check=True, cwd=tmp_path)
+
+    install(str(ROOT))
+    assert commands.call("compare", *COMPARISON).code == 0
+    lacking = commands.call("run", "tuner=tpe", "horizon=12", "repetitions=1")
+    install(lacking.err.partition("pip install '")[2].partition("'")[0])
+    assert commands.call("run", "tuner=tpe", "horizon=12", "repetitions=1").code == 0
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1.2e9
