@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from bench.configuration_check import ConfigurationCheck
 from bench.errors import TaskError, TunerError
 from bench.seeding import Seeds
-from bench.space import Configuration, ConfigurationCheck
+from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
 from bench.trace import MAX_ROWS, Trace
 from bench.tuners.base import Tuner

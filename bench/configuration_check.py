@@ -1,0 +1,66 @@
+"""Whether a configuration sets just what is tuned, to values that are allowed."""
+
+import math
+import reprlib
+import sys
+from typing import Any
+
+from bench.space import HyperParameter, Space
+
+
+class ConfigurationCheck:
+    """Finds what is wrong with a configuration of ``space``, in well under a microsecond where nothing is.
+
+    Parameters
+    ----------
+    space
+        The hyper-parameters that a configuration must set, all of them and no other.
+    leaves_space
+        Whether a number may lie outside the interval and the candidates, as long as it is finite.
+    """
+
+    def __init__(self, space: Space, leaves_space: bool = False) -> None:
+        self._space = space
+        self._leaves_space = leaves_space
+        self._quick = [_quick(parameter, leaves_space) for parameter in space.parameters]
+
+    def fault(self, configuration: Any) -> str | None:
+        """Return what was found and what is expected; None where the configuration is right."""
+        try:
+            if type(configuration) is dict and len(configuration) == len(self._quick):
+                for name, kind, low, high, types in self._quick:
+                    value = configuration[name]
+                    if not (type(value) is kind and low <= value <= high) and types.get(value) is not type(value):
+                        break
+                else:
+                    return None
+        except (KeyError, TypeError):  # a missing name, or a value without a hash
+            pass
+        return self._explain(configuration)
+
+    def _explain(self, configuration: Any) -> str | None:
+        names = ", ".join(self._space.names)
+        if not isinstance(configuration, dict):
+            return f"found {reprlib.repr(configuration)}, expected a dict with a value for {names}"
+        for name in configuration:
+            if name not in self._space.names:
+                return f"found a value for {name!r}, expected values for just {names}"
+        for parameter in self._space.parameters:
+            name = parameter.name
+            expected = "a finite number" if self._leaves_space and parameter.numeric else parameter.expected
+            if name not in configuration:
+                return f"found no value for {name!r}, expected {expected}"
+            if not parameter.allows(configuration[name], self._leaves_space):
+                return f"found {name} = {reprlib.repr(configuration[name])}, expected {expected}"
+        return None
+
+
+def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, type, float, float, dict[Any, type]]:
+    """Return name, type and limits of most right values, and the types of the candidates by value."""
+    low, high = math.inf, -math.inf
+    if leaves_space and parameter.numeric:
+        low, high = -sys.float_info.max, sys.float_info.max
+    elif parameter.low is not None and parameter.high is not None:
+        low, high = parameter.low, parameter.high
+    kind = int if parameter.integer else float
+    return parameter.name, kind, low, high, {value: type(value) for value in parameter.candidates}
