@@ -15,6 +15,7 @@ from bench.algorithms.contextual import ContextualAlgorithm
 from bench.envs.base import Environment
 from bench.errors import BenchError, ConfigError
 from bench.loop import run
+from bench.report.provenance import ALTERED, PACKAGED, SURROGATE
 from bench.seeding import Seeds
 from bench.space import HyperParameter
 from bench.tasks.base import Task
@@ -73,20 +74,28 @@ class Experiment:
 
     @cached_property
     def fingerprint(self) -> str | None:
-        """Identity of the environment's data: a checksum, ``surrogate``, or None where there is no data."""
+        """Identity of the environment's data: a checksum, ``surrogate``, or None where there is no data.
+
+        ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it.
+        """
         environment = _construct("env", _import_class("env", self.settings["env"]), self.settings["env"])
         fingerprint: str | None = environment.fingerprint
         return fingerprint
 
     @property
     def surrogate(self) -> bool:
-        """Whether generated data stands in for the real data."""
-        return self.fingerprint == "surrogate"
+        """Whether generated or altered data stands in for the real data."""
+        return self.fingerprint == SURROGATE or self.altered
+
+    @property
+    def altered(self) -> bool:
+        """Whether the data differs from the published data."""
+        return (self.fingerprint or "").startswith(ALTERED)
 
     @property
     def packaged(self) -> bool:
         """Whether a sample that comes with a library stands in for the full data set."""
-        return (self.fingerprint or "").startswith("packaged-")
+        return (self.fingerprint or "").startswith(PACKAGED)
 
     @cached_property
     def inputs(self) -> str:

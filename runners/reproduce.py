@@ -87,7 +87,7 @@ def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str
     try:
         table = pd.read_csv(_COMMITTED)
         own = table[(table["paper"] + "/" + table["figure"]).isin(names)]
-        own = own[~own["data"].astype(str).str.contains("surrogate|packaged")]
+        own = own[~own["data"].astype(str).str.contains("surrogate|altered|packaged")]
         counts = {verdict: int(own[verdict].sum()) for verdict in VERDICTS if verdict in own}
     except (OSError, ValueError, KeyError):
         return [look]

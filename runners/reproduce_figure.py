@@ -50,7 +50,7 @@ class FigurePlan(NamedTuple):
     figure
         Its configuration, as `runners.figures.load_figure` returns it.
     where
-        The folder, among the results; ``-surrogate`` is added where data was generated in place of the real.
+        The folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
     scale
         How large.
     extra
@@ -373,7 +373,8 @@ def _committed(plan: FigurePlan, drawn: list[LabelledRun]) -> CommittedRepetitio
 
 def _folder(plan: FigurePlan, drawn: list[LabelledRun]) -> Path:
     surrogate = any(one.run.experiment.surrogate for one in drawn)
-    return results_folder() / f"{plan.where}{'-surrogate' if surrogate else ''}"
+    altered = any(one.run.experiment.altered for one in drawn)
+    return results_folder() / f"{plan.where}{'-altered' if altered else '-surrogate' if surrogate else ''}"
 
 
 def _tell(made: tuple[Reproduced, str, list[str]]) -> Reproduced:
@@ -532,6 +533,7 @@ def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
         repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn})),
         horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
         surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
+        altered=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.altered})),
         packaged=any(one.run.experiment.packaged for one in drawn),
         sequential=plan.is_sequential(drawn),
     )

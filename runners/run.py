@@ -35,7 +35,8 @@ def run(cfg: DictConfig) -> bool:
         "new": len(result.new),
         "failed": len(result.failed),
         "seconds": round(summary.seconds, 3),
-        "surrogate": job.experiment.surrogate,
+        "surrogate": job.experiment.surrogate and not job.experiment.altered,
+        "altered": job.experiment.altered,
         "packaged": job.experiment.packaged,
         "metrics": metrics(store, job.experiment.run_id, sorted(result.done)),
     }
@@ -77,7 +78,8 @@ def _finite(value: float) -> float | None:
 
 
 def _text(report: dict[str, Any]) -> str:
-    data = ", surrogate data" if report["surrogate"] else f", {PACKAGED_WORDS}" if report["packaged"] else ""
+    kinds = {"surrogate": "surrogate data", "altered": "altered data", "packaged": PACKAGED_WORDS}
+    data = "".join(f", {words}" for kind, words in kinds.items() if report[kind])
     lines = [
         f"{report['repetitions']} repetitions ({report['new']} new, {report['failed']} failed) "
         f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}"

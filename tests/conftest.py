@@ -13,6 +13,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture
+def altered_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files in place of the published ones are accepted, and marked as altered."""
+    monkeypatch.setenv("BENCH_DATA_ALTERED", "1")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder where commands keep prepared data and trained models, one for all processes of the test session.

@@ -24,7 +24,7 @@ def lines_of(table: np.ndarray) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def nothing_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, altered_data: None) -> Path:
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
     monkeypatch.setattr(cdt_factors, "_ROWS", {"movie.csv": len(FILMS), "user.csv": len(USERS)})

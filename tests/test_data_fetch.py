@@ -7,7 +7,7 @@ import socket
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,9 +20,10 @@ from bench.data.catalogue import CATALOGUE, MOVIELENS, find_dataset
 from bench.data.dataset import Dataset
 from bench.data.download import Download, PlainFiles
 from bench.data.fetch import fetch
-from bench.data.files import cached_path, locate, write_whole
+from bench.data.files import cached_path, data_in_use, locate, write_whole
 from bench.errors import DataError
 
+GIVEN = os.environ.get("BENCH_DATA_DIR", "")
 CONTENT = b"1\t2\t3\t4\n" * 50_000
 
 
@@ -195,6 +196,7 @@ def test_a_data_set_without_download_says_how_to_get_it() -> None:
 def test_the_given_folder_goes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched = cached_path(MOVIELENS)
     write_whole(fetched, b"fetched")
+    (tmp_path / "given").mkdir()
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "given"))
     assert locate(MOVIELENS) == fetched, "a folder without the file is passed over"
     given = tmp_path / "given" / "movielens-100k" / "u.data"
@@ -246,6 +248,48 @@ def test_command_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     text = capsys.readouterr().out
     assert str(path) in text
     assert "does NOT match the published one" in text
+
+
+DIFFERS = "with the checksum sha256:.*, expected sha256:.*, as published; to use the file as it is, set BENCH_DATA_A"
+
+
+@pytest.mark.parametrize("name", ["movielens", "titanic", "house_prices"])
+@pytest.mark.parametrize("change", [lambda content: content[: len(content) // 2], lambda content: content + b"1"])
+def test_altered_data_is_refused_or_marked(
+    name: str, change: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = CATALOGUE[name]
+    genuine = Path(GIVEN or "nowhere", dataset.folder, dataset.file)
+    if not genuine.is_file():
+        pytest.skip(f"BENCH_DATA_DIR has no {dataset.folder}/{dataset.file}")
+    monkeypatch.setenv("BENCH_DATA_DIR", GIVEN)
+    sha256 = hashlib.sha256(genuine.read_bytes()).hexdigest()
+    assert data_in_use(dataset) == (genuine, sha256)
+    path = tmp_path / dataset.folder / dataset.file
+    write_whole(path, change(genuine.read_bytes()))
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    with pytest.raises(DataError, match=f"^{path}: found [0-9,]+ lines {DIFFERS}"):
+        data_in_use(dataset)
+    monkeypatch.setenv("BENCH_DATA_ALTERED", "1")
+    assert data_in_use(dataset) == (path, f"altered-{hashlib.sha256(path.read_bytes()).hexdigest()}")
+
+
+@pytest.mark.parametrize("change", [lambda text: text.replace(b"\r\n", b"\n"), lambda text: text.rstrip()])
+def test_other_line_ends_are_no_alteration(
+    change: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine = Path(GIVEN or "nowhere", "titanic", "train.csv")
+    if not genuine.is_file():
+        pytest.skip("BENCH_DATA_DIR has no titanic/train.csv")
+    write_whole(tmp_path / "titanic" / "train.csv", change(genuine.read_bytes()))
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    assert "altered" not in data_in_use(CATALOGUE["titanic"])[1]
+
+
+def test_a_folder_of_data_that_is_none_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "nowhere"))
+    with pytest.raises(DataError, match=r"^BENCH_DATA_DIR: found '.*nowhere', expected an existing folder"):
+        locate(MOVIELENS)
 
 
 def test_an_unknown_data_set_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

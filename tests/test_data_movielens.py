@@ -24,7 +24,7 @@ GOOD = b"196\t242\t3\t881250949\n943\t1682\t5\t891717742\n1\t1\t1\t878887116\n"
 
 
 @pytest.fixture(autouse=True)
-def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, altered_data: None) -> None:
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     monkeypatch.setattr(movielens, "SWEEPS", 3)
@@ -114,11 +114,11 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_fingerprint_follows_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert fingerprint() == "surrogate"
     path = written(tmp_path, GOOD, monkeypatch)
-    assert fingerprint() == hashlib.sha256(GOOD).hexdigest()
+    assert fingerprint() == f"altered-{hashlib.sha256(GOOD).hexdigest()}"
     changed = GOOD.replace(b"881250949", b"881250940")
     path.write_bytes(changed)
     os.utime(path, ns=(1, 1))
-    assert fingerprint() == hashlib.sha256(changed).hexdigest()
+    assert fingerprint() == f"altered-{hashlib.sha256(changed).hexdigest()}"
     path.unlink()
     assert fingerprint() == "surrogate"
 
@@ -133,9 +133,9 @@ def test_fingerprint_reads_a_file_once(tmp_path: Path, monkeypatch: pytest.Monke
 def test_factors_of_the_file_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: list[int]) -> None:
     written(tmp_path, GOOD, monkeypatch)
     factors = movielens_factors(2, 0.05)
-    assert factors.fingerprint == hashlib.sha256(GOOD).hexdigest()
+    assert factors.fingerprint == f"altered-{hashlib.sha256(GOOD).hexdigest()}"
     assert np.flatnonzero(factors.users.any(axis=1)).tolist() == [0, 195, 942]
-    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.delenv("BENCH_DATA_DIR")
     assert movielens_factors(2, 0.05).fingerprint == "surrogate"
     assert len(load_ratings()) == 100_000
 

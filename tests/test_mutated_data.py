@@ -51,7 +51,10 @@ SECONDS = 5.0
 
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*(daily files are parsed|three files are read|skipped|dropped)")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*(daily files are parsed|three files are read|skipped|dropped)"),
+    pytest.mark.usefixtures("altered_data"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -150,7 +153,7 @@ def check_click_log(log: ClickLog, contents: dict[str, bytes]) -> None:
         assert len(set(log.ids[log.article[start:end]])) == end - start
     content = contents[DAY]
     if not content.startswith(b"\x1f\x8b"):  # every line is there, or counted as skipped
-        lines = content.split(b"\n")
+        lines = re.split(rb"\r\n|\r|\n", content.removeprefix(b"\xef\xbb\xbf"))
         assert log.counts["lines"] == len(lines) - (not lines[-1])
     assert log.shows.sum() + log.counts["lines skipped"] == log.counts["lines"]
     skipped = [count for kind, count in log.counts.items() if kind.startswith("lines skipped: ")]

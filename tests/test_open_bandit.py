@@ -135,6 +135,7 @@ BAD = {
     "empty user feature": ({"user_feature_2": ""}, "user_feature_2: found nothing, expected some text"),
     "malformed affinity": ({"user-item_affinity_1": "one"}, "user-item_affinity_1: found 'one', expected a number"),
     "negative affinity": ({"user-item_affinity_1": "-1.0"}, "user-item_affinity_1: found -1.0"),
+    "enormous affinity": ({"user-item_affinity_1": "1e300"}, "user-item_affinity_1: found 1e+300, expected a number"),
     "infinite affinity": ({"user-item_affinity_1": "inf"}, "user-item_affinity_1: found inf"),
 }
 
@@ -212,7 +213,7 @@ def test_items_are_read_by_their_ids(tmp_path):
         (1, "0", "line 4, item_id: found 0, expected every id from 0 to 2 once"),
         (1, "3", "line 4, item_id: found 3"),
         (2, "high", "line 4, item_feature_0: found 'high', expected a number"),
-        (2, "nan", "line 4, item_feature_0: found nan, expected a finite number"),
+        (2, "nan", "line 4, item_feature_0: found nan, expected a number below"),
         (4, "", "line 4, item_feature_2: found nothing, expected some text"),
     ],
 )

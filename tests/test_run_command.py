@@ -134,6 +134,7 @@ def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands
         "failed",
         "seconds",
         "surrogate",
+        "altered",
         "packaged",
         "metrics",
     }

@@ -157,6 +157,8 @@ MALFORMED_BLOCKS = [
     (b"|7 1 2 3 4 5 6", yahoo_parser.FEATURE_VALUE),
     (b"|7 1:1 2:x 3:0 4:0 5:0 6:0", yahoo_parser.FEATURE_VALUE),
     (b"|7 1:1 2:nan 3:0 4:0 5:0 6:0", yahoo_parser.FEATURE_VALUE),
+    (b"|7 1:1 2:1.5 3:0 4:0 5:0 6:0", yahoo_parser.FEATURE_VALUE),
+    (b"|7 1:1 2:-0.1 3:0 4:0 5:0 6:0", yahoo_parser.FEATURE_VALUE),
     (b"|7 1:1 2:1e999 3:0 4:0 5:0 6:0", yahoo_parser.FEATURE_VALUE),
     (b"|7 1:1 2:0:0 3:0 4:0 5:0 6:0", yahoo_parser.FEATURE_VALUE),
     (b"|109498 1:1 2:0 3:0 4:0 5:0 6:0", yahoo_parser.REPEATED),
@@ -286,10 +288,24 @@ def test_generated_lines_have_the_real_form(tmp_path: Path) -> None:
         assert shown != sorted(shown)
 
 
-@pytest.mark.parametrize("change", [gzip.compress, lambda content: content.replace(b"\n", b"\r\n"), bytes.rstrip])
-def test_packed_or_with_other_line_ends_is_the_same(tmp_path: Path, change) -> None:
+CHANGES = {
+    "packed": gzip.compress,
+    "CR LF": lambda content: content.replace(b"\n", b"\r\n"),
+    "CR": lambda content: content.replace(b"\n", b"\r"),
+    "CR in the middle": lambda content: content.replace(b"\n", b"\r", 7),
+    "byte order mark": lambda content: b"\xef\xbb\xbf" + content,
+    "no line end": bytes.rstrip,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("chunk", [1 << 22, 1000, 387])
+def test_packed_or_with_other_line_ends_is_the_same(tmp_path: Path, change, chunk: int, monkeypatch) -> None:
     content = b"".join(line(300 * (i % 4), 109498 + 11 * (i % 2), i % 3 % 2) + b"\n" for i in range(50))
-    assert read(tmp_path, change(content)).fingerprint() == read(tmp_path, content).fingerprint()
+    expected = read(tmp_path, content).fingerprint()
+    monkeypatch.setattr(yahoo_parser, "CHUNK", chunk)
+    log = read(tmp_path, change(content))
+    assert (log.fingerprint(), log.counts["lines"], log.counts["lines skipped"]) == (expected, 50, 0)
 
 
 def test_fingerprint_is_that_of_the_content(tmp_path: Path) -> None:

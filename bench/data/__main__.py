@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.data.catalogue import ALI_DISPLAY_AD, CATALOGUE, YAHOO_R6A, find_dataset
 from bench.data.dataset import Dataset
 from bench.data.fetch import fetch
-from bench.data.files import checksum_of, locate
+from bench.data.files import locate, mismatch_of
 from bench.errors import BenchError, DataError, one_line
 
 
@@ -61,14 +61,15 @@ def _status(dataset: Dataset) -> str:
 
 
 def _checked(dataset: Dataset, path: Path) -> str:
-    if not dataset.checksums:
+    if not dataset.checksums and not dataset.text_checksum:
         return "no known checksum"
     try:
-        files = {path.with_name(name): checksum for name, checksum in dataset.checksums.items()}
-        good = all(checksum_of(file, checksum) == checksum for file, checksum in files.items())
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
-    return "checksum matches" if good else "checksum does NOT match the published one"
+        wrong = [name for name in dataset.checksums or [path.name] if mismatch_of(dataset, path.with_name(name))]
+    except DataError as error:
+        return one_line(error)
+    if not wrong:
+        return "checksum matches"
+    return f"checksum of {', '.join(wrong)} does NOT match the published one: used with BENCH_DATA_ALTERED=1 alone"
 
 
 def _parse(dataset: Dataset) -> None:

@@ -49,6 +49,7 @@ TITANIC = Dataset(
     licence="the rules of the Kaggle competition, which every user accepts there",
     how_to_get="download train.csv from kaggle.com/competitions/titanic",
     stand_in="scikit-learn's breast-cancer data is used",
+    text_checksum="sha256:9c51ae2abda7ea3b27553a5e9b68d2778d38c3dc208dba42b5ec8ad3bd61a165",
 )
 
 HOUSE_PRICES = Dataset(
@@ -59,6 +60,7 @@ HOUSE_PRICES = Dataset(
     licence="the rules of the Kaggle competition, which every user accepts there",
     how_to_get="download train.csv from kaggle.com/competitions/house-prices-advanced-regression-techniques",
     stand_in="scikit-learn's diabetes data is used",
+    text_checksum="sha256:34deba852ab25ef1ac8742324c3683e5c22297aa57daf4c462b5339d47558a43",
 )
 
 ALI_DISPLAY_AD = Dataset(

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.data.catalogue import CDT_FACTORS
 from bench.data.factors import Factors
-from bench.data.files import SURROGATE, Stamp, data_in_use, stamp_of, unreadable
+from bench.data.files import ALTERED, SURROGATE, Stamp, data_in_use, stamp_of, unreadable
 from bench.data.movielens import N_ITEMS, N_USERS
 from bench.errors import DataError
 
@@ -25,8 +25,11 @@ def fingerprint() -> str:
     DataError
         If there is only one of the two files, or one cannot be read.
     """
-    found = _files()
-    return hashlib.sha256("".join(identity for _, identity in found).encode()).hexdigest() if found else SURROGATE
+    identities = [identity for _, identity in _files()]
+    if not identities:
+        return SURROGATE
+    mark = ALTERED if any(identity.startswith(ALTERED) for identity in identities) else ""
+    return mark + hashlib.sha256("".join(identities).replace(ALTERED, "").encode()).hexdigest()
 
 
 def cdt_factors() -> Factors | None:

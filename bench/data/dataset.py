@@ -27,6 +27,8 @@ class Dataset:
         What is used if it is missing, if anything.
     download
         Where ``fetch`` gets it, or None for a data set that must be downloaded manually.
+    text_checksum
+        The sha256 of its file with LF line ends and none at the end, where copies circulate that differ in these alone.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Dataset:
     how_to_get: str
     stand_in: str = ""
     download: Download | PlainFiles | None = None
+    text_checksum: str = ""
 
     @property
     def checksums(self) -> dict[str, str]:

@@ -16,6 +16,9 @@ from bench.errors import DataError
 SURROGATE = "surrogate"
 """The fingerprint of generated or substituted data, used where the real data is missing."""
 
+ALTERED = "altered-"
+"""What the fingerprint of data begins with that differs from the published data."""
+
 Stamp = tuple[Path, int, int]
 """A file's path, size and modification time: when these are unchanged, so is the file."""
 
@@ -26,8 +29,16 @@ def cache_folder() -> Path:
 
 
 def data_roots() -> list[Path]:
-    """Return the folders that hold data sets: ``BENCH_DATA_DIR`` if it is set, then the cache's ``data`` folder."""
+    """Return the folders that hold data sets: ``BENCH_DATA_DIR`` if it is set, then the cache's ``data`` folder.
+
+    Raises
+    ------
+    DataError
+        If ``BENCH_DATA_DIR`` is no folder.
+    """
     given = os.environ.get("BENCH_DATA_DIR")
+    if given and not Path(given).expanduser().is_dir():
+        raise DataError(f"BENCH_DATA_DIR: found '{given}', expected an existing folder; correct or unset it")
     return [*([Path(given).expanduser()] if given else []), cache_folder() / "data"]
 
 
@@ -48,26 +59,59 @@ def locate(dataset: Dataset) -> Path | None:
 def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
     """Return the data set's file and its sha256, or None and ``surrogate`` if it is not available.
 
-    Cheap to call often: a file is read again only if its path, size or modification time has changed.
+    Cheap to call often: a file is read again only if its path, size or modification time has changed. If the published
+    checksum is known and differs, ``altered-`` precedes the sha256.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or differs from the published one without ``BENCH_DATA_ALTERED=1``.
+    """
+    path = locate(dataset)
+    if path is None:
+        return None, SURROGATE
+    identity, mismatch = _checked(dataset, path)
+    if not mismatch:
+        return path, identity
+    if os.environ.get("BENCH_DATA_ALTERED") != "1":
+        raise DataError(
+            f"{path}: {mismatch}; to use the file as it is, set BENCH_DATA_ALTERED=1: its results are then marked as "
+            "altered and never compared with a paper's"
+        )
+    return path, f"{ALTERED}{identity}"
+
+
+def mismatch_of(dataset: Dataset, path: Path) -> str:
+    """Return how the data set's file differs from the published one; "" if it does not, or no checksum is known.
 
     Raises
     ------
     DataError
         If the file cannot be read.
     """
-    path = locate(dataset)
-    if path is None:
-        return None, SURROGATE
+    return _checked(dataset, path)[1]
+
+
+def _checked(dataset: Dataset, path: Path) -> tuple[str, str]:
+    """Return a file's sha256, and how it differs from the published one."""
     stamp = stamp_of(path, dataset.file)
     try:
-        return path, _sha256(*stamp)
+        identity, of_text, n_lines = _digests(*stamp)
     except OSError as error:
         raise unreadable(path, error, dataset.file) from None
+    found = of_text if dataset.text_checksum else f"sha256:{identity}"
+    expected = dataset.text_checksum or dataset.checksums.get(path.name, found)
+    if found == expected:
+        return identity, ""
+    return identity, f"found {n_lines:,} lines with the checksum {found}, expected {expected}, as published"
 
 
 @lru_cache(maxsize=16)
-def _sha256(path: Path, size: int, mtime_ns: int) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _digests(path: Path, size: int, mtime_ns: int) -> tuple[str, str, int]:
+    """Return the sha256 of a file and of its text with plain line ends, and its number of lines."""
+    content = path.read_bytes()
+    text = content.replace(b"\r\n", b"\n").rstrip(b"\n")
+    return hashlib.sha256(content).hexdigest(), f"sha256:{hashlib.sha256(text).hexdigest()}", text.count(b"\n") + 1
 
 
 def stamp_of(path: Path, expected: str) -> Stamp:

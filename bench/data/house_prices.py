@@ -59,8 +59,7 @@ def read_house_prices(path: Path) -> Table:
     """
     columns = Columns(path, (*FEATURES, _TARGET))
     target = columns.numbers(_TARGET)
-    for row in np.flatnonzero(np.isnan(target)):
-        raise columns.error(_TARGET, int(row), "a price")
+    columns.refuse(_TARGET, ~(target > 0), "a price above 0")
     features = []
     for name in FEATURES:
         missing = columns.missing(name)
@@ -72,5 +71,6 @@ def read_house_prices(path: Path) -> Table:
             features.append(encoded([mode if gone else text for text, gone in zip(texts, missing, strict=True)]))
         else:
             numbers = columns.numbers(name)
+            columns.refuse(name, numbers < 0, "a number of at least 0")
             features.append(np.where(missing, np.median(numbers[~missing]), numbers))
     return Table(np.column_stack(features), target, FEATURES)

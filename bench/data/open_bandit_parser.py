@@ -16,6 +16,8 @@ N_ITEM_CATEGORIES = 3
 BLOCK = 1 << 24
 """Bytes parsed at a time, which bounds the memory."""
 
+_TOO_LARGE = 1e6  # features are standardised scores and numbers of clicks
+
 Check = tuple[str, np.ndarray, np.ndarray, str]
 """Column, its values, a mask of invalid ones, and what is expected."""
 
@@ -49,7 +51,7 @@ def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
         texts = [_codes(block[name], found) for name, found in zip(categories, names, strict=True)]
         codes.append(np.column_stack(texts))
         empty = [_is_empty(name, text, found) for name, text, found in zip(categories, texts, names, strict=True)]
-        not_finite = ("item_feature_0", scores[-1], ~np.isfinite(scores[-1]), "a finite number")
+        not_finite = ("item_feature_0", scores[-1], ~(abs(scores[-1]) < _TOO_LARGE), f"a number below {_TOO_LARGE:g}")
         _refuse([not_finite, *empty], path, line)
         line += len(ids[-1])
     if line == 2:
@@ -112,10 +114,10 @@ def read_log(path: Path, n_items: int, *, uniform: bool) -> OpenBanditLog:
             unequal = ~np.isclose(propensity, 1 / n_items, rtol=1e-6, atol=0)
             checks.append(("propensity_score", propensity, unequal, f"1/{n_items}, as the policy is uniform"))
         checks += [_is_empty(name, code, found) for name, code, found in zip(users, codes, names, strict=True)]
-        wrong = ~((affinity >= 0) & np.isfinite(affinity))
+        wrong = ~((affinity >= 0) & (affinity < _TOO_LARGE))
         if wrong.any():
             checks += [
-                (name, affinity[:, at], wrong[:, at], "a finite number, at least 0")
+                (name, affinity[:, at], wrong[:, at], f"a number from 0 to {_TOO_LARGE:g}")
                 for at, name in enumerate(affinities)
             ]
         _refuse(checks, path, line)

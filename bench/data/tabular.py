@@ -124,6 +124,11 @@ class Columns:
             raise self.error(name, row, f"a number below {_TOO_LARGE:g}")
         return value
 
+    def refuse(self, name: str, wrong: np.ndarray, expected: str) -> None:
+        """Raise the error of the first row in which a column is ``wrong``, bool, shape (rows,); none: accept it."""
+        if wrong.any():
+            raise self.error(name, int(np.argmax(wrong)), expected)
+
     def error(self, name: str, row: int, expected: str) -> DataError:
         """Return the error for an unexpected field."""
         found = self._texts[name][row][:30]

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 
 from bench.data.catalogue import TITANIC
-from bench.data.tabular import Columns, Table, encoded, load_table
+from bench.data.tabular import MISSING, Columns, Table, encoded, load_table
 
 FEATURES = ("Pclass", "Sex", "Age", "SibSp", "Parch", "Fare", "Embarked")
 _CATEGORIES = ("Sex", "Embarked")
 _TARGET = "Survived"
+_VALID = {_TARGET: ("0", "1"), "Pclass": ("1", "2", "3"), "Sex": ("female", "male"), "Embarked": ("C", "Q", "S")}
 
 
 def load_titanic() -> Table:
@@ -38,8 +39,11 @@ def read_titanic(path: Path) -> Table:
     columns = Columns(path, (_TARGET, *FEATURES))
     whole = ~np.any([columns.missing(name) for name in (_TARGET, *FEATURES)], axis=0)
     target = columns.numbers(_TARGET)
-    for row in np.flatnonzero(whole & (target != 0) & (target != 1)):
-        raise columns.error(_TARGET, int(row), "0 or 1")
+    for name, valid in _VALID.items():
+        wrong = [text not in valid and text not in MISSING for text in columns.texts(name)]
+        columns.refuse(name, np.array(wrong), f"one of {', '.join(valid)}")
+    for name in ("Age", "SibSp", "Parch", "Fare"):
+        columns.refuse(name, columns.numbers(name) < 0, "a number of at least 0")
     if not whole.any():
         raise columns.error(FEATURES[0], 0, "at least one passenger without a missing value in the whole file")
     features = []

@@ -6,7 +6,7 @@ import re
 import zlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +34,7 @@ CLICK = "the click is neither 0 nor 1"
 NOT_IN_POOL = "the article shown is not in the pool"
 ARTICLE_ID = "the article's id is not a whole number"
 FEATURE_IDS = "its feature ids are not 1 to 6, each once"
-FEATURE_VALUE = "a feature is not a finite number"
+FEATURE_VALUE = "a feature is not a number from 0 to 1"
 REPEATED = "the article is in the pool already"
 
 Tallies = dict[bytes, defaultdict[bytes, int]]
@@ -73,7 +73,7 @@ class YahooParser:
         """
         lines, skipped = self.lines, self.skipped.copy()
         rest = b""
-        for chunk in _chunks(path):
+        for chunk in _with_plain_line_ends(_chunks(path)):
             complete = (rest + chunk).split(b"\n")
             rest = complete.pop()
             if len(rest) >= CHUNK:
@@ -160,7 +160,7 @@ class YahooParser:
             if key not in _FEATURE or _FEATURE[key] in found:
                 return FEATURE_IDS
             value = float(text) if _NUMBER.fullmatch(text) else math.nan
-            if not math.isfinite(value):
+            if not 0.0 <= value <= 1.0:
                 return FEATURE_VALUE
             found[_FEATURE[key]] = value
         if len(found) != DIM:
@@ -199,6 +199,18 @@ class YahooParser:
 
 def _is_id(text: bytes) -> bool:
     return text.isdigit() and len(text) <= _LONGEST_ID
+
+
+def _with_plain_line_ends(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield chunks with LF for CR LF and CR, so that no line hides in another, and without a byte order mark."""
+    held, mark = b"", b"\xef\xbb\xbf"
+    for chunk in chunks:
+        content = held + chunk.removeprefix(mark)
+        held, mark = content[-1:] if content.endswith(b"\r") else b"", b""
+        content = content[: len(content) - len(held)]
+        yield content.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in content else content
+    if held:
+        yield b"\n"
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

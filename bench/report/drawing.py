@@ -226,7 +226,7 @@ class _Page:
         self._width = max(_MIN_WIDTH, self._columns * plot.panel_size[0])
         body = rows * plot.panel_size[1]
         # Beside the title stands the mark of surrogate data.
-        title = self._lines(plot.title, _TITLE_LETTER, 1.6 if plot.is_surrogate else 0.0) or [""]
+        title = self._lines(plot.title, _TITLE_LETTER, 1.6 if plot.mark else 0.0) or [""]
         note, caption = self._lines(plot.note, _SMALL_LETTER), self._lines(" ".join(plot.caption), _SMALL_LETTER)
         columns = self._legend_columns([len(label) for label in plot.legend])
         header = _MARGIN + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + 0.06
@@ -248,7 +248,7 @@ class _Page:
             rect=(0, footer / self._height, 1, body / self._height), w_pad=0.08, h_pad=0.06, hspace=0.04, wspace=0.03
         )
         self.figure.set_layout_engine(layout)
-        self._write_header(title, note, plot.is_surrogate)
+        self._write_header(title, note, plot.mark)
         self._write_caption(caption)
         if plot.legend:
             bottom = _MARGIN + len(caption) * _CAPTION_LINE + 0.06
@@ -264,7 +264,7 @@ class _Page:
             left, bottom, width, height = (round(float(v), 9) for v in axes.get_position(original=True).bounds)
             axes.set_position((left, bottom, width, height))
 
-    def _write_header(self, title: Sequence[str], note: Sequence[str], is_surrogate: bool) -> None:
+    def _write_header(self, title: Sequence[str], note: Sequence[str], mark: str) -> None:
         left, top = _MARGIN / self._width, self._height - _MARGIN
         for line in title:
             self._text(left, top / self._height, line, va="top", fontsize=11.5, fontweight="bold")
@@ -272,11 +272,11 @@ class _Page:
         for line in note:
             self._text(left, top / self._height, line, va="top", fontsize=8.0, color="#444444")
             top -= _NOTE_LINE
-        if is_surrogate:
+        if mark:
             box = {"facecolor": SURROGATE_COLOUR, "edgecolor": "none", "boxstyle": "round,pad=0.3"}
             how: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 9.0, "fontweight": "bold", "color": "white"}
             corner = 1 - _MARGIN / self._width, 1 - _MARGIN / self._height
-            self._text(*corner, "SURROGATE DATA", bbox=box, **how)
+            self._text(*corner, mark, bbox=box, **how)
 
     def _write_caption(self, lines: Sequence[str]) -> None:
         bottom = _MARGIN

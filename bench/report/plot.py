@@ -245,8 +245,8 @@ class Plot:
         Sentences below.
     panel_size
         Width and height of a panel in inches.
-    is_surrogate
-        Whether it is marked as of surrogate data.
+    mark
+        What it is marked with where data stands in for the real, such as ``SURROGATE DATA``.
     is_words
         Whether it is a table of words, which a page shows as such.
     """
@@ -257,7 +257,7 @@ class Plot:
     legend: dict[str, Sample] = field(default_factory=dict)
     caption: list[str] = field(default_factory=list)
     panel_size: tuple[float, float] = (3.9, 2.9)
-    is_surrogate: bool = False
+    mark: str = ""
     is_words: bool = False
 
     def marks(self) -> Iterator[Mark]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
-SURROGATE, PACKAGED = "surrogate", "packaged-"
-"""The fingerprint of generated data, and what that of a packaged sample begins with."""
+SURROGATE, ALTERED, PACKAGED = "surrogate", "altered-", "packaged-"
+"""The fingerprint of generated data, and what those of altered data and of a packaged sample begin with."""
 
 PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude from"
 """What is said of results where a sample that comes with a library stands in for the full data set."""
@@ -22,7 +22,9 @@ class Provenance(BaseModel):
     repetitions, horizons
         The numbers asked for, each once, in order.
     surrogate
-        Environments whose data was generated in place of the real.
+        Environments whose data was generated in place of the real, or altered.
+    altered
+        Those of them whose data differs from the published data.
     packaged
         Whether a packaged sample was used.
     sequential
@@ -35,8 +37,18 @@ class Provenance(BaseModel):
     repetitions: tuple[int, ...] = ()
     horizons: tuple[int, ...] = ()
     surrogate: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
     packaged: bool = False
     sequential: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in dump(self).items() if value or key != "altered"}
+
+    @property
+    def mark(self) -> str:
+        """What pictures are marked with; "" where all data is genuine, or a sample of genuine data."""
+        return "ALTERED DATA" if self.altered else "SURROGATE DATA" if self.surrogate else ""
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Provenance":
@@ -44,7 +56,7 @@ class Provenance(BaseModel):
         if "provenance" in manifest:
             return cls.model_validate(manifest["provenance"])
         runs = manifest.get("runs") or []
-        generated = [run for run in runs if run.get("data") == SURROGATE]
+        generated = [run for run in runs if str(run.get("data")).startswith((SURROGATE, ALTERED))]
         words = [word for run in generated for word in str(run.get("command", "")).split()]
         named = {word.removeprefix("env=") for word in words if word.startswith("env=")}
         return cls(
@@ -60,7 +72,9 @@ class Provenance(BaseModel):
         if not self.repetitions:
             return "computed, nothing was run"
         repetitions = number_of_repetitions(self.repetitions, sequential=self.sequential)
-        data = f"; surrogate data in place of the real ({', '.join(self.surrogate)})" if self.surrogate else ""
+        generated = ", ".join(name for name in self.surrogate if name not in self.altered)
+        data = f"; surrogate data in place of the real ({generated})" if generated else ""
+        data += f"; altered data, other than published ({', '.join(self.altered)})" if self.altered else ""
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""
         scale = f"scale {self.scale}: " if self.scale else ""
         return f"{scale}{repetitions} of {number_of_rounds(self.horizons)}{data}"

@@ -144,14 +144,14 @@ def reading_plots(
     if len(numbers):
         plots[f"{figure.name}_numbers"] = specification(figure, numbers, provenance.words())
     for plot in plots.values():
-        plot.is_surrogate = bool(provenance.surrogate)
+        plot.mark = provenance.mark
     return plots
 
 
 def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
     """Return what a figure shows, with the note on what it rests on."""
     plot = figure.plot(results, tables)
-    plot.is_surrogate = results.is_surrogate
+    plot.mark = results.provenance.mark
     plot.note = ". ".join(notes(figure, results.provenance))
     return plot
 

@@ -19,7 +19,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, computed), ``claim``,
+        ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, altered, computed), ``claim``,
         ``text``, the number of cases by verdict, ``decided``: how many of them are the verdict of a test, and ``holm``:
         how many of those remain after Holm's correction within their figure.
     """
@@ -48,7 +48,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
 
 def overview_text(table: pd.DataFrame) -> str:
     """Return the overview as Markdown: the counts of each paper, then its claims."""
-    without = table["data"].str.contains("surrogate|packaged")
+    without = table["data"].str.contains("surrogate|altered|packaged")
     rows = [_sum(paper, claims) for paper, claims in table[~without].groupby("paper", sort=False)]
     rows += [_sum("all", table[~without]), _sum("apart: on surrogate or packaged data", table[without])]
     notes = [

@@ -20,7 +20,7 @@ from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
 from bench.report.plot import Plot
-from bench.report.provenance import PACKAGED, SURROGATE, Provenance, number_of_repetitions, number_of_rounds
+from bench.report.provenance import ALTERED, PACKAGED, SURROGATE, Provenance, number_of_repetitions, number_of_rounds
 from bench.report.reading import Reading
 from bench.report.readings import AS_PRINTED, EXACT, EXPLAINED, INSIDE, UNEXPLAINED, specification
 from bench.report.render import plot_of
@@ -38,6 +38,7 @@ DATA = {
     "synthetic": "synthetic: drawn at random by a rule",
     "packaged": "a small packaged sample of the real data, too small to conclude from",
     "surrogate": "data generated in place of the real, which says nothing about the paper",
+    "altered": "data that differs from the published data, which says nothing about the paper",
     "computed": "none: computed, nothing was run",
 }
 """Kinds of data in words."""
@@ -60,7 +61,7 @@ class Result:
     Parameters
     ----------
     folder
-        ``<paper>/<figure>/<scale>[-custom][-surrogate]``; of a comparison ``compare/<name>``.
+        ``<paper>/<figure>/<scale>[-custom][-surrogate|-altered]``; of a comparison ``compare/<name>``.
     figure
         The figure; None if it is unknown.
     is_own
@@ -81,7 +82,7 @@ class Result:
         self._provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
         self.made = self._read("environment.json", Made.model_validate_json) or Made()
         self.data = self._data()
-        self.caveat = next((kind for kind in ("surrogate", "packaged") if kind in self.data), "")
+        self.caveat = next((kind for kind in ("altered", "surrogate", "packaged") if kind in self.data), "")
         self.claims = self._claims()
         titles = figure.table_titles() if figure else {"table": "Table"}
         self._tables = {name: self._csv(f"{name}.csv") for name in titles}
@@ -286,8 +287,8 @@ class Result:
             if run.data is None or run.data == SURROGATE:
                 found.setdefault(run.data or "synthetic", set())
             else:
-                kind = "packaged" if run.data.startswith(PACKAGED) else "real"
-                found.setdefault(kind, set()).add(run.data.removeprefix(PACKAGED))
+                mark = next((mark for mark in (ALTERED, PACKAGED) if run.data.startswith(mark)), "")
+                found.setdefault(mark.rstrip("-") or "real", set()).add(run.data.removeprefix(mark))
         if SURROGATE in self.scale:
             found.setdefault(SURROGATE, set())
         if self.is_computed:
