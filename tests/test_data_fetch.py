@@ -318,6 +318,14 @@ def test_plain_files_arrive_once_and_only_what_is_missing(server: str, tmp_path:
     assert Handler.requests == 3
 
 
+def test_a_download_has_a_limit(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.data.fetch.MOST_BYTES", len(ARCHIVE) - 1)
+    with pytest.raises(DataError, match=r"good\.zip: found more than [0-9,]+ bytes, expected fewer") as error:
+        fetch(plain(server))
+    assert one_sentence(str(error.value))
+    assert files_in(tmp_path) == []
+
+
 def test_a_wrong_plain_file_leaves_nothing(server: str, tmp_path: Path) -> None:
     """The first is right, the second is not: neither is kept."""
     dataset = plain(server)

@@ -1,8 +1,10 @@
 """Download a data set, check it, and put its file into the cache."""
 
+import io
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pooch
 
@@ -11,8 +13,24 @@ from bench.data.download import Download
 from bench.data.files import cached_path, checksum_of, write_whole
 from bench.errors import DataError
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+
 TIMEOUT = 30.0
 """Seconds without data after which a server is considered unreachable."""
+MOST_BYTES = 50_000_000
+"""Of a download; the largest known one has 5 million."""
+
+
+class _Limited(io.FileIO):
+    """A file that takes at most `MOST_BYTES`."""
+
+    def write(self, content: "Buffer") -> int:
+        if self.tell() + memoryview(content).nbytes > MOST_BYTES:
+            raise DataError(
+                f"found more than {MOST_BYTES:,} bytes, expected fewer; nothing was kept, is the address right?"
+            )
+        return super().write(content)
 
 
 def fetch(dataset: Dataset, url: str | None = None) -> Path:
@@ -72,7 +90,10 @@ def _transfer(url: str, path: Path, what: str = "archive") -> None:
     import requests  # used by pooch; slow to import
 
     try:
-        pooch.HTTPDownloader(chunk_size=1 << 16, timeout=TIMEOUT)(url, str(path), None)
+        with _Limited(path, "wb") as file:
+            pooch.HTTPDownloader(chunk_size=1 << 16, timeout=TIMEOUT)(url, file, None)
+    except DataError as error:
+        raise DataError(f"{url}: {error}") from None
     except requests.HTTPError as error:
         answer = "an error" if error.response is None else error.response.status_code
         raise DataError(f"{url}: found the answer {answer}, expected the {what}") from None
