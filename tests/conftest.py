@@ -1,10 +1,13 @@
 """How all tests are run: one thread for every numerical library, as in the workers, and Ctrl-C as on a terminal."""
 
 import os
+import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
+from commands import ROOT
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -29,3 +32,16 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
     os.environ["BENCH_TESTS_CACHE"] = str(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def reference_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the committed results, without what a user's own commands have written beside them."""
+    listed = subprocess.run(["git", "ls-files", "-z", "results"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("only git knows which results are committed, and this is no git checkout")
+    folder = tmp_path_factory.mktemp("reference")
+    for name in filter(None, listed.stdout.split("\0")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder / "results"

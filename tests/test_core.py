@@ -110,7 +110,9 @@ def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_pat
         ("run tuner=gp_minimize", "tuner: found GPMinimize without the package scikit-optimize", "scikit-optimize"),
         ("compare tuner=tl,tpe,gp_minimize env=synthetic_linear",
          "tuner: found GPMinimize, TPE without the packages optuna, scikit-optimize", "optuna,scikit-optimize"),
-        ("reproduce figure=habo/figure3 scale=smoke", "without the package scikit-learn", "scikit-learn"),
+        ("reproduce figure=habo/figure3 scale=smoke",
+         "algorithm, env, tuner: found GPMinimize, RandomForest, Titanic without the packages scikit-learn,",
+         "scikit-learn,scikit-optimize"),
         ("run env=open_bandit", "nor the package obp", "obp"),
     ],
 )  # fmt: skip

@@ -321,11 +321,11 @@ def test_named_files_are_there(page):
         assert there or "epsilon_greedy" in path or "my_" in path or path.endswith("index.html"), path
 
 
-def test_the_choice_of_a_tuner_rests_on_the_results_of_the_tournament():
-    assert read(TUNERS_PAGE) == which_tuner_page(ROOT / "results"), "docs/which_tuner.md is old: make docs"
+def test_the_choice_of_a_tuner_rests_on_the_results_of_the_tournament(reference_results):
+    assert read(TUNERS_PAGE) == which_tuner_page(reference_results), "docs/which_tuner.md is old: make docs"
     for path, part in ((GP_PAGE, constants_part), (REPRODUCE_PAGE, reference_part)):
         page = read(path)
-        assert page == with_made_part(page, part(ROOT / "results")), f"docs/{path.name} is old: make docs"
+        assert page == with_made_part(page, part(reference_results)), f"docs/{path.name} is old: make docs"
         assert page.count("<!-- made by make docs -->") == page.count("<!-- end -->") == 1
 
 

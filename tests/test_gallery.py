@@ -425,8 +425,8 @@ def test_bounds_of_a_grid_differ_in_their_dashes() -> None:
     assert len({mark.look.dash for mark in marks}) == 2
 
 
-def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repetitions() -> None:
-    folder = CONFIGS.parent / "results" / "cdt" / "figure2" / "paper"
+def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repetitions(reference_results: Path) -> None:
+    folder = reference_results / "cdt" / "figure2" / "paper"
     runs = pd.DataFrame(json.loads((folder / "manifest.json").read_text())["runs"])
     seconds = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
     largest = runs.groupby("run_id")["repetitions"].max()
@@ -435,12 +435,12 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
     assert Result(folder, None).seconds == pytest.approx(expected)
 
 
-def test_findings_rest_on_the_verdicts_of_the_reference_results() -> None:
+def test_findings_rest_on_the_verdicts_of_the_reference_results(reference_results: Path) -> None:
     """A finding is no stronger than its claims: it must be read again when a verdict changes."""
     checked = 0
     for path in (CONFIGS / "paper").glob("*.yaml"):
         for figure, claim, verdicts in load_paper(path.stem).get("rests_on", []):
-            [table] = (CONFIGS.parent / "results" / path.stem / figure).glob("*/claims.csv")
+            [table] = (reference_results / path.stem / figure).glob("*/claims.csv")
             claims = pd.read_csv(table, dtype={"claim": str})
             found = set(claims[claims["claim"] == claim]["verdict"])
             assert found == set(verdicts), f"{path.stem} {figure} {claim}: read its finding again"

@@ -66,12 +66,11 @@ def test_it_runs_where_there_are_no_results(path, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
-def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch):
-    results = ROOT / "results"
-    figures = [folder.name for folder in (results / path.stem).glob("*") if any(folder.glob("*/finals.csv"))]
+def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch, reference_results):
+    figures = [folder.name for folder in (reference_results / path.stem).glob("*") if any(folder.glob("*/finals.csv"))]
     if not figures:
         pytest.skip(f"there are no results of {path.stem}")
-    printed, shown = execute(path, tmp_path, monkeypatch, BENCH_RESULTS_DIR=str(results))
+    printed, shown = execute(path, tmp_path, monkeypatch, BENCH_RESULTS_DIR=str(reference_results))
     assert "a first look" not in printed
     text = path.read_text()
     assert shown.count("image/png") >= sum(f'"{name}\\"' in text for name in figures)

@@ -88,10 +88,10 @@ def _words(statement: Statement, verdict: str, expected: set[str]) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_words_are_not_stronger_than_verdicts(page: str) -> None:
+def test_words_are_not_stronger_than_verdicts(page: str, reference_results: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     assert text.count("<!-- claim:") == len(statements(text)), "a tag has another form than the rest"
-    found = [problem(statement, ROOT / "results") for statement in statements(text)]
+    found = [problem(statement, reference_results) for statement in statements(text)]
     assert not list(filter(None, found))
 
 

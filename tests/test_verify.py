@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from commands import ROOT
 from hydra import initialize_config_dir
 from test_committed import FIGURE
 
@@ -203,26 +202,26 @@ def test_runs_whose_data_is_missing_are_counted_and_not_compared(committed, caps
         verify.verify(["jobs=1", "figure=mine/small"])
 
 
-def test_every_committed_result_is_of_a_clean_commit():
-    made = {path: json.loads(path.read_text())["git"] for path in ROOT.glob("results/*/*/paper*/environment.json")}
+def test_every_committed_result_is_of_a_clean_commit(reference_results):
+    made = {path: json.loads(path.read_text())["git"] for path in reference_results.glob("*/*/*/environment.json")}
     assert made
     for path, git in made.items():
         assert git["dirty"] is False, path
         assert re.fullmatch("[0-9a-f]{40}", git["commit"]), path
 
 
-def test_committed_pictures_are_those_of_their_figure():
-    pictures = [path for end in ("png", "svg") for path in ROOT.glob(f"results/*/*/paper*/*.{end}")]
+def test_committed_pictures_are_those_of_their_figure(reference_results):
+    pictures = [path for end in ("png", "svg") for path in reference_results.glob(f"*/*/*/*.{end}")]
     assert pictures
     for path in pictures:
         figure = path.parts[-3]
         assert path.stem == figure or path.stem in (f"{figure}_readings", f"{figure}_numbers"), path
 
 
-def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(monkeypatch, capsys):
+def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(reference_results, monkeypatch, capsys):
     """A change that moves a committed number fails here; one that only renews run ids doesn't."""
-    monkeypatch.setenv("BENCH_RESULTS_DIR", str(ROOT / "results"))
-    known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in (ROOT / "results").glob("*/*/paper*/" + FILE)})
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(reference_results))
+    known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in reference_results.glob("*/*/*/" + FILE)})
     if not known:
         pytest.skip("there are no committed repetitions")
     monkeypatch.setattr(verify, "figure_names", lambda: random.Random(0).sample(known, min(SAMPLED, len(known))))
