@@ -39,7 +39,8 @@ def _help() -> str:
             "",
             f"for example: {PROGRAM} compare tuner=cdt,tl env=synthetic_linear horizon=2000 repetitions=5",
             "Each command accepts --help. Results go to the folder ./results of the current folder (in a checkout: to",
-            "that of the checkout) or to BENCH_RESULTS_DIR.",
+            "that of the checkout) or to BENCH_RESULTS_DIR. Configuration files of your own are read from ./conf, or",
+            "from BENCH_CONF_DIR.",
         ]
     )
 

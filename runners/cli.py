@@ -18,7 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
 from runners.compose import unknown_key
-from runners.config_tree import CONF, CONFIGS, GROUPS, check_choices, choices
+from runners.config_tree import CONF, GROUPS, check_choices, path_of, unknown_choice, user_folder
 
 
 def main(name: str, job: Callable[[DictConfig], bool]) -> int:
@@ -62,6 +62,7 @@ def command(name: str, job: Callable[[], bool]) -> int:
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
     signal.signal(signal.SIGTERM, _interrupt)
     try:
+        user_folder()
         good = job()
         sys.stdout.flush()
     except (HydraException, OmegaConfBaseException, BenchError) as error:
@@ -98,7 +99,7 @@ def full_name(word: str, paper: str) -> str:
     key, _, name = word.partition("=")
     if key == "format" and "," in name and not name.startswith("["):
         return f"format=[{name}]"
-    is_short = key == "figure" and paper and (CONFIGS / "figure" / paper / f"{name}.yaml").is_file()
+    is_short = key == "figure" and paper and path_of(f"figure/{paper}/{name}")
     return f"figure={paper}/{name}" if is_short else word
 
 
@@ -109,7 +110,7 @@ def _one_sentence(error: BaseException, name: str) -> BaseException:
     text = str(error)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, choice = str(error.missing_cfg_file).partition("/")
-        return ConfigError(f"{group}: found '{choice}', expected one of: {', '.join(choices(group))}")
+        return unknown_choice(group, choice)
     if isinstance(error, OverrideParseException):
         return ConfigError(f"{error.override}: found no valid override, expected key=value")
     unknown = re.search(r"Could not override '([^'@]+)'", text)

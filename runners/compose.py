@@ -10,14 +10,14 @@ from typing import Annotated, Any, Literal
 from hydra import compose as hydra_compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
-from hydra.errors import OverrideParseException
+from hydra.errors import MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.errors import ConfigError
-from runners.config_tree import GROUPS, PARTS
+from runners.config_tree import GROUPS, PARTS, one_of, shown, unknown_choice
 from runners.experiment import Experiment
 from runners.papers import load_paper
 from runners.pool import Runner
@@ -133,7 +133,11 @@ def _compose_groups(groups: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, 
 @lru_cache(maxsize=256)
 def _compose(*groups: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Compose with Hydra, which takes a tenth of a second."""
-    cfg = hydra_compose("config", list(groups), return_hydra_config=True)
+    try:
+        cfg = hydra_compose("config", list(groups), return_hydra_config=True)
+    except MissingConfigException as error:
+        group, _, choice = str(error.missing_cfg_file).partition("/")
+        raise unknown_choice(group, choice) from None
     return {key: cfg[key] for key in KEYS}, {group: cfg.hydra.runtime.choices[group] for group in GROUPS}
 
 
@@ -162,7 +166,9 @@ def _write_paper(cfg: DictConfig, settings: Mapping[str, Any], paper: str) -> Di
             OmegaConf.update(cfg, key, value, merge=True)
         except OmegaConfBaseException as error:
             where = getattr(error, "full_key", None) or key
-            raise ConfigError(f"conf/paper/{paper}.yaml: found a setting for '{where}', which does not exist") from None
+            raise ConfigError(
+                f"{shown(f'paper/{paper}')}: found a setting for '{where}', which does not exist"
+            ) from None
     return cfg
 
 
@@ -214,7 +220,7 @@ def unknown_key(cfg: DictConfig, key: str, valid: Sequence[str] = KEYS) -> Confi
     while parent and not isinstance(OmegaConf.select(cfg, parent), DictConfig):
         parent, _, _ = parent.rpartition(".")
     names = {str(name) for name in OmegaConf.select(cfg, parent)} if parent else set(valid)
-    return ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(sorted(names)) or '(none)'}")
+    return ConfigError(f"{key}: found an unknown key, {one_of(key.rpartition('.')[2], sorted(names))}")
 
 
 def runner_settings(values: Mapping[str, Any]) -> Runner:

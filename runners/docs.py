@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 
 from bench.component import explanations
 from runners.compose import RunSettings
-from runners.config_tree import CONFIGS, GROUPS, PARTS, choices, read
+from runners.config_tree import CONFIGS, GROUPS, PARTS, read, suite_choices
 from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
 from runners.pool import Runner
@@ -57,7 +57,7 @@ def configure_page() -> str:
         parts += [f"## {title}\n", _marked(_head(name)) + "\n", _table(own, about)]
     for group in GROUPS:
         parts.append(f"## `{group}`\n\n{_ABOUT[group]}\n")
-        for choice in choices(group):
+        for choice in suite_choices(group):
             name = f"{group}/{choice}"
             parts.append(f"### `{group}={choice}`\n\n{_marked(_head(name))}\n")
             values = {} if group == "paper" else _values(name)

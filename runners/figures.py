@@ -11,7 +11,7 @@ from bench.errors import ConfigError
 from bench.report.labels import canonical
 from bench.report.reading import READING, Reading
 from runners.compose import Run, from_overrides
-from runners.config_tree import choices, read
+from runners.config_tree import choices, one_of, placed, read, suite_choices, unknown_choice
 from runners.papers import load_paper, published
 
 if TYPE_CHECKING:  # slow to import
@@ -40,8 +40,8 @@ class LabelledRun:
 
 
 def figure_names(paper: str | None = None) -> list[str]:
-    """Return the names ``paper/figure`` of all figures, or of those of one paper."""
-    return [name for name in choices("figure") if paper is None or name.startswith(f"{paper}/")]
+    """Return the names ``paper/figure`` of the suite's figures, or of all of one paper, which may be a user's own."""
+    return suite_choices("figure") if paper is None else [n for n in choices("figure") if n.startswith(f"{paper}/")]
 
 
 def load_figure(name: str) -> "Figure":
@@ -60,13 +60,22 @@ def load_figure(name: str) -> "Figure":
     """
     from bench.report.figure import read_figure
 
-    if name not in figure_names():
-        raise ConfigError(f"figure: found '{name}', expected one of: {', '.join(figure_names())}")
+    if name not in choices("figure"):
+        raise unknown_choice("figure", name)
+    with placed(f"figure/{name}"):
+        return read_figure(_filled(name))
+
+
+def _filled(name: str) -> dict[str, Any]:
+    """Return what the file says, with what it takes from elsewhere."""
     config: Any = read(f"figure/{name}")
     if "like" in config:
         config = OmegaConf.merge(read(f"figure/{config.paper}/{config.like}"), config)
     figure: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
     figure.pop("like", None)
+    for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
+        if figure.setdefault(key, expected) != expected:
+            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', as its file is called")
     for block in figure.get("runs", []):
         for axis, entry in block.items():
             block[axis] = _shared_labels(name, axis, entry)
@@ -77,7 +86,7 @@ def load_figure(name: str) -> "Figure":
     figure["claims"] = [claim for template in figure.get("claims", []) for claim in claims_for_each(template)]
     if "published" in figure:
         figure["published"] = published(figure["paper"], figure["published"])
-    return read_figure(figure)
+    return figure
 
 
 def claims_for_each(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -104,9 +113,7 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
     known: dict[str, Any] = load_paper(name.partition("/")[0])["labels"].get(axis, {})
     for label in known if entry == "all" else entry:
         if label not in known:
-            raise ConfigError(
-                f"conf/figure/{name}.yaml: found the {axis} '{label}', expected one of: {', '.join(known) or '(none)'}"
-            )
+            raise ConfigError(f"found the {axis} '{label}', {one_of(label, known)}")
     return {label: known[label] for label in (known if entry == "all" else entry)}
 
 
@@ -119,9 +126,7 @@ def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) 
         return reading
     known: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
     if reading not in known:
-        raise ConfigError(
-            f"conf/figure/{name}.yaml: found the reading '{reading}', expected one of: {', '.join(known) or '(none)'}"
-        )
+        raise ConfigError(f"found the reading '{reading}', {one_of(reading, known)}")
     there = {axis: {label for block in runs for label, _ in _labels(block.get(axis, {}))} for axis in _axes(runs)}
     entry = dict(known[reading])
     overrides = []
@@ -160,7 +165,8 @@ def expand(figure: Mapping[str, Any], scale: str, extra: list[str], *, readings:
             if any(labels.get(axis) in out for axis, out in left_out.items()):
                 continue
             overrides = [f"paper={figure['paper']}", *own, *smaller]
-            run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
+            with placed(f"figure/{figure['paper']}/{figure.get('name')}"):
+                run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
             drawn.append(LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run))
     return drawn
 

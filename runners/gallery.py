@@ -16,7 +16,7 @@ from bench.report.figure import Figure
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.published import published_overview, published_text
 from bench.report.tables import to_csv
-from runners.config_tree import CHECKOUT
+from runners.config_tree import CHECKOUT, choices
 from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
 from runners.store import results_folder, write_text
@@ -44,8 +44,9 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
         When results cannot be read, or pages cannot be written.
     """
     figures, about = _configured()
-    papers = read(folder, figures, about)
-    claims, numbers = overview(papers), published_overview(figures, folder)
+    suite = {name: figures[name] for name in figure_names()}
+    papers = read(folder, figures, about, suite)
+    claims, numbers = overview(papers), published_overview(suite, folder)
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
@@ -62,9 +63,20 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
 @cache
 def _configured() -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return all figures, and what the configuration says of their papers: reading them takes a second."""
+    """Return all figures, and what the configuration says of their papers: reading them takes a second.
+
+    A figure of a user's own that cannot be read is left out, with a sentence: it does not stop the others.
+    """
     figures = {name: load_figure(name) for name in figure_names()}
-    return figures, {paper: load_paper(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
+    about = {paper: load_paper(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
+    for name in set(choices("figure")) - set(figures):
+        paper = name.partition("/")[0]
+        try:
+            about[paper] = load_paper(paper)
+            figures[name] = load_figure(name)
+        except BenchError as error:
+            print("error:", one_line(error), file=sys.stderr)
+    return figures, about
 
 
 def main() -> int:

@@ -9,9 +9,10 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from bench.errors import ConfigError
-from runners.config_tree import choices, read
+from runners.config_tree import choices, one_of, placed, read, shown, unknown_choice
 
 SOURCES = ("stated", "code", "assumed")
+_KEYS = ("name", "title", "authors", "summary", "finding", "headline", "rests_on", "labels", "readings", "settings")
 
 
 @cache
@@ -31,11 +32,14 @@ def load_paper(name: str) -> dict[str, Any]:
         When there is no such paper, or a setting has no source or two.
     """
     if name not in choices("paper"):
-        raise ConfigError(f"paper: found '{name}', expected one of: {', '.join(choices('paper'))}")
-    paper: dict[str, Any] = OmegaConf.to_container(read(f"paper/{name}"))  # type: ignore[assignment]
-    file = f"conf/paper/{name}.yaml"
+        raise unknown_choice("paper", name)
+    paper: Any = OmegaConf.to_container(read(f"paper/{name}"))
+    file = shown(f"paper/{name}")
+    with placed(f"paper/{name}"):
+        for key in [key for key in paper if key not in _KEYS]:
+            raise ConfigError(f"found the key '{key}', {one_of(key, _KEYS)}")
     settings, sources = OmegaConf.create(), {}
-    for block in paper["settings"]:
+    for block in paper.get("settings", []):
         source = block.pop("source", None)
         if not isinstance(source, list) or len(source) != 2 or source[0] not in SOURCES:
             raise ConfigError(
@@ -95,10 +99,10 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     ConfigError
         When there is no such table or label.
     """
-    where = f"conf/figure/{paper}: published"
+    where = "published"
     tables = _printed(paper)
     if wanted["table"] not in tables:
-        raise ConfigError(f"{where}.table: found '{wanted['table']}', expected one of: {', '.join(tables)}")
+        raise ConfigError(f"{where}.table: found '{wanted['table']}', {one_of(wanted['table'], tables)}")
     table = tables[wanted["table"]]
     axes: list[str] = table["axes"]
     numbers = {tuple(key): value for key, value in _numbers(table["values"], len(axes))}
@@ -112,7 +116,7 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
         shown.append({str(label): [own] if isinstance(own, str) else own for label, own in labels.items()})
         for own in itertools.chain(*shown[-1].values()):
             if own not in known:
-                raise ConfigError(f"{where}.{axis}: found '{own}', expected one of: {', '.join(known)}")
+                raise ConfigError(f"{where}.{axis}: found '{own}', {one_of(own, known)}")
     found = []
     for point in itertools.product(*shown):
         keys = itertools.product(*(columns[label] for columns, label in zip(shown, point, strict=True)))

@@ -31,9 +31,11 @@ _LEFTOVER_SECONDS = 600.0
 
 
 def results_folder() -> Path:
-    """Return ``BENCH_RESULTS_DIR`` if it is set, else ``results`` in the checkout, or in the current folder if none."""
+    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout that this lies in."""
     given = os.environ.get("BENCH_RESULTS_DIR")
-    return Path(given).expanduser() if given else (CHECKOUT or Path.cwd()) / "results"
+    here = Path.cwd()
+    is_inside = CHECKOUT is not None and here.is_relative_to(CHECKOUT)
+    return Path(given).expanduser() if given else (CHECKOUT if CHECKOUT and is_inside else here) / "results"
 
 
 def write_bytes(path: Path, content: bytes) -> None:

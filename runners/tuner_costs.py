@@ -17,7 +17,7 @@ from bench.report.tables import to_markdown
 from bench.seeding import Seeds
 from runners.capture import environment
 from runners.compose import from_overrides
-from runners.config_tree import CONF, choices
+from runners.config_tree import CONF, suite_choices
 from runners.experiment import build
 from runners.store import results_folder, write_text
 
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("tuner", nargs="*", help="names, as in tuner=...; default: all")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds after which a run is given up")
     options = parser.parse_args(arguments)
-    names = options.tuner or [name for name in choices("tuner") if NO_NUMBER.get(name, "?")]
+    names = options.tuner or [name for name in suite_choices("tuner") if NO_NUMBER.get(name, "?")]
     with hydra.initialize_config_dir(CONF, version_base="1.3"), threadpool_limits(1):
         table = costs(names, options.limit)
     machine = environment()

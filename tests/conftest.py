@@ -12,6 +12,8 @@ from commands import ROOT
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own files
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and then in every child
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

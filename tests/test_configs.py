@@ -4,9 +4,11 @@ import dataclasses
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import registry
 from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 from rendered import tables
@@ -18,11 +20,13 @@ from bench.space import HyperParameter
 from runners import compose as compose_module
 from runners import figures, papers
 from runners.compose import from_config, from_overrides
-from runners.config_tree import PARTS, read
+from runners.config_tree import PARTS, choices, read
 from runners.experiment import build
 from runners.figures import expand, figure_names, load_figure
+from runners.gallery import write_gallery
 from runners.papers import leaves, load_paper, published
 from runners.reproduce_figure import settings_table
+from runners.store import results_folder
 
 PAPERS = registry.names("paper")
 
@@ -174,7 +178,7 @@ def test_published_numbers_are_chosen_and_renamed():
     (odd,) = [one for one in published("opl_hpo", {"table": "table3"}) if "note" in one]
     assert (odd["value"], odd["beta0"]) == (0.831, "3")
     assert {one["what"] for one in published("online_hpo", {"table": "table1"})} == {"mean", "std"}
-    with pytest.raises(ConfigError, match="table: found 'tabel', expected one of: regret, "):
+    with pytest.raises(ConfigError, match=r"table: found 'tabel', did you mean 'table3'\? expected one of: regret, "):
         published("cdt", {"table": "tabel"})
     with pytest.raises(ConfigError, match="method: found 'nobody', expected one of: TL / Syndicated, OP"):
         published("cdt", {"table": "regret", "method": ["nobody"]})
@@ -192,7 +196,8 @@ def test_labels_come_from_the_paper_and_the_rest_from_a_figure_like_it(monkeypat
     wrong = OmegaConf.create({"name": "figure2", "paper": "cdt", "runs": [{"panel": ["LinUCB, simulatoin"]}]})
     monkeypatch.setattr(figures, "read", lambda name: wrong)
     with pytest.raises(
-        ConfigError, match=r"figure2\.yaml: found the panel 'LinUCB, simulatoin', expected one of: LinUCB, "
+        ConfigError,
+        match=r"figure2\.yaml: found the panel 'LinUCB, simulatoin', did you mean 'LinUCB, simulation'\? expected",
     ):
         load_figure("cdt/figure2")
 
@@ -283,3 +288,70 @@ def test_a_reading_that_the_paper_does_not_have(monkeypatch):
     monkeypatch.setattr(figures, "read", lambda name: OmegaConf.create(wrong))
     with pytest.raises(ConfigError, match=r"figure2\.yaml: found the reading 'as printde', expected one of: as prin"):
         load_figure("cdt/figure2")
+
+
+MINE = {
+    "tuner/mine": "_target_: bench.tuners.cdt.CDT\nradius_scale: 0.5\n",
+    "paper/mine": "name: mine\nsettings: [{source: [assumed, here], horizon: 70}]\n",
+    "published/mine": "table1: {axes: [method], values: {CDT: 12.5}}\n",
+    "figure/mine/first": """kind: curves
+column: regret
+published: {table: table1, method: {Mine: CDT}}
+runs: [{method: {Mine: [tuner=mine], TL: [tuner=tl]}}]
+""",
+}
+
+
+@pytest.fixture(params=["conf", "BENCH_CONF_DIR"])
+def private(request, monkeypatch, tmp_path):
+    """A folder outside of the checkout with a paper, a figure, published numbers and a tuner of a user's own."""
+    folder = tmp_path / ("conf" if request.param == "conf" else "elsewhere")
+    for name, text in MINE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    if request.param != "conf":
+        monkeypatch.setenv("BENCH_CONF_DIR", str(folder))
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
+        yield folder
+    load_paper.cache_clear()
+
+
+def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
+    assert figure_names("mine") == ["mine/first"]
+    assert "mine/first" not in figure_names()
+    figure = load_figure("mine/first")
+    assert [(one["method"], one["value"]) for one in figure["published"]] == [("Mine", 12.5)]
+    first, _ = expand(figure, "paper", [])
+    assert first.run.settings.horizon == 70
+    assert first.run.experiment.settings["tuner"]["radius_scale"] == 0.5
+    claims = [{"claim": "1", "text": "more", "case": "all", "verdict": "holds"}]
+    results = Path("results", "mine", "first", "paper")
+    results.mkdir(parents=True)
+    (results / "manifest.json").write_text("{}")
+    pd.DataFrame(claims).to_csv(results / "claims.csv")
+    page, _ = write_gallery(results_folder())
+    assert page == Path.cwd() / "results" / "index.html"
+    assert "mine/first/index.html" in page.read_text()
+    assert "1 hold" not in page.read_text().partition('id="papers"')[0]
+    assert not page.with_name("claims.csv").exists()
+
+
+def test_a_name_that_the_suite_has_is_refused(private):
+    (private / "tuner" / "cdt.yaml").write_text("_target_: bench.tuners.cdt.CDT\nradius_scale: 3\n")
+    with pytest.raises(ConfigError, match=r"tuner/cdt\.yaml: found a file of this name in the suite, too"):
+        from_overrides(["tuner=cdt", "horizon=71"])
+
+
+def test_results_go_to_the_current_folder_or_to_the_checkout_around_it(monkeypatch, tmp_path):
+    monkeypatch.delenv("BENCH_RESULTS_DIR", raising=False)
+    for here, expected in [(tmp_path, tmp_path), (registry.CONF, registry.CONF.parent)]:
+        monkeypatch.chdir(here)
+        assert results_folder() == expected / "results"
+
+
+def test_a_conf_dir_that_is_no_folder_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("BENCH_CONF_DIR", str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match=r"BENCH_CONF_DIR: found '.*nowhere', expected a folder"):
+        choices("tuner")

@@ -8,7 +8,6 @@ import importlib.util
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -247,10 +246,6 @@ def write_files(page: Path, folder: Path) -> None:
 def test_quick_commands_run(page, tmp_path):
     commands = Commands(tmp_path)
     folder = commands.cwd
-    if any(path.startswith("conf/") for path, _ in files(page)):  # in a copy of the project, to which they belong
-        for name in ("bench", "runners", "conf"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        commands.environ["PYTHONPATH"] = str(folder)
     write_files(page, folder)
     environ = {**os.environ, "PYTHONPATH": str(ROOT), **commands.environ}
     environ.pop("BENCH_DATA_DIR", None)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import starmap
@@ -61,6 +61,8 @@ class Figure:
         Whether its page was made of just that.
     has_thumbnail
         Whether its small picture is there.
+    is_counted
+        Whether it counts in the suite's totals, which a user's own figures do not.
     """
 
     paper: str
@@ -70,6 +72,7 @@ class Figure:
     inputs: str = ""
     is_fresh: bool = False
     has_thumbnail: bool = False
+    is_counted: bool = True
 
     @property
     def first(self) -> Result | None:
@@ -145,6 +148,11 @@ class PaperPage:
         return self.name == OWN
 
     @property
+    def is_counted(self) -> bool:
+        """Whether it is one of the suite's papers."""
+        return any(figure.is_counted for figure in self.figures)
+
+    @property
     def made(self) -> list[Figure]:
         """The figures that have results."""
         return [figure for figure in self.figures if figure.results]
@@ -152,7 +160,8 @@ class PaperPage:
     @property
     def totals(self) -> dict[str, int]:
         """The number of cases by verdict, of results that allow conclusions."""
-        firsts = [figure.first for figure in self.figures if figure.first and not figure.first.caveat]
+        figures = [figure for figure in self.figures if figure.is_counted == self.is_counted]
+        firsts = [figure.first for figure in figures if figure.first and not figure.first.caveat]
         return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
 
     @property
@@ -169,7 +178,10 @@ class PaperPage:
 
 
 def read(
-    results: Path, figures: Mapping[str, Mapping[str, Any]], about: Mapping[str, Mapping[str, Any]] | None = None
+    results: Path,
+    figures: Mapping[str, Mapping[str, Any]],
+    about: Mapping[str, Mapping[str, Any]] | None = None,
+    counted: Collection[str] | None = None,
 ) -> list[PaperPage]:
     """Return all papers with their figures and what there is of their results.
 
@@ -182,6 +194,8 @@ def read(
     about
         By paper: ``title``, ``authors``, ``summary``, ``finding``, a sentence, and ``headline``, the ``figure`` and
         ``panel`` that its card shows. Papers are shown in this order, others after them.
+    counted
+        The names of the figures that count in totals; by default all.
     """
     about = about or {}
     names = sorted({*figures, *_found(results)}, key=_order)
@@ -198,7 +212,9 @@ def read(
         config = figures.get(name, {})
         known = read_figure(config) if config.get("kind") else None
         made = [Result(folder, known) for folder in _scales(results / name)]
-        papers[paper].figures.append(Figure(paper, figure, config, sorted(made, key=lambda result: result.order)))
+        results_of = sorted(made, key=lambda result: result.order)
+        is_counted = counted is None or name in counted
+        papers[paper].figures.append(Figure(paper, figure, config, results_of, is_counted=is_counted))
     comparisons = [_comparison(path) for path in sorted(results.glob(f"{OWN}/*/comparison.json"))]
     pages = list(papers.values())
     if comparisons:
@@ -255,7 +271,7 @@ def build(
     templates = {name: environment().get_template(f"{name}.html.j2") for name in names}
     of_papers = [page for page in papers if not page.is_own]
     every = [figure for page in of_papers for figure in page.figures]
-    totals = {verdict: sum(page.totals[verdict] for page in of_papers) for verdict in VERDICTS}
+    totals = {verdict: sum(page.totals[verdict] for page in of_papers if page.is_counted) for verdict in VERDICTS}
     common = {"papers": of_papers, "totals": totals, "figures": every}
     choices = {part: sorted({own for f in every if f.first for own in f.first.choices[part]}) for part in PARTS}
     own = [figure for page in papers if page.is_own for figure in page.figures]

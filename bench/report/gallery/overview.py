@@ -14,7 +14,7 @@ _COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", *_COUNTS)
 
 
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
-    """Return a row for each claim of each figure that has a reference result, the largest scale there is.
+    """Return a row for each claim of each figure of the suite that has a reference result, the largest scale there is.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     for paper in papers:
         for figure in paper.figures:
             reference = next((result for result in figure.results if result.is_reference), None)
-            if reference is None:
+            if reference is None or not figure.is_counted:
                 continue
             for cases in reference.grouped_claims():
                 found = [case["verdict"] for case in cases]
