@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,10 @@ from omegaconf.errors import OmegaConfBaseException
 from bench.errors import BenchError, ConfigError, one_line
 from runners.compose import unknown_key
 from runners.config_tree import CONF, GROUPS, check_choices, path_of, unknown_choice, user_folder
+
+_STOPPED = "stopped; finished work is kept, rerun to resume"
+_GRACE_SECONDS = 8.0
+"""How long workers may take to stop."""
 
 
 def main(name: str, job: Callable[[DictConfig], bool]) -> int:
@@ -60,25 +65,65 @@ def command(name: str, job: Callable[[], bool]) -> int:
     An error that a user can mend is one sentence on stderr; so are Ctrl-C, SIGTERM and a closed output pipe.
     """
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
-    signal.signal(signal.SIGTERM, _interrupt)
+    stop = _Stop()
     try:
         user_folder()
         good = job()
         sys.stdout.flush()
-    except (HydraException, OmegaConfBaseException, BenchError) as error:
+    except BaseException as error:
+        if stop.asked or isinstance(error, KeyboardInterrupt):  # in compiled code it may have become another error
+            print(_STOPPED, file=sys.stderr)
+            return 130
+        if isinstance(error, BrokenPipeError):
+            return _unread()
+        if not isinstance(error, HydraException | OmegaConfBaseException | BenchError):
+            raise
         print("error:", one_line(_one_sentence(error, name)), file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        return _unread()
+    finally:
+        stop.end()
     return 0 if good else 1
 
 
-def _interrupt(*_: Any) -> None:
-    """Treat a batch system's SIGTERM like Ctrl-C: what is finished is kept."""
-    raise KeyboardInterrupt
+class _Stop:
+    """Ctrl-C and a batch system's SIGTERM: what is finished is kept, and workers are stopped.
+
+    The first raises KeyboardInterrupt. Where that is lost (an exception in a destructor, a callback or compiled code)
+    or takes too long, and at the second, the process ends at once: its workers end with it.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._hook = sys.unraisablehook
+        sys.unraisablehook = self._unraisable
+        self._before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def end(self) -> None:
+        """Undo it; a process that was stopped is not to be stopped again while it ends."""
+        sys.unraisablehook = self._hook
+        for number, before in self._before.items():
+            signal.signal(number, signal.SIG_IGN if self.asked else before)
+
+    def _interrupt(self, *_: Any) -> None:
+        if self.asked:
+            _leave()
+        self.asked = True
+        timer = threading.Timer(_GRACE_SECONDS, _leave)
+        timer.daemon = True
+        timer.start()
+        raise KeyboardInterrupt
+
+    def _unraisable(self, unraisable: Any) -> None:
+        if self.asked:
+            _leave()
+        self._hook(unraisable)
+
+
+def _leave() -> None:
+    """End this process at once."""
+    show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
+    os.write(2, f"{show_cursor}{_STOPPED}\n".encode())
+    os._exit(130)
 
 
 def _unread() -> int:

@@ -1,6 +1,5 @@
 """Running many repetitions of many experiments on all processors, and keeping each as soon as it is there."""
 
-import os
 import time
 import traceback
 from collections import deque
@@ -15,14 +14,9 @@ from runners.capture import environment
 from runners.experiment import Experiment, build, part_classes, play
 from runners.experiment import check as check_experiment
 from runners.live import LiveRun
-from runners.pool import Runner, end_with, limit_threads, one_thread, pool, time_limit, workers
+from runners.pool import Runner, Task, WorkerDiedError, one_thread, time_limit, workers
 from runners.progress import progress_bar
 from runners.store import Store
-
-POLL_SECONDS = 0.2
-"""How often to look whether another process has finished."""
-
-_IDLE_DEATHS = 2
 
 Key = tuple[str, int]
 """A repetition: the name of its run, and its number."""
@@ -76,32 +70,17 @@ class Answer(NamedTuple):
     """
 
     key: Hashable
-    status: Literal["new", "done", "busy", "failed", "called"]
+    status: Literal["new", "done", "failed", "called"]
     error: str = ""
     value: Any = None
     seconds: float = 0.0
 
 
-class _Pair(NamedTuple):
-    experiment: Experiment
-    repetition: int
-
-    @property
-    def key(self) -> Key:
-        return self.experiment.run_id, self.repetition
-
-
-class _Call(NamedTuple):
-    key: Hashable
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-
 class FanOut:
-    """One pool of workers for repetitions and other calls; more of both can be added while answers come.
+    """Workers for repetitions and other calls; more of both can be added while answers come.
 
-    What another live process is running is waited for, and taken over if that process dies. A repetition that fails is
-    recorded with its traceback, and the others go on.
+    A repetition that fails is recorded with its traceback, and the others go on. Another process that works on the
+    same folder does no harm: a repetition that both run has the same bytes.
 
     Parameters
     ----------
@@ -124,14 +103,10 @@ class FanOut:
         self._store = store
         self._jobs = jobs
         self._runner = runner or Runner()
-        self._queue: deque[_Pair | _Call] = deque()
-        self._suspects: deque[_Pair | _Call] = deque()
-        self._busy: list[_Pair] = []
-        self._earlier: dict[str, dict[int, dict[str, Any]]] = {}
-        self._asked: set[Key] = set()
+        self._queue: deque[Task] = deque()
+        self._asked: dict[Key, Experiment] = {}
         self._classes: set[Any] = set()
-        self._data: dict[str, list[_Call] | None] = {}
-        self._idle = 0
+        self._waiting: dict[str, list[Task] | None] = {}
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -154,34 +129,26 @@ class FanOut:
             Whether to start its parts once, before anything is run or written, to find what a user can mend: the
             error is then raised by `answers`.
         """
-        pairs = [_Pair(experiment, repetition) for repetition in repetitions]
-        pairs = [pair for pair in pairs if pair.key not in self._asked]
-        self._asked |= {pair.key for pair in pairs}
-        if not pairs:
+        numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
+        if not numbers:
             return
-        call = _Call(("prepared", experiment.run_id, pairs[0].repetition), _prepare, (experiment, pairs, check))
+        self._asked |= {(experiment.run_id, number): experiment for number in numbers}
+        prepare = Task(("prepared", experiment.run_id, numbers[0]), _prepare, (experiment, numbers, check))
         data = None if self._jobs == 1 or experiment.fingerprint is None else repr(experiment.settings["env"])
-        if data is None:
-            if check:
-                self._queue.append(call)
-            else:
-                self._ready(pairs)
-        elif data not in self._data:
-            self._data[data] = []
-            self._queue.append(call)
-        elif (waiting := self._data[data]) is not None:
-            waiting.append(call)
-        elif check:
-            self._queue.append(call)
+        if data is not None and data not in self._waiting:
+            self._waiting[data] = []
+            self._queue.append(prepare)
+        elif data is not None and (waiting := self._waiting[data]) is not None:
+            waiting.append(prepare)
         else:
-            self._ready(pairs)
+            self._go_on(prepare)
 
     def call(self, key: Hashable, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
-        self._queue.appendleft(_Call(key, function, arguments))
+        self._queue.appendleft(Task(key, function, arguments))
 
     def answers(self) -> Iterator[Answer]:
-        """Yield one answer for everything that is asked for, in the order in which they come.
+        """Yield one answer for everything that is asked for, as they come; to be called while `running`.
 
         Raises
         ------
@@ -190,131 +157,55 @@ class FanOut:
         BenchError
             What a check or a call raises.
         """
-        while True:
-            if self._queue:
-                answers = self._run(self._queue)
-            elif self._suspects:  # each in a pool of its own, where it does no harm to others
-                answers = self._run(deque([self._suspects.popleft()]), alone=True)
-            elif self._busy:
-                answers = self._look()
-            else:
-                return
-            for answer in answers:
-                if isinstance(answer.key, tuple) and answer.key[0] == "prepared":
-                    self._prepared(*answer.value)
+        with workers(self._runner, self._jobs) as pool:
+            for task, future in pool.run(self._queue):
+                if task.function is _prepare:
+                    future.result()
+                    self._prepared(*task.arguments[:2])
+                elif task.key not in self._asked:
+                    yield Answer(task.key, "called", value=future.result())
                 else:
-                    yield answer
+                    try:
+                        yield future.result()
+                    except WorkerDiedError as error:
+                        yield self._lost(*task.arguments[:2], error)
 
-    def _ready(self, pairs: list[_Pair]) -> None:
+    def _go_on(self, prepare: Task) -> None:
+        """Queue an experiment whose data is there: its check if it has one, else its repetitions."""
+        experiment, numbers, check = prepare.arguments
+        if check:
+            self._queue.append(prepare)
+        else:
+            self._ready(experiment, numbers)
+
+    def _prepared(self, experiment: Experiment, numbers: list[int]) -> None:
+        """Go on with an experiment whose data is prepared, and with those that wait for the same data."""
+        data = repr(experiment.settings["env"])
+        waiting = self._waiting.get(data)
+        if waiting is not None:
+            self._waiting[data] = None
+            for prepare in waiting:
+                self._go_on(prepare)
+        self._ready(experiment, numbers)
+
+    def _ready(self, experiment: Experiment, numbers: list[int]) -> None:
         """Queue repetitions that nothing has to be prepared for."""
-        experiment = pairs[0].experiment
-        run_id = experiment.run_id
-        self._store.prepare(run_id, experiment.identity)
-        if run_id not in self._earlier:
-            self._earlier[run_id] = self._store.failures(run_id)
+        self._store.prepare(experiment.run_id, experiment.identity)
+        limit = self._runner.time_limit
+        tasks = [
+            Task((experiment.run_id, number), _repeat, (experiment, number, self._store, limit)) for number in numbers
+        ]
         classes = tuple(part_classes(experiment.settings).values())
         if classes not in self._classes:  # soon, so that workers compile different things and not all the same
             self._classes.add(classes)
-            self._queue.appendleft(pairs.pop(0))
-        self._queue.extend(pairs)
+            self._queue.appendleft(tasks.pop(0))
+        self._queue.extend(tasks)
 
-    def _prepared(self, experiment: Experiment, pairs: list[_Pair], check: bool) -> None:
-        """Go on with an experiment whose data is prepared, and with those that wait for the same data."""
-        data = repr(experiment.settings["env"])
-        waiting = self._data.get(data)
-        if waiting is not None:
-            self._data[data] = None
-            for call in waiting:
-                if call.arguments[2]:
-                    self._queue.append(call)
-                else:
-                    self._ready(call.arguments[1])
-        self._ready(pairs)
-
-    def _run(self, queue: deque[_Pair | _Call], alone: bool = False) -> Iterator[Answer]:
-        """Run what is queued in one pool, or in this process for one job, and yield answers as they come.
-
-        When a worker dies (out of memory, a crash in compiled code), joblib gives up the whole pool. Whatever was
-        running is then run once more, alone; what is lost there, too, has failed.
-        """
-        from joblib import delayed  # slow to import
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-        handed: dict[Hashable, _Pair | _Call] = {}
-        answered = False
-
-        def calls() -> Iterator[Any]:
-            while queue:  # also what is added while the others run
-                one = queue.popleft()
-                handed[one.key] = one
-                yield delayed(_do)(one, self._store, os.getpid(), self._runner.time_limit)
-
-        try:
-            n_workers = 1 if self._jobs == 1 else max(2, self._jobs)  # never here: it might crash
-            for answer in pool(self._runner, n_workers)(calls()):
-                one = handed.pop(answer.key)
-                answered = True
-                if answer.status == "busy" and isinstance(one, _Pair):
-                    self._busy.append(one)
-                else:
-                    yield answer
-        except Exception as error:
-            if not isinstance(error, TerminatedWorkerError) and type(error).__name__ != "KilledWorker":  # dask's
-                raise
-            began = [one for one in handed.values() if isinstance(one, _Call) or self._store.claimed(*one.key)]
-            rest = [one for one in handed.values() if one not in began]
-            self._idle = 0 if answered or began else self._idle + 1
-            lost = began if alone else []
-            if self._idle > _IDLE_DEATHS:
-                lost, rest = [*lost, *rest, *queue], []
-                queue.clear()
-            elif not alone:
-                self._suspects.extend(began)
-            (self._suspects if alone else self._queue).extendleft(reversed(rest))
-            for one in lost:
-                answer = self._lost(one, error)
-                if answer.status != "busy":
-                    yield answer
-
-    def _lost(self, one: _Pair | _Call, death: Exception) -> Answer:
-        """Record what was lost with a second worker."""
-        error = TaskError(
-            f"found that its worker process died, and another one, too ({type(death).__name__}), for instance for lack "
-            "of memory, expected it to end"
-        )
-        if isinstance(one, _Call):
-            raise error
-        with self._store.claim(*one.key) as mine:  # and leave no claim of the dead behind
-            if mine:
-                return _failed(self._store, one, error, str(death))
-        self._busy.append(one)  # it is another process's, or was finished just before
-        return Answer(one.key, "busy")
-
-    def _look(self) -> Iterator[Answer]:
-        """Wait for what other processes have claimed, until there is something to run."""
-        while self._busy and not self._queue:
-            waiting = []
-            for pair in self._busy:
-                answer = self._fate(pair)
-                if answer.status == "busy":
-                    waiting.append(pair)
-                else:
-                    yield answer
-            # Their process has died
-            free = {pair.key for pair in waiting if _is_free(self._store, pair)}
-            self._queue.extend(pair for pair in waiting if pair.key in free)
-            self._busy = [pair for pair in waiting if pair.key not in free]
-            if self._busy and not self._queue:
-                time.sleep(POLL_SECONDS)
-
-    def _fate(self, pair: _Pair) -> Answer:
-        """Return what has become of a repetition that another process has claimed."""
-        if self._store.path(*pair.key).exists():
-            return Answer(pair.key, "done")
-        failure = self._store.failure(*pair.key)
-        if failure and failure != self._earlier[pair.experiment.run_id].get(pair.repetition, {}):
-            return Answer(pair.key, "failed", failure.get("error", ""))
-        return Answer(pair.key, "busy")
+    def _lost(self, experiment: Experiment, repetition: int, error: WorkerDiedError) -> Answer:
+        """Record a repetition whose worker died twice, unless its result was written before that."""
+        if self._store.path(experiment.run_id, repetition).is_file():
+            return Answer((experiment.run_id, repetition), "new")
+        return _failed(self._store, experiment, repetition, error, str(error.__cause__))
 
 
 def run_all(
@@ -348,7 +239,7 @@ def run_all(
     state = {run_id: Result(experiments[run_id]) for run_id in wanted}
     missing: list[tuple[Experiment, list[int]]] = []
     for run_id, number in wanted.items():
-        state[run_id].done = store.done(run_id) & set(range(number))
+        state[run_id].done = store.sound(run_id, range(number))
         missing.append((experiments[run_id], sorted(set(range(number)) - state[run_id].done)))
     missing.sort(key=lambda one: -one[0].settings["horizon"])  # no long one is left to the end
     total = sum(len(numbers) for _, numbers in missing)
@@ -387,42 +278,32 @@ def _by_work(work: Sequence[tuple[Experiment, int]], state: dict[str, Result]) -
     return results
 
 
-def _is_free(store: Store, pair: _Pair) -> bool:
-    with store.claim(*pair.key) as mine:
-        return mine
+def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
+    """Run one repetition, unless another process has done so, and keep its result or its failure."""
+    key = experiment.run_id, repetition
+    if store.path(*key).is_file():
+        return Answer(key, "done")
+    start = time.perf_counter()
+    try:
+        _check_identity(experiment)
+        with time_limit(limit):
+            trace = play(experiment, repetition)
+        columns = trace.columns()
+        if not columns:
+            raise TaskError("found no round at all before the log's end, expected at least one")
+    except (Exception, SystemExit) as error:
+        return _failed(store, experiment, repetition, error, traceback.format_exc())
+    seconds = time.perf_counter() - start
+    store.write(*key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
+    return Answer(key, "new", seconds=seconds)
 
 
-def _do(one: _Pair | _Call, store: Store, parent: int, limit: float | None) -> Answer:
-    """Run one repetition, unless it is claimed or done, and keep its result or its failure; or make a call."""
-    end_with(parent)
-    if isinstance(one, _Call):
-        limit_threads()
-        return Answer(one.key, "called", value=one.function(*one.arguments))
-    with store.claim(*one.key) as mine:
-        if not mine:
-            return Answer(one.key, "busy")
-        limit_threads()
-        start = time.perf_counter()
-        try:
-            _check_identity(one.experiment)
-            with time_limit(limit):
-                trace = play(one.experiment, one.repetition)
-            columns = trace.columns()
-            if not columns:
-                raise TaskError("found no round at all before the log's end, expected at least one")
-        except (Exception, SystemExit) as error:
-            return _failed(store, one, error, traceback.format_exc())
-        seconds = time.perf_counter() - start
-        store.write(*one.key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
-    return Answer(one.key, "new", seconds=seconds)
-
-
-def _failed(store: Store, pair: _Pair, error: BaseException, trace: str) -> Answer:
+def _failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str) -> Answer:
     first_line = str(error).strip().partition("\n")[0]
     text = first_line if isinstance(error, BenchError) else f"{type(error).__name__}: {first_line}".removesuffix(": ")
-    record = {"error": text, "traceback": trace, "repetition": pair.repetition, "settings": pair.experiment.settings}
-    store.fail(*pair.key, record)
-    return Answer(pair.key, "failed", text)
+    record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
+    store.fail(experiment.run_id, repetition, record)
+    return Answer((experiment.run_id, repetition), "failed", text)
 
 
 _checked: set[str] = set()
@@ -441,11 +322,10 @@ def _check_identity(experiment: Experiment) -> None:
     _checked.add(experiment.run_id)
 
 
-def _prepare(experiment: Experiment, pairs: list[_Pair], check: bool) -> tuple[Experiment, list[_Pair], bool]:
+def _prepare(experiment: Experiment, _numbers: list[int], check: bool) -> None:
     """Start a task once, which prepares its data; what fails here is left to the repetitions, unless it is checked."""
     if check:
         check_experiment(experiment)
-    else:
-        with suppress(Exception):
-            build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))
-    return experiment, pairs, check
+        return
+    with suppress(Exception):
+        build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))

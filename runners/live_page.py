@@ -67,7 +67,7 @@ class Drawings:
         figure = read_figure(group.figure) if group.figure else self._of_runs(group.runs)
         own, done = [], []
         for run in group.runs:
-            numbers = sorted(self.store.done(run.run_id) & set(range(run.repetitions)))
+            numbers = sorted(number for number in self.store.done(run.run_id) if number < run.repetitions)
             there = [self._read(figure, run.run_id, number) for number in numbers]
             own.append([one for one in there if one is not None])
             done.append([number for number, one in zip(numbers, there, strict=True) if one is not None])

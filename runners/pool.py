@@ -6,10 +6,13 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from pydantic import PositiveFloat
 from threadpoolctl import threadpool_limits
@@ -17,12 +20,9 @@ from threadpoolctl import threadpool_limits
 from bench.component import component
 from bench.errors import ConfigError, TaskError
 
-if TYPE_CHECKING:  # slow to import
-    from joblib import Parallel
-
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _CONNECT_SECONDS = 15
-_has_workers = False
+_IDLE_SECONDS = 300
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""
 
@@ -34,7 +34,7 @@ class Runner:
     Parameters
     ----------
     backend
-        joblib's name of the back end: ``loky`` (processes on this machine) or ``dask`` (one or more machines).
+        ``loky`` (processes on this machine) or ``dask`` (one or more machines).
     scheduler
         dask only: the address of a running scheduler, such as ``tcp://node1:8786``. If None, workers are started on
         this machine.
@@ -47,7 +47,7 @@ class Runner:
     Raises
     ------
     ConfigError
-        When joblib has no such back end, or a scheduler is set for one other than dask.
+        When there is no such back end, or a scheduler is set for one other than dask.
     """
 
     backend: str = "loky"
@@ -57,49 +57,225 @@ class Runner:
 
     def __post_init__(self) -> None:
         if self.backend not in ("loky", "dask"):
-            from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS
-
-            known = sorted({*BACKENDS, *EXTERNAL_BACKENDS})
-            if self.backend not in known:
-                raise ConfigError(f"runner.backend: found {self.backend!r}, expected one of: {', '.join(known)}")
+            raise ConfigError(f"runner.backend: found {self.backend!r}, expected one of: dask, loky")
         if self.scheduler is not None and self.backend != "dask":
             raise ConfigError(f"runner.scheduler: found '{self.scheduler}' with {self.backend}, expected runner=dask")
 
-    @property
-    def has_own_workers(self) -> bool:
-        """Whether even a single job runs in another process."""
-        return self.backend == "dask"
+
+class Task(NamedTuple):
+    """A call to be made by a worker; its function and arguments are pickled."""
+
+    key: Hashable
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class WorkerDiedError(TaskError):
+    """The worker of a task died, and when the task was run once more, alone, its worker died again."""
+
+
+class Workers:
+    """Workers that tasks are handed to, a few at a time.
+
+    Parameters
+    ----------
+    jobs
+        Number of tasks that run at once.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._in_flight = 2 * jobs  # each has its next task at hand
+
+    def run(self, queue: deque[Task]) -> Iterator[tuple[Task, "Future[Any]"]]:
+        """Yield each task with its finished future, as they finish; tasks may be added to ``queue`` meanwhile.
+
+        When a worker dies (out of memory, a crash in compiled code), the tasks in flight are run once more at the end,
+        one at a time. What loses its worker then, too, has a `WorkerDiedError`.
+
+        Raises
+        ------
+        ConfigError
+            When there are no workers any more.
+        """
+        flying: dict[Future[Any], Task] = {}
+        suspects: deque[Task] = deque()
+        alone = False
+        while queue or flying or suspects:
+            if not flying:
+                alone = not queue
+            while queue and not alone and len(flying) < self._in_flight:
+                task = queue.popleft()
+                flying[self._submit(task)] = task
+            if alone and not flying:
+                task = suspects.popleft()
+                flying[self._submit(task)] = task
+            done, _ = wait(flying, _CONNECT_SECONDS, FIRST_COMPLETED)
+            if not done:
+                self._check()
+            for future in done:
+                task = flying.pop(future)
+                death = self._death(future)
+                if death and not alone:
+                    suspects.append(task)
+                    continue
+                if death:
+                    future = Future()
+                    future.set_exception(_died_twice(death))
+                yield task, future
+
+    def _submit(self, task: Task) -> "Future[Any]":
+        raise NotImplementedError
+
+    def _death(self, future: "Future[Any]") -> BaseException | None:
+        """Return what tells that the worker of a task died, None if it did not."""
+        return None
+
+    def _check(self) -> None:
+        """Raise an error if there are no workers any more."""
+
+
+def _died_twice(death: BaseException) -> WorkerDiedError:
+    error = WorkerDiedError(
+        f"found that its worker died twice ({type(death).__name__}), for instance for lack of memory, expected it to "
+        "finish"
+    )
+    error.__cause__ = death
+    return error
+
+
+class _InProcess(Workers):
+    """No worker: each task runs in this process when it is handed over."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self._in_flight = 1
+
+    def _submit(self, task: Task) -> "Future[Any]":
+        future: Future[Any] = Future()
+        try:
+            future.set_result(task.function(*task.arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class _Loky(Workers):
+    """Processes on this machine; when one dies, loky gives up all of them, and new ones are started."""
+
+    def __init__(self, jobs: int) -> None:
+        super().__init__(jobs)
+        self._jobs = jobs
+        # A worker that has grown large is replaced, which loses nothing
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
+
+    def _executor(self) -> Executor:
+        from joblib.externals.loky import get_reusable_executor  # slow to import
+
+        return get_reusable_executor(
+            self._jobs,
+            timeout=_IDLE_SECONDS,
+            initializer=end_with,
+            initargs=(os.getpid(),),
+            env=dict.fromkeys(_THREADS, "1"),
+        )
+
+    def _submit(self, task: Task) -> "Future[Any]":
+        with _no_interrupt():
+            while True:
+                with suppress(BrokenProcessPool):  # a worker has died just now
+                    return self._executor().submit(_in_one_thread, task.function, task.arguments)
+
+    def _death(self, future: "Future[Any]") -> BaseException | None:
+        error = future.exception()
+        return error if isinstance(error, BrokenProcessPool) else None
+
+    def stop(self) -> None:
+        """Kill the workers: finished results are on disk."""
+        self._executor().shutdown(wait=True, kill_workers=True)
+
+
+class _Dask(Workers):
+    """Workers of a dask scheduler, which replaces those that die."""
+
+    def __init__(self, jobs: int, client: Any) -> None:
+        super().__init__(jobs)
+        self._client = client
+        self._executor = client.get_executor(pure=False)
+        self._address = client.scheduler.address
+
+    def _submit(self, task: Task) -> "Future[Any]":
+        try:
+            future: Future[Any] = self._executor.submit(_in_one_thread, task.function, task.arguments, os.getpid())
+        except Exception:
+            raise self._lost() from None
+        return future
+
+    def _death(self, future: "Future[Any]") -> BaseException | None:
+        try:
+            error = future.exception()
+        except CancelledError:
+            raise self._lost() from None
+        return error if type(error).__name__ == "KilledWorker" else None
+
+    def _check(self) -> None:
+        try:
+            n_workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        except Exception:
+            raise self._lost() from None
+        if not n_workers:
+            raise _no_workers(self._address)
+
+    def _lost(self) -> ConfigError:
+        return ConfigError(
+            f"runner.scheduler: found that '{self._address}' does not respond any more, expected a running dask "
+            "scheduler; finished work is kept, rerun to resume"
+        )
+
+
+def _no_workers(address: str) -> ConfigError:
+    return ConfigError(
+        f"runner.scheduler: found no workers at '{address}', expected at least one, started with: dask worker {address}"
+    )
+
+
+_current: Workers | None = None
 
 
 @contextmanager
-def workers(runner: Runner, jobs: int) -> Iterator[None]:
+def workers(runner: Runner, jobs: int) -> Iterator[Workers]:
     """Provide workers inside the block and stop them at its end, also after an interruption.
 
-    A nested block uses the workers of the outer one, since starting them takes seconds.
+    With one job and without dask, tasks run in this process. A nested block uses the workers of the outer one, since
+    starting them takes seconds.
 
     Raises
     ------
     ConfigError
-        When dask is not installed, or the scheduler cannot be reached.
+        When dask is not installed, or the scheduler cannot be reached or has no workers.
     """
-    global _has_workers
-    if _has_workers:
-        yield
+    global _current
+    if _current is not None:
+        yield _current
         return
-    _has_workers = True
     try:
-        with _dask(runner.scheduler, jobs) if runner.backend == "dask" else nullcontext():
-            yield
+        if runner.backend == "dask":
+            with _dask(runner.scheduler, jobs) as _current:
+                yield _current
+        elif jobs == 1:
+            _current = _InProcess()
+            yield _current
+        else:
+            _current = processes = _Loky(jobs)
+            try:
+                yield processes
+            finally:
+                processes.stop()
     finally:
-        _has_workers = False
-        if runner.backend == "loky" and jobs > 1:
-            from joblib.externals.loky import get_reusable_executor
-
-            get_reusable_executor(reuse=True).shutdown(kill_workers=True)  # finished results are on disk
+        _current = None
 
 
 @contextmanager
-def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
+def _dask(scheduler: str | None, jobs: int) -> Iterator[Workers]:
     try:
         import dask
         from distributed import Client, LocalCluster
@@ -111,15 +287,18 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
         if name.partition(".")[0] in ("distributed", "tornado"):  # also after the cluster has stopped
             logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
-        "distributed.scheduler.allowed-failures": 1,  # a repetition whose worker died is run once more
+        "distributed.scheduler.allowed-failures": 0,  # `Workers` runs once more what was lost with a worker
+        "distributed.scheduler.worker-saturation": 1.0,  # so that only what was running is lost
         "distributed.worker.preload": [_QUIET],
     }
     with dask.config.set(settings):
         if scheduler is None:
             size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
-            with LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster, Client(cluster):
+            with _no_interrupt():  # inherited by the threads and processes that it starts
+                cluster = LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50)
+            with cluster, Client(cluster) as client:
                 try:
-                    yield
+                    yield _Dask(jobs, client)
                 except BaseException:  # do not wait for the workers: finished results are on disk
                     for nanny in cluster.workers.values():
                         nanny.auto_restart = False
@@ -136,34 +315,46 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[None]:
                 "dask scheduler, such as tcp://node1:8786"
             ) from None
         with client:
-            yield
-
-
-def pool(runner: Runner, jobs: int) -> "Parallel":
-    """Return a joblib ``Parallel`` that passes calls to the workers and yields results as they complete."""
-    from joblib import Parallel, parallel_config
-
-    # A worker that has grown large is replaced, which loses nothing
-    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
-    limits = {"inner_max_num_threads": 1} if runner.backend == "loky" and jobs > 1 else {}
-    try:
-        with parallel_config(backend=runner.backend, **limits):
-            n_jobs = -1 if runner.has_own_workers else jobs
-            return Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    except (ValueError, TypeError) as error:
-        raise ConfigError(
-            f"runner.backend: found '{runner.backend}' ({error}), expected one that yields results as they complete"
-        ) from None
+            try:
+                client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+            except TimeoutError:
+                raise _no_workers(scheduler) from None
+            yield _Dask(jobs, client)
 
 
 def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
     """Return what calls a function with each of some tuples, like `itertools.starmap`, but in workers, in any order."""
-    from joblib import delayed  # slow to import
 
     def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
-        yield from pool(runner, jobs)(delayed(function)(*item) for item in items) if items else ()
+        with workers(runner, jobs) as pool:
+            for _, future in pool.run(deque(Task(item, function, item) for item in items)):
+                yield future.result()
 
     return each
+
+
+def _in_one_thread(function: Callable[..., Any], arguments: tuple[Any, ...], parent: int | None = None) -> Any:
+    """Make a call, in a worker; ``parent`` is the process that the worker is to end with."""
+    if parent is not None:
+        end_with(parent)
+    limit_threads()
+    return function(*arguments)
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Hold back Ctrl-C, which the processes that are started inside inherit: a terminal sends it to them, too."""
+    from multiprocessing import resource_tracker
+
+    from joblib.externals.loky.backend import resource_tracker as loky_resource_tracker
+
+    for tracker in (resource_tracker, loky_resource_tracker):
+        tracker.ensure_running()  # when it starts, it lifts the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -275,7 +275,7 @@ class _Runs:
         self._progress.announce(work.name, work.plan.figure, _live_runs(work.drawn))
         for one in sorted(work.drawn, key=lambda one: -one.run.settings.horizon):
             experiment = one.run.experiment
-            there = self._store.done(experiment.run_id)
+            there = self._store.sound(experiment.run_id, range(one.run.settings.repetitions))
             if work.committed:
                 there |= work.committed.done(experiment.run_id)
             missing = []

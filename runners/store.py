@@ -1,13 +1,14 @@
 """Where results are kept: a folder for each run, a file for each repetition, written whole or not at all."""
 
-import fcntl
 import hashlib
 import json
 import os
 import re
+import shlex
+import sys
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,8 +25,6 @@ if TYPE_CHECKING:  # slow to import
 
 _RUN_ID = re.compile(r"[0-9a-f]{8,64}")
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
-_FAILED = re.compile(r"rep-(\d{5,9})\.failed\.json")
-_CLAIM = re.compile(r"rep-(\d{5,9})\.claim")
 _LEFTOVER_SECONDS = 600.0
 """Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
 
@@ -62,7 +61,7 @@ class Store:
     Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has
     ``rep-00007.parquet``, its trace, byte-identical however it was run, and ``rep-00007.json``: the seconds it took,
     the environment, and the digest that the trace is checked against whenever it is read. One that failed has
-    ``rep-00007.failed.json`` instead. ``rep-00007.claim`` is there while a repetition runs.
+    ``rep-00007.failed.json`` instead. Two processes may run the same repetition: the later file replaces an equal one.
 
     Parameters
     ----------
@@ -107,17 +106,44 @@ class Store:
                 with suppress(FileNotFoundError):  # another process clears away, too
                     if entry.name.endswith(".tmp") and now - entry.stat().st_mtime > _LEFTOVER_SECONDS:
                         os.unlink(entry.path)
-        for repetition in self._numbers(run_id, _CLAIM) & self.done(run_id):  # killed between its result and its claim
-            with self.claim(run_id, repetition):
-                pass
 
     def done(self, run_id: str) -> set[int]:
         """Return the repetitions that have a result; reading it shows whether it is sound."""
-        return self._numbers(run_id, _DONE)
+        folder = self.folder(run_id)
+        try:
+            with os.scandir(folder) as entries:
+                return {int(match[1]) for entry in entries if (match := _DONE.fullmatch(entry.name))}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be read ({error.strerror}), expected a folder") from None
 
-    def failures(self, run_id: str) -> dict[int, dict[str, Any]]:
-        """Return how repetitions failed when they were last run; those that did not are left out."""
-        return {repetition: self.failure(run_id, repetition) for repetition in self._numbers(run_id, _FAILED)}
+    def sound(self, run_id: str, repetitions: Collection[int]) -> set[int]:
+        """Return those of some repetitions that have a sound result; damaged ones are named on stderr and deleted.
+
+        Raises
+        ------
+        StoreError
+            When folders or links stand in the place of results.
+        """
+        sound, damaged, strange = set(), [], []
+        for repetition in sorted(self.done(run_id) & set(repetitions)):
+            path = self.path(run_id, repetition)
+            try:
+                self._content(run_id, repetition)
+            except StoreError:
+                (strange if path.is_dir() or path.is_symlink() else damaged).append(path)
+            else:
+                sound.add(repetition)
+        if strange:
+            raise StoreError(
+                f"{self.folder(run_id)}: found folders or links in the place of results, expected files; delete them: "
+                f"{shlex.join(['rm', '-r', *map(str, strange)])}"
+            )
+        if damaged:
+            names = ", ".join(path.name for path in damaged)
+            print(f"{self.folder(run_id)}: damaged results are deleted and run again: {names}", file=sys.stderr)
+        return sound
 
     def write(self, run_id: str, repetition: int, columns: Mapping[str, np.ndarray], side: Mapping[str, Any]) -> None:
         """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure.
@@ -161,6 +187,9 @@ class Store:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        return pq.ParquetFile(pa.BufferReader(self._content(run_id, repetition))).read()  # read_table imports pandas
+
+    def _content(self, run_id: str, repetition: int) -> bytes:
         path = self.path(run_id, repetition)
         try:
             content = path.read_bytes()
@@ -169,90 +198,29 @@ class Store:
         except OSError as error:
             raise StoreError(f"{path}: cannot be read ({error.strerror}), expected a result") from None
         if self.read_side(run_id, repetition).get("sha256") != _digest(run_id, repetition, content):
-            with suppress(OSError):
-                path.unlink()
+            if not path.is_symlink():
+                with suppress(OSError):
+                    path.unlink()
             raise StoreError(
                 f"{path}: found a damaged file, expected the result as it was written; it is deleted, rerun to run "
                 "the repetition again"
             )
-        return pq.ParquetFile(pa.BufferReader(content)).read()  # read_table would import pandas
+        return content
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
         return _read_json(self.path(run_id, repetition, ".json"))
 
     def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
-        """Keep how a repetition failed."""
+        """Keep how a repetition failed, unless another process has its result."""
+        if self.path(run_id, repetition).is_file():
+            return
         text = json.dumps({**record, "failed": _now()}, indent=1)
         _write(self.path(run_id, repetition, ".failed.json"), text.encode())
 
     def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return how a repetition failed when it was last run; empty if it did not."""
         return _read_json(self.path(run_id, repetition, ".failed.json"))
-
-    def claimed(self, run_id: str, repetition: int) -> bool:
-        """Whether there is a claim's file: the repetition runs, or its process died while it did."""
-        return self.path(run_id, repetition, ".claim").exists()
-
-    @contextmanager
-    def claim(self, run_id: str, repetition: int) -> Iterator[bool]:
-        """Take a repetition for this process until the end of the ``with`` block.
-
-        Yields True when it is this process's to run: no other live process holds it, and it has no result. The kernel
-        releases the claim of a process that dies, whatever it dies of.
-
-        Raises
-        ------
-        StoreError
-            When the folder cannot be written to.
-        """
-        path = self.path(run_id, repetition, ".claim")
-        with _disk(path):
-            lock = _lock(path)
-        if lock is None:
-            yield False
-            return
-        try:
-            yield not self.path(run_id, repetition).exists()
-        finally:
-            try:
-                _remove(path)  # while it is locked: see _lock
-            finally:
-                os.close(lock)
-
-    def _numbers(self, run_id: str, name: re.Pattern[str]) -> set[int]:
-        """Return the repetitions that have a file of such a name."""
-        folder = self.folder(run_id)
-        try:
-            with os.scandir(folder) as entries:
-                return {int(match[1]) for entry in entries if (match := name.fullmatch(entry.name))}
-        except FileNotFoundError:
-            return set()
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be read ({error.strerror}), expected a folder") from None
-
-
-def _lock(path: Path) -> int | None:
-    """Lock the file at ``path``, made if needed; None where another live process has it.
-
-    The holder deletes the file before it unlocks it. Who opened it before that and locks it afterwards holds a file
-    without a name, which keeps nobody out: so it counts only if the locked file is still the one at ``path``.
-    """
-    while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(lock), os.stat(path)):
-                return lock
-        except BlockingIOError:
-            os.close(lock)
-            return None
-        except FileNotFoundError:
-            pass
-        except BaseException:
-            os.close(lock)
-            raise
-        os.close(lock)
 
 
 def _digest(run_id: str, repetition: int, content: bytes) -> str:
@@ -299,6 +267,10 @@ def _disk(path: Path) -> Iterator[None]:
     """Say in one sentence that something cannot be written."""
     try:
         yield
+    except IsADirectoryError:
+        raise StoreError(
+            f"{path}: found a folder, expected a file; delete it: rm -r {shlex.quote(str(path))}"
+        ) from None
     except OSError as error:
         raise StoreError(f"{path}: could not be written ({error.strerror}), expected a folder with room") from None
 

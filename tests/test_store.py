@@ -1,14 +1,11 @@
 """Results are whole or not there; whatever happens to a file is noticed."""
 
 import errno
-import fcntl
 import getpass
 import json
 import os
 import platform
-import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -171,7 +168,6 @@ def test_where_nothing_can_be_written_one_sentence_says_so(tmp_path):
         lambda: store.prepare(RUN, {}),
         lambda: store.write(RUN, 0, columns(), {}),
         lambda: store.fail(RUN, 0, {}),
-        lambda: store.claim(RUN, 0).__enter__(),
         lambda: write_text(tmp_path / "raw" / "x.txt", ""),
     ]
     for call in calls:
@@ -191,8 +187,8 @@ def test_a_folder_that_vanishes_and_a_full_disk(store, monkeypatch):
     assert [path.name for path in store.folder(RUN).iterdir()] == ["settings.json"]
     (store.folder(RUN) / "settings.json").unlink()
     store.folder(RUN).rmdir()
-    with pytest.raises(StoreError, match="could not be written"), store.claim(RUN, 0):
-        pass
+    with pytest.raises(StoreError, match="could not be written"):
+        store.write(RUN, 0, columns(), {})
 
 
 def test_what_dead_processes_left_half_written_is_cleared_away(store):
@@ -214,76 +210,6 @@ def test_a_failure_is_forgotten_after_a_success(store):
     store.write(RUN, 2, columns(), {})
     assert store.failure(RUN, 2) == {}
     assert store.done(RUN) == {2}
-
-
-def test_a_claim_is_exclusive_and_leaves_nothing_behind(store):
-    with store.claim(RUN, 0) as first, store.claim(RUN, 0) as second, store.claim(RUN, 1) as other:
-        assert (first, second, other) == (True, False, True)
-        assert store.claimed(RUN, 0)
-    assert not store.claimed(RUN, 0)
-    with store.claim(RUN, 0) as again:
-        assert again
-        store.write(RUN, 0, columns(), {})
-    with store.claim(RUN, 0) as done:
-        assert not done
-
-
-def test_no_two_hold_a_claim_at_once(store):
-    holders, most, taken = [0], [0], [0]
-
-    def hammer() -> None:
-        for _ in range(300):
-            with store.claim(RUN, 0) as mine:
-                if mine:
-                    holders[0] += 1
-                    most[0] = max(most[0], holders[0])
-                    taken[0] += 1
-                    time.sleep(0)
-                    holders[0] -= 1
-
-    threads = [threading.Thread(target=hammer) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most[0] == 1
-    assert taken[0] > 10
-
-
-def test_a_claim_left_beside_a_result_is_cleared_away(store):
-    for repetition in (0, 1):
-        store.write(RUN, repetition, columns(), {})
-    dead, live, unfinished = (store.path(RUN, repetition, ".claim") for repetition in (0, 1, 2))
-    dead.touch()  # its process was killed after it wrote the result
-    unfinished.touch()
-    lock = os.open(live, os.O_RDWR | os.O_CREAT)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    store.prepare(RUN, {})
-    assert not dead.exists()
-    assert live.exists()
-    assert unfinished.exists()  # the next claim takes it over
-    os.close(lock)
-
-
-def test_the_claim_of_a_dead_process_is_free_at_once(store):
-    code = (
-        "import sys, time\nfrom runners.store import Store\n"
-        f"with Store({str(store.root)!r}).claim({RUN!r}, 0) as mine:\n    print(mine, flush=True)\n    time.sleep(60)"
-    )
-    child = subprocess.Popen(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True
-    )
-    assert child.stdout is not None
-    with child.stdout as stdout:
-        assert stdout.readline().strip() == "True"
-        with store.claim(RUN, 0) as mine:
-            assert not mine
-        child.kill()
-        child.wait()
-    assert store.claimed(RUN, 0)  # the file is still there
-    with store.claim(RUN, 0) as mine:
-        assert mine
-    assert not store.claimed(RUN, 0)
 
 
 def test_the_folder_of_results_can_be_moved(monkeypatch, tmp_path):
