@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 
 class ArmMeans:

@@ -93,14 +93,14 @@ def claims_for_each(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a claim for each combination of the words in ``for_each``, which stand for their names in braces."""
     words = template.pop("for_each", {})
     for combination in itertools.product(*words.values()):
-        yield _filled(template, dict(zip(words, combination, strict=True)))
+        yield _in_words(template, dict(zip(words, combination, strict=True)))
 
 
-def _filled(value: Any, words: Mapping[str, str]) -> Any:
+def _in_words(value: Any, words: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(item, words) for key, item in value.items()}
+        return {key: _in_words(item, words) for key, item in value.items()}
     if isinstance(value, list):
-        return [_filled(item, words) for item in value]
+        return [_in_words(item, words) for item in value]
     if isinstance(value, str):
         for name, word in words.items():
             value = value.replace(f"{{{name}}}", word)

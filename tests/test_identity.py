@@ -183,7 +183,7 @@ def test_static_imports_cover_what_python_imports():
     imported = {name for name in answer.stdout.split() if name.split(".")[0] == "bench"}
     found = set(module_digests(classes))
     assert imported <= found
-    assert {"bench.loop", "bench.trace", "bench.seeding", "bench.kernel", "bench.component"} <= found
+    assert {"bench.loop", "bench.trace", "bench.seeding", "bench.jit", "bench.component"} <= found
     assert all(name.split(".")[0] == "bench" for name in found)
     assert not [name for name in found if name.startswith(("bench.report", "bench.stats"))]
     assert "bench.tuners.tl" not in found

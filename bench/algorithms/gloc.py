@@ -12,7 +12,7 @@ from bench.algorithms.linear import REFRESH_EVERY, add_to_inverse, ridge_inverse
 from bench.algorithms.scoring import best_upper_bound
 from bench.algorithms.triangular import solve_upper, solve_upper_transposed
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
@@ -114,7 +114,7 @@ class GLOC(ContextualAlgorithm):
         return int(best_upper_bound(contexts, self._inverse, self.theta_hat, rate, self._work, self._scores))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
-        self._newton_sum += _learn(
+        self._newton_sum += learn(
             contexts,
             arm,
             reward,
@@ -134,7 +134,7 @@ class GLOC(ContextualAlgorithm):
 
 
 @kernel
-def _learn(
+def learn(
     contexts: np.ndarray,
     arm: int,
     reward: float,

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from bench.algorithms.gloc import GLOC, _learn
+from bench.algorithms.gloc import GLOC, learn
 from bench.algorithms.linear import REFRESH_EVERY, ridge_inverse
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 
 _STEPS = 1000
 _STEPS_PER_HALVING = 100
@@ -35,7 +35,7 @@ class GLOCCode(GLOC):
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         x = contexts[arm]
         before = float(x @ self.theta)
-        self._newton_sum += _learn(
+        self._newton_sum += learn(
             contexts,
             arm,
             reward,

@@ -9,7 +9,7 @@ from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.algorithms.scoring import best_linear
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 

@@ -10,7 +10,7 @@ from bench.algorithms.base import positive
 from bench.algorithms.confidence import confidence_radius
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 

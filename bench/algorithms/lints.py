@@ -7,7 +7,7 @@ from bench.algorithms.linear import LinearAlgorithm
 from bench.algorithms.scoring import best_linear
 from bench.algorithms.triangular import solve_upper, solve_upper_transposed
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 

@@ -6,7 +6,7 @@ from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.linear import REFRESH_EVERY, LinearAlgorithm, add_to_inverse, ridge_inverse
 from bench.algorithms.scoring import best_upper_bound
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 

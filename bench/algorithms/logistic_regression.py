@@ -4,7 +4,7 @@ import numpy as np
 
 from bench.algorithms.triangular import solve_upper, solve_upper_transposed
 from bench.errors import ConfigError
-from bench.kernel import kernel
+from bench.jit import kernel
 
 _BLOCK = 128
 """Observations per block of the history: with 25 features, a block fits into a processor's first-level cache."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 
 @kernel

@@ -11,7 +11,7 @@ from bench.algorithms.linear import REFRESH_EVERY, LinearAlgorithm, ridge_invers
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.algorithms.scoring import best_upper_bound
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 

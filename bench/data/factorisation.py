@@ -7,7 +7,7 @@ import numpy as np
 from bench.data.factors import Factors
 from bench.data.ratings import Ratings
 from bench.errors import ConfigError
-from bench.kernel import kernel
+from bench.jit import kernel
 
 SWEEPS = 100
 """Sweeps over users and items: a fixed number, so that the result does not depend on rounding in a stopping rule."""

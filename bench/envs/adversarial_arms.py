@@ -8,7 +8,7 @@ from pydantic import Field
 from bench.arm_means import ArmMeans
 from bench.component import component
 from bench.envs.arms import Arms
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 
 _BLOCK = 1024

@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.component import component
 from bench.envs.base import Environment
-from bench.kernel import kernel
+from bench.jit import kernel
 
 Link = Literal["linear", "logistic"]
 

@@ -11,7 +11,7 @@ from bench.data.factors import Factors
 from bench.data.movielens import fingerprint, movielens_factors
 from bench.envs.contextual import ContextualEnvironment, Link, RewardNoise, linear_means, transform_means
 from bench.errors import ConfigError
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 
 

@@ -13,7 +13,7 @@ from bench.data.open_bandit_policy import probabilities, probabilities_of_log
 from bench.envs.contextual import ContextualEnvironment, Link
 from bench.envs.logged import LoggedData, LoggedEnvironment, Policy
 from bench.errors import ConfigError
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 
 _Z = 1.959963984540054

@@ -8,7 +8,7 @@ from pydantic import PositiveInt
 
 from bench.component import component
 from bench.envs.contextual import ContextualEnvironment, RewardNoise, linear_means, transform_means
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 _MASK_BITS = 62
 """Number of actions per signed 64-bit mask."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.covering import gap_midpoint, uncovered

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.space import HyperParameter
 from bench.tuners.base import Problem
 from bench.tuners.dynamic_mean_tuner import ArmChooser, DynamicMeanTuner

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 _FIRST = 8
 """Values before the belief is formed, at the least."""

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 TOLERANCE = 1e-12
 """Depths, as squared lengths in the unit cube, up to this times the dimension count as covered."""

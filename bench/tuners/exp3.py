@@ -8,7 +8,7 @@ from pydantic import Field, PositiveFloat
 
 from bench.component import component
 from bench.errors import ConfigError
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
 from bench.tuners.candidate_tuner import CandidateTuner

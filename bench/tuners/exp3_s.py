@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat
 
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem, Tuner

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bench.component import component
-from bench.kernel import kernel
+from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem, Tuner, Wish

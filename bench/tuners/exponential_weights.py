@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 _LARGEST_STEP = 1e300
 """Limit of a change of a log weight, which is divided by a possibly tiny probability."""

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky
 from scipy.optimize import minimize
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 CovarianceName = Literal["squared_exponential", "matern"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 _LARGEST = 1e250
 """Rewards beyond it, of either sign, count as this one, lest sums overflow."""

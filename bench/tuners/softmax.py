@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bench.kernel import kernel
+from bench.jit import kernel
 
 LARGEST_REWARD = 1e250
 """Rewards of a larger magnitude are clipped to this one, so that sums of scores cannot overflow."""

@@ -37,10 +37,10 @@ class _Kernel:
     def compiled(self) -> Callable[..., Any]:
         """Return the compiled function; the kernels that it calls are compiled before it."""
         if self._compiled == self._compile_and_call:
-            names = self._function.__globals__
+            module = self._function.__globals__
             for name in self._function.__code__.co_names:
-                if isinstance(called := names.get(name), _Kernel):
-                    names[name] = called.compiled()
+                if isinstance(called := module.get(name), _Kernel):
+                    module[name] = called.compiled()
             self._compiled = _numba().njit(cache=True, error_model="numpy", fastmath=False)(self._function)
         return self._compiled
 
@@ -56,7 +56,7 @@ def _numba() -> Any:
         source = path.read_bytes()
         if b"@kernel" in source:
             digest.update(source)
-    base = os.environ.get("NUMBA_CACHE_DIR") or str(Path(pooch.os_cache("bandit-tuning-bench")) / "numba")
-    settings: Any = numba.config
-    settings.CACHE_DIR = str(Path(base) / digest.hexdigest()[:16])
+    folder = os.environ.get("NUMBA_CACHE_DIR") or str(Path(pooch.os_cache("bandit-tuning-bench")) / "numba")
+    config: Any = numba.config
+    config.CACHE_DIR = str(Path(folder) / digest.hexdigest()[:16])
     return numba
