@@ -2,18 +2,23 @@
 
 import copy
 import importlib
+import inspect
 import math
+import multiprocessing
 import os
 import re
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from bench.algorithms.base import Algorithm
 from bench.algorithms.contextual import ContextualAlgorithm
+from bench.configuration_check import ConfigurationCheck
 from bench.envs.base import Environment
-from bench.errors import BenchError, ConfigError
+from bench.errors import BenchError, ConfigError, TaskError, TunerError, describe
 from bench.loop import run
 from bench.report.provenance import ALTERED, PACKAGED, SURROGATE
 from bench.seeding import Seeds
@@ -151,14 +156,44 @@ def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
     return task, _construct("tuner", classes["tuner"], settings["tuner"])
 
 
-def check(experiment: Experiment) -> None:
+def check(experiment: Experiment, time_limit: float | None = None) -> None:
     """Find what a user can mend before anything is run or written: build the parts and start them once.
+
+    Classes that are not the suite's are tried in a process of their own, since they may crash it, for at most
+    ``time_limit`` seconds.
 
     Raises
     ------
     BenchError
         One sentence; any other error is left to the repetition, which records it with its traceback.
     """
+    names = [cls.__name__ for cls in part_classes(experiment.settings).values() if not _is_of_the_suite(cls)]
+    if not names or multiprocessing.current_process().name != "MainProcess":
+        _check_here(experiment)
+        return
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    future = pool.submit(_check_here, experiment)
+    which = f"{', '.join(names)}: found that"
+    try:
+        future.result(time_limit)
+    except BrokenProcessPool:
+        raise TaskError(
+            f"{which} the process died in which it was started and asked once, expected an answer"
+        ) from None
+    except TimeoutError:
+        for process in set(multiprocessing.active_children()) - others:
+            process.kill()
+        raise TaskError(f"{which} it gave no answer within {time_limit:g} s, expected one") from None
+    finally:
+        pool.shutdown()
+
+
+def _is_of_the_suite(cls: type) -> bool:
+    return cls.__module__.startswith("bench.")
+
+
+def _check_here(experiment: Experiment) -> None:
     settings = experiment.settings
     _check_numbers(settings)
     task, tuner = build(settings)
@@ -174,7 +209,9 @@ def check(experiment: Experiment) -> None:
                 )
         tuner.random_rounds(problem)
         tuner.start(problem, seeds.child("tuner"))
-        tuner.ask()
+        fault = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space).fault(tuner.ask())
+        if fault:
+            raise TunerError(f"round 1: {type(tuner).__name__}: {fault}")
     except BenchError as error:
         text = str(error)
         if settings["algorithm"]:
@@ -249,10 +286,18 @@ def _import_class(part: str, settings: Any) -> type:
         sys.path.insert(0, os.getcwd())
     try:
         module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        name = error.name or module_name
+        needed = (
+            "whose module" if f"{module_name}.".startswith(f"{name}.") else f"which imports '{name}', a module that"
+        )
+        raise ConfigError(
+            f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
+            f"expected a module that can be imported: run from the folder of {name}, or set PYTHONPATH to it"
+        ) from error
     except Exception as error:  # a user's module may fail in any way while it is imported
         raise ConfigError(
-            f"{key}: found '{target}', whose module cannot be imported ({type(error).__name__}: {error}), "
-            "expected an importable class"
+            f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
     cls = getattr(module, class_name, None)
     base = BASES[part]
@@ -262,12 +307,15 @@ def _import_class(part: str, settings: Any) -> type:
         raise ConfigError(
             f"{key}: found '{target}', expected a class that derives from {base.__module__}.{base.__name__}"
         )
+    if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
+        raise ConfigError(f"{key}: found '{target}', which does not define {missing}, expected a class that does")
     return cls
 
 
 def _construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
     # Copied, lest what a part does to its settings reaches the next repetition
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
+    _check_decorated(part, cls, fields)
     try:
         return cls(**parts, **fields)
     except ConfigError as error:
@@ -276,4 +324,25 @@ def _construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> 
             raise ConfigError(part + message.removeprefix(name)) from None
         raise
     except (TypeError, ValueError) as error:  # a class without validated fields
-        raise ConfigError(f"{part}: found settings that {cls.__name__} refuses ({error}), expected its own") from error
+        raise ConfigError(_refusal(part, cls, fields, error)) from error
+
+
+def _refusal(part: str, cls: type, fields: dict[str, Any], error: Exception) -> str:
+    """Say why a class could not be built with the settings ``fields``, and what mends it."""
+    unknown = sorted(fields.keys() - inspect.signature(cls).parameters.keys())
+    if unknown:
+        return (
+            f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected none or one of its own"
+        )
+    return f"{part}: found settings that {cls.__name__} refuses: {describe(error)}, expected others"
+
+
+def _check_decorated(part: str, cls: type, fields: dict[str, Any]) -> None:
+    declared = vars(cls)
+    if {"__dataclass_fields__", "__init__"} & declared.keys():
+        return
+    for name in fields.keys() & declared.get("__annotations__", {}).keys():
+        raise ConfigError(
+            f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
+            f"(from bench.component import component) in the line above `class {cls.__name__}`"
+        )

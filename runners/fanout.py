@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from bench.errors import BenchError, ConfigError, TaskError
+from bench.errors import ConfigError, TaskError, describe
 from bench.seeding import Seeds
 from runners.capture import environment
 from runners.experiment import Experiment, build, part_classes, play
@@ -299,8 +299,7 @@ def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float 
 
 
 def _failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str) -> Answer:
-    first_line = str(error).strip().partition("\n")[0]
-    text = first_line if isinstance(error, BenchError) else f"{type(error).__name__}: {first_line}".removesuffix(": ")
+    text = describe(error)
     record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
     store.fail(experiment.run_id, repetition, record)
     return Answer((experiment.run_id, repetition), "failed", text)

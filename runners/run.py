@@ -25,7 +25,7 @@ def run(cfg: DictConfig) -> bool:
     store = Store(results_folder())
     n = job.settings.repetitions
     if not set(range(n)) <= store.done(job.experiment.run_id):
-        check(job.experiment)
+        check(job.experiment, job.runner.time_limit)
     summary = run_all([(job.experiment, n)], store, jobs=job.settings.jobs, runner=job.runner)
     result = summary.results[0]
     report = {
@@ -42,6 +42,9 @@ def run(cfg: DictConfig) -> bool:
     }
     for repetition, error in sorted(result.failed.items()):
         print(f"error: repetition {repetition} failed: {error}", file=sys.stderr)
+    if result.failed:
+        record = store.path(job.experiment.run_id, min(result.failed), ".failed.json")
+        print(f"error: the traceback of repetition {min(result.failed)} is in {record}", file=sys.stderr)
     print(json.dumps(report) if job.settings.output == "json" else _text(report), flush=True)
     return not result.failed
 

@@ -167,3 +167,9 @@ def test_a_resource_must_be_a_hyper_parameter_of_numbers(resource, found):
     space = Space.of(trees=[50, 100], depth=["deep", 1])
     with pytest.raises(ConfigError, match=rf"tuner\.resource: found {found}, expected"):
         ResourceHyperband(resource=resource).start(Problem(space, 10), Seeds(4))
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-150, 1e150), (1e-300, 1e300)])
+def test_a_resource_whose_bracket_would_never_end_is_refused(low, high):
+    with pytest.raises(ConfigError, match=r"tuner\.resource: found 'x' with values from .*, expected the largest"):
+        ResourceHyperband().start(Problem(Space.of(x={"low": low, "high": high}), 10), Seeds(4))

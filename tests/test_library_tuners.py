@@ -62,6 +62,14 @@ def test_equal_and_huge_rewards_are_no_trouble(cls, reward):
 
 
 @pytest.mark.parametrize("cls", TUNERS)
+@pytest.mark.parametrize("huge", [1e300, -1.7e308])
+def test_one_enormous_reward_is_no_trouble(cls, huge):
+    tuner = GPMinimize(n_initial_points=2) if cls is GPMinimize else cls()
+    told = iter([huge])
+    assert len(drive(tuner, MIXED, 4 if cls is GPMinimize else 13, lambda configuration: next(told, 0.5))) > 3
+
+
+@pytest.mark.parametrize("cls", TUNERS)
 def test_asking_twice_does_no_harm(cls):
     """A question that was never answered is forgotten: the rewards belong to what was asked last."""
     tuner = GPMinimize(n_initial_points=4) if cls is GPMinimize else cls()

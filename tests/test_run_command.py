@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import statistics
 from typing import Any
 
@@ -198,10 +199,14 @@ def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(commands):
     assert values(plain, "exploration_rate") == values(checked, "exploration_rate") == [3, 3]
     assert values(plain, "regret") == values(checked, "regret")
     assert (raises["repetitions"], raises["failed"], raises["metrics"]) == (0, 2, {})
-    assert answer.err.splitlines() == [
-        f"error: repetition {repetition} failed: RuntimeError: no luck today" for repetition in range(2)
-    ]
+    *errors, where = answer.err.splitlines()
+    assert len(errors) == 2
+    for repetition, error in enumerate(errors):
+        assert re.fullmatch(
+            rf"error: repetition {repetition} failed: RuntimeError: no luck today \(my_module\.py:\d+ in _\w+\)", error
+        )
     folder = answer.results / "raw" / raises["run_id"]
+    assert where == f"error: the traceback of repetition 0 is in {folder / 'rep-00000.failed.json'}"
     assert "my_module.py" in json.loads((folder / "rep-00000.failed.json").read_text())["traceback"]
     assert not list(folder.glob("*.parquet"))
 

@@ -10,6 +10,9 @@ from bench.seeding import Seeds
 from bench.space import Configuration, HyperParameter
 from bench.tuners.base import Problem, Tuner
 
+_LARGEST = 1e100
+"""Larger rewards count as this: the process squares them, and a square has to be finite."""
+
 
 @component
 class GPMinimize(Tuner):
@@ -64,7 +67,7 @@ class GPMinimize(Tuner):
         if self._optimizer is not None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about fits that do not converge
-                self._optimizer.tell(self._point, -reward)
+                self._optimizer.tell(self._point, -min(max(reward, -_LARGEST), _LARGEST))
 
 
 def _is_single(parameter: HyperParameter) -> bool:

@@ -14,6 +14,9 @@ from bench.space import Configuration, HyperParameter
 from bench.tuners.base import Problem, Tuner
 from bench.tuners.hyperband import brackets
 
+_WIDEST = 1e15
+"""The largest ratio of two values of the resource; a bracket has about as many configurations."""
+
 
 @component
 class ResourceHyperband(Tuner):
@@ -35,7 +38,8 @@ class ResourceHyperband(Tuner):
     Raises
     ------
     ConfigError
-        If there is no such hyper-parameter, or a value of it is not a number above 0.
+        If there is no such hyper-parameter, a value of it is not a number above 0, or the largest is more than 1e15
+        times the smallest.
 
     Source: Li et al. 2017, algorithm 1.
     """
@@ -47,6 +51,11 @@ class ResourceHyperband(Tuner):
         self._space = problem.space
         self._parameter = self._find()
         self._values = _values(self._parameter) if self._parameter else []
+        if self._parameter and max(self._values) / min(self._values) > _WIDEST:
+            raise ConfigError(
+                f"tuner.resource: found '{self._parameter.name}' with values from {min(self._values):g} to "
+                f"{max(self._values):g}, expected the largest to be at most {_WIDEST:g} times the smallest"
+            )
         self._rng = seeds.generator("configurations")
         self._reward = -math.inf
         self._schedule = self._trials()

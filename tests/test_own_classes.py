@@ -1,0 +1,78 @@
+"""Classes of a user's own that are wrong: one sentence each, before anything is run."""
+
+import pytest
+
+from bench.errors import BenchError, describe
+from runners.experiment import Experiment, check
+
+MODULE = """
+import os
+from bench.tuners.base import Tuner
+
+class Right(Tuner):
+    def _start(self, problem, seeds): self.names = problem.space.names
+    def _ask(self): return dict.fromkeys(self.names, 0.5)
+    def _tell(self, reward, outcome): raise ValueError("no luck")
+
+class Wrong(Right):
+    def _ask(self): return {"wrong": 1.0}
+
+class Dies(Right):
+    def _ask(self): os._exit(3)
+
+class Bare(Right):
+    delta: float = 0.5
+
+class NoTell(Tuner):
+    def _start(self, problem, seeds): pass
+    def _ask(self): return {}
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path, monkeypatch):
+    (tmp_path / "own_tuners.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def build(target, **settings):
+        return Experiment(
+            {
+                "env": {"_target_": "bench.envs.switching_sine.SwitchingSine"},
+                "tuner": {"_target_": target, **settings},
+                "task": {"_target_": "bench.tasks.direct.Direct"},
+                "horizon": 10,
+                "seed": 1,
+            }
+        )
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("target", "settings", "text"),
+    [
+        ("own_tuners.Wrong", {}, r"^round 1: Wrong: found a value for 'wrong', expected values for just \w+$"),
+        ("own_tuners.Dies", {}, r"^Dies: found that its process died when it was started and asked once, expected"),
+        ("own_tuners.Bare", {"delta": 0.1}, r"^tuner.delta: found a setting of Bare, a class without @component, exp"),
+        ("own_tuners.Right", {"size": 1}, r"^tuner.size: found a setting that Right does not take, expected"),
+        ("own_tuners.NoTell", {}, r"^tuner._target_: found 'own_tuners.NoTell', which does not define _tell, expected"),
+        (
+            "elsewhere.X",
+            {},
+            r"^tuner._target_: found 'elsewhere.X', whose module is neither in .* set PYTHONPATH to it$",
+        ),
+    ],
+)
+def test_a_wrong_class_of_ones_own_is_refused_in_one_sentence(experiment, target, settings, text):
+    with pytest.raises(BenchError, match=text):
+        check(experiment(target, **settings))
+
+
+def test_an_error_names_the_last_line_of_the_users_file(tmp_path, monkeypatch):
+    (tmp_path / "my_lines.py").write_text("def fails():\n    raise ValueError('bad\\nmore')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import my_lines
+
+    with pytest.raises(ValueError, match="bad") as error:
+        my_lines.fails()
+    assert describe(error.value) == "ValueError: bad (my_lines.py:2 in fails)"
