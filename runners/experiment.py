@@ -178,9 +178,7 @@ def check(experiment: Experiment, time_limit: float | None = None) -> None:
     try:
         future.result(time_limit)
     except BrokenProcessPool:
-        raise TaskError(
-            f"{which} the process died in which it was started and asked once, expected an answer"
-        ) from None
+        raise TaskError(f"{which} its process died when it was started and asked once, expected an answer") from None
     except TimeoutError:
         for process in set(multiprocessing.active_children()) - others:
             process.kill()

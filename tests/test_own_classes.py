@@ -59,7 +59,7 @@ def experiment(tmp_path, monkeypatch):
         (
             "elsewhere.X",
             {},
-            r"^tuner._target_: found 'elsewhere.X', whose module is neither in .* set PYTHONPATH to it$",
+            r"^tuner._target_: found 'elsewhere.X', whose module is neither .* set PYTHONPATH to it$",
         ),
     ],
 )
