@@ -28,6 +28,7 @@ from bench.errors import ConfigError
 from runners.cli import command
 from runners.compose import from_overrides
 from runners.config_tree import CONF, GROUPS, check_choices, read
+from runners.stand_ins import announcement, missing_data
 from runners.store import results_folder, write_text
 
 if TYPE_CHECKING:  # slow to import
@@ -98,6 +99,8 @@ def compare(words: list[str]) -> bool:
         run = from_overrides(
             [f"scale={scale}", f"paper={figure['paper']}", *first, *figure["common"], *sizes, *machine]
         )
+        for line in announcement({name: missing_data(read_figure(figure))}):
+            print(line, flush=True)
         n_repetitions = math.prod(map(len, block.values())) * (until or run.settings.repetitions)
         asked = shlex.join(["python", "-m", "runners.compare", *words])
         made = reproduce_figure(

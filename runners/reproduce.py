@@ -6,22 +6,18 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from bench.data.catalogue import CATALOGUE
 from bench.errors import ConfigError
 from runners.cli import explicit_keys, main
 from runners.compose import run_settings, runner_settings
 from runners.config_tree import CHECKOUT
 from runners.figures import figure_names, load_figure
 from runners.pool import spread, workers
+from runners.stand_ins import SAMPLE, announcement, missing_data, refuse
 from runners.store import results_folder
-
-if TYPE_CHECKING:  # slow to import
-    from runners.reproduce_figure import Reproduced
 
 _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
 
@@ -51,15 +47,24 @@ def reproduce(cfg: DictConfig) -> bool:
         raise ConfigError(f"readings: found '{readings}', expected true, false or null")
     sizes += [f"readings={str(readings).lower()}"] * (readings != cfg.scale.readings)
     is_custom = bool(extra) or (scale == "paper" and not readings) or (until is not None and scale != "paper")
+    figures = {name: load_figure(name) for name in names}
+    missing = {name: missing_data(figure, readings=readings) for name, figure in figures.items()}
+    if cfg.surrogate not in ("yes", "no", True, False):
+        raise ConfigError(f"surrogate: found '{cfg.surrogate}', expected yes or no")
+    if scale == "paper" and cfg.surrogate in ("no", False):
+        refuse(missing)
+    for line in announcement(missing):
+        print(line, flush=True)
     start = time.perf_counter()
     plans = []
     for name in names:
-        command = shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes])
+        words = ["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes]
+        words += ["surrogate=yes"] * (scale == "paper" and bool(missing[name].keys() - {SAMPLE}))
         where = f"{name}/{scale}{'-custom' if is_custom else ''}"
-        figure, is_reference = load_figure(name), scale == "paper" and readings
+        figure, is_reference = figures[name], scale == "paper" and readings
         own = figure.scales.get(scale)
         most = own.until_decided if own and cfg.repetitions is None else until
-        plans.append(FigurePlan(figure, where, scale, extra, command, is_reference, most, formats, readings))
+        plans.append(FigurePlan(figure, where, scale, extra, shlex.join(words), is_reference, most, formats, readings))
     with workers(runner, cfg.jobs):
         made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
         gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
@@ -67,7 +72,7 @@ def reproduce(cfg: DictConfig) -> bool:
     seconds = time.perf_counter() - start
     number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
     print(f"{number} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
-    for line in (*_caution(scale, extra, names), *_stand_ins(made)):
+    for line in _caution(scale, extra, names):
         print(line)
     for one in made:
         if one.error:
@@ -94,29 +99,6 @@ def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str
     if not any(counts.values()):
         return [look]
     return [f"{look} Of the committed results' claims {spell(counts)}: {_COMMITTED.with_suffix('.md')}"]
-
-
-def _stand_ins(made: "Sequence[Reproduced]") -> list[str]:
-    """Name what rests on data that stands in for other data, and the command that fetches what may be fetched."""
-    found: dict[str, list[str]] = {}
-    for one in made:
-        panels: dict[str, list[str]] = {}
-        for data_set, panel in one.stand_ins:
-            panels.setdefault(data_set, []).append(panel)
-        for data_set, own in panels.items():
-            which = ", ".join(dict.fromkeys(filter(None, own)))
-            figure = "/".join(one.folder.parts[-3:-1])
-            found.setdefault(data_set, []).append(f"{figure} ({which})" if which else figure)
-    if not found:
-        return []
-    lines = ["Data that is not here was replaced by stand-ins, which say nothing about the papers:"]
-    lines += [f"  {data_set}: {'; '.join(figures)}" for data_set, figures in found.items()]
-    commands = [
-        CATALOGUE[data_set].how_to_get for data_set in found if data_set in CATALOGUE and CATALOGUE[data_set].download
-    ]
-    if commands:
-        lines.append(f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/data.md)")
-    return lines
 
 
 if __name__ == "__main__":

@@ -114,8 +114,6 @@ class Reproduced:
         The verdicts, as `bench.report.claims.check` returns them.
     folder
         Where the files are.
-    stand_ins
-        Experiments whose data stands in for other data: name of the data set, and panel of the figure.
     error
         Why the figure could not be written; "" if it was.
     """
@@ -123,7 +121,6 @@ class Reproduced:
     complete: bool
     claims: pd.DataFrame
     folder: Path
-    stand_ins: list[tuple[str, str]] = field(default_factory=list)
     error: str = ""
 
 
@@ -464,18 +461,7 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
         f"{where}: {sum(map(len, done))} repetitions ({work.new} new, {len(work.failed)} failed); "
         f"claims: {_spell(rendering.claims)}; {folder}"
     )
-    stand_ins = [
-        (_data_set(one), one.labels.get("panel", ""))
-        for one in drawn
-        if one.run.experiment.surrogate or one.run.experiment.packaged
-    ]
-    return Reproduced(not work.failed, rendering.claims, folder, stand_ins), line, _failures(work)
-
-
-def _data_set(one: LabelledRun) -> str:
-    """Return the name of the data set that an experiment needs."""
-    factors = one.run.experiment.settings["env"].get("factors")
-    return "cdt_factors" if factors == "cdt" else one.run.choices["env"]
+    return Reproduced(not work.failed, rendering.claims, folder), line, _failures(work)
 
 
 def _failures(work: _Work) -> list[str]:

@@ -166,7 +166,7 @@ def _read(name: str, folder: Path) -> tuple[list[_Run], str, str, int]:
     then = json.loads((folder / "environment.json").read_text())
     same_machine = machines(folder) == [kind_of_machine(environment())]
     config = load_figure(name)
-    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=")
+    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
     extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
     today = {json.dumps(one.labels, sort_keys=True): one for one in expand(config, manifest["scale"], extra)}
     ids = {run["run_id"]: run["labels"] for run in manifest["runs"]}

@@ -69,15 +69,16 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     first = commands.call("reproduce", *words)
     assert (first.code, first.err) == (0, "")
     assert "60 repetitions (60 new, 0 failed)" in first.out
-    summary, look, *stand_ins = first.out.splitlines()[1:]
+    *stand_ins, _, summary, look = first.out.splitlines()
     assert summary.startswith("1 figure in ")
     assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
     assert look.startswith(
         "A few repetitions of short runs are a look, not a verdict. Of the committed results' claims "
     )
     assert stand_ins == [
-        "Data that is not here was replaced by stand-ins, which say nothing about the papers:",
-        "  movielens: syndicated/figure2 (LinUCB, MovieLens, LinTS, MovieLens, UCB-GLM, MovieLens)",
+        "Data that is not here is replaced by stand-ins, which say nothing about the papers:",
+        "  movielens: generated surrogate ratings are used, in syndicated/figure2 "
+        "(LinUCB, MovieLens; LinTS, MovieLens; UCB-GLM, MovieLens)",
         "To fetch what may be downloaded: python -m bench.data fetch movielens (for the rest see docs/data.md)",
     ]
     assert "figure2" in (commands.results / "syndicated" / "index.html").read_text()

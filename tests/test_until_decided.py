@@ -393,7 +393,9 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
 
     monkeypatch.setattr("runners.reproduce_figure.reproduce_figures", take)
     monkeypatch.setattr("runners.gallery.write_gallery", lambda *_: (commands.results, 0))
-    answer = commands.here(monkeypatch, capsys, "reproduce", "figure=syndicated/figure2", *line.split())
+    answer = commands.here(
+        monkeypatch, capsys, "reproduce", "figure=syndicated/figure2", "surrogate=yes", *line.split()
+    )
     assert (answer.code, answer.err) == (0, "")
     (plan,) = plans
     assert (plan.where, list(plan.extra)) == (f"syndicated/figure2/{where}", extra)

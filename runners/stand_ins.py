@@ -1,0 +1,86 @@
+"""Data sets that are not at hand: which figures they touch, said before anything is run."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bench.data.catalogue import CATALOGUE, CDT_FACTORS, OPEN_BANDIT
+from bench.data.files import locate
+from bench.errors import DataError
+
+if TYPE_CHECKING:  # slow to import
+    from bench.report.figure import Figure
+
+SAMPLE = OPEN_BANDIT.name
+"""The data set of which a real sample is always there."""
+
+
+def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[str]]:
+    """Return the data sets that a figure needs and that are not at hand, each with the labels that need it.
+
+    Raises
+    ------
+    DataError
+        If ``BENCH_DATA_DIR`` is no folder.
+    """
+    needed: dict[str, list[str]] = {}
+    blocks = figure.runs if figure.source != "computed" else []
+    for label, override in _overrides({**figure, "runs": blocks}, readings=readings):
+        key, _, name = override.lstrip("+").partition("=")
+        name = CDT_FACTORS.name if (key, name) == ("env.factors", "cdt") else name if key == "env" else ""
+        if name in CATALOGUE:
+            needed.setdefault(name, []).extend([label] * (label not in ("", *needed.get(name, []))))
+    return {name: labels for name, labels in needed.items() if locate(CATALOGUE[name]) is None}
+
+
+def _overrides(figure: Mapping[str, Any], *, readings: bool) -> Iterator[tuple[str, str]]:
+    """Yield all overrides of a figure, each with its label, "" where it holds for the whole figure."""
+    yield from (("", str(override)) for override in figure.get("common", []))
+    for block in figure["runs"]:
+        for labels in block.values():
+            if not isinstance(labels, Mapping) or set(labels) == {"values", "override"}:
+                continue
+            for label, overrides in labels.items():
+                yield from ((str(label), str(override)) for override in overrides or [])
+    for reading in figure.get("readings") or [] if readings else []:
+        for part in reading.get("overrides", []):
+            words = part.get("overrides", []) if isinstance(part, Mapping) else [part]
+            yield from ((f"reading {reading['name']}", str(word)) for word in words)
+
+
+def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """Return what is said of missing data, by figure, and the command that fetches what may be fetched."""
+    by_data: dict[str, list[str]] = {}
+    for figure, needed in missing.items():
+        for name, labels in needed.items():
+            by_data.setdefault(name, []).append(f"{figure} ({'; '.join(labels)})" if labels else figure)
+    if not by_data:
+        return []
+    lines = ["Data that is not here is replaced by stand-ins, which say nothing about the papers:"]
+    lines += [f"  {name}: {CATALOGUE[name].stand_in}, in {', '.join(figures)}" for name, figures in by_data.items()]
+    return [*lines, *_fetching(by_data)]
+
+
+def _fetching(names: Iterable[str]) -> list[str]:
+    commands = [CATALOGUE[name].how_to_get for name in names if CATALOGUE[name].download]
+    return [f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/data.md)"] * bool(
+        commands
+    )
+
+
+def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+    """Refuse runs of the papers' size with data that is not at hand, other than those with a sample of real data.
+
+    Raises
+    ------
+    DataError
+        Naming data sets and figures, and the ways to go on.
+    """
+    names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
+    if not names:
+        return
+    figures = [figure for figure, needed in missing.items() if set(needed) - {SAMPLE}]
+    ways = ["; ".join(CATALOGUE[name].how_to_get for name in names), "surrogate=yes to run with stand-ins"]
+    raise DataError(
+        f"scale=paper: found no data set {', '.join(names)}, which {', '.join(figures)} need, expected it below "
+        f"BENCH_DATA_DIR or fetched; get it ({ways[0]}), or add {ways[1]}"
+    )

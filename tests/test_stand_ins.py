@@ -1,0 +1,51 @@
+"""Data that is not at hand is named before anything is run, and stops runs of the papers' size."""
+
+import pytest
+
+from bench.errors import DataError
+from runners.figures import load_figure
+from runners.stand_ins import announcement, missing_data, refuse
+
+
+@pytest.fixture(autouse=True)
+def nothing_at_hand(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.data.files.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "data_sets"),
+    [
+        ("cdt/figure2", {"movielens"}),
+        ("cdt/authors_factors", {"movielens", "cdt_factors"}),
+        ("cdt/table2", {"yahoo_r6a"}),
+        ("habo/figure2", {"titanic"}),
+        ("online_hpo/table1", {"ali_display_ad"}),
+        ("opl_hpo/table1", {"open_bandit"}),
+        ("syndicated/early_late", set()),
+    ],
+)
+def test_what_a_figure_lacks(name, data_sets):
+    assert missing_data(load_figure(name)).keys() == data_sets
+
+
+def test_what_is_at_hand_is_not_missing(tmp_path, monkeypatch):
+    (tmp_path / "titanic").mkdir()
+    (tmp_path / "titanic" / "train.csv").write_text("")
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    assert missing_data(load_figure("habo/figure2")) == {}
+
+
+def test_one_command_fetches_what_may_be_fetched():
+    first, *named, last = announcement({"cdt/a": {"movielens": ["M"], "titanic": []}, "cdt/b": {"movielens": []}})
+    assert "stand-ins" in first
+    assert [line.split(":")[0].strip() for line in named] == ["movielens", "titanic"]
+    assert named[0].endswith("in cdt/a (M), cdt/b")
+    assert "python -m bench.data fetch movielens (" in last
+    assert announcement({"cdt/a": {}}) == []
+
+
+def test_the_papers_size_needs_the_data_but_a_real_sample_is_accepted():
+    refuse({"opl_hpo/table1": {"open_bandit": []}, "cdt/figure1": {}})
+    with pytest.raises(DataError, match=r"found no data set movielens, which cdt/a need.*add surrogate=yes"):
+        refuse({"cdt/a": {"movielens": []}, "cdt/figure1": {}})
