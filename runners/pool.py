@@ -98,6 +98,13 @@ class Workers:
             When there are no workers any more.
         """
         flying: dict[Future[Any], Task] = {}
+        try:
+            yield from self._run(queue, flying)
+        finally:
+            for future in flying:
+                future.cancel()
+
+    def _run(self, queue: deque[Task], flying: "dict[Future[Any], Task]") -> Iterator[tuple[Task, "Future[Any]"]]:
         suspects: deque[Task] = deque()
         alone = False
         while queue or flying or suspects:
@@ -200,8 +207,10 @@ class _Dask(Workers):
     def __init__(self, jobs: int, client: Any) -> None:
         super().__init__(jobs)
         self._client = client
-        self._executor = client.get_executor(pure=False)
         self._address = client.scheduler.address
+        self._jobs = jobs
+        self._check()
+        self._executor = client.get_executor(pure=False)
 
     def _submit(self, task: Task) -> "Future[Any]":
         try:
@@ -219,23 +228,22 @@ class _Dask(Workers):
 
     def _check(self) -> None:
         try:
-            n_workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+            self._client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+            n_threads = sum(self._client.nthreads().values())
+        except TimeoutError:
+            raise ConfigError(
+                f"runner.scheduler: found no workers at '{self._address}', expected at least one, started with: dask "
+                f"worker {self._address}"
+            ) from None
         except Exception:
             raise self._lost() from None
-        if not n_workers:
-            raise _no_workers(self._address)
+        self._in_flight = 2 * max(self._jobs, n_threads)  # of a running scheduler all workers are used
 
     def _lost(self) -> ConfigError:
         return ConfigError(
             f"runner.scheduler: found that '{self._address}' does not respond any more, expected a running dask "
             "scheduler; finished work is kept, rerun to resume"
         )
-
-
-def _no_workers(address: str) -> ConfigError:
-    return ConfigError(
-        f"runner.scheduler: found no workers at '{address}', expected at least one, started with: dask worker {address}"
-    )
 
 
 _current: Workers | None = None
@@ -315,10 +323,6 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[Workers]:
                 "dask scheduler, such as tcp://node1:8786"
             ) from None
         with client:
-            try:
-                client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
-            except TimeoutError:
-                raise _no_workers(scheduler) from None
             yield _Dask(jobs, client)
 
 

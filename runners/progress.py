@@ -10,6 +10,10 @@ from typing import Any
 
 from runners.live import Live, LiveRun
 
+_EVIDENCE_SECONDS = 5.0
+_EVIDENCE = 5
+"""Repetitions, and seconds since the first of them, before the time left is estimated."""
+
 
 class Progress:
     """Counts of repetitions and rounds, by group: repetitions of a group take about the same time per round.
@@ -27,7 +31,7 @@ class Progress:
         self.live = live
         self.finished = 0
         self.total = 0
-        self._start = time.monotonic()
+        self._since: float | None = None
         self._expected: dict[str, int] = defaultdict(int)
         self._played: dict[str, int] = defaultdict(int)
         self._seconds: dict[str, float] = defaultdict(float)
@@ -47,6 +51,7 @@ class Progress:
         if self.live and group in self.live.groups:
             self.live.groups[group].total += repetitions
             self._tell()
+        self.show()
 
     def foresee(self, group: str, rounds: int) -> None:
         """Say how many rounds of a group will probably be asked for later; they count for the time left alone."""
@@ -60,7 +65,10 @@ class Progress:
             self._first.setdefault(group, (horizon, seconds))
             self._played[group] += horizon
             self._seconds[group] += seconds
-            self._spent += seconds
+            if self._since is None:  # before it, workers started
+                self._since = time.monotonic()
+            else:
+                self._spent += seconds
         if self.live:
             if group in self.live.groups:
                 self.live.groups[group].finished += 1
@@ -71,28 +79,38 @@ class Progress:
         if self.live:
             self.live.write(self.words, self.finished, self.total, self.seconds_left())
 
-    def seconds_left(self) -> float | None:
-        """Return the estimate, None as long as nothing is known.
+    @property
+    def phase(self) -> str:
+        """What is being done, as far as the counts tell."""
+        if not self.total:
+            return "composing"
+        if not self.finished:
+            return "compiling"
+        return "running" if self.finished < self.total else "drawing"
 
-        A group of which nothing is finished is taken to be as quick as the others are on average. The first repetition
-        of a group, which may have compiled code, counts only as long as it is the only one.
+    def seconds_left(self) -> float | None:
+        """Return the estimate, None as long as there is little evidence.
+
+        A group of which nothing is finished is taken to be as quick as the others are on average, and to lose as much
+        in its first repetition, which compiles code.
         """
-        rates = {group: self._rate(group) for group, rounds in self._played.items() if rounds}
-        if not rates or not self._spent:
+        elapsed = 0.0 if self._since is None else time.monotonic() - self._since
+        if elapsed < _EVIDENCE_SECONDS or self.finished < _EVIDENCE or not self._spent:
             return None
-        played = sum(rounds for rounds, _ in rates.values())
-        average = sum(seconds for _, seconds in rates.values()) / played
+        rates = {group: self._rate(group) for group in self._played}
+        losses = [max(self._first[group][1] - rate * self._first[group][0], 0.0) for group, rate in rates.items()]
+        average = sum(rate * self._played[group] for group, rate in rates.items()) / sum(self._played.values())
         work = 0.0
         for group, rounds in list(self._expected.items()):
-            own, seconds = rates.get(group, (0, 0.0))
-            work += (rounds + self._foreseen.get(group, 0)) * (seconds / own if own else average)
-        return work * (time.monotonic() - self._start) / self._spent
+            work += (rounds + self._foreseen.get(group, 0)) * rates.get(group, average)
+            work += sum(losses) / len(losses) if rounds and group not in rates else 0.0
+        return work * elapsed / self._spent
 
-    def _rate(self, group: str) -> tuple[int, float]:
-        """Return the rounds that a group is judged by, and their seconds."""
+    def _rate(self, group: str) -> float:
+        """Return a group's seconds per round, without its first repetition if there are others."""
         rounds, seconds = self._first[group]
         later = self._played[group] - rounds
-        return (later, self._seconds[group] - seconds) if later else (rounds, seconds)
+        return (self._seconds[group] - seconds) / later if later else seconds / rounds
 
     def show(self) -> None:
         """Bring what is shown up to date; nothing is shown here."""
@@ -141,14 +159,29 @@ def _bar(words: str, live: Live | None) -> Iterator[Progress]:
                 left = self.seconds_left()
                 bar.update(
                     task,
-                    description=self.words and f"{self.words}  ",
+                    description="  ".join(filter(None, [self.phase, self.words, ""])),
                     total=max(self.total, 1),
                     completed=self.finished,
                     count=f"{self.finished:,}/{self.total:,}",
                     left="" if left is None else f"about {duration(left)} left",
                 )
 
-        yield Shown(words, live)
+        progress = Shown(words, live)
+        progress.show()
+        yield progress
+
+
+@contextmanager
+def phase(words: str, shown: bool | None = None) -> Iterator[None]:
+    """Say on stderr what is being done inside the block, which prints nothing; ``shown`` as for `progress_bar`."""
+    if not (sys.stderr.isatty() if shown is None else shown):
+        yield
+        return
+    print(f"{words} ...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def duration(seconds: float) -> str:

@@ -16,6 +16,7 @@ from runners.compose import run_settings, runner_settings
 from runners.config_tree import CHECKOUT
 from runners.figures import figure_names, load_figure
 from runners.pool import spread, workers
+from runners.progress import phase
 from runners.stand_ins import SAMPLE, announcement, missing_data, refuse
 from runners.store import results_folder
 
@@ -24,11 +25,12 @@ _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
 
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
-    from bench.report.claims import spell  # slow to import
-    from bench.report.saving import extra_formats
-    from runners.gallery import write_gallery
-    from runners.reproduce_figure import FigurePlan, reproduce_figures
-    from runners.until_decided import most_repetitions
+    with phase("importing"):
+        from bench.report.claims import spell  # slow to import
+        from bench.report.saving import extra_formats
+        from runners.gallery import write_gallery
+        from runners.reproduce_figure import FigurePlan, reproduce_figures
+        from runners.until_decided import most_repetitions
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
@@ -67,11 +69,13 @@ def reproduce(cfg: DictConfig) -> bool:
         plans.append(FigurePlan(figure, where, scale, extra, shlex.join(words), is_reference, most, formats, readings))
     with workers(runner, cfg.jobs):
         made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
-        gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
+        with phase("drawing the pages of the gallery", runner.progress):
+            gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
     verdicts = sum((Counter(one.claims["verdict"]) for one in made), Counter[str]())
     seconds = time.perf_counter() - start
     number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
     print(f"{number} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
+    print(f"results: {results_folder()}")
     for line in _caution(scale, extra, names):
         print(line)
     for one in made:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bench.errors import BenchError, one_line
-from bench.report.claims import after_holm, spell
+from bench.report.claims import spell
 from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
 from bench.report.kinds.timing import Timing
@@ -402,7 +402,7 @@ def _where(error: Exception) -> str:
 
 def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced, str, list[str]]:
     """Write all files of a figure; return what it is, its line and its errors. Called in the workers."""
-    figure, where, drawn = work.plan.figure, work.plan.where, work.drawn
+    figure, drawn = work.plan.figure, work.drawn
     folder = _folder(work.plan, drawn)
     positions = by_reading(figure, drawn)
     first = [drawn[i] for i in next(iter(positions.values()))]
@@ -457,10 +457,11 @@ def _write(work: _Work, store: Store, done: list[list[int]]) -> tuple[Reproduced
     if len(evidence) > 1 or (figure.published and evidence and not is_measured(figure.column)):
         _write_readings(figure, evidence, folder, pictures)
 
-    line = (
-        f"{where}: {sum(map(len, done))} repetitions ({work.new} new, {len(work.failed)} failed); "
-        f"claims: {_spell(rendering.claims)}; {folder}"
-    )
+    total = sum(map(len, done))
+    counts = [f"{total} repetitions"]
+    counts += [f"{work.new} new"] * (work.new != total) + [f"{len(work.failed)} failed"] * bool(work.failed)
+    verdicts = [words for words in spell(Counter(rendering.claims["verdict"])).split(", ") if words[:2] != "0 "]
+    line = f"{work.name}  {', '.join(counts)}  {', '.join(verdicts)}".rstrip()
     return Reproduced(not work.failed, rendering.claims, folder), line, _failures(work)
 
 
@@ -504,12 +505,6 @@ def needs(figure: Figure) -> str:
         return "last values"
     kept_of_500 = " ".join(map(str, figure.kept_rounds(np.arange(1, 501))))
     return f"last values; curves of {', '.join(columns)} at these of 500 rounds: {kept_of_500}"
-
-
-def _spell(claims: pd.DataFrame) -> str:
-    words = spell(Counter(claims["verdict"]))
-    decided, remain = after_holm(claims["holm"])
-    return f"{words}; {remain} of {decided} decided remain after Holm's correction" if decided else words
 
 
 def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:

@@ -62,7 +62,7 @@ def clone(tmp_path: Path, source: str, target: str) -> Path:
 
 def test_a_figure_is_the_same_to_the_byte_whenever_and_wherever_it_is_made(make):
     line, first = make("first")
-    assert "6 repetitions (6 new, 0 failed)" in line
+    assert "6 repetitions" in line
     assert set(first) >= {"small.png", "small.svg", "finals.csv", "curves.csv", "manifest.json", FILE}
     assert b"seconds" not in first["finals.csv"]
     assert make("second", jobs=2)[1] == first
@@ -72,7 +72,7 @@ def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted
     make("first")
     clone(tmp_path, "first", "second")
     line, topped_up = make("second", repetitions=5)
-    assert "10 repetitions (4 new, 0 failed)" in line
+    assert "10 repetitions, 4 new" in line
     assert len(list((tmp_path / "second" / "raw").glob("*/*.parquet"))) == 4
     assert topped_up == make("third", repetitions=5)[1]
     seconds = pd.read_csv(tmp_path / "second" / "mine/small/paper/seconds.csv")
@@ -80,7 +80,7 @@ def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted
     assert (seconds["seconds_total"] > 0).all()  # those of the adopted repetitions have come with them
     clone(tmp_path, "second", "fourth")
     line, fewer = make("fourth")
-    assert "6 repetitions (0 new, 0 failed)" in line
+    assert "6 repetitions, 0 new" in line
     assert fewer == make("first")[1]
 
 
@@ -107,7 +107,7 @@ def test_a_ranking_is_drawn_and_made_again_without_a_file_of_final_values(make, 
     assert {mark.case for mark in result.plot.marks()} == {"linear", "mean rank"}
     assert not result.problems
     line, second = make("second", **RANKING)
-    assert "(0 new, 0 failed)" in line
+    assert ", 0 new" in line
     assert second == first
     before, after = (
         json.loads((tmp_path / name / "mine/small/paper/environment.json").read_text())["seconds_per_repetition"]
@@ -128,7 +128,7 @@ def test_what_has_changed_is_run_again(make, tmp_path, changes):
     make("first")
     clone(tmp_path, "first", "second")
     line, files = make("second", **changes)
-    assert "6 repetitions (6 new, 0 failed)" in line
+    assert "6 repetitions" in line
     assert files == make("third", **changes)[1]
 
 
@@ -136,10 +136,10 @@ def test_seconds_of_another_machine_are_measured_again(make, tmp_path):
     changes = {"kind": "dots", "column": "seconds_total"}
     make("first", **changes)
     folder = clone(tmp_path, "first", "second")
-    assert "(0 new, 0 failed)" in make("second", **changes)[0]
+    assert ", 0 new" in make("second", **changes)[0]
     then = json.loads((folder / "environment.json").read_text())
     (folder / "environment.json").write_text(json.dumps({**then, "cpu": "another"}))
-    assert "(6 new, 0 failed)" in make("second", **changes)[0]
+    assert "new" not in make("second", **changes)[0]  # all are
 
 
 def test_what_another_machine_made_is_noted(make, tmp_path):
@@ -149,7 +149,7 @@ def test_what_another_machine_made_is_noted(make, tmp_path):
     path = folder / "environment.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"cpu": "another"}))
     for _ in range(2):
-        assert "new, 0 failed)" in make("second")[0]
+        assert " new" in make("second")[0]
         made = json.loads(path.read_text())
         assert made["cpu"] != "another"
         assert [kind["cpu"] for kind in made["adopted_from"]] == ["another"]

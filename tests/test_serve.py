@@ -143,17 +143,25 @@ def test_the_dead_are_not_running(tmp_path: Path) -> None:
     assert [left.name for left in folder_of(tmp_path).iterdir()] == ["broken.json"]
 
 
-def test_a_first_repetition_that_compiles_does_not_count_for_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_left_waits_for_evidence_and_counts_what_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("runners.progress.time.monotonic", lambda: now)
     progress = Progress()
-    progress.expect("a", 10, 12)
+    assert progress.phase == "composing"
+    progress.expect("a", 10, 14)
     progress.expect("b", 10, 5)
-    assert progress.seconds_left() is None
+    assert (progress.phase, progress.seconds_left()) == ("compiling", None)
     progress.advance("a", 10, 50.0)
-    now = 152.0
+    for _ in range(3):
+        now += 2.0
+        progress.advance("a", 10, 2.0)
+        assert (progress.phase, progress.seconds_left()) == ("running", None)
+    now += 2.0
     progress.advance("a", 10, 2.0)
-    assert progress.seconds_left() == pytest.approx(2.0 * 10 + 2.0 * 5)
+    assert progress.seconds_left() == pytest.approx(2.0 * 9 + (50.0 - 2.0) + 2.0 * 5)
+    for group in 9 * "a" + 5 * "b":
+        progress.advance(group, 10, 2.0)
+    assert progress.phase == "drawing"
 
 
 def test_progress_without_a_folder_writes_nothing() -> None:
