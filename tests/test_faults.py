@@ -7,19 +7,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import kill_many
+import psutil
 import pytest
 from commands import Commands
 
-from bench.errors import StoreError
+from bench.errors import ConfigError, StoreError
 from runners.experiment import Experiment
 from runners.fanout import run_all
-from runners.pool import Runner
+from runners.pool import Runner, spread, workers
 from runners.store import Store
 
+ROOT = Path(__file__).resolve().parents[1]
+STOPPED = "stopped; finished work is kept, rerun to resume\n"
 TUNER = '''"""A tuner that goes wrong at repetition 2, in the way that a variable says."""
 
 import os
@@ -41,6 +45,8 @@ class Trouble(Tuner):
             os.kill(os.getpid(), signal.SIGKILL)
         if kind == "vanish":
             shutil.rmtree(where)
+        if kind == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
         if kind == "memory":
             raise MemoryError
         while kind == "hang":
@@ -207,3 +213,123 @@ def test_a_reader_who_has_had_enough_is_no_traceback(tmp_path):
     assert child.returncode == 141
     assert err == "stopped: output pipe closed; finished work is kept, rerun to resume\n"
     assert len(parquet(commands.results)) == 2
+
+
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_a_repetition_that_kills_its_worker_twice_fails_alone(tmp_path, trouble, experiment, backend):
+    if backend == "dask":
+        pytest.importorskip("distributed", reason="dask is not installed")
+    trouble("kill")
+    store = Store(tmp_path / "results")
+    result = run_all([(experiment, 5)], store, jobs=2, runner=Runner(backend)).results[0]
+    assert (result.done, list(result.failed)) == ({0, 1, 3, 4}, [2])
+    assert result.failed[2].startswith("found that its worker died twice (")
+    assert store.failure(experiment.run_id, 2)["error"] == result.failed[2]
+
+
+def drawn(number: int, folder: str) -> int:
+    """Do what a page needs; the first worker to do so dies."""
+    with suppress(FileExistsError):
+        os.close(os.open(f"{folder}/dead", os.O_CREAT | os.O_EXCL))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_pages_whose_worker_died_are_drawn_again(tmp_path):
+    with workers(Runner(), 2):
+        pages = list(spread(Runner(), 2)(drawn, [(number, str(tmp_path)) for number in range(10)]))
+    assert sorted(pages) == list(range(10))
+    assert (tmp_path / "dead").exists()
+
+
+def test_a_dask_scheduler_that_dies_is_named_and_one_without_workers(tmp_path, trouble, experiment, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="dask is not installed")
+    monkeypatch.setattr("runners.pool._CONNECT_SECONDS", 3)
+    store = Store(tmp_path / "results")
+    words = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=0, **words) as cluster:
+        runner = Runner("dask", scheduler=cluster.scheduler_address)
+        with pytest.raises(ConfigError, match=r"^runner\.scheduler: found no workers at .*, expected at least one"):
+            run_all([(experiment, 4)], store, jobs=2, runner=runner)
+    assert store.done(experiment.run_id) == set()
+
+
+def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experiment, capsys):
+    store = Store(tmp_path / "results")
+    run_all([(experiment, 5)], store, jobs=1)
+    whole = parquet(store.root)
+    for repetition in (1, 3, 4):
+        store.path(experiment.run_id, repetition).write_bytes(b"PAR1")
+    result = run_all([(experiment, 5)], store, jobs=1).results[0]
+    assert (result.done, result.new) == (set(range(5)), {1, 3, 4})
+    assert parquet(store.root) == whole
+    err = capsys.readouterr().err
+    assert err.endswith("run again: rep-00001.parquet, rep-00003.parquet, rep-00004.parquet\n")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+@pytest.mark.parametrize("suffix", [".parquet", ".json"])
+def test_what_stands_in_the_place_of_a_result_is_to_be_deleted(tmp_path, experiment, kind, suffix):
+    store = Store(tmp_path / "results")
+    run_all([(experiment, 1)], store, jobs=1)
+    path = store.path(experiment.run_id, 1, suffix)
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / "nowhere")
+    if (kind, suffix) == ("link", ".json"):  # is replaced
+        assert run_all([(experiment, 2)], store, jobs=1).results[0].new == {1}
+        return
+    with pytest.raises(StoreError, match=rf"found .*(folder|link).*, expected .*; delete (it|them): rm -r {path}$"):
+        run_all([(experiment, 2)], store, jobs=1)
+
+
+def test_a_foreign_repetition_does_no_harm(tmp_path, experiment):
+    store = Store(tmp_path / "results")
+    run_all([(experiment, 2)], store, jobs=1)
+    store.path(experiment.run_id, 999_999_999).write_bytes(b"PAR1")
+    assert run_all([(experiment, 3)], store, jobs=1).results[0].done == {0, 1, 2}
+    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))\n"
+    code += "from pathlib import Path\nfrom runners.live_page import Drawings, run_page\n"
+    code += f"assert '<svg' in run_page(Drawings(Path({str(store.root)!r})), {experiment.run_id!r})"
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60)
+
+
+def stopped_at(folder: Path, kind: signal.Signals, seconds: float, *words: str) -> tuple[int, str]:
+    commands = Commands(folder)
+    child = commands.popen(
+        "run", "env=switching_triangle", "algorithm=none", "tuner=random", "horizon=3000", "repetitions=400", *words
+    )
+    time.sleep(seconds)
+    if kind == signal.SIGINT:
+        os.killpg(child.pid, kind)
+    else:
+        child.send_signal(kind)
+    _, err = child.communicate(timeout=100)
+    return child.returncode, err
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs):
+    for i in range(8):
+        code, err = stopped_at(tmp_path / str(i), signal.SIGTERM, 0.3 + 0.7 * i, f"jobs={jobs}")
+        before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
+        assert before or (code == 0 and not err) or (code, err) == (130, STOPPED), (i, code, err)
+
+
+def test_ctrl_c_while_workers_start_prints_the_sentence_alone(tmp_path):
+    folder = tmp_path / "first"
+    commands = Commands(folder)
+    for i in range(5):
+        child = commands.popen(
+            "run", "env=switching_triangle", "algorithm=none", "tuner=random", "horizon=3000", "repetitions=400",
+            "jobs=4", f"seed={i}",
+        )  # fmt: skip
+        end = time.monotonic() + 60
+        while not psutil.Process(child.pid).children() and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.15 * i)
+        os.killpg(child.pid, signal.SIGINT)
+        _, err = child.communicate(timeout=60)
+        assert (child.returncode, err) == (130, STOPPED)
