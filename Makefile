@@ -20,6 +20,11 @@ PORT   ?=
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
 paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
 
+# The shell takes parentheses, as in tuner=cdt(radius_scale=0.5), only if they are quoted.
+open   := (
+close  := )
+args   := $(if $(findstring ',$(ARGS))$(findstring ",$(ARGS)),$(ARGS),$(subst $(close),\$(close),$(subst $(open),\$(open),$(ARGS))))
+
 .PHONY: help setup reproduce-paper run compare verify test test-release lint benchmark gallery docs clean
 help:
 	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex]'
@@ -42,10 +47,10 @@ reproduce-paper: setup
 	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),format=$(FORMAT))
 
 run: setup
-	$(PY) -m runners.run $(ARGS)
+	$(PY) -m runners.run $(args)
 
 compare: setup
-	$(PY) -m runners.compare $(ARGS)
+	$(PY) -m runners.compare $(args)
 
 verify: setup
 	$(PY) -m runners.verify $(figure) jobs=$(JOBS) $(if $(SAMPLE),seconds=$(SAMPLE)) $(if $(SEED),seed=$(SEED))

@@ -19,7 +19,17 @@ from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
 from runners.compose import unknown_key
-from runners.config_tree import CONF, GROUPS, check_choices, path_of, unknown_choice, user_folder
+from runners.config_tree import (
+    CONF,
+    GROUPS,
+    check_choices,
+    check_commas,
+    choices,
+    path_of,
+    unknown_choice,
+    user_folder,
+    with_classes,
+)
 
 _STOPPED = "stopped; finished work is kept, rerun to resume"
 _GRACE_SECONDS = 8.0
@@ -48,7 +58,9 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
 
     def jobs() -> bool:
         paper = next((word.partition("=")[2] for word in sys.argv if word.startswith("paper=")), "")
-        sys.argv[1:] = [full_name(word, paper) for word in sys.argv[1:]]
+        check_commas(sys.argv[1:])
+        sys.argv[1:] = with_classes(full_name(word, paper) for word in sys.argv[1:])
+        _check_sweep(name, sys.argv[1:])
         check_choices(sys.argv[1:])
         os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions are raised instead of being printed with Hydra's advice
         with tempfile.TemporaryDirectory() as scratch:
@@ -144,8 +156,23 @@ def full_name(word: str, paper: str) -> str:
     key, _, name = word.partition("=")
     if key == "format" and "," in name and not name.startswith("["):
         return f"format=[{name}]"
+    if key == "figure" and paper and "/" in name and "," not in name and name.partition("/")[0] != paper:
+        raise ConfigError(f"figure: found '{name}', expected a figure of the paper '{paper}', or no paper beside it")
+    papers = [one for one in choices("figure") if key == "figure" and not paper and one.endswith(f"/{name}")]
+    if papers:
+        raise ConfigError(f"figure: found '{name}' without a paper, expected one of: {', '.join(papers)}")
     is_short = key == "figure" and paper and path_of(f"figure/{paper}/{name}")
     return f"figure={paper}/{name}" if is_short else word
+
+
+def _check_sweep(name: str, words: list[str]) -> None:
+    """Refuse several values of a group where only a sweep takes them."""
+    if {"-m", "--multirun"} & set(words):
+        return
+    for key, _, value in (word.partition("=") for word in words):
+        if key in (*GROUPS, "figure") and "," in value:
+            beside = "runners.compare, which compares them, or " if name == "config" else ""
+            raise ConfigError(f"{key}: found '{value}', expected one name; for several use {beside}--multirun")
 
 
 def _one_sentence(error: BaseException, name: str) -> BaseException:

@@ -27,7 +27,7 @@ from hydra.errors import OverrideParseException
 from bench.errors import ConfigError
 from runners.cli import command
 from runners.compose import from_overrides
-from runners.config_tree import CONF, GROUPS, check_choices, read
+from runners.config_tree import CLASS, CONF, GROUPS, check_choices, check_commas, read, with_classes
 from runners.stand_ins import announcement, missing_data
 from runners.store import results_folder, write_text
 
@@ -41,7 +41,6 @@ _OWN_KEYS = {"name": "comparison", "column": "regret", "format": ""}
 _SIZES = ("horizon", "repetitions", "seed")
 _MACHINE = ("jobs", "runner")
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
-_CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _TUNER = re.compile(r"([\w.]*)(?:\((.*)\))?")
 
 
@@ -129,10 +128,11 @@ def plan(words: list[str]) -> Plan:
     from bench.report.saving import extra_formats  # slow to import
     from runners.until_decided import most_repetitions
 
+    check_commas(words)
     tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]
     if len(tuners) > 1:
         raise ConfigError(f"tuner: found it {len(tuners)} times, expected it once, with commas between the tuners")
-    parsed = [_parse(word) for word in words if not word.startswith("tuner=")]
+    parsed = [_parse(word) for word in with_classes(word for word in words if not word.startswith("tuner="))]
     given = {one.key_or_group: str(one.input_line).partition("=")[2].strip("'\"") for one in parsed}
     own = _OWN_KEYS | {key: given[key] for key in _OWN_KEYS if key in given}
     formats = extra_formats(own["format"])
@@ -142,7 +142,11 @@ def plan(words: list[str]) -> Plan:
     until = most_repetitions(numbers.get("repetitions"), numbers.get("max_repetitions"))
     no_override = (*_OWN_KEYS, *(["repetitions", "max_repetitions"] if until is not None else []))
     rest = [one for one in parsed if one.key_or_group not in no_override]
-    axes = {METHOD: _tuners(tuners[0] if tuners else "tl")}
+    axes = {METHOD: _tuners(tuners[0] if tuners else "")}
+    if len(axes[METHOD]) < 2:
+        raise ConfigError(
+            f"tuner: found '{tuners[0]}' alone, expected another to compare it with: tuner={tuners[0]},tl"
+        )
     axes |= {str(one.key_or_group): _values(one) for one in rest if one.is_sweep_override()}
     plain = [one for one in rest if not one.is_sweep_override()]
     chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
@@ -183,6 +187,8 @@ def _split(text: str) -> Iterator[str]:
 
 def _tuners(text: str) -> dict[str, list[str]]:
     """Return tuners, by the names they are shown by, each with its overrides."""
+    if not text:
+        raise ConfigError("tuner: found none, expected at least two with commas between them, such as tuner=cdt,tl")
     names = _display_names()
     found: dict[str, list[str]] = {}
     for one in _split(text):
@@ -193,7 +199,7 @@ def _tuners(text: str) -> dict[str, list[str]]:
         settings = [word.partition("=") for word in words]
         if not all(re.fullmatch(r"\w[\w.]*", key) and equals and value for key, equals, value in settings):
             raise ConfigError(f"tuner: found '{one}', expected settings as in {name}(key=value, key=value)")
-        is_class = _CLASS.fullmatch(name) is not None
+        is_class = CLASS.fullmatch(name) is not None
         label = name.rpartition(".")[2] if is_class else names.get(name, name)
         if settings:
             label += f" ({', '.join(f'{key} = {value}' for key, _, value in settings)})"
@@ -209,7 +215,8 @@ def _values(override: Override) -> dict[str, list[str]]:
     key = override.key_or_group
     prefix = str(override.input_line).partition("=")[0]
     return {
-        text if key in GROUPS else f"{key} = {text}": [f"{prefix}={text}"] for text in override.sweep_string_iterator()
+        text if key in GROUPS else f"{key} = {text}": with_classes([f"{prefix}={text}"])
+        for text in override.sweep_string_iterator()
     }
 
 

@@ -4,7 +4,7 @@ import copy
 import importlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
@@ -23,6 +23,8 @@ from bench.component import defaults
 from bench.errors import ConfigError
 
 PARTS = ("env", "algorithm", "tuner", "task")
+CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+"""The dotted path of a class, which a part can be in place of a choice."""
 GROUPS = (*PARTS, "paper", "scale", "runner")
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -191,6 +193,33 @@ def one_of(found: str, valid: Iterable[str]) -> str:
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
     return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}")
+
+
+def with_classes(words: Iterable[str]) -> list[str]:
+    """Return a command line where a class that is given as a part, ``tuner=mod.Class``, is the choice ``custom``."""
+    words = list(words)
+    given = [word.partition("=") for word in words]
+    parts = {part for part, _, value in given if part in PARTS and CLASS.fullmatch(value)}
+    chosen: list[str] = []
+    for word, (key, _, value) in zip(words, given, strict=True):
+        is_setting = "." in key and key.partition(".")[0] in parts
+        own = [f"{key}=custom", f"{key}._target_={value}"] if key in parts else [f"++{word}" if is_setting else word]
+        chosen += own
+    return chosen
+
+
+def check_commas(words: Sequence[str]) -> None:
+    """Refuse a blank after a comma, which the shell takes for the end of a word.
+
+    Raises
+    ------
+    ConfigError
+        Naming the key, and how the word is to be written.
+    """
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        key, equals, value = word.partition("=")
+        if equals and value.endswith(","):
+            raise ConfigError(f"{key}: found a blank after the comma of '{word}', expected none: {word}{following}")
 
 
 def check_choices(words: Iterable[str]) -> None:

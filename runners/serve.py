@@ -38,6 +38,8 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    request_queue_size = 128
+    """Connections that wait while others are accepted: a browser opens many at a time."""
 
     def __init__(self, results: Path, port: int) -> None:
         self.results = results.resolve()

@@ -338,7 +338,8 @@ def _class(kind: str) -> type[Figure]:
 
 def _sentence(where: str, model: type[Figure], error: ValidationError) -> str:
     """Return the first of pydantic's complaints as one sentence."""
-    first = error.errors()[0]
+    unknown_first = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    first = unknown_first[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         fields: Any = model.model_fields
