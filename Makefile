@@ -38,9 +38,10 @@ help:
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
+	@echo 'Installing into $(VENV) what all papers and the tests need: about 2 GB, which takes some minutes.'
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install -qq --upgrade pip
-	$(PY) -m pip install -qq -c constraints.txt torch==2.13.0 -e '.[dev]'
+	$(PY) -m pip install -q --upgrade pip
+	$(PY) -m pip install -c constraints.txt torch==2.13.0 -e '.[dev]'
 	@touch $@
 
 reproduce-paper: setup

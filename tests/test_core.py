@@ -4,6 +4,7 @@ import ast
 import importlib.metadata
 import importlib.util
 import os
+import re
 import subprocess
 import tomllib
 import venv
@@ -138,3 +139,16 @@ def test_pip_installs_the_core_and_then_an_extra(tmp_path):
     install(lacking.err.partition("pip install '")[2].partition("'")[0])
     assert commands.call("run", "tuner=tpe", "horizon=12", "repetitions=1").code == 0
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1.2e9
+
+
+def test_the_readme_says_which_extra_is_for_which_choice():
+    table = (ROOT / "README.md").read_text().partition("| extra |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `([\w-]+)`.*? \| (.*) \|$", table, re.MULTILINE)
+    said = {extra: set(re.findall(r"`(\w+)`", choices)) for extra, choices in rows}
+    assert set(said) == {*OPTIONAL, "papers", "dask"}
+    needed: dict[str, set[str]] = {name: set() for name in OPTIONAL}
+    for part in PARTS:
+        for name in names(part):
+            for package in getattr(get_class(settings(part, name)["_target_"]), "requires", ()):
+                needed[package].add(name)
+    assert {name: said[name] for name in OPTIONAL} == {**needed, "obp": {"open_bandit"}}
