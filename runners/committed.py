@@ -41,6 +41,7 @@ class CommittedRepetitions:
 
     def __init__(self, folders: Sequence[Path], needs: str, labels: Mapping[str, Mapping[str, str]]) -> None:
         self._found: dict[tuple[str, int], Kept] = {}
+        self._done: dict[str, set[int]] = {}
         self.machines: list[dict[str, Any]] = []
         """The kinds of machines that made the repetitions, see `runners.capture.kind_of_machine`."""
         self.carried: list[dict[str, Any]] = []
@@ -63,10 +64,14 @@ class CommittedRepetitions:
     def without_seconds(self, seconds: str) -> None:
         """Forget the repetitions whose column ``seconds`` of measured seconds is not known."""
         self._found = {key: one for key, one in self._found.items() if seconds in one.seconds}
+        self._done.clear()
 
     def done(self, run_id: str) -> set[int]:
         """Return the numbers of the repetitions of a run."""
-        return {repetition for name, repetition in self._found if name == run_id}
+        if not self._done:
+            for name, repetition in self._found:
+                self._done.setdefault(name, set()).add(repetition)
+        return set(self._done.get(run_id, ()))
 
 
 def write_repetitions(
@@ -150,19 +155,18 @@ def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> 
     numbers = {name: values[name].to_numpy() for name in curves}
     there = {name: values[name].is_valid().to_numpy() for name in values}
     seconds = _seconds(folder, wanted)
+    rounds = np.array(keys[2], dtype=np.int64)
+    names = list(zip(*keys[:2], strict=True))
+    starts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
+    ends = [*starts[1:], len(table)]
+    lasts = {name: values[name].take(pa.array(np.array(ends) - 1)).to_pylist() for name in values} if starts else {}
     found = {}
-    start, length = 0, len(table)
-    while start < length:
-        key = keys[0][start], keys[1][start]
-        end = start
-        while end < length and (keys[0][end], keys[1][end]) == key:
-            end += 1
+    for place, (start, end) in enumerate(zip(starts, ends, strict=False)):
+        key = names[start]
         if key[0] in wanted:
             own = {name: numbers[name][start:end] for name in curves if there[name][start]}
-            finals = {name: values[name][end - 1].as_py() for name in values if there[name][end - 1]}
-            rounds = np.array(keys[2][start:end], dtype=np.int64)
-            found[key] = Kept(rounds, own, finals, seconds.get(key, {}))
-        start = end
+            finals = {name: last[place] for name, last in lasts.items() if there[name][end - 1]}
+            found[key] = Kept(rounds[start:end], own, finals, seconds.get(key, {}))
     return found
 
 

@@ -89,7 +89,8 @@ def compare(words: list[str]) -> bool:
 
     from bench.report.figure import read_figure
     from runners.gallery import write_gallery
-    from runners.reproduce_figure import FigurePlan, reproduce_figure
+    from runners.plan import FigurePlan
+    from runners.reproduce_figure import reproduce_figure
 
     name = figure["name"]
     with hydra.initialize_config_dir(CONF, version_base="1.3"):

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from omegaconf import OmegaConf
 
@@ -18,6 +18,14 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
     from bench.report.figure import Figure
+
+
+class Labelled(Protocol):
+    """What has a label on each axis of a figure."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Label by axis."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +179,7 @@ def expand(figure: Mapping[str, Any], scale: str, extra: list[str], *, readings:
     return drawn
 
 
-def by_reading(figure: Mapping[str, Any], drawn: Sequence[LabelledRun]) -> dict[str, list[int]]:
+def by_reading(figure: Mapping[str, Any], drawn: Sequence[Labelled]) -> dict[str, list[int]]:
     """Return the positions of the experiments under each reading that has any, the first first.
 
     The reading of a figure without readings is "".

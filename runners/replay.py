@@ -14,9 +14,9 @@ from bench.report.provenance import SURROGATE
 from runners.aggregate import Kept
 from runners.capture import environment, kind_of_machine
 from runners.committed import CommittedRepetitions, machines
+from runners.derive import needs
 from runners.experiment import Experiment
 from runners.figures import expand, load_figure
-from runners.reproduce_figure import needs
 
 _ENCODER = "bench.algorithms.candidate_generation."
 """Part of the name of an algorithm whose runs begin with the training of an encoder, 15 to 30 minutes, once."""

@@ -29,7 +29,8 @@ def reproduce(cfg: DictConfig) -> bool:
         from bench.report.claims import spell  # slow to import
         from bench.report.saving import extra_formats
         from runners.gallery import write_gallery
-        from runners.reproduce_figure import FigurePlan, reproduce_figures
+        from runners.plan import FigurePlan
+        from runners.reproduce_figure import reproduce_figures
         from runners.until_decided import most_repetitions
 
     choices = HydraConfig.get().runtime.choices

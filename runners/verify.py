@@ -29,13 +29,13 @@ from runners.capture import environment, kind_of_machine
 from runners.cli import command
 from runners.committed import FILE, CommittedRepetitions, machines
 from runners.config_tree import CONF
+from runners.derive import needs
 from runners.experiment import Experiment
 from runners.fanout import FanOut, Key
 from runners.figures import expand, figure_names, load_figure
 from runners.pool import Runner
 from runners.progress import progress_bar
 from runners.reference import Verified, record
-from runners.reproduce_figure import needs
 from runners.store import Store, results_folder
 
 TOLERANCE = 1e-6

@@ -20,8 +20,10 @@ from bench.report.figure import read_figure
 from runners import carry, replay
 from runners.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.config_tree import CONF
+from runners.derive import needs
+from runners.plan import FigurePlan
 from runners.pool import Runner
-from runners.reproduce_figure import FigurePlan, needs, reproduce_figure
+from runners.reproduce_figure import reproduce_figure
 
 TUNER = """
 from carried_helper import STEP

@@ -25,8 +25,8 @@ from runners.experiment import build
 from runners.figures import expand, figure_names, load_figure
 from runners.gallery import write_gallery
 from runners.papers import leaves, load_paper, published
-from runners.reproduce_figure import settings_table
 from runners.store import results_folder
+from runners.write_figure import settings_table
 
 PAPERS = registry.names("paper")
 

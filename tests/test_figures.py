@@ -7,7 +7,7 @@ from hydra import initialize_config_dir
 
 from bench.report.experiments import Experiments
 from runners.figures import claims_for_each, expand, unfold
-from runners.reproduce_figure import settings_table
+from runners.write_figure import settings_table
 
 FIGURE = {
     "name": "made_up",

@@ -187,7 +187,7 @@ def test_the_time_left_counts_what_is_foreseen(monkeypatch):
 def test_committed_repetitions_count(tmp_path, monkeypatch):
     """A reference result is made again, to the byte, from what lies beside it."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.write_figure.save", lambda *_: None)
     figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"]})
     plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
     files = []
@@ -211,13 +211,13 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
     """
     sequential = {}
 
-    def spy(figure, evidence, size):
+    def spy(figure, evidence, *rest):
         sequential.update({name: own.provenance.sequential for name, own in evidence.items()})
-        return render_readings(figure, evidence, size)
+        return render_readings(figure, evidence, *rest)
 
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
-    monkeypatch.setattr("runners.reproduce_figure.render_readings", spy)
+    monkeypatch.setattr("runners.write_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.derive.render_readings", spy)
     source = ["assumed", "made up"]
     readings = [
         {"name": "first", "source": source, "text": "as it is"},
@@ -286,7 +286,7 @@ SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=400", "repetitions=unti
 def commands(tmp_path, monkeypatch):
     made = Commands(tmp_path)
     (made.cwd / "my_module.py").write_text(MODULE)
-    monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.write_figure.save", lambda *_: None)
     return made
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
@@ -51,6 +53,7 @@ class Experiments:
             self.finals[axis] = pd.Series([canonical(value) for value in values], index=finals.index, dtype=object)
         self._labels: dict[str, list[str]] = {}
         self._rows: dict[Key, pd.DataFrame] = {}
+        self._values: dict[tuple[Key, str], tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = {}
         if self.axes and len(finals):
             groups = self.finals.groupby(list(self.axes), sort=False)
             self._rows = {_key(labels): rows for labels, rows in groups}
@@ -85,6 +88,16 @@ class Experiments:
     def rows(self, key: Key) -> pd.DataFrame:
         """Return the final values of an experiment, one row per repetition; empty if there are none."""
         return self._rows.get(key, self.finals.iloc[:0])
+
+    def values(self, key: Key, column: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Return an experiment's repetitions that have a final value of a column, in order, and the values."""
+        if (key, column) not in self._values:
+            rows = self.rows(key)
+            numbers, values = rows["repetition"].to_numpy(), rows[column].to_numpy(dtype=np.float64)
+            finite = np.flatnonzero(np.isfinite(values))
+            order = finite[np.argsort(numbers[finite], kind="stable")]
+            self._values[key, column] = numbers[order], values[order]
+        return self._values[key, column]
 
     def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
         """Return the cases of a claim or the panels of a figure: combinations of the labels of the axes ``per``.

@@ -112,7 +112,9 @@ class Readings:
     plots: dict[str, Plot]
 
 
-def render_readings(figure: Figure, evidence: Mapping[str, Evidence], size: int) -> Readings:
+def render_readings(
+    figure: Figure, evidence: Mapping[str, Evidence], size: int, first: pd.DataFrame | None = None
+) -> Readings:
     """Return a figure's claims and published numbers under each reading.
 
     Parameters
@@ -124,12 +126,15 @@ def render_readings(figure: Figure, evidence: Mapping[str, Evidence], size: int)
         are only the numbers, and no picture of them.
     size
         The paper's number of repetitions.
+    first
+        The verdicts under the first reading, if they are known.
     """
     results = {name: Results(figure, own.curves, own.finals, own.provenance) for name, own in evidence.items()}
     if len(results) == 1:
         ((name, only),) = results.items()
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
-    verdicts = {name: _verdicts(figure, own) for name, own in results.items()}
+    known = {next(iter(results)): first} if first is not None else {}
+    verdicts = {name: known[name] if name in known else _verdicts(figure, own) for name, own in results.items()}
     claims, numbers = claims_table(verdicts), numbers_table(figure, results, size)
     return Readings(claims, numbers, reading_plots(figure, claims, numbers, next(iter(evidence.values())).provenance))
 

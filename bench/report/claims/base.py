@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Annotated, Any
 
 import numpy as np
@@ -199,7 +200,7 @@ def final_values(data: Experiments, column: str, *sides: Sequence[Key]) -> tuple
     Unmeasured
         If a side is empty, an experiment has no results, or no repetition is complete.
     """
-    series = {}
+    found = {}
     for side in sides:
         if not side:
             raise Unmeasured("no such runs")
@@ -209,15 +210,14 @@ def final_values(data: Experiments, column: str, *sides: Sequence[Key]) -> tuple
                 raise Unmeasured(f"no results of {data.text(key)}")
             if column not in rows.columns:
                 raise Unmeasured(f"the results have no column '{column}'")
-            finals = rows.set_index("repetition")[column].astype(float)
-            series[key] = finals[np.isfinite(finals)]
-            if series[key].empty:
+            found[key] = data.values(key, column)
+            if not len(found[key][0]):
                 raise Unmeasured(f"column '{column}' of {data.text(key)} is empty")
-    table = pd.concat(list(series.values()), axis=1, keys=range(len(series)))
-    complete = table.dropna().sort_index()
-    if complete.empty:
+    repetitions = [numbers for numbers, _ in found.values()]
+    complete = reduce(np.intersect1d, repetitions)
+    if not len(complete):
         raise Unmeasured("the runs have no repetition in common")
-    note = "" if len(complete) == len(table) else f"{len(complete)} of {len(table)} repetitions are in all runs"
-    position = {key: i for i, key in enumerate(series)}
-    values = complete.to_numpy(dtype=np.float64)
-    return [values[:, [position[key] for key in side]] for side in sides], note
+    every = len(np.unique(np.concatenate(repetitions)))
+    note = "" if len(complete) == every else f"{len(complete)} of {every} repetitions are in all runs"
+    matched = {key: values[np.searchsorted(numbers, complete)] for key, (numbers, values) in found.items()}
+    return [np.column_stack([matched[key] for key in side]) for side in sides], note

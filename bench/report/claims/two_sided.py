@@ -123,7 +123,7 @@ def _is_random(data: Experiments, key: Key, rule: Rule) -> bool:
     rows = data.rows(key)
     if RANDOM_REGRET not in rows.columns:
         return False
-    both = rows[[REGRET, RANDOM_REGRET]].to_numpy(dtype=np.float64)
+    both = np.column_stack([rows[name].to_numpy(dtype=np.float64) for name in (REGRET, RANDOM_REGRET)])
     both = both[np.isfinite(both).all(axis=1)]
     if len(both) < 2:
         return False
