@@ -305,8 +305,6 @@ def _import_class(part: str, settings: Any) -> type:
         raise ConfigError(
             f"{key}: found '{target}', expected a class that derives from {base.__module__}.{base.__name__}"
         )
-    if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
-        raise ConfigError(f"{key}: found '{target}', which does not define {missing}, expected a class that does")
     return cls
 
 
@@ -314,6 +312,8 @@ def _construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> 
     # Copied, lest what a part does to its settings reaches the next repetition
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
     _check_decorated(part, cls, fields)
+    if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
+        raise ConfigError(f"{part}: found the class {cls.__name__}, which does not define {missing}, expected it to")
     try:
         return cls(**parts, **fields)
     except ConfigError as error:
