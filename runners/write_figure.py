@@ -28,7 +28,7 @@ from runners.committed import FILE, SECONDS, CommittedRepetitions, write_repetit
 from runners.compose import PARTS
 from runners.derive import Derived, LabelledKept, derive, needs
 from runners.fanout import Key
-from runners.figures import LabelledRun, by_reading, load_paper
+from runners.figures import LabelledRun, by_reading, load_paper, without_reading
 from runners.plan import FigurePlan, Reproduced
 from runners.store import Store, results_folder, write_bytes, write_text
 from runners.timing import Part, measurements
@@ -177,15 +177,21 @@ def _failures(finished: FinishedFigure) -> list[str]:
 
 def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
     """Return what the figure's numbers rest on."""
+    all_real = not any(one.run.experiment.surrogate for one in drawn)
     return Provenance(
         scale="" if plan.figure.paper == "none" else plan.scale,
         repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn})),
         horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
         surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
         altered=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.altered})),
+        genuine=tuple(without_reading(one).labels for one in drawn if not _stands_in(one)) * (not all_real),
         packaged=any(one.run.experiment.packaged for one in drawn),
         sequential=plan.is_sequential(drawn),
     )
+
+
+def _stands_in(one: LabelledRun) -> bool:
+    return one.run.experiment.surrogate or one.run.experiment.packaged
 
 
 def _manifest(plan: FigurePlan, drawn: list[LabelledRun], derived: Derived, done: list[list[int]]) -> dict[str, Any]:

@@ -706,6 +706,9 @@ def test_cases_that_say_nothing_are_not_counted() -> None:
     assert set(rows["verdict"]) == {"says_nothing"}
     assert rows["note"].iloc[1] == "the data was generated in place of the real"
     assert "packaged" in check(figure, finals, NO_CURVES, packaged=True)["note"].iloc[1]
+    genuine = [{"panel": "p1", "method": "A"}, {"panel": "p1", "method": "B"}, {"panel": "p2", "method": "A"}]
+    rows = check(figure, finals, NO_CURVES, surrogate=True, genuine=genuine)
+    assert rows["verdict"].tolist() == ["says_nothing", "holds", "says_nothing", "holds"]
 
 
 # cases that say nothing

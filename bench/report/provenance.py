@@ -25,6 +25,8 @@ class Provenance(BaseModel):
         Environments whose data was generated in place of the real, or altered.
     altered
         Those of them whose data differs from the published data.
+    genuine
+        Labels of the experiments on real or synthetic data, where the data of others is not; see `surrogate`.
     packaged
         Whether a packaged sample was used.
     sequential
@@ -38,12 +40,13 @@ class Provenance(BaseModel):
     horizons: tuple[int, ...] = ()
     surrogate: tuple[str, ...] = ()
     altered: tuple[str, ...] = ()
+    genuine: tuple[dict[str, str], ...] = ()
     packaged: bool = False
     sequential: bool = False
 
     @model_serializer(mode="wrap")
     def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: value for key, value in dump(self).items() if value or key != "altered"}
+        return {key: value for key, value in dump(self).items() if value or key not in ("altered", "genuine")}
 
     @property
     def mark(self) -> str:

@@ -91,6 +91,8 @@ def _verdicts(figure: Figure, results: Results) -> pd.DataFrame:
         results.curves,
         sequential=provenance.sequential,
         surrogate=bool(provenance.surrogate),
+        altered=bool(provenance.altered),
+        genuine=provenance.genuine,
         packaged=provenance.packaged,
     )
 

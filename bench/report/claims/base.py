@@ -15,7 +15,7 @@ from bench.errors import ConfigError
 from bench.report.claims.finding import NO_INTERVAL, OPEN, Finding, Unmeasured
 from bench.report.claims.judgement import Question, Setting, silenced
 from bench.report.experiments import Experiments, Key
-from bench.report.labels import Selection, describe, selection
+from bench.report.labels import Selection, canonical, describe, selection
 
 
 def _read_selection(raw: Any) -> Selection:
@@ -153,7 +153,7 @@ class CaseClaim(Claim):
     def finding(self, data: Experiments, curves: pd.DataFrame, setting: Setting, case: Selection) -> Finding:
         """Return the finding on one case."""
         name = case_text(case)
-        silent = self._unfelt(case) or setting.silent
+        silent = self._unfelt(case) or ("" if self._is_genuine(data, case, setting) else setting.silent)
         try:
             question, note = self.question(data, curves, case)
             found = question.answer(name, setting, note)
@@ -166,6 +166,13 @@ class CaseClaim(Claim):
         unfelt = self.cannot_feel
         is_here = unfelt is not None and all(case[axis][0] in labels for axis, labels in unfelt.cases.items())
         return unfelt.why if unfelt is not None and is_here else ""
+
+    def _is_genuine(self, data: Experiments, case: Selection, setting: Setting) -> bool:
+        needed = [data.as_dict(key) for key in self.experiments(data, case)] if setting.genuine else []
+        return bool(needed) and all(
+            any(all(labels.get(axis) == canonical(value) for axis, value in one.items()) for one in setting.genuine)
+            for labels in needed
+        )
 
     def _unmeasured(self, case: str, reason: str) -> Finding:
         return Finding(case, NO_INTERVAL, self.unit(), OPEN, note=reason)

@@ -1,7 +1,7 @@
 """Check all claims of a figure."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -82,6 +82,8 @@ def check(
     *,
     sequential: bool = False,
     surrogate: bool = False,
+    altered: bool = False,
+    genuine: Sequence[Mapping[str, str]] = (),
     packaged: bool = False,
 ) -> pd.DataFrame:
     """Return the verdict on every case of every claim of a figure.
@@ -100,6 +102,8 @@ def check(
         confidence sequence, and stay valid.
     surrogate, packaged
         Whether data was generated in place of the real, or is a packaged sample: then no case says anything.
+    altered, genuine
+        Whether some of that data is altered; labels of experiments on other data, whose cases are judged all the same.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def check(
     """
     data = Experiments(figure, finals)
     claims = read(figure, data)
-    setting = Setting(rule(is_sequential=sequential), _silent(surrogate, packaged))
+    setting = Setting(rule(is_sequential=sequential), _silent(surrogate, altered, packaged), tuple(genuine))
     found: dict[str, list[Finding]] = {
         claim.id: claim.findings(data, curves, setting) for claim in claims if isinstance(claim, CaseClaim)
     }
@@ -186,7 +190,9 @@ def still_open(
     return found
 
 
-def _silent(surrogate: bool, packaged: bool) -> str:
+def _silent(surrogate: bool, altered: bool, packaged: bool) -> str:
+    if altered:
+        return "the data was altered, or generated in place of the real"
     if surrogate:
         return "the data was generated in place of the real"
     return "the data is a packaged sample, too small to conclude from" if packaged else ""

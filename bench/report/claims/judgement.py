@@ -6,7 +6,7 @@ repetitions than the interval needs to cover what it says (measured, see docs/ve
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,10 +43,13 @@ class Setting:
         For a number of repetitions fixed beforehand, or for looking again and again.
     silent
         Why nothing on this data is evidence, such as that it was generated; empty if it is.
+    genuine
+        Labels of the experiments to which that does not apply.
     """
 
     rule: Rule = fixed
     silent: str = ""
+    genuine: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
