@@ -189,7 +189,7 @@ def _split(text: str) -> Iterator[str]:
 def _tuners(text: str) -> dict[str, list[str]]:
     """Return tuners, by the names they are shown by, each with its overrides."""
     if not text:
-        raise ConfigError("tuner: found none, expected at least two with commas between them, such as tuner=cdt,tl")
+        raise ConfigError("tuner: found '', expected at least two with commas between them, such as tuner=cdt,tl")
     names = _display_names()
     found: dict[str, list[str]] = {}
     for one in _split(text):

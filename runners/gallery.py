@@ -5,7 +5,7 @@ go on, which the page ``live.html`` shows.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import starmap
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.errors import BenchError, ConfigError, one_line
 from bench.report.figure import Figure
-from bench.report.gallery import build, overview, overview_text, read
+from bench.report.gallery import PaperPage, build, overview, overview_text, read
 from bench.report.published import published_overview, published_text
 from bench.report.tables import to_csv
 from runners.config_tree import CHECKOUT, choices
@@ -22,6 +22,7 @@ from runners.papers import load_paper
 from runners.store import results_folder, write_text
 
 PORT = 8765
+_MARKS = ('<meta name="generator" content="bandit-tuning-bench">', '<link rel="icon" href="data:,">')
 DOCS = CHECKOUT / "docs" if CHECKOUT else None
 """The documentation; an installed wheel has none."""
 
@@ -52,13 +53,36 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
     pages = build(papers, numbers, docs, each)
     for name, page in pages.items():
-        write_text(folder / name, page)
+        if _is_replaceable(folder / name):
+            write_text(folder / name, page)
+        else:
+            print(f"{folder / name}: left as it is, since another program wrote it, or it is a link", file=sys.stderr)
+    for problem in _damaged_manifests(papers):
+        print("error:", problem, file=sys.stderr)
     if len(claims):
         write_text(folder / "claims.csv", to_csv(claims))
         write_text(folder / "claims.md", overview_text(claims))
         write_text(folder / "numbers.csv", to_csv(numbers))
         write_text(folder / "numbers.md", published_text(numbers))
     return folder / "index.html", sum(name.endswith(".html") for name in pages)
+
+
+def _damaged_manifests(papers: list[PaperPage]) -> Iterator[str]:
+    for result in (result for page in papers for figure in page.figures for result in figure.results):
+        for problem in result.problems:
+            if problem.startswith("manifest.json cannot be read"):
+                yield f"{result.folder}/{problem}"
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Return whether there is no such page yet, or it is the gallery's own, marked by this or an earlier version."""
+    if path.is_symlink() or path.parent.is_symlink():
+        return False
+    if path.suffix != ".html" or not path.exists():
+        return True
+    with path.open(encoding="utf-8", errors="replace") as file:
+        head = file.read(600)
+    return any(mark in head for mark in _MARKS)
 
 
 @cache

@@ -155,8 +155,8 @@ def test_no_more_workers_than_repetitions(here, monkeypatch):
 
     monkeypatch.setattr("runners.reproduce_figure.FanOut", Recorded)
     here("tuner=random,tl", "env.dim=2,3", "env.n_arms=3", "horizon=30", "repetitions=2", "jobs=64")
-    here("tuner=random", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=64")
-    here("tuner=random", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=1")
+    here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=64")
+    here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=1")
     assert asked == [8, 2, 1]
 
 

@@ -312,8 +312,9 @@ def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path:
     for path in sorted(folder.iterdir()):
         whole = path.read_bytes()
         path.unlink()
-        text = build(read(tmp_path, FIGURES_MADE))[page]
-        assert f"{path.name} is missing" in text or path.suffix in (".png", ".svg")
+        text = build(read(tmp_path, FIGURES_MADE)).get(page)
+        assert (text is None) == (path.name == "manifest.json")
+        assert text is None or f"{path.name} is missing" in text or path.suffix in (".png", ".svg")
         for damage in ("", "{", "[]") if path.suffix == ".json" else ("", "a,b\n1,2,3\n", "\0"):
             path.write_text(damage)
             Page(build(read(tmp_path, FIGURES_MADE))[page])
@@ -327,6 +328,8 @@ def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
     (tmp_path / "benchmark/speed.csv").write_text("a\n")
     (tmp_path / "new & paper/fig #1/odd").mkdir(parents=True)
     (tmp_path / "new & paper/fig #1/odd/claims.csv").write_text("claim,verdict,estimate\n1,perhaps,much\n")
+    assert set(build(read(tmp_path, {}))) == {"index.html", "claims.html"}
+    (tmp_path / "new & paper/fig #1/odd/manifest.json").write_text("{}")
     pages = build(read(tmp_path, {}))
     assert set(pages) == {"index.html", "claims.html", "new & paper/index.html", "new & paper/fig #1/index.html"}
     assert 'href="new%20%26%20paper/fig%20%231/index.html"' in pages["index.html"]
@@ -540,3 +543,44 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
     assert "<script>x" not in page
     assert "claim: " not in page
     assert "it</a>, <a" in page
+
+
+@pytest.mark.parametrize("link", ["mine", "mine/first", "mine/first/quick", "compare", "compare/mine"])
+def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) -> None:
+    outside = tmp_path / "outside" / "first" / "quick"
+    outside.mkdir(parents=True)
+    for folder in (outside, *outside.parents[:2]):
+        (folder / "manifest.json").write_text("{}")
+        (folder / "comparison.json").write_text("{}")
+    place = tmp_path / "results" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(outside.parents[2 - len(Path(link).parts)] if len(Path(link).parts) < 3 else outside)
+    gallery.write_gallery(tmp_path / "results")
+    assert not list((tmp_path / "outside").rglob("*.html"))
+
+
+def test_a_page_of_another_program_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "index.html").write_text("<html>my own page</html>")
+    gallery.write_gallery(tmp_path)
+    assert (tmp_path / "index.html").read_text() == "<html>my own page</html>"
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith(f"{tmp_path / 'index.html'}: left as it is")
+    (tmp_path / "index.html").unlink()
+    for _ in range(2):  # its own pages are written again
+        gallery.write_gallery(tmp_path)
+        assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("damage", ["[]", "", "{"])
+def test_a_damaged_manifest_is_named_and_the_others_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    for figure, manifest in [("table1", damage), ("figure2", "{}")]:
+        folder = tmp_path / "syndicated" / figure / "paper"
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(manifest)
+    gallery.write_gallery(tmp_path)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert "syndicated/table1/paper/manifest.json cannot be read: " in sentence
+    assert sentence.endswith("delete it and run the figure's command again")
+    assert (tmp_path / "syndicated/figure2/index.html").is_file()

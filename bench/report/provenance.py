@@ -56,6 +56,8 @@ class Provenance(BaseModel):
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Provenance":
         """Return the provenance that a manifest holds; of an older manifest without it, what its runs say."""
+        if not isinstance(manifest, Mapping):
+            raise ValueError(f"found {type(manifest).__name__}, expected an object")
         if "provenance" in manifest:
             return cls.model_validate(manifest["provenance"])
         runs = manifest.get("runs") or []

@@ -211,11 +211,12 @@ def read(
         paper, figure = name.split("/")
         config = figures.get(name, {})
         known = read_figure(config) if config.get("kind") else None
-        made = [Result(folder, known) for folder in _scales(results / name)]
+        is_link = (results / paper).is_symlink() or (results / name).is_symlink()
+        made = [] if is_link else [Result(folder, known) for folder in _scales(results / name)]
         results_of = sorted(made, key=lambda result: result.order)
         is_counted = counted is None or name in counted
         papers[paper].figures.append(Figure(paper, figure, config, results_of, is_counted=is_counted))
-    comparisons = [_comparison(path) for path in sorted(results.glob(f"{OWN}/*/comparison.json"))]
+    comparisons = [_comparison(path) for path in _comparisons(results)]
     pages = list(papers.values())
     if comparisons:
         pages.append(PaperPage(OWN, "Your comparisons", figures=comparisons))
@@ -424,10 +425,16 @@ def _found(results: Path) -> set[str]:
 
 
 def _scales(figure: Path) -> list[Path]:
-    return [folder for folder in _folders(figure) if any(folder.iterdir())]
+    return [folder for folder in _folders(figure) if (folder / "manifest.json").is_file()]
+
+
+def _comparisons(results: Path) -> list[Path]:
+    folders = _folders(results / OWN) if not (results / OWN).is_symlink() else []
+    return [folder / "comparison.json" for folder in folders if (folder / "comparison.json").is_file()]
 
 
 def _folders(folder: Path) -> list[Path]:
+    """Return the folders in a folder, without links, which may lead out of the results."""
     if not folder.is_dir():
         return []
-    return sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink() and path.name[0] != ".")

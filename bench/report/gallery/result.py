@@ -317,7 +317,8 @@ class Result:
         except FileNotFoundError:
             self.problems.append(f"{name} is missing")
         except (OSError, ValueError) as error:
-            self.problems.append(f"{name} cannot be read: {str(error).splitlines()[0] if str(error) else 'empty'}")
+            reason = str(error).splitlines()[0] if str(error) else "empty"
+            self.problems.append(f"{name} cannot be read: {reason}; delete it and run the figure's command again")
         return None
 
 
