@@ -2,10 +2,11 @@
 
 import json
 import shlex
+import subprocess
 
 import pandas as pd
 import pytest
-from commands import Commands, assert_one_sentence
+from commands import ROOT, Commands, assert_one_sentence
 from markupsafe import escape
 
 from runners.fanout import FanOut
@@ -162,17 +163,20 @@ def test_no_more_workers_than_repetitions(here, monkeypatch):
 
 WRONG: dict[str, tuple[str, ...]] = {
     "tuner=tl,foo": ("tuner: found 'foo'", "cdt"),
-    "tuner=my_module.Missing": ("tuner._target_", "my_module has no class Missing"),
-    "tuner=no_module.Missing": ("tuner._target_: found 'no_module.Missing'",),
+    "tuner=tl,my_module.Missing": ("tuner._target_", "my_module has no class Missing"),
+    "tuner=tl,no_module.Missing": ("tuner._target_: found 'no_module.Missing'",),
     "tuner=my_module.MyTuner,my_module.Other.MyTuner": ("tuner: found two called 'MyTuner'",),
     "env=foo,synthetic_linear": ("env: found 'foo'", "movielens"),
     "tuner=": ("tuner: found ''",),
-    "tuner=glob(*)": ("tuner: found 'glob(*)'", "glob(key=value"),
+    "tuner=tl,glob(*)": ("tuner: found 'glob(*)'", "glob(key=value"),
     "tuner=tl,cdt(radius_scale=)": ("tuner: found 'cdt(radius_scale=)'", "key=value"),
     "tuner=tl,cdt(radius=1)": ("tuner.radius: found an unknown key", "radius_scale"),
-    "tuner=cdt(radius_scale=1": ("tuner: found 'cdt(radius_scale=1'", "cdt(radius_scale=0.5)"),
-    "tuner=cdt(radius_scale=a)": ("radius_scale: found 'a'",),
-    "tuner=my_module.MyTuner(foo=1)": ("foo",),
+    "tuner=tl,cdt(radius_scale=1": ("tuner: found 'cdt(radius_scale=1'", "cdt(radius_scale=0.5)"),
+    "tuner=tl,cdt(radius_scale=a)": ("radius_scale: found 'a'",),
+    "tuner=tl,my_module.MyTuner(foo=1)": ("foo",),
+    "tuner=cdt": ("tuner: found 'cdt' alone, expected another",),
+    "tuner=cdtt,tl": ("tuner: found 'cdtt', did you mean 'cdt'? expected one of: ",),
+    "tuner=cdt, tl": ("tuner: found a blank after the comma", "tuner=cdt,tl"),
     "tuner=tl tuner=cdt": ("tuner: found it 2 times",),
     "env.foo=1,2": ("env.foo: found an unknown key", "dim"),
     "foo=1": ("foo: found an unknown key", "horizon"),
@@ -187,7 +191,18 @@ WRONG: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("word", WRONG)
 def test_what_is_wrong_is_said_in_one_sentence(here, word):
-    assert_one_sentence(here(*word.split()), *WRONG[word])
+    default = [] if "tuner=" in word else ["tuner=tl,cdt"]
+    assert_one_sentence(here(*word.split(), *default), *WRONG[word])
+
+
+def test_a_comparison_without_tuners_says_so(here):
+    assert_one_sentence(here("horizon=30"), "tuner: found '', expected at least two")
+
+
+def test_make_passes_parentheses_on():
+    words = ["make", "-n", "-o", "setup", "compare", "ARGS=tuner=cdt,cdt(radius_scale=0.5) horizon=30"]
+    line = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+    assert shlex.split(line)[-2:] == ["tuner=cdt,cdt(radius_scale=0.5)", "horizon=30"]
 
 
 def test_a_column_that_is_not_there_is_named(here):

@@ -425,3 +425,11 @@ def test_results_of_a_packaged_sample_say_that_it_is_too_small(here):
     assert answer.code == 0, answer.err
     assert "packaged sample of the data set, too small to conclude from" in answer.out
     assert {"final_ctr", "final_ctr_low", "final_ctr_high", "final_logged_ctr"} <= set(answer.out.split())
+
+
+def test_a_class_is_a_choice_and_several_are_refused(here):
+    answer = here("tuner=bench.tuners.cdt.CDT", "tuner.radius_scale=0.5", "horizon=20", "repetitions=1", "output=json")
+    usual = here("tuner=cdt", "tuner.radius_scale=0.5", "horizon=20", "repetitions=1", "output=json")
+    assert answer.report["run_id"] == usual.report["run_id"]
+    sentence = here("tuner=tl,cdt").err
+    assert "tuner: found 'tl,cdt', expected one name; for several use runners.compare" in sentence
