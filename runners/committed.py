@@ -1,6 +1,7 @@
 """Repetitions that lie beside a figure, so that a later reproduction need not run them again."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -165,7 +166,11 @@ def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> 
         key = names[start]
         if key[0] in wanted:
             own = {name: numbers[name][start:end] for name in curves if there[name][start]}
-            finals = {name: last[place] for name, last in lasts.items() if there[name][end - 1]}
+            finals = {
+                name: last[place] if there[name][end - 1] else math.nan  # a setting without a value, among words
+                for name, last in lasts.items()
+                if there[name][end - 1] or pa.types.is_string(values[name].type)
+            }
             found[key] = Kept(rounds[start:end], own, finals, seconds.get(key, {}))
     return found
 

@@ -11,6 +11,8 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from bench.errors import BenchError, ConfigError, one_line
 from bench.report.figure import Figure
 from bench.report.gallery import PaperPage, build, overview, overview_text, read
@@ -47,7 +49,7 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     figures, about = _configured()
     suite = {name: figures[name] for name in figure_names()}
     papers = read(folder, figures, about, suite)
-    claims, numbers = overview(papers), published_overview(suite, folder)
+    numbers = published_overview(suite, folder)
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
@@ -59,12 +61,27 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
             print(f"{folder / name}: left as it is, since another program wrote it, or it is a link", file=sys.stderr)
     for problem in _damaged_manifests(papers):
         print("error:", problem, file=sys.stderr)
-    if len(claims):
-        write_text(folder / "claims.csv", to_csv(claims))
-        write_text(folder / "claims.md", overview_text(claims))
-        write_text(folder / "numbers.csv", to_csv(numbers))
-        write_text(folder / "numbers.md", published_text(numbers))
+    for name, text in _overviews(overview(papers), numbers).items():
+        write_text(folder / name, text)
     return folder / "index.html", sum(name.endswith(".html") for name in pages)
+
+
+def overviews(folder: Path) -> dict[str, str]:
+    """Return the overviews of claims and published numbers by file name; none without reference results."""
+    figures, about = _configured()
+    suite = {name: figures[name] for name in figure_names()}
+    return _overviews(overview(read(folder, figures, about, suite)), published_overview(suite, folder))
+
+
+def _overviews(claims: pd.DataFrame, numbers: pd.DataFrame) -> dict[str, str]:
+    if not len(claims):
+        return {}
+    return {
+        "claims.csv": to_csv(claims),
+        "claims.md": overview_text(claims),
+        "numbers.csv": to_csv(numbers),
+        "numbers.md": published_text(numbers),
+    }
 
 
 def _damaged_manifests(papers: list[PaperPage]) -> Iterator[str]:

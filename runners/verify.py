@@ -1,11 +1,12 @@
-"""Run some committed repetitions anew and compare: python -m runners.verify [figure=cdt/figure2] [seconds=180] [seed=0]
+"""Check the committed results: python -m runners.verify [figure=cdt/figure2] [seconds=180] [seed=0]
 
-Repetitions are drawn at random from the reference results until they would take about ``seconds`` with ``jobs`` workers
-(default: 2). Every last value and every point of a curve is compared with the committed one: exactly on the same kind
-of processor with the same versions, else to a relative tolerance of 1e-6. The exit code is 1 if any differs, or if the
-code or data of a figure's runs have changed since the figure was made. Runs that train an encoder first are drawn only
-of the figure that is named. With ``record=true``, ``verified.csv`` in the folder of results notes what was compared of
-each result, and when.
+First every table, claim and published number is derived again from the committed repetitions, and compared byte by
+byte; nothing is run for it. Then some repetitions, drawn at random, are run anew with ``jobs`` workers (default: 2),
+until the whole has taken about ``seconds``; results that there is no time to read are left out. Every last value and
+every point of a curve is compared with the committed one: exactly on the same kind of processor with the same versions,
+else to a relative tolerance of 1e-6. The exit code is 1 if any differs, or if the code or data of a figure's runs have
+changed since the figure was made. Runs that train an encoder first are drawn only of the figure that is named. With
+``record=true``, ``verified.csv`` in the folder of results notes what was compared of each result, and when.
 """
 
 import json
@@ -14,6 +15,7 @@ import random
 import shlex
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -27,13 +29,14 @@ from bench.report.provenance import SURROGATE
 from runners.aggregate import Kept, thin
 from runners.capture import environment, kind_of_machine
 from runners.cli import command
-from runners.committed import FILE, CommittedRepetitions, machines
+from runners.committed import FILE, SECONDS, CommittedRepetitions, machines
 from runners.config_tree import CONF
 from runners.derive import needs
 from runners.experiment import Experiment
 from runners.fanout import FanOut, Key
 from runners.figures import expand, figure_names, load_figure
-from runners.pool import Runner
+from runners.golden import compare_committed, compare_overviews
+from runners.pool import Runner, spread, workers
 from runners.progress import progress_bar
 from runners.reference import Verified, record
 from runners.store import Store, results_folder
@@ -98,12 +101,20 @@ def verify(words: Sequence[str]) -> bool:
         When a word is no setting of this command, or nothing is committed of the figure.
     """
     given = _parse(words)
+    end = time.perf_counter() + float(given["seconds"])
+    jobs, rng = int(given["jobs"]), random.Random(int(given["seed"]))
     names = [given["figure"]] if given["figure"] else figure_names()
+    is_derived = _derive(names, jobs, overviews=not given["figure"])
     runs: list[_Run] = []
     outdated: dict[str, str] = {}
     without_data: dict[str, int] = {}
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        for name in names:
+        until = (time.perf_counter() + end) / 2.0
+        order = rng.sample(names, len(names))
+        for place, name in enumerate(order):
+            if runs and time.perf_counter() > until:
+                print(f"not drawn, for want of time: runs of {len(names) - place} of {len(names)} figures")
+                break
             for folder in sorted((results_folder() / name).glob("paper*")):
                 if (folder / FILE).is_file():
                     own, changed, renew, without = _read(name, folder)
@@ -128,8 +139,7 @@ def verify(words: Sequence[str]) -> bool:
             f"found no committed repetitions ({FILE}) of {given['figure'] or 'any figure'} below {results_folder()}, "
             "expected those of a run at scale paper"
         )
-    jobs = int(given["jobs"])
-    drawn = _draw(runs, float(given["seconds"]) * jobs, random.Random(int(given["seed"])))
+    drawn = _draw(runs, (end - time.perf_counter()) * jobs, rng)
     found, first = _compare(drawn, jobs)
     compared, equal = (sum(getattr(one, part) for one in found.values()) for part in ("values", "equal"))
     print(f"{len(drawn)} repetitions of {len({run.figure for run, _ in drawn})} figures run anew: {compared:,} values")
@@ -140,7 +150,28 @@ def verify(words: Sequence[str]) -> bool:
         record(found, str((environment()["git"] or {}).get("commit", "")))
     for text, renew in outdated.items():
         print(f"outdated: {text}; to renew it: {renew}")
-    return compared == equal and not outdated
+    return is_derived and compared == equal and not outdated
+
+
+def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> bool:
+    """Derive all tables again, print what differs and what no repetition backs; return whether nothing differs."""
+    root, runner = results_folder(), Runner(progress=False)
+    with workers(runner, jobs):
+        compared = compare_committed(root, names, spread(runner, jobs))
+    if overviews and (root / "claims.csv").is_file():
+        compared.append(compare_overviews(root))
+    differences = [one for result in compared for one in result.differences]
+    print(f"{sum(len(result.compared) for result in compared)} tables derived again: {len(differences)} differ")
+    for one in sorted(differences):
+        print(f"differs: {one}")
+    unbacked = sorted(file for result in compared for file in result.unbacked)
+    seconds = [file for file in unbacked if file.endswith(f"/{SECONDS}")]
+    if unbacked:
+        others = ", ".join(file for file in unbacked if file not in seconds)
+        print(
+            f"measured seconds, which no repetition backs: {SECONDS} of {len(seconds)} results{others and '; '}{others}"
+        )
+    return not differences
 
 
 def _parse(words: Sequence[str]) -> dict[str, str]:

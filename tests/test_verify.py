@@ -15,12 +15,15 @@ from test_committed import FIGURE
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from runners import reference, verify
+from runners import golden, reference, verify
 from runners.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.config_tree import CONF
+from runners.derive import needs
 from runners.experiment import Experiment
+from runners.figures import figure_names
+from runners.plan import FigurePlan
 from runners.pool import Runner
-from runners.reproduce_figure import FigurePlan, needs, reproduce_figure
+from runners.reproduce_figure import reproduce_figure
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -32,11 +35,39 @@ def committed(tmp_path, monkeypatch):
     figure: dict[str, Any] = copy.deepcopy(FIGURE)
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr(verify, "figure_names", lambda: ["mine/small"])
-    monkeypatch.setattr(verify, "load_figure", lambda _: read_figure(figure))
+    for module in (verify, golden):
+        monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
     plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
     with initialize_config_dir(CONF, version_base="1.3"):
         made = reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
     return figure, made.folder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A figure with all kinds of files; return its configuration and its folder of results."""
+    source = ["assumed", "made up"]
+    readings = [
+        {"name": "as printed", "source": source, "text": "as it is"},
+        {"name": "loud", "source": source, "text": "much noise", "overrides": ["env.noise_std=1"]},
+    ]
+    number = {"method": "TL", "what": "mean", "value": 3.2}
+    figure = copy.deepcopy(FIGURE) | {"claims": [CLAIM], "readings": readings, "published": [number]}
+    with pytest.MonkeyPatch.context() as patch, initialize_config_dir(CONF, version_base="1.3"):
+        patch.setenv("BENCH_RESULTS_DIR", str(tmp_path_factory.mktemp("whole")))
+        plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
+        return figure, reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).folder
+
+
+@pytest.fixture
+def committed_whole(whole, monkeypatch):
+    """The folder of that figure, which the command finds among the suite's."""
+    figure, folder = whole
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(folder.parents[2]))
+    monkeypatch.setattr(verify, "figure_names", lambda: ["mine/small"])
+    for module in (verify, golden):
+        monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
+    return folder
 
 
 def tamper(folder: Path, by: float) -> None:
@@ -54,7 +85,9 @@ def tamper(folder: Path, by: float) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_is_right_is_found_equal(committed, capsys, jobs):
     assert verify.verify([f"jobs={jobs}", "figure=mine/small"])
-    first, second = capsys.readouterr().out.splitlines()
+    tables, seconds, first, second = capsys.readouterr().out.splitlines()
+    assert tables == "5 tables derived again: 0 differ"
+    assert seconds.endswith("no repetition backs: seconds.csv of 1 results")
     assert first.startswith("6 repetitions of 1 figures run anew: ")
     assert second.endswith(" equal, 0 differ")
     compared = int(first.split()[-2].replace(",", ""))
@@ -65,9 +98,27 @@ def test_a_value_that_differs_is_named(committed, capsys):
     _, folder = committed
     tamper(folder, 1e-9)
     assert not verify.verify(["jobs=1"])
-    lines = capsys.readouterr().out.splitlines()
-    assert " equal, 1 differ: first mine/small, CDT, repetition 2, regret at round " in lines[1]
-    assert len(lines) == 2
+    assert " equal, 1 differ: first mine/small, CDT, repetition 2, regret at round " in capsys.readouterr().out
+
+
+CLAIM = {"id": "1", "text": "CDT beats TL", "kind": "paired_difference", "left": {"method": "CDT"},
+         "right": {"method": "TL"}, "expect": "less"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "file", ["table.csv", "table.md", "finals.csv", "curves.csv", "claims.csv", "readings.csv", "numbers.csv"]
+)
+def test_one_digit_changed_in_a_derived_file_is_named(committed_whole, capsys, file):
+    path = committed_whole / file
+    text = path.read_text()
+    place = next(i for i, letter in reversed(list(enumerate(text))) if letter.isdigit())
+    path.write_text(text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :])
+    assert not verify.verify(["jobs=1", "seconds=1"])
+    path.write_text(text)
+    out = capsys.readouterr().out
+    line = text[:place].count("\n") + 1
+    assert "derived again: 1 differ\n" in out
+    assert f"differs: mine/small/paper/{file}, line {line}: committed '" in out
 
 
 ANOTHER = {"internal_api": "openblas", "architecture": "another"}
@@ -99,8 +150,9 @@ def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is
     tamper(folder, 1e-4)
     then = json.loads((folder / "environment.json").read_text())
     (folder / "environment.json").write_text(json.dumps({**then, "cpu": "another"}))
-    assert verify.verify(["jobs=1"])
+    verify.verify(["jobs=1"])
     out = capsys.readouterr().out
+    assert "equal, 0 differ" in out
     assert "not drawn: mine/small, runs of gp_minimize from another kind of machine" in out
     assert "3 repetitions of 1 figures run anew" in out
 
@@ -110,7 +162,7 @@ def test_what_has_changed_is_outdated_and_the_command_renews_it(committed, capsy
     figure["common"] = [*figure["common"], "env.noise_std=0.3"]
     assert not verify.verify(["jobs=1"])
     out = capsys.readouterr().out
-    assert "0 differ" not in out
+    assert "equal, 0 differ" not in out
     assert "outdated: mine/small/paper: code, settings or data of 2 of 2 runs have changed; to renew it: " in out
     assert out.endswith(f"{COMMAND}\n")
 
@@ -216,6 +268,15 @@ def test_committed_pictures_are_those_of_their_figure(reference_results):
     for path in pictures:
         figure = path.parts[-3]
         assert path.stem == figure or path.stem in (f"{figure}_readings", f"{figure}_numbers"), path
+
+
+def test_every_committed_table_is_what_its_repetitions_say(reference_results):
+    """Whatever comes after the runs, from the repetitions to the verdicts, moves no committed number."""
+    names = sorted({"/".join(path.parts[-4:-2]) for path in reference_results.glob("*/*/*/manifest.json")})
+    compared = golden.compare_committed(reference_results, [name for name in names if name in figure_names()])
+    assert [str(one) for result in compared for one in result.differences] == []
+    assert sum(len(result.compared) for result in compared) > 3 * len(names)
+    assert golden.compare_overviews(reference_results).differences == []
 
 
 def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(reference_results, monkeypatch, capsys):

@@ -63,6 +63,8 @@ class Experiments:
             if rows["repetition"].duplicated().any():
                 twice = rows["repetition"][rows["repetition"].duplicated()].iloc[0]
                 raise DataError(f"figure '{self.name}': finals have repetition {twice} of {self.text(key)} twice")
+        self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Key]] = {}
+        self._dicts: dict[Key, dict[str, str]] = {}
         self.keys: list[Key] = list(dict.fromkeys(expected if self.is_declared else self._rows))
 
     def labels(self, axis: str) -> list[str]:
@@ -77,13 +79,21 @@ class Experiments:
         """Return an experiment's labels by axis."""
         return dict(zip(self.axes, key, strict=True))
 
+    def _by_axis(self, key: Key) -> dict[str, str]:
+        if key not in self._dicts:
+            self._dicts[key] = self.as_dict(key)
+        return self._dicts[key]
+
     def text(self, key: Key) -> str:
         """Return an experiment in words."""
         return describe({axis: (label,) for axis, label in self.as_dict(key).items() if label})
 
     def select(self, chosen: Selection) -> list[Key]:
         """Return the experiments, expected or found, that satisfy a selection."""
-        return [key for key in self.keys if matches(self.as_dict(key), chosen)]
+        question = tuple(chosen.items())
+        if question not in self._selected:  # claims ask the same again and again
+            self._selected[question] = [key for key in self.keys if matches(self._by_axis(key), chosen)]
+        return list(self._selected[question])
 
     def rows(self, key: Key) -> pd.DataFrame:
         """Return the final values of an experiment, one row per repetition; empty if there are none."""

@@ -33,6 +33,7 @@ class Results:
         self.data = Experiments(figure, finals)
         self.provenance = provenance
         self._curves = curves
+        self._series: dict[tuple[Key, str], pd.Series[float]] = {}
 
     @property
     def is_surrogate(self) -> bool:
@@ -64,6 +65,14 @@ class Results:
             return np.empty(0)
         values = rows.sort_values("repetition")[column].to_numpy(dtype=np.float64)
         return np.asarray(values[np.isfinite(values)])
+
+    def series(self, key: Key, column: str) -> "pd.Series[float]":
+        """Return the final values of an experiment by repetition; empty if it has no such column."""
+        if (key, column) not in self._series:
+            rows = self.data.rows(key)
+            found = rows.set_index("repetition")[column] if column in rows else pd.Series()
+            self._series[key, column] = found.astype(np.float64)
+        return self._series[key, column]
 
     def random_arms(self, keys: Sequence[Key]) -> float:
         """Return the mean final regret of uniformly random arms over some experiments, NaN if there is none."""

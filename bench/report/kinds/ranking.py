@@ -222,9 +222,13 @@ class Ranking(Figure):
 
         With the fixed configuration that has the lowest mean, where there are any.
         """
-        columns = {method: self._values(results, key) for method, key in _methods(results, task).items()}
+        columns = {method: results.series(key, self.column) for method, key in _methods(results, task).items()}
         chosen: Selection = {TASK: (task,), METHOD: ("",)}
-        fixed = [self._values(results, key) for key in results.data.select(chosen)] if self._has_fixed(results) else []
+        fixed = (
+            [results.series(key, self.column) for key in results.data.select(chosen)]
+            if self._has_fixed(results)
+            else []
+        )
         fixed = [values for values in fixed if values.notna().any()]
         if fixed:
             columns[BEST_FIXED] = min(fixed, key=lambda values: float(values.mean()))
@@ -245,7 +249,7 @@ class Ranking(Figure):
     def _base(self, results: Results, task: str) -> float:
         """Return the reference's mean on a task."""
         key = _methods(results, task).get(self._reference(results.data))
-        return float(self._values(results, key).mean()) if key else math.nan
+        return float(results.series(key, self.column).mean()) if key else math.nan
 
     @staticmethod
     def _has_fixed(results: Results) -> bool:
@@ -345,12 +349,6 @@ class Ranking(Figure):
             raise ConfigError(f"{self.where}, key 'reference': found {self.reference}, expected one method")
         data.check({METHOD: reference}, f"{self.where}, key 'reference'")
         return reference[0]
-
-    def _values(self, results: Results, key: Key) -> "pd.Series[float]":
-        rows = results.data.rows(key)
-        if self.column not in rows:
-            return pd.Series(dtype=np.float64)
-        return rows.set_index("repetition")[self.column].astype(np.float64)
 
 
 def _methods(results: Results, task: str) -> dict[str, Key]:
