@@ -55,7 +55,7 @@ class ConfigurationCheck:
         return None
 
 
-def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, type, float, float, dict[Any, type]]:
+def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, Any, float, float, dict[Any, type]]:
     """Return name, type and limits of most right values, and the types of the candidates by value."""
     low, high = math.inf, -math.inf
     if leaves_space and parameter.numeric:

@@ -18,7 +18,7 @@ from bench.algorithms.base import Algorithm
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.configuration_check import ConfigurationCheck
 from bench.envs.base import Environment
-from bench.errors import BenchError, ConfigError, TaskError, TunerError, describe
+from bench.errors import BenchError, ConfigError, TaskError, TunerError
 from bench.loop import run
 from bench.report.provenance import ALTERED, PACKAGED, SURROGATE
 from bench.seeding import Seeds
@@ -28,6 +28,7 @@ from bench.trace import Trace
 from bench.tuners.base import Tuner
 from runners.identity import hash_identity, plain, source_digest
 from runners.requirements import require
+from runners.tracebacks import describe
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """What the class of each part derives from."""

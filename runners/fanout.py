@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from bench.errors import ConfigError, TaskError, describe
+from bench.errors import ConfigError, TaskError
 from bench.seeding import Seeds
 from runners.capture import environment
 from runners.experiment import Experiment, build, part_classes, play
@@ -17,6 +17,7 @@ from runners.live import LiveRun
 from runners.pool import Runner, Task, WorkerDiedError, one_thread, time_limit, workers
 from runners.progress import progress_bar
 from runners.store import Store
+from runners.tracebacks import describe
 
 Key = tuple[str, int]
 """A repetition: the name of its run, and its number."""
@@ -168,7 +169,8 @@ class FanOut:
                     try:
                         yield future.result()
                     except WorkerDiedError as error:
-                        yield self._lost(*task.arguments[:2], error)
+                        experiment, repetition = task.arguments[:2]
+                        yield self._lost(experiment, repetition, error)
 
     def _go_on(self, prepare: Task) -> None:
         """Queue an experiment whose data is there: its check if it has one, else its repetitions."""

@@ -253,7 +253,7 @@ def _canonical(node: Any, annotated: bool = True) -> Any:
         annotated = True
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         annotated = bool(node.decorator_list)
-    ignored = () if annotated else ("returns", "annotation")
+    ignored: tuple[str, ...] = () if annotated else ("returns", "annotation")
     if isinstance(node, ast.Call) and node.args and _is_error(node):
         ignored = ("args",)
     fields = {

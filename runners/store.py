@@ -126,7 +126,9 @@ class Store:
         StoreError
             When folders or links stand in the place of results.
         """
-        sound, damaged, strange = set(), [], []
+        sound: set[int] = set()
+        damaged: list[Path] = []
+        strange: list[Path] = []
         for repetition in sorted(self.done(run_id) & set(repetitions)):
             path = self.path(run_id, repetition)
             try:

@@ -119,7 +119,8 @@ def _derived(finished: FinishedFigure, own: list[list[Kept]], store: Store) -> D
     if plan.figure.source == "timing":
         finals = timed_finals(drawn, done, store, timed_part(plan.figure))
         return Derived(plan.figure, {"": Evidence(pd.DataFrame(), finals, provenances[""])})
-    runs = [LabelledKept(one.labels, *rest) for one, *rest in zip(drawn, done, own, strict=True)] if own else []
+    parts = zip(drawn, done, own, strict=True) if own else ()
+    runs = [LabelledKept(one.labels, numbers, repetitions) for one, numbers, repetitions in parts]
     return derive(plan.figure, runs, provenances)
 
 
