@@ -2,8 +2,9 @@
 
 import pytest
 
-from bench.errors import BenchError, describe
+from bench.errors import BenchError
 from runners.experiment import Experiment, check
+from runners.tracebacks import describe
 
 MODULE = """
 import os
