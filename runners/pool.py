@@ -190,7 +190,8 @@ class _Loky(Workers):
         with _no_interrupt():
             while True:
                 with suppress(BrokenProcessPool):  # a worker has died just now
-                    return self._executor().submit(_in_one_thread, task.function, task.arguments)
+                    future: Future[Any] = self._executor().submit(_in_one_thread, task.function, task.arguments)
+                    return future
 
     def _death(self, future: "Future[Any]") -> BaseException | None:
         error = future.exception()

@@ -76,7 +76,6 @@ def reproduce(cfg: DictConfig) -> bool:
     seconds = time.perf_counter() - start
     number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
     print(f"{number} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
-    print(f"results: {results_folder()}")
     for line in _caution(scale, extra, names):
         print(line)
     for one in made:

@@ -68,7 +68,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     words = ("figure=syndicated/figure2", "scale=smoke", "jobs=2")
     first = commands.call("reproduce", *words)
     assert (first.code, first.err) == (0, "")
-    assert "60 repetitions (60 new, 0 failed)" in first.out
+    assert "60 repetitions  " in first.out
     *stand_ins, _, summary, look = first.out.splitlines()
     assert summary.startswith("1 figure in ")
     assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
@@ -114,7 +114,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
 
     second = commands.call("reproduce", *words)
     assert (second.code, second.err) == (0, "")
-    assert "60 repetitions (0 new, 0 failed)" in second.out
+    assert "60 repetitions, 0 new" in second.out
     assert {path.name for path in folder.iterdir()} == FILES
     for name in FILES - {"environment.json"}:  # it says when the figure was made
         assert (folder / name).read_bytes() == files[name], name
@@ -125,7 +125,7 @@ def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_publ
     """Not even the published numbers of the simulations, which would fit."""
     answer = here("figure=cdt/table5", "scale=smoke", "horizon=30", "repetitions=1")
     assert (answer.code, answer.err) == (0, "")
-    assert "4 repetitions (4 new, 0 failed)" in answer.out
+    assert "4 repetitions  " in answer.out
     folder = answer.results / "cdt" / "table5" / "smoke-custom-surrogate"
     assert {path.parent for path in answer.results.rglob("table.csv")} == {folder}
     table = pd.read_csv(folder / "table.csv")
@@ -201,7 +201,7 @@ def test_a_figure_that_cannot_be_drawn_does_not_stop_the_others(here, monkeypatc
     monkeypatch.setattr(reproduce, "figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
     answer = here("paper=habo", "scale=smoke")
     assert answer.code == 1
-    assert "habo/worked_examples/smoke: 0 repetitions" in answer.out
+    assert "habo/worked_examples  0 repetitions" in answer.out
     assert "2 figures in" in answer.out
     (line,) = answer.err.splitlines()
     assert line.startswith("error: habo/bounds/smoke could not be written: ")
