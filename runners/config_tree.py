@@ -126,7 +126,9 @@ def _load(folder: str, file: str) -> ConfigResult:
     try:
         result = FileConfigSource("main", f"file://{folder}").load_config(file)
     except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        is_open = "<stream end>" in (error.problem or "")  # said of the last line, while the bracket opens before
+        mark = error.context_mark if is_open else error.problem_mark
+        line = mark.line + 1 if mark else 1
         reason = " ".join(filter(None, [error.context, error.problem]))
         raise ConfigError(f"{shown(name)}:{line}: found no valid YAML ({reason})") from None
     except (OSError, ValueError) as error:

@@ -280,7 +280,7 @@ def test_stopped_by_the_user_it_keeps_what_is_finished(commands):
         ("paper=cdt,habo", ["paper: found 'cdt,habo', expected one name", "--multirun"]),
         ("figure=bad/tuner scale=smoke", ["conf/figure/bad/tuner.yaml:3: tuner: found 'cdtt', did you mean 'cdt'?"]),
         ("figure=bad/key", ["conf/figure/bad/key.yaml:2: ", "unknown key 'colum'"]),
-        ("figure=bad/syntax", ["conf/figure/bad/syntax.yaml:3: found no valid YAML"]),
+        ("figure=bad/syntax", ["conf/figure/bad/syntax.yaml:2: found no valid YAML"]),
     ],
 )
 def test_a_wrong_name_or_file_is_one_sentence(commands, here, words, fragments):
