@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pandas as pd
-from IPython.display import Image, Markdown, display
+from IPython.display import SVG, Image, Markdown, display
 
 from bench.report.drawing import draw
 from bench.report.gallery.result import Result
@@ -67,7 +67,7 @@ class Story:
             display(Markdown(f"*There are no results of {figure} yet:* `{command}`"))
             return
         if result.plot is None:  # a computed table
-            display(Image(filename=str(result.folder / f"{figure}.png"), width=width))
+            display(SVG(filename=str(result.folder / f"{figure}.svg")))
         else:
             picture = io.BytesIO()
             with applied():

@@ -93,11 +93,11 @@ def constants_part(results: Path | None = None) -> str:
     }
     found = ((said, claims[claims["verdict"] == verdict]) for verdict, said in words.items())
     parts = [_named(said, figure, rows, lambda claim: f"`{claim}`") for said, rows in found if len(rows)]
-    lines = [f"![Each constant halved and doubled, on all families]({figure.link('sensitivity.png')})\n"]
+    lines = [f"![Each constant halved and doubled, on all families]({figure.link('sensitivity.svg')})\n"]
     lines.append(f"On all families of the tournament, each counted once: {'; '.join(parts)}.")
     if told.is_there:
         said = "How much depends on being told the number of changes, for the tuners that want it"
-        lines.append(f"\n![{said}]({told.link('told.png')})")
+        lines.append(f"\n![{said}]({told.link('told.svg')})")
     return "\n".join(lines)
 
 
@@ -134,7 +134,7 @@ def _overall(figure: _Figure) -> str:
     lines = [
         f"{tasks[METHOD].nunique() - 1} tuners, {tasks['task'].nunique()} tasks in {tasks[FAMILY].nunique()} families, "
         f"{n} repetitions; mean ranks are over the {families} families that all can play.\n",
-        f"![Regret of each tuner by family, and mean ranks]({figure.link(figure.name + '.png')})\n",
+        f"![Regret of each tuner by family, and mean ranks]({figure.link(figure.name + '.svg')})\n",
         f"| tuner | mean rank | regret relative to random ({families} families) |",
         "| --- | ---: | ---: |",
     ]
@@ -226,7 +226,7 @@ def _profile(results: Path) -> str:
     if not figure.is_there:
         return ""
     said = "On which share of the tasks a tuner's regret is within a factor of the lowest"
-    return f"## Profiles\n\n{said}:\n\n![{said}]({figure.link('profiles.png')})\n"
+    return f"## Profiles\n\n{said}:\n\n![{said}]({figure.link('profiles.svg')})\n"
 
 
 def _costs(results: Path) -> str:

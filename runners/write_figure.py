@@ -155,12 +155,15 @@ def _write_seconds(finals: pd.DataFrame, folder: Path) -> None:
 
 
 def _write_pictures(plan: FigurePlan, derived: Derived, folder: Path) -> None:
-    """Write the figure, and what its readings say; pictures of readings that it no longer has are removed."""
-    kinds = ("png", "svg", *(["pdf"] if "pdf" in plan.formats else []))
+    """Write the figure, and what its readings say, and remove the pictures that are not among them.
+
+    What is committed is an SVG alone: a PNG is larger, and new in every byte whenever a number moves.
+    """
+    kinds = [*(["svg"] if plan.is_reference else ["png", "svg"]), *(["pdf"] if "pdf" in plan.formats else [])]
     name = plan.figure.name
-    for path in folder.glob(f"{name}_[rn]*.*"):
-        if path.stem not in derived.plots:
-            path.unlink()
+    for path in (*folder.glob(f"{name}_[rn]*.*"), *folder.glob(f"{name}*.png")):
+        if path.stem not in derived.plots or path.suffix[1:] not in kinds:
+            path.unlink(missing_ok=True)
     save(derived.rendering.picture, folder, name, kinds)
     for other, plot in derived.plots.items():
         if other != name:

@@ -63,7 +63,8 @@ def clone(tmp_path: Path, source: str, target: str) -> Path:
 def test_a_figure_is_the_same_to_the_byte_whenever_and_wherever_it_is_made(make):
     line, first = make("first")
     assert "6 repetitions" in line
-    assert set(first) >= {"small.png", "small.svg", "finals.csv", "curves.csv", "manifest.json", FILE}
+    assert not [name for name in first if name.endswith(".png")]  # an SVG says the same, and takes less
+    assert set(first) >= {"small.svg", "finals.csv", "curves.csv", "manifest.json", FILE}
     assert b"seconds" not in first["finals.csv"]
     assert make("second", jobs=2)[1] == first
 

@@ -102,8 +102,8 @@ class Figure:
 
     @property
     def picture(self) -> str:
-        """The path of its PNG in the folder of results, or ""."""
-        name = f"{self.file}.png"
+        """The path of its SVG in the folder of results, or ""."""
+        name = f"{self.file}.svg"
         found = self.first is not None and name in self.first.files
         return f"{quote(self.folder)}/{self.first.at}{quote(name)}" if self.first and found else ""
 
