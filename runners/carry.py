@@ -81,7 +81,7 @@ def carry(runs: Sequence[CommittedRun], *, jobs: int, repetitions: int = 1, trai
         raise ConfigError(
             "carry: found code that is not committed, expected a clean checkout: a proof names its commit"
         )
-    changed = [run for run in runs if run.run_id != run.experiment.run_id]
+    changed = [run for run in runs if run.has_changed]
     obstacles = {id(run): _obstacle(run, train) for run in changed}
     playable = sorted((run for run in changed if not obstacles[id(run)]), key=lambda run: run.seconds)
     store = Store(results_folder())
@@ -98,12 +98,14 @@ def carry(runs: Sequence[CommittedRun], *, jobs: int, repetitions: int = 1, trai
 
 def _obstacle(run: CommittedRun, train: bool) -> str:
     """Return why a run cannot be proved here; "" if it can."""
+    if not run.committed:
+        return "no repetitions of it are committed"
     if run.lacks_data:
         return "its data is missing here"
     if not run.same_inputs:
         return "its settings or its data have changed"
     if run.trains_first and not train:
-        return f"it trains an encoder first; name its figure to play it (figure={run.result.rpartition('/')[0]})"
+        return f"it trains an encoder first; name its figure to play it (figure={run.name})"
     return ""
 
 

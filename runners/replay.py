@@ -21,6 +21,9 @@ from runners.figures import expand, load_figure
 _ENCODER = "bench.algorithms.candidate_generation."
 """Part of the name of an algorithm whose runs begin with the training of an encoder, 15 to 30 minutes, once."""
 
+_FITTED = "bench.tuners.gp_minimize."
+"""Part of the name of a tuner that optimises a fitted Gaussian process: there the last digits decide what is tried."""
+
 
 class CommittedRun(NamedTuple):
     """A run of a committed result, with the experiment that stands for it today.
@@ -75,6 +78,22 @@ class CommittedRun(NamedTuple):
         return self.experiment.surrogate and self.data != SURROGATE
 
     @property
+    def name(self) -> str:
+        """The figure, such as ``cdt/figure2``."""
+        return self.result.rpartition("/")[0]
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether code, settings or data are no longer those of the committed repetitions."""
+        return self.run_id != self.experiment.run_id
+
+    @property
+    def follows_last_digits(self) -> bool:
+        """Whether another kind of machine, whose last digits differ, may try other configurations."""
+        tuner = self.experiment.settings.get("tuner") or {}
+        return not self.same_machine and str(tuner.get("_target_")).startswith(_FITTED)
+
+    @property
     def trains_first(self) -> bool:
         """Whether it begins with the training of an encoder, unless one is cached."""
         algorithm = self.experiment.settings.get("algorithm") or {}
@@ -86,7 +105,7 @@ class CommittedRun(NamedTuple):
 
 
 def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
-    """Yield the runs of a committed result that are still part of its figure, as far as repetitions are kept of them.
+    """Yield the runs of a committed result that are still part of its figure, with the repetitions kept of them.
 
     Parameters
     ----------
@@ -98,7 +117,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     manifest = json.loads((folder / "manifest.json").read_text())
     made = json.loads((folder / "environment.json").read_text())
     figure = load_figure(name)
-    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=")
+    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
     extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
     today = {json.dumps(one.labels, sort_keys=True): one for one in expand(figure, manifest["scale"], extra)}
     ids = {entry["run_id"]: entry["labels"] for entry in manifest["runs"]}
@@ -107,8 +126,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     for entry in manifest["runs"]:
         drawn = today.get(json.dumps(entry["labels"], sort_keys=True))
         run_id = entry["run_id"]
-        numbers = repetitions.done(run_id)
-        if drawn is None or not numbers:
+        if drawn is None:
             continue
         yield CommittedRun(
             result=f"{name}/{folder.name}",
@@ -120,7 +138,9 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
             overrides=[f"scale={manifest['scale']}", *drawn.overrides, *extra, f"horizon={drawn.run.settings.horizon}"],
             same_inputs=entry.get("inputs") == drawn.run.experiment.inputs,
             data=entry["data"],
-            committed={number: kept for number in numbers if (kept := repetitions.get(run_id, number))},
+            committed={
+                number: kept for number in repetitions.done(run_id) if (kept := repetitions.get(run_id, number))
+            },
             seconds=made["seconds_per_repetition"].get(run_id, 1.0),
             commit=made["git"]["commit"],
             same_machine=same_machine,

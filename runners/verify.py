@@ -7,81 +7,53 @@ every point of a curve is compared with the committed one: exactly on the same k
 else to a relative tolerance of 1e-6. The exit code is 1 if any differs, or if the code or data of a figure's runs have
 changed since the figure was made. Runs that train an encoder first are drawn only of the figure that is named. With
 ``record=true``, ``verified.csv`` in the folder of results notes what was compared of each result, and when.
+
+``carry=true`` plays at least one repetition of every run whose code has changed, of all figures, of one ``paper`` or of
+one ``figure``. The committed repetitions of those that come out equal, bit for bit, get the names that the changed code
+gives them; see `runners.carry`. ``repetitions=3`` plays three of each run.
 """
 
 import json
-import math
 import random
-import shlex
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import hydra
-import numpy as np
 
 from bench.errors import ConfigError
-from bench.report.figure import Figure
-from bench.report.provenance import SURROGATE
-from runners.aggregate import Kept, thin
-from runners.capture import environment, kind_of_machine
+from runners.aggregate import thin
+from runners.capture import environment
+from runners.carry import carry
 from runners.cli import command
-from runners.committed import FILE, SECONDS, CommittedRepetitions, machines
-from runners.config_tree import CONF
-from runners.derive import needs
-from runners.experiment import Experiment
+from runners.committed import FILE, SECONDS
+from runners.config_tree import CONF, choices, unknown_choice
 from runners.fanout import FanOut, Key
-from runners.figures import expand, figure_names, load_figure
+from runners.figures import figure_names
 from runners.golden import compare_committed, compare_overviews
 from runners.pool import Runner, spread, workers
 from runners.progress import progress_bar
 from runners.reference import Verified, record
+from runners.replay import CommittedRun, committed_runs, compare
 from runners.store import Store, results_folder
 
 TOLERANCE = 1e-6
 """Relative, between different processors or versions."""
 
-_ENCODER = "bench.algorithms.candidate_generation."
-"""Part of the name of an algorithm whose runs begin with the training of an encoder, 15 to 30 minutes, once."""
-
-_FITTED = "bench.tuners.gp_minimize."
-"""Part of the name of a tuner that optimises a fitted Gaussian process: there the last digits decide what is tried."""
-
 _MISSES = 50
-_DEFAULTS = {"seconds": "180", "figure": "", "seed": "0", "jobs": "2", "record": "false"}
-
-
-class _Run(NamedTuple):
-    """A run of a figure as it is today, and what is committed of it."""
-
-    figure: str
-    scale: str
-    config: Figure
-    labels: dict[str, str]
-    experiment: Experiment
-    committed: dict[int, Kept]
-    seconds: float
-    same_machine: bool
-
-    @property
-    def result(self) -> str:
-        """The folder of the result, such as ``cdt/figure2/paper``."""
-        return f"{self.figure}/{self.scale}"
-
-    @property
-    def trains_first(self) -> bool:
-        """Whether it begins with the training of an encoder, unless one is cached."""
-        algorithm = self.experiment.settings.get("algorithm") or {}
-        return str(algorithm.get("_target_")).startswith(_ENCODER)
-
-    @property
-    def follows_last_digits(self) -> bool:
-        """Whether another kind of machine, whose last digits differ, may try other configurations."""
-        tuner = self.experiment.settings.get("tuner") or {}
-        return not self.same_machine and str(tuner.get("_target_")).startswith(_FITTED)
+_DEFAULTS = {
+    "seconds": "180",
+    "figure": "",
+    "paper": "",
+    "seed": "0",
+    "jobs": "2",
+    "record": "false",
+    "carry": "false",
+    "repetitions": "1",
+}
 
 
 def main() -> int:
@@ -103,11 +75,14 @@ def verify(words: Sequence[str]) -> bool:
     given = _parse(words)
     end = time.perf_counter() + float(given["seconds"])
     jobs, rng = int(given["jobs"]), random.Random(int(given["seed"]))
-    names = [given["figure"]] if given["figure"] else figure_names()
-    is_derived = _derive(names, jobs, overviews=not given["figure"])
-    runs: list[_Run] = []
-    outdated: dict[str, str] = {}
-    without_data: dict[str, int] = {}
+    names = [given["figure"]] if given["figure"] else figure_names(given["paper"] or None)
+    if given["carry"] == "true":
+        with hydra.initialize_config_dir(CONF, version_base="1.3"):
+            runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
+        return carry(runs, jobs=jobs, repetitions=int(given["repetitions"]), train=bool(given["figure"]))
+    is_derived = _derive(names, jobs, overviews=not (given["figure"] or given["paper"]))
+    runs = []
+    outdated: list[str] = []
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
         until = (time.perf_counter() + end) / 2.0
         order = rng.sample(names, len(names))
@@ -115,42 +90,56 @@ def verify(words: Sequence[str]) -> bool:
             if runs and time.perf_counter() > until:
                 print(f"not drawn, for want of time: runs of {len(names) - place} of {len(names)} figures")
                 break
-            for folder in sorted((results_folder() / name).glob("paper*")):
-                if (folder / FILE).is_file():
-                    own, changed, renew, without = _read(name, folder)
-                    runs += own
-                    if without:
-                        without_data[f"{name}/{folder.name}"] = without
-                    if changed:
-                        outdated[f"{name}/{folder.name}: {changed}"] = renew
-    for text, count in without_data.items():
-        print(f"not verified: {text}: the data of {count} runs is missing here")
-    if not given["figure"]:
-        for text in dict.fromkeys(run.figure for run in runs if run.trains_first):
-            print(f"not drawn: {text}, whose runs train an encoder first; figure={text} verifies it")
-        runs = [run for run in runs if not run.trains_first]
-    for text in dict.fromkeys(run.figure for run in runs if run.follows_last_digits):
-        print(f"not drawn: {text}, runs of gp_minimize from another kind of machine: last digits decide what it tries")
-    runs = [run for run in runs if not run.follows_last_digits]
-    if not runs and without_data:
-        raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
-    if not runs:
-        raise ConfigError(
-            f"found no committed repetitions ({FILE}) of {given['figure'] or 'any figure'} below {results_folder()}, "
-            "expected those of a run at scale paper"
-        )
+            for folder in _folders(name):
+                of_result = list(committed_runs(name, folder))
+                runs += of_result
+                outdated += [text for text in [_outdated(name, folder, of_result)] if text]
+    runs = _playable(runs, bool(given["figure"]))
     drawn = _draw(runs, (end - time.perf_counter()) * jobs, rng)
     found, first = _compare(drawn, jobs)
     compared, equal = (sum(getattr(one, part) for one in found.values()) for part in ("values", "equal"))
-    print(f"{len(drawn)} repetitions of {len({run.figure for run, _ in drawn})} figures run anew: {compared:,} values")
+    print(f"{len(drawn)} repetitions of {len({run.name for run, _ in drawn})} figures run anew: {compared:,} values")
     print(f"{equal:,} equal, {compared - equal:,} differ{': first ' + first if first else ''}")
     if not all(run.same_machine for run, _ in drawn):
         print(f"some were made on another processor or with other versions: equal to a relative {TOLERANCE:g}")
     if given["record"] == "true":
         record(found, str((environment()["git"] or {}).get("commit", "")))
-    for text, renew in outdated.items():
-        print(f"outdated: {text}; to renew it: {renew}")
+    for text in outdated:
+        print(f"outdated: {text}")
     return is_derived and compared == equal and not outdated
+
+
+def _folders(name: str) -> list[Path]:
+    """Return the results of a figure that repetitions are committed of."""
+    return [folder for folder in sorted((results_folder() / name).glob("paper*")) if (folder / FILE).is_file()]
+
+
+def _playable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]:
+    """Return the runs that can be compared here, and say which figures have others, and why.
+
+    Raises
+    ------
+    ConfigError
+        When there are none.
+    """
+    lacking = Counter(run.result for run in runs if run.lacks_data)
+    for result, count in lacking.items():
+        print(f"not verified: {result}: the data of {count} runs is missing here")
+    runs = [run for run in runs if run.committed and not run.lacks_data]
+    if not is_named:
+        for name in dict.fromkeys(run.name for run in runs if run.trains_first):
+            print(f"not drawn: {name}, whose runs train an encoder first; figure={name} verifies it")
+        runs = [run for run in runs if not run.trains_first]
+    for name in dict.fromkeys(run.name for run in runs if run.follows_last_digits):
+        print(f"not drawn: {name}, runs of gp_minimize from another kind of machine: last digits decide what it tries")
+    runs = [run for run in runs if not run.follows_last_digits]
+    if not runs and lacking:
+        raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
+    if not runs:
+        raise ConfigError(
+            f"found no committed repetitions ({FILE}) below {results_folder()}, expected those of a run at scale paper"
+        )
+    return runs
 
 
 def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> bool:
@@ -181,57 +170,43 @@ def _parse(words: Sequence[str]) -> dict[str, str]:
         if key not in given:
             raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(given)}")
         given[key] = value
-    for key, least in (("seconds", 1), ("seed", 0), ("jobs", 1)):
+    for key, least in (("seconds", 1), ("seed", 0), ("jobs", 1), ("repetitions", 1)):
         if not given[key].isdecimal() or int(given[key]) < least:
             raise ConfigError(f"{key}: found '{given[key]}', expected a whole number, at least {least}")
-    if given["record"] not in ("true", "false"):
-        raise ConfigError(f"record: found '{given['record']}', expected true or false")
+    for key in ("record", "carry"):
+        if given[key] not in ("true", "false"):
+            raise ConfigError(f"{key}: found '{given[key]}', expected true or false")
+    if given["paper"] and given["paper"] not in choices("paper"):
+        raise unknown_choice("paper", given["paper"])
     if given["figure"] and given["figure"] not in figure_names():
         raise ConfigError(f"figure: found '{given['figure']}', expected one of: {', '.join(figure_names())}")
     return given
 
 
-def _read(name: str, folder: Path) -> tuple[list[_Run], str, str, int]:
-    """Return a committed figure's runs, how many are outdated in words, what renews them, and how many lack data."""
+def _outdated(name: str, folder: Path, runs: Sequence[CommittedRun]) -> str:
+    """Return what has changed since a result was made, and what renews it; "" if nothing has."""
     manifest = json.loads((folder / "manifest.json").read_text())
-    then = json.loads((folder / "environment.json").read_text())
-    same_machine = machines(folder) == [kind_of_machine(environment())]
-    config = load_figure(name)
-    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
-    extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
-    today = {json.dumps(one.labels, sort_keys=True): one for one in expand(config, manifest["scale"], extra)}
-    ids = {run["run_id"]: run["labels"] for run in manifest["runs"]}
-    committed = CommittedRepetitions([folder], needs(config), ids)
-    runs, changed, gone, without = [], 0, 0, 0
-    for entry in manifest["runs"]:
-        one = today.get(json.dumps(entry["labels"], sort_keys=True))
-        if one is None:
-            gone += 1
-            continue
-        if one.run.experiment.surrogate and entry["data"] != SURROGATE:
-            without += 1
-            continue
-        changed += one.run.experiment.run_id != entry["run_id"]
-        known = {number: committed.get(entry["run_id"], number) for number in committed.done(entry["run_id"])}
-        own = {number: kept for number, kept in known.items() if kept is not None}
-        seconds = then["seconds_per_repetition"].get(entry["run_id"], 1.0)
-        if own:
-            runs.append(
-                _Run(name, folder.name, config, entry["labels"], one.run.experiment, own, seconds, same_machine)
-            )
-    words = f"code, settings or data of {changed} of {len(ids)} runs have changed" if changed else ""
-    if gone or (len(ids) > without and not runs):
-        words = f"{gone} runs are no longer part of it" if gone else "it needs other curves than are committed"
-    return runs, words, manifest["command"], without
+    gone = len(manifest["runs"]) - len(runs)
+    played = [run for run in runs if not run.lacks_data]
+    changed = sum(run.has_changed for run in played)
+    if gone:
+        words = f"{gone} runs are no longer part of it"
+    elif played and not any(run.committed for run in played):
+        words = "it needs other curves than are committed"
+    elif changed:
+        words = f"code, settings or data of {changed} of {len(runs)} runs have changed"
+    else:
+        return ""
+    return f"{name}/{folder.name}: {words}; to renew it: {manifest['command']}"
 
 
-def _draw(runs: list[_Run], seconds: float, rng: random.Random) -> list[tuple[_Run, int]]:
+def _draw(runs: list[CommittedRun], seconds: float, rng: random.Random) -> list[tuple[CommittedRun, int]]:
     """Draw repetitions, each figure as likely as any other, until they fill the time; at least the shortest one."""
-    by_figure: dict[str, list[_Run]] = {}
+    by_figure: dict[str, list[CommittedRun]] = {}
     for run in runs:
-        by_figure.setdefault(run.figure, []).append(run)
+        by_figure.setdefault(run.name, []).append(run)
     names = sorted(by_figure)
-    drawn: dict[tuple[str, int], tuple[_Run, int]] = {}
+    drawn: dict[tuple[str, int], tuple[CommittedRun, int]] = {}
     misses = 0
     while misses < _MISSES:
         run = rng.choice(by_figure[rng.choice(names)])
@@ -247,7 +222,7 @@ def _draw(runs: list[_Run], seconds: float, rng: random.Random) -> list[tuple[_R
     return list(drawn.values()) or [(shortest, min(shortest.committed))]
 
 
-def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[dict[str, Verified], str]:
+def _compare(drawn: list[tuple[CommittedRun, int]], jobs: int) -> tuple[dict[str, Verified], str]:
     """Run repetitions anew; return what was compared of each result, and the first value that is not equal."""
     found = {run.result: Verified(0, 0, 0) for run, _ in drawn}
     first = ""
@@ -256,49 +231,25 @@ def _compare(drawn: list[tuple[_Run, int]], jobs: int) -> tuple[dict[str, Verifi
         fan = FanOut(store, jobs=jobs, runner=Runner())
         wanted = {(run.experiment.run_id, number): run for run, number in drawn}
         for (_, number), run in wanted.items():
-            progress.expect(run.figure, run.experiment.settings["horizon"], 1)
+            progress.expect(run.name, run.experiment.settings["horizon"], 1)
             fan.add(run.experiment, [number])
         with fan.running():
             for answer in fan.answers():
                 key: Key = answer.key  # type: ignore[assignment]
                 run_id, number = key
                 run = wanted[run_id, number]
-                progress.advance(run.figure, run.experiment.settings["horizon"], answer.seconds)
-                where = f"{run.figure}, {', '.join(run.labels.values())}, repetition {number}"
+                progress.advance(run.name, run.experiment.settings["horizon"], answer.seconds)
+                where = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}"
                 then, before = run.committed[number], found[run.result]
                 if answer.status == "failed":
                     found[run.result] = before._replace(repetitions=before.repetitions + 1, values=before.values + 1)
                     first = first or f"{where}: failed: {answer.error}"
                     continue
-                now = thin(store.read(run_id, number), {}, run.config.curve_columns(), None, then.rounds)
-                good, every, difference = _values(then, now, 0.0 if run.same_machine else TOLERANCE)
+                now = thin(store.read(run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
+                good, every, difference = compare(then, now, 0.0 if run.same_machine else TOLERANCE)
                 found[run.result] = Verified(before.repetitions + 1, before.values + every, before.equal + good)
                 first = first or (f"{where}, {difference}" if difference else "")
     return found, first
-
-
-def _values(then: Kept, now: Kept, tolerance: float) -> tuple[int, int, str]:
-    """Return how many values are equal, how many there are, and the first difference in words."""
-    if then.rounds.tolist() != now.rounds.tolist():
-        return 0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}"
-    pairs: list[tuple[str, float | str, float | str]] = []
-    for name in dict.fromkeys([*then.finals, *now.finals]):
-        pairs.append((name, then.finals.get(name, math.nan), now.finals.get(name, math.nan)))
-    for name, values in then.curves.items():
-        others = now.curves.get(name, np.full(len(values), np.nan))
-        pairs += [
-            (f"{name} at round {round_}", a, b)
-            for round_, a, b in zip(then.rounds.tolist(), values.tolist(), others.tolist(), strict=True)
-        ]
-    unequal = [(name, a, b) for name, a, b in pairs if not _equal(a, b, tolerance)]
-    words = f"{unequal[0][0]}: committed {unequal[0][1]!r}, now {unequal[0][2]!r}" if unequal else ""
-    return len(pairs) - len(unequal), len(pairs), words
-
-
-def _equal(a: float | str, b: float | str, tolerance: float) -> bool:
-    if isinstance(a, str) or isinstance(b, str):
-        return a == b
-    return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def checkout(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(replay, "load_figure", lambda _: read_figure(copy.deepcopy(place.figure)))
     clean = {"git": {"commit": "c" * 40, "dirty": False}}
     monkeypatch.setattr(carry, "environment", lambda: clean)
-    assert "6 new" in place.reproduce()
+    assert "6 repetitions" in place.reproduce()
     place.change_environment(git={"commit": "b" * 40, "dirty": False})
     shutil.rmtree(tmp_path / "results" / "raw")
     return place

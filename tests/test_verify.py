@@ -15,7 +15,7 @@ from test_committed import FIGURE
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from runners import golden, reference, verify
+from runners import golden, reference, replay, verify
 from runners.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.config_tree import CONF
 from runners.derive import needs
@@ -35,7 +35,7 @@ def committed(tmp_path, monkeypatch):
     figure: dict[str, Any] = copy.deepcopy(FIGURE)
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr(verify, "figure_names", lambda: ["mine/small"])
-    for module in (verify, golden):
+    for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
     plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
     with initialize_config_dir(CONF, version_base="1.3"):
@@ -65,7 +65,7 @@ def committed_whole(whole, monkeypatch):
     figure, folder = whole
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(folder.parents[2]))
     monkeypatch.setattr(verify, "figure_names", lambda: ["mine/small"])
-    for module in (verify, golden):
+    for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
     return folder
 
@@ -144,7 +144,7 @@ def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is
     committed, capsys, monkeypatch
 ):
     _, folder = committed
-    monkeypatch.setattr(verify, "_FITTED", "bench.tuners.cdt.")
+    monkeypatch.setattr(replay, "_FITTED", "bench.tuners.cdt.")
     assert verify.verify(["jobs=1"])
     assert "6 repetitions of 1 figures run anew" in capsys.readouterr().out
     tamper(folder, 1e-4)
@@ -194,17 +194,19 @@ def test_what_was_verified_is_noted_on_request(committed, monkeypatch):
 
 def test_the_sample_fits_the_time_and_follows_the_seed(committed):
     kept = dict.fromkeys(range(50))
-    run = verify._Run("a/b", "paper", {}, {}, type("E", (), {"run_id": "x"})(), kept, 2.0, True)  # type: ignore[arg-type]
+    experiment: Any = type("E", (), {"run_id": "x"})()
+    values: dict[str, Any] = dict.fromkeys(replay.CommittedRun._fields)
+    run = replay.CommittedRun(**values)._replace(result="a/b/paper", experiment=experiment, committed=kept, seconds=2.0)
     draws = [[n for _, n in verify._draw([run], 20.0, verify.random.Random(seed))] for seed in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
     assert [len(draw) for draw in draws] == [10] * 3
-    slow = run._replace(figure="a/c", seconds=100.0)
-    assert {one.figure for one, _ in verify._draw([slow, run], 20.0, verify.random.Random(0))} == {"a/b"}
+    slow = run._replace(result="a/c/paper", seconds=100.0)
+    assert {one.name for one, _ in verify._draw([slow, run], 20.0, verify.random.Random(0))} == {"a/b"}
     assert verify._draw([slow, run], 1.0, verify.random.Random(0)) == [(run, 0)]
 
 
 def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(committed, capsys, monkeypatch):
-    monkeypatch.setattr(verify, "_ENCODER", "bench.")
+    monkeypatch.setattr(replay, "_ENCODER", "bench.")
     with pytest.raises(ConfigError, match="found no committed repetitions"):
         verify.verify(["jobs=1"])
     assert "not drawn: mine/small, whose runs train an encoder first; figure=mine/small verifies it" in (
