@@ -110,7 +110,9 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
         assert row["random_arms"] == pytest.approx((last[0]["random_regret"] + last[1]["random_regret"]) / 2)
     claims = pd.read_csv(folder / "claims.csv")
     measured = claims[claims["kind"] != "spread"]  # which needs three repetitions
-    assert set(measured["verdict"]) == {"says_nothing"}  # generated data is no evidence
+    on_movielens = measured["case"].str.contains("MovieLens")
+    assert set(measured["verdict"][on_movielens]) == {"says_nothing"}  # generated data is no evidence
+    assert "says_nothing" not in set(measured["verdict"][~on_movielens])
 
     second = commands.call("reproduce", *words)
     assert (second.code, second.err) == (0, "")
