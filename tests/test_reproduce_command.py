@@ -143,7 +143,7 @@ def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_publ
 @pytest.fixture
 def manifest(here, small, monkeypatch):
     """The manifest of the small figure at a scale that cuts it short, without its pictures."""
-    monkeypatch.setattr("runners.reproduce_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.write_figure.save", lambda *_: None)
     answer = here("figure=cdt/table5", "scale=smoke")
     return json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
 
@@ -199,7 +199,7 @@ def test_a_figure_that_cannot_be_drawn_does_not_stop_the_others(here, monkeypatc
         if folder.parent.name == "bounds":
             raise error
 
-    monkeypatch.setattr("runners.reproduce_figure.save", save)
+    monkeypatch.setattr("runners.write_figure.save", save)
     monkeypatch.setattr(reproduce, "figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
     answer = here("paper=habo", "scale=smoke")
     assert answer.code == 1
