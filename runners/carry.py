@@ -1,6 +1,7 @@
 """Carrying committed repetitions over to changed code: what the change leaves bit-identical need not be run again."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -45,7 +46,14 @@ class Proof(NamedTuple):
     difference: str
 
 
-def carry(runs: Sequence[CommittedRun], *, jobs: int, repetitions: int = 1, train: bool = False) -> bool:
+def carry(
+    runs: Sequence[CommittedRun],
+    *,
+    jobs: int,
+    repetitions: int = 1,
+    seconds: float = math.inf,
+    train: bool = False,
+) -> bool:
     """Play repetitions of committed runs whose identity has changed, and rename the runs that come out the same.
 
     Where every value that is stored of them comes out equal, bit for bit, the committed repetitions of a run are
@@ -62,7 +70,9 @@ def carry(runs: Sequence[CommittedRun], *, jobs: int, repetitions: int = 1, trai
     jobs
         Number of worker processes.
     repetitions
-        How many of the committed repetitions of each run are played.
+        How many of the committed repetitions of each run are played, the shortest runs first.
+    seconds
+        About how long they may take; what is then left waits for another call.
     train
         Whether runs that train an encoder first are played, too.
 
@@ -82,9 +92,12 @@ def carry(runs: Sequence[CommittedRun], *, jobs: int, repetitions: int = 1, trai
             "carry: found code that is not committed, expected a clean checkout: a proof names its commit"
         )
     changed = [run for run in runs if run.has_changed]
+    store = Store(results_folder())
     obstacles = {id(run): _obstacle(run, train) for run in changed}
     playable = sorted((run for run in changed if not obstacles[id(run)]), key=lambda run: run.seconds)
-    store = Store(results_folder())
+    late = _late(playable, store, repetitions, seconds * jobs)
+    obstacles |= {id(run): f"a repetition takes {run.seconds:.0f} s, for which there was no time" for run in late}
+    playable = [run for run in playable if not obstacles[id(run)]]
     failed = _play(playable, store, jobs, repetitions)
     with ExitStack() as stack:
         earlier = EarlierCode(stack)
@@ -107,6 +120,19 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     if run.trains_first and not train:
         return f"it trains an encoder first; name its figure to play it (figure={run.name})"
     return ""
+
+
+def _late(runs: Sequence[CommittedRun], store: Store, repetitions: int, core_seconds: float) -> Iterator[CommittedRun]:
+    """Yield the runs that no time is left for, if they are played in this order."""
+    counted: set[str] = set()
+    for run in runs:
+        run_id = run.experiment.run_id
+        missing = set(run.first(repetitions)) - store.done(run_id)
+        if run_id not in counted:
+            core_seconds -= run.seconds * len(missing)
+            counted.add(run_id)
+        if missing and core_seconds < 0:
+            yield run
 
 
 def _play(runs: Sequence[CommittedRun], store: Store, jobs: int, repetitions: int) -> dict[Key, str]:

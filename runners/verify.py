@@ -10,10 +10,11 @@ changed since the figure was made. Runs that train an encoder first are drawn on
 
 ``carry=true`` plays at least one repetition of every run whose code has changed, of all figures, of one ``paper`` or of
 one ``figure``. The committed repetitions of those that come out equal, bit for bit, get the names that the changed code
-gives them; see `runners.carry`. ``repetitions=3`` plays three of each run.
+gives them; see `runners.carry`. ``repetitions=3`` plays three of each run; ``seconds`` limits the time, if it is given.
 """
 
 import json
+import math
 import random
 import sys
 import tempfile
@@ -79,7 +80,9 @@ def verify(words: Sequence[str]) -> bool:
     if given["carry"] == "true":
         with hydra.initialize_config_dir(CONF, version_base="1.3"):
             runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
-        return carry(runs, jobs=jobs, repetitions=int(given["repetitions"]), train=bool(given["figure"]))
+        limit = float(given["seconds"]) if any(word.startswith("seconds=") for word in words) else math.inf
+        repetitions = int(given["repetitions"])
+        return carry(runs, jobs=jobs, repetitions=repetitions, seconds=limit, train=bool(given["figure"]))
     is_derived = _derive(names, jobs, overviews=not (given["figure"] or given["paper"]))
     runs = []
     outdated: list[str] = []

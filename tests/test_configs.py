@@ -286,7 +286,9 @@ def test_readings_come_from_the_paper():
 def test_a_reading_that_the_paper_does_not_have(monkeypatch):
     wrong = {"name": "figure2", "paper": "cdt", "runs": [{"method": ["CDT"]}], "readings": ["as printde"]}
     monkeypatch.setattr(figures, "read", lambda name: OmegaConf.create(wrong))
-    with pytest.raises(ConfigError, match=r"figure2\.yaml: found the reading 'as printde', did you mean 'as printed'\?"):
+    with pytest.raises(
+        ConfigError, match=r"figure2\.yaml: found the reading 'as printde', did you mean 'as printed'\?"
+    ):
         load_figure("cdt/figure2")
 
 
