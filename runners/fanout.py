@@ -13,8 +13,9 @@ from bench.seeding import Seeds
 from runners.capture import environment
 from runners.experiment import Experiment, build, part_classes, play
 from runners.experiment import check as check_experiment
+from runners.limits import one_thread, time_limit
 from runners.live import LiveRun
-from runners.pool import Runner, Task, WorkerDiedError, one_thread, time_limit, workers
+from runners.pool import Runner, Task, WorkerDiedError, workers
 from runners.progress import progress_bar
 from runners.store import Store
 from runners.tracebacks import describe

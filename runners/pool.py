@@ -3,24 +3,20 @@
 import logging
 import os
 import signal
-import threading
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic import PositiveFloat
-from threadpoolctl import threadpool_limits
 
 from bench.component import component
 from bench.errors import ConfigError, TaskError
+from runners.limits import THREAD_VARIABLES, end_with, in_one_thread, no_interrupt
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _CONNECT_SECONDS = 15
 _IDLE_SECONDS = 300
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
@@ -183,14 +179,14 @@ class _Loky(Workers):
             timeout=_IDLE_SECONDS,
             initializer=end_with,
             initargs=(os.getpid(),),
-            env=dict.fromkeys(_THREADS, "1"),
+            env=dict.fromkeys(THREAD_VARIABLES, "1"),
         )
 
     def _submit(self, task: Task) -> "Future[Any]":
-        with _no_interrupt():
+        with no_interrupt():
             while True:
                 with suppress(BrokenProcessPool):  # a worker has died just now
-                    future: Future[Any] = self._executor().submit(_in_one_thread, task.function, task.arguments)
+                    future: Future[Any] = self._executor().submit(in_one_thread, task.function, task.arguments)
                     return future
 
     def _death(self, future: "Future[Any]") -> BaseException | None:
@@ -215,7 +211,7 @@ class _Dask(Workers):
 
     def _submit(self, task: Task) -> "Future[Any]":
         try:
-            future: Future[Any] = self._executor.submit(_in_one_thread, task.function, task.arguments, os.getpid())
+            future: Future[Any] = self._executor.submit(in_one_thread, task.function, task.arguments, os.getpid())
         except Exception:
             raise self._lost() from None
         return future
@@ -303,7 +299,7 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[Workers]:
     with dask.config.set(settings):
         if scheduler is None:
             size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
-            with _no_interrupt():  # inherited by the threads and processes that it starts
+            with no_interrupt():  # inherited by the threads and processes that it starts
                 cluster = LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50)
             with cluster, Client(cluster) as client:
                 try:
@@ -336,122 +332,3 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
                 yield future.result()
 
     return each
-
-
-def _in_one_thread(function: Callable[..., Any], arguments: tuple[Any, ...], parent: int | None = None) -> Any:
-    """Make a call, in a worker; ``parent`` is the process that the worker is to end with."""
-    if parent is not None:
-        end_with(parent)
-    limit_threads()
-    return function(*arguments)
-
-
-@contextmanager
-def _no_interrupt() -> Iterator[None]:
-    """Hold back Ctrl-C, which the processes that are started inside inherit: a terminal sends it to them, too."""
-    from multiprocessing import resource_tracker
-
-    from joblib.externals.loky.backend import resource_tracker as loky_resource_tracker
-
-    for tracker in (resource_tracker, loky_resource_tracker):
-        tracker.ensure_running()  # when it starts, it lifts the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
-    """Stop the code inside the block after ``seconds``.
-
-    Raises
-    ------
-    TaskError
-        Inside the block, when the time is up.
-    """
-    if seconds is None:
-        yield
-        return
-    error = TaskError(f"found no end within runner.time_limit = {seconds:g} s, expected the repetition to finish")
-
-    def stop(*_: Any) -> None:
-        raise error
-
-    if threading.current_thread() is threading.main_thread():
-        before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
-        return
-    with _limit_of_thread(seconds, error):
-        yield
-
-
-@contextmanager
-def _limit_of_thread(seconds: float, error: TaskError) -> Iterator[None]:
-    """Do so outside the main thread, where signals do not arrive (as in dask workers): between two bytecodes."""
-    import ctypes
-
-    class TimeOverError(Exception):
-        pass
-
-    identity = ctypes.c_ulong(threading.get_ident())
-    timer = threading.Timer(
-        seconds, lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(TimeOverError))
-    )
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    except TimeOverError:
-        raise error from None
-    finally:
-        timer.cancel()
-
-
-@lru_cache(maxsize=1)
-def end_with(parent: int) -> None:
-    """In a worker: exit when the process that started it is killed."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    if os.getppid() == parent:
-        threading.Thread(target=watch, daemon=True).start()
-
-
-@lru_cache(maxsize=1)
-def limit_threads() -> None:
-    """Limit the numerical libraries of this process to one thread."""
-    import numba
-
-    numba.set_num_threads(1)  # first, since it may load a library that starts with more threads
-    threadpool_limits(1)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit numerical libraries to one thread, also in libraries loaded and processes started inside the block."""
-    import numba
-
-    before = {name: os.environ.get(name) for name in _THREADS}
-    numba_threads = numba.get_num_threads()
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    numba.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        numba.set_num_threads(numba_threads)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

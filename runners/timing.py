@@ -19,7 +19,7 @@ from runners.capture import environment, kind_of_machine
 from runners.experiment import Experiment, build, play
 from runners.fanout import Result, Summary
 from runners.figures import LabelledRun
-from runners.pool import one_thread
+from runners.limits import one_thread
 from runners.store import Store, write_text
 
 WARM_UP_ROUNDS = 1000
