@@ -88,6 +88,12 @@ class Experiment:
         fingerprint: str | None = environment.fingerprint
         return fingerprint
 
+    def on_data(self, fingerprint: str | None) -> "Experiment":
+        """Return this experiment as it is where its data has another fingerprint; it is for names alone, not to run."""
+        other = Experiment(self.settings)
+        other.__dict__["fingerprint"] = fingerprint  # in the place of the cached property
+        return other
+
     @property
     def surrogate(self) -> bool:
         """Whether generated or altered data stands in for the real data."""

@@ -17,7 +17,7 @@ from runners.config_tree import CHECKOUT
 from runners.figures import figure_names, load_figure
 from runners.pool import spread, workers
 from runners.progress import phase
-from runners.stand_ins import SAMPLE, announcement, missing_data, refuse
+from runners.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
 from runners.store import results_folder
 
 _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
@@ -30,6 +30,7 @@ def reproduce(cfg: DictConfig) -> bool:
         from bench.report.saving import extra_formats
         from runners.gallery import write_gallery
         from runners.plan import FigurePlan
+        from runners.redraw import redraw_figures, with_committed
         from runners.reproduce_figure import reproduce_figures
         from runners.until_decided import most_repetitions
 
@@ -38,7 +39,9 @@ def reproduce(cfg: DictConfig) -> bool:
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
     until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
-    run_settings({"horizon": 1, "repetitions": 1, "seed": cfg.seed, "jobs": cfg.jobs, "output": "text"})
+    number = 1 if cfg.repetitions is None or until is not None else cfg.repetitions
+    horizon = 1 if cfg.horizon is None else cfg.horizon
+    run_settings({"horizon": horizon, "repetitions": number, "seed": cfg.seed, "jobs": cfg.jobs, "output": "text"})
     runner = runner_settings(cfg.runner)
     formats = extra_formats(cfg.format)
     explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed", "max_repetitions")]
@@ -54,28 +57,33 @@ def reproduce(cfg: DictConfig) -> bool:
     missing = {name: missing_data(figure, readings=readings) for name, figure in figures.items()}
     if cfg.surrogate not in ("yes", "no", True, False):
         raise ConfigError(f"surrogate: found '{cfg.surrogate}', expected yes or no")
-    if scale == "paper" and cfg.surrogate in ("no", False):
-        refuse(missing)
-    for line in announcement(missing):
-        print(line, flush=True)
     start = time.perf_counter()
     plans = []
     for name in names:
         words = ["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes]
-        words += ["surrogate=yes"] * (scale == "paper" and bool(missing[name].keys() - {SAMPLE}))
+        words += ["surrogate=yes"] * (scale == "paper" and lacks_data(missing[name]))
         where = f"{name}/{scale}{'-custom' if is_custom else ''}"
         figure, is_reference = figures[name], scale == "paper" and readings
         own = figure.scales.get(scale)
         most = own.until_decided if own and cfg.repetitions is None else until
         plans.append(FigurePlan(figure, where, scale, extra, shlex.join(words), is_reference, most, formats, readings))
+    is_strict = scale == "paper" and cfg.surrogate in ("no", False)
+    stored = with_committed(plan for plan in plans if is_strict and not sizes and lacks_data(missing[plan.name]))
+    for plan, folder in stored:
+        print(drawn_from_committed(plan.name, missing.pop(plan.name), folder), flush=True)
+    if is_strict:
+        refuse(missing)
+    for line in announcement(missing):
+        print(line, flush=True)
     with workers(runner, cfg.jobs):
-        made = list(reproduce_figures(plans, jobs=cfg.jobs, runner=runner))
+        made = list(redraw_figures(stored, jobs=cfg.jobs, runner=runner))
+        made += reproduce_figures([plan for plan in plans if plan.name in missing], jobs=cfg.jobs, runner=runner)
         with phase("drawing the pages of the gallery", runner.progress):
             gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
     verdicts = sum((Counter(one.claims["verdict"]) for one in made), Counter[str]())
     seconds = time.perf_counter() - start
-    number = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
-    print(f"{number} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
+    count = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
+    print(f"{count} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
     for line in _caution(scale, extra, names):
         print(line)
     for one in made:

@@ -1,6 +1,7 @@
 """Data sets that are not at hand: which figures they touch, said before anything is run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.data.catalogue import CATALOGUE, CDT_FACTORS, OPEN_BANDIT
@@ -47,6 +48,13 @@ def _overrides(figure: Mapping[str, Any], *, readings: bool) -> Iterator[tuple[s
             yield from ((f"reading {reading['name']}", str(word)) for word in words)
 
 
+def replaced(env: str, settings: Mapping[str, Any]) -> list[str]:
+    """Return a line for each data set that is not at hand in a single run, and how to get it."""
+    names = [env, *[CDT_FACTORS.name] * (settings.get("factors") == "cdt")]
+    missing = [CATALOGUE[name] for name in names if name in CATALOGUE and locate(CATALOGUE[name]) is None]
+    return [f"{data.name} is not here: {data.stand_in}; to get it: {data.how_to_get}" for data in missing]
+
+
 def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
     """Return what is said of missing data, by figure, and the command that fetches what may be fetched."""
     by_data: dict[str, list[str]] = {}
@@ -67,6 +75,19 @@ def _fetching(names: Iterable[str]) -> list[str]:
     )
 
 
+def lacks_data(needed: Iterable[str]) -> bool:
+    """Whether data sets that are not at hand keep a figure from being run at scale paper: a real sample does."""
+    return bool(set(needed) - {SAMPLE})
+
+
+def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> str:
+    """Return what is said of a figure that is drawn without its data."""
+    names = [name for name in needed if name != SAMPLE]
+    sets = f"its data set{'s' * (len(names) > 1)} {', '.join(names)} {'are' if len(names) > 1 else 'is'} not here"
+    kind = " of stand-ins" if folder.name.endswith("-surrogate") else ""
+    return f"{figure}: drawn from committed repetitions{kind}; {sets}"
+
+
 def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
     """Refuse runs of the papers' size with data that is not at hand, other than those with a sample of real data.
 
@@ -78,7 +99,7 @@ def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
     if not names:
         return
-    figures = [figure for figure, needed in missing.items() if set(needed) - {SAMPLE}]
+    figures = [figure for figure, needed in missing.items() if lacks_data(needed)]
     ways = ["; ".join(CATALOGUE[name].how_to_get for name in names), "surrogate=yes to run with stand-ins"]
     raise DataError(
         f"scale=paper: found no data set {', '.join(names)}, which {', '.join(figures)} need, expected it below "

@@ -4,7 +4,7 @@ import json
 import shlex
 import traceback
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -98,17 +98,22 @@ def _write(finished: FinishedFigure, store: Store) -> tuple[Reproduced, str]:
     derived = _derived(finished, own, store)
     if plan.is_reference and own:
         write_repetitions(folder, needs(figure), [one.run.experiment.run_id for one in drawn], done, own)
-    _write_tables(plan, derived, folder)
+    write_tables(plan, derived, folder)
     manifest = _manifest(plan, drawn, derived, done)
     write_text(folder / "manifest.json", json.dumps(manifest, indent=1))
     write_text(folder / "environment.json", json.dumps(_environment(finished, own, store), indent=1))
-    _write_pictures(plan, derived, folder)
+    write_pictures(plan, derived, folder)
     total = sum(map(len, done))
     counts = [f"{total} repetitions"]
     counts += [f"{new} new"] * (new != total) + [f"{len(failed)} failed"] * bool(failed)
-    verdicts = [words for words in spell(Counter(derived.rendering.claims["verdict"])).split(", ") if words[:2] != "0 "]
-    line = f"{plan.name}  {', '.join(counts)}  {', '.join(verdicts)}".rstrip()
-    return Reproduced(not failed, derived.rendering.claims, folder), line
+    claims = derived.rendering.claims
+    return Reproduced(not failed, claims, folder), figure_line(plan.name, counts, claims)
+
+
+def figure_line(name: str, counts: Sequence[str], claims: pd.DataFrame) -> str:
+    """Return what is printed of a finished figure."""
+    verdicts = [words for words in spell(Counter(claims["verdict"])).split(", ") if words[:2] != "0 "]
+    return f"{name}  {', '.join(counts)}  {', '.join(verdicts)}".rstrip()
 
 
 def _derived(finished: FinishedFigure, own: list[list[Kept]], store: Store) -> Derived:
@@ -124,7 +129,7 @@ def _derived(finished: FinishedFigure, own: list[list[Kept]], store: Store) -> D
     return derive(plan.figure, runs, provenances)
 
 
-def _write_tables(plan: FigurePlan, derived: Derived, folder: Path) -> None:
+def write_tables(plan: FigurePlan, derived: Derived, folder: Path) -> None:
     """Write all tables; those that an earlier run had and this one has not are removed."""
     figure = plan.figure
     tables = derived.tables(finals=figure.draws_finals or not (folder / FILE).exists())
@@ -154,7 +159,7 @@ def _write_seconds(finals: pd.DataFrame, folder: Path) -> None:
         write_text(folder / SECONDS, to_csv(finals[axes + measured]))
 
 
-def _write_pictures(plan: FigurePlan, derived: Derived, folder: Path) -> None:
+def write_pictures(plan: FigurePlan, derived: Derived, folder: Path) -> None:
     """Write the figure, and what its readings say, and remove the pictures that are not among them.
 
     What is committed is an SVG alone: a PNG is larger, and new in every byte whenever a number moves.

@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import shlex
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -138,6 +139,34 @@ def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_publ
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["command"] == "python -m runners.reproduce figure=cdt/table5 scale=smoke horizon=30 repetitions=1"
     assert "published_mean" in tables(small, pd.read_csv(folder / "finals.csv"))["table"]  # of real data they would be
+
+
+def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(here, small, monkeypatch):
+    """Neither stopped nor made of stand-ins, as long as the committed repetitions are those of its runs."""
+    small |= {"horizon": 40, "repetitions": 2}
+    with monkeypatch.context() as patch:
+        patch.setattr("bench.envs.movielens.fingerprint", lambda: "genuine")
+        first = here("figure=cdt/table5", "scale=paper", "surrogate=yes")
+    assert (first.code, first.err) == (0, "")
+    folder = first.results / "cdt" / "table5" / "paper"
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    shutil.rmtree(first.results / "raw")
+    for name in ("table.csv", "table5.svg"):
+        (folder / name).unlink()
+    again = here("figure=cdt/table5", "scale=paper")
+    assert (again.code, again.err) == (0, "")
+    assert again.out.startswith(
+        "cdt/table5: drawn from committed repetitions; its data set movielens is not here\n"
+        "cdt/table5  8 repetitions, 0 new  "
+    )
+    assert "stand-ins" not in again.out
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+    assert list(folder.parent.glob("paper*")) == [folder]
+    assert not (first.results / "raw").exists()
+    small |= {"horizon": 41}
+    other = here("figure=cdt/table5", "scale=paper")
+    assert (other.code, other.out) == (1, "")
+    assert other.err.startswith("error: scale=paper: found no data set movielens, which cdt/table5 need")
 
 
 @pytest.fixture
