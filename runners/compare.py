@@ -273,16 +273,18 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
     lines = []
     for _, row in table.iterrows():
         where = ", ".join(str(row[axis]) for axis in (*panels, METHOD))
+        if not row["n"]:
+            lines.append(f"  {where:<40} {'no results':>12}")
+            continue
         lines.append(f"  {where:<40} {row['mean']:>12.5g}   95 % interval {row['ci_low']:.4g} .. {row['ci_high']:.4g}")
     for _, claim in claims.iterrows():
         case = "" if claim["case"] in ("", "all") else f" ({claim['case']})"
         note = f"; {claim['note']}" if claim["note"] else ""
         if claim["needs"] > 0:
             note += f"; about {claim['needs']:,.0f} repetitions would decide it"
-        lines.append(
-            f"  {claim['text']}{case}: {claim['verdict'].replace('_', ' ')}, difference {claim['estimate']:.4g} "
-            f"[{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]{note}"
-        )
+        difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
+        difference *= not math.isnan(claim["estimate"])
+        lines.append(f"  {claim['text']}{case}: {claim['verdict'].replace('_', ' ')}{difference}{note}")
     return "\n".join(lines)
 
 

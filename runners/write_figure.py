@@ -27,6 +27,7 @@ from runners.capture import environment, kind_of_machine
 from runners.committed import FILE, SECONDS, CommittedRepetitions, write_repetitions
 from runners.compose import PARTS
 from runners.derive import Derived, LabelledKept, derive, needs
+from runners.failures import all_failed, failures
 from runners.fanout import Key
 from runners.figures import LabelledRun, by_reading, load_paper, without_reading
 from runners.plan import FigurePlan, Reproduced
@@ -70,15 +71,18 @@ def folder_of(plan: FigurePlan, drawn: list[LabelledRun]) -> Path:
 def write_or_say_why(finished: FinishedFigure, store: Store) -> tuple[Reproduced, str, list[str]]:
     """Write all files of a figure; return what it is, its line and its errors. Called in the workers.
 
-    An error is part of what is returned, so that other figures go on.
+    An error is part of what is returned, so that other figures go on. Where all repetitions failed nothing is written.
     """
+    claims = pd.DataFrame({"verdict": [], "holm": []})
+    if finished.failed and not any(finished.done):
+        why = all_failed(finished.failed, store)
+        return Reproduced(False, claims, folder_of(finished.plan, finished.drawn), error=why), "", []
     try:
         reproduced, line = _write(finished, store)
     except Exception as error:
         why = one_line(error) if isinstance(error, BenchError) else _where(error)
-        claims = pd.DataFrame({"verdict": [], "holm": []})
         reproduced, line = Reproduced(False, claims, folder_of(finished.plan, finished.drawn), error=why), ""
-    return reproduced, line, _failures(finished)
+    return reproduced, line, failures(finished.plan.where, finished.drawn, finished.failed, finished.done, store)
 
 
 def _where(error: Exception) -> str:
@@ -173,15 +177,6 @@ def write_pictures(plan: FigurePlan, derived: Derived, folder: Path) -> None:
     for other, plot in derived.plots.items():
         if other != name:
             save(draw(plot), folder, other, kinds)
-
-
-def _failures(finished: FinishedFigure) -> list[str]:
-    """Return a sentence for each repetition that failed."""
-    names = {one.run.experiment.run_id: one.labels for one in reversed(finished.drawn)}
-    return [
-        f"{finished.plan.where}: {names[run_id]}: repetition {repetition} failed: {error}"
-        for (run_id, repetition), error in sorted(finished.failed.items())
-    ]
 
 
 def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:

@@ -1,8 +1,11 @@
 """python -m runners.compare, from end to end."""
 
 import json
+import re
 import shlex
 import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -109,10 +112,56 @@ def test_all_else_makes_panels(here):
     assert len(pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv")) == 4
 
 
-def test_one_tuner_alone_is_shown(here):
-    answer = here(*SMALL)
-    assert (answer.code, answer.err) == (0, "")
-    assert "5 repetitions" in answer.out
+RAISES = """
+@component
+class {name}(Tuner):
+    def _start(self, problem, seeds):
+        pass
+
+    def _ask(self):
+        raise RuntimeError("no luck today")
+
+    def _tell(self, reward, outcome):
+        pass
+"""
+
+
+@pytest.fixture
+def raising(commands):
+    """Two tuners that never get anywhere."""
+    head = "from bench.component import component\nfrom bench.tuners.base import Tuner\n"
+    text = head + "".join(RAISES.format(name=name) for name in ("Raises", "AlsoRaises"))
+    (commands.cwd / "raising.py").write_text(text)
+    yield
+    sys.modules.pop("raising", None)
+
+
+@pytest.mark.usefixtures("raising")
+def test_a_tuner_whose_repetitions_all_failed_is_named_and_the_others_are_drawn(here):
+    answer = here("tuner=raising.Raises,tl,op", *SMALL[1:])
+    assert answer.code == 1
+    (error,) = answer.err.splitlines()
+    assert re.fullmatch(
+        r"error: compare/comparison: Raises: all 5 repetitions failed, the first with RuntimeError: no luck today "
+        r"\(raising\.py:\d+ in _ask\); its traceback is in (\S+rep-00000\.failed\.json)",
+        error,
+    )
+    assert "no luck today" in json.loads(Path(error.rpartition(" ")[2]).read_text())["traceback"]
+    assert re.search(r"^  Raises +no results$", answer.out, re.MULTILINE)
+    assert "nan" not in answer.out
+    assert (answer.results / "compare" / "comparison" / "comparison.png").is_file()
+
+
+@pytest.mark.usefixtures("raising")
+@pytest.mark.parametrize("sizes", [SMALL[1:], ("horizon=20", "repetitions=until_decided", "max_repetitions=20")])
+def test_nothing_is_drawn_where_all_repetitions_failed(here, sizes):
+    answer = here("tuner=raising.Raises,raising.AlsoRaises", *sizes)
+    assert (answer.code, answer.out) == (1, "")
+    (error,) = answer.err.splitlines()
+    number = 10 if sizes == SMALL[1:] else 40
+    assert error.startswith(f"error: all {number} repetitions failed, the first with RuntimeError: no luck today (")
+    assert Path(error.rpartition(" ")[2]).is_file()
+    assert not (answer.results / "compare").exists()
 
 
 def test_surrogate_data_is_named_in_the_folder(here):
