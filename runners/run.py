@@ -15,6 +15,7 @@ from runners.cli import main
 from runners.compose import from_config
 from runners.experiment import check
 from runners.fanout import run_all
+from runners.stand_ins import replaced
 from runners.store import Store, results_folder
 
 
@@ -26,6 +27,8 @@ def run(cfg: DictConfig) -> bool:
     n = job.settings.repetitions
     if not set(range(n)) <= store.done(job.experiment.run_id):
         check(job.experiment, job.runner.time_limit)
+    for line in replaced(job.choices["env"], job.experiment.settings["env"]) if job.settings.output == "text" else ():
+        print(line, flush=True)
     summary = run_all([(job.experiment, n)], store, jobs=job.settings.jobs, runner=job.runner)
     result = summary.results[0]
     report = {
