@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -218,7 +219,7 @@ def check_commas(words: Sequence[str]) -> None:
     ConfigError
         Naming the key, and how the word is to be written.
     """
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in itertools.pairwise([*words, ""]):
         key, equals, value = word.partition("=")
         if equals and value.endswith(","):
             raise ConfigError(f"{key}: found a blank after the comma of '{word}', expected none: {word}{following}")
