@@ -23,7 +23,7 @@ from runners.fanout import FanOut, Key
 from runners.pool import Runner
 from runners.progress import progress_bar
 from runners.replay import CommittedRun, compare
-from runners.store import Store, results_folder, write_text
+from runners.store import Store, results_folder, write_manifest, write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -262,7 +262,7 @@ def _write(folder: Path, proofs: Sequence[Proof], code: Mapping[str, Any]) -> No
         "repetitions": sum(repetitions.values()),
     }
     made |= {"git": code, "carried": [*made.get("carried", []), proof]}
-    write_text(folder / "manifest.json", json.dumps(manifest, indent=1))
+    write_manifest(folder, manifest)
     write_text(folder / "environment.json", json.dumps(made, indent=1))
 
 

@@ -174,6 +174,12 @@ def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Prove
     runs = [LabelledKept(run["labels"], [], []) for run in manifest["runs"]]
     provenances: dict[str, Provenance] = {}
     for name, places in by_reading(figure, runs).items():
-        own = Provenance.of_manifest({"scale": first.scale, "runs": [manifest["runs"][i] for i in places]})
+        own = Provenance.of_manifest(
+            {
+                "scale": first.scale,
+                "overrides": manifest.get("overrides"),
+                "runs": [manifest["runs"][i] for i in places],
+            }
+        )
         provenances[name] = own.model_copy(update={"sequential": further}) if provenances else first
     return provenances

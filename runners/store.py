@@ -55,6 +55,15 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write a figure's manifest: a line for each of its entries, and for each item of a list."""
+    entries = []
+    for key, value in manifest.items():
+        items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
+        entries.append(f" {json.dumps(key)}: " + (f"[\n  {items}\n ]" if items else json.dumps(value)))
+    write_text(folder / "manifest.json", "{\n" + ",\n".join(entries) + "\n}\n")
+
+
 class Store:
     """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
 

@@ -1,7 +1,6 @@
 """Everything that is written of a figure: tables, claims, pictures, manifest, and its repetitions."""
 
 import json
-import shlex
 import traceback
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from bench.report.claims import spell
 from bench.report.drawing import draw
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
+from bench.report.overrides import factored
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Evidence, notes
@@ -31,7 +31,7 @@ from runners.failures import all_failed, failures
 from runners.fanout import Key
 from runners.figures import LabelledRun, by_reading, load_paper, without_reading
 from runners.plan import FigurePlan, Reproduced
-from runners.store import Store, results_folder, write_bytes, write_text
+from runners.store import Store, results_folder, write_bytes, write_manifest, write_text
 from runners.timing import Part, measurements
 from runners.timing import finals as timed_finals
 
@@ -103,8 +103,7 @@ def _write(finished: FinishedFigure, store: Store) -> tuple[Reproduced, str]:
     if plan.is_reference and own:
         write_repetitions(folder, needs(figure), [one.run.experiment.run_id for one in drawn], done, own)
     write_tables(plan, derived, folder)
-    manifest = _manifest(plan, drawn, derived, done)
-    write_text(folder / "manifest.json", json.dumps(manifest, indent=1))
+    write_manifest(folder, _manifest(plan, drawn, derived, done))
     write_text(folder / "environment.json", json.dumps(_environment(finished, own, store), indent=1))
     write_pictures(plan, derived, folder)
     total = sum(map(len, done))
@@ -200,17 +199,19 @@ def _stands_in(one: LabelledRun) -> bool:
 
 def _manifest(plan: FigurePlan, drawn: list[LabelledRun], derived: Derived, done: list[list[int]]) -> dict[str, Any]:
     """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
+    words = [[*one.overrides, *plan.extra] for one in drawn]
+    shared, rest = factored([one.labels for one in drawn], words)
     runs = [
         {
             "labels": one.labels,
-            "command": shlex.join(["python", "-m", "runners.run", *one.overrides, *_size(one), *plan.extra]),
+            **({"overrides": own} if own else {}),
             "run_id": one.run.experiment.run_id,
             "inputs": one.run.experiment.inputs,
             "repetitions": len(repetitions),
             "horizon": one.run.settings.horizon,
             "data": one.run.experiment.fingerprint,
         }
-        for one, repetitions in zip(drawn, done, strict=True)
+        for one, repetitions, own in zip(drawn, done, rest, strict=True)
     ]
     return {
         "figure": f"{plan.where.partition('/')[0]}/{plan.figure.name}",
@@ -221,6 +222,7 @@ def _manifest(plan: FigurePlan, drawn: list[LabelledRun], derived: Derived, done
         "provenance": derived.provenance.model_dump(mode="json"),
         "published": plan.figure.published,
         **({"readings": plan.figure["readings"]} if plan.figure.readings else {}),
+        "overrides": shared,
         "runs": runs,
     }
 
@@ -255,11 +257,6 @@ def _environment(finished: FinishedFigure, own: list[list[Kept]], store: Store) 
     if committed and committed.carried:
         adopted["carried"] = committed.carried
     return {"made": when, **environment(), **adopted, "seconds_per_repetition": seconds}
-
-
-def _size(one: LabelledRun) -> list[str]:
-    """Return what scale and figure say of the run's size, as overrides of a single run."""
-    return [f"horizon={one.run.settings.horizon}", f"repetitions={one.run.settings.repetitions}"]
 
 
 def settings_table(figure: Mapping[str, Any], drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:

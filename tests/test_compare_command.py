@@ -12,6 +12,7 @@ import pytest
 from commands import ROOT, Commands, assert_one_sentence
 from markupsafe import escape
 
+from bench.report.overrides import commands as commands_of
 from runners.fanout import FanOut
 
 MODULE = '''"""A tuner of a user's own, in a file of their own."""
@@ -81,8 +82,8 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
     manifest = json.loads((folder / "manifest.json").read_text())
     assert shlex.split(manifest["command"]) == ["python", "-m", "runners.compare", *words, "jobs=2"]
     assert manifest["figure"] == "compare/comparison"
-    for run in manifest["runs"]:
-        single = commands.here(monkeypatch, capsys, "run", *shlex.split(run["command"])[3:], "output=json").report
+    for run, line in zip(manifest["runs"], commands_of(manifest), strict=True):
+        single = commands.here(monkeypatch, capsys, "run", *shlex.split(line)[3:], "output=json").report
         assert (single["run_id"], single["new"]) == (run["run_id"], 0)
         assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
     assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words).out

@@ -9,6 +9,7 @@ from rendered import draw
 from bench.errors import ConfigError
 from bench.report import figure as model
 from bench.report.figure import Figure, kinds, read_figure
+from bench.report.overrides import commands, factored
 from bench.report.provenance import Provenance
 from bench.report.render import render
 
@@ -98,6 +99,26 @@ def test_measured_seconds_stand_beside_final_values() -> None:
     seconds = pd.DataFrame({"method": ["B", "A"], "repetition": 0, "seconds": [4.0, 3.0]})
     made = render({**FIGURE, "column": "seconds"}, pd.DataFrame(), finals, seconds)
     assert made.tables["table"]["mean"].tolist() == [3.0, 4.0]
+
+
+def test_commands_follow_from_overrides_stored_once() -> None:
+    labels = [{"panel": panel, "method": method} for panel in "ab" for method in ("TL", "OP")]
+    own = [
+        ["paper=p", f"env={run['panel']}", f"tuner={run['method']}", "env.dim=3", "horizon=5", "env.dim=4"]
+        for run in labels
+    ]
+    own[3] += ["+tuner.note=two words"]
+    shared, rest = factored(labels, own)
+    assert shared["all"] == ["paper=p", "env.dim=4"]
+    assert shared["labels"] == {
+        "panel": {"a": ["env=a"], "b": ["env=b"]}, "method": {"TL": ["tuner=TL"], "OP": ["tuner=OP"]}
+    }  # fmt: skip
+    assert rest == [[], [], [], ["+tuner.note=two words"]]
+    runs = [{"labels": run, "overrides": words, "horizon": 5} for run, words in zip(labels, rest, strict=True)]
+    lines = commands({"overrides": shared, "runs": runs})
+    assert lines[0] == "python -m runners.run paper=p env.dim=4 env=a tuner=TL horizon=5"
+    assert lines[3] == "python -m runners.run paper=p env.dim=4 env=b tuner=OP '+tuner.note=two words' horizon=5"
+    assert factored([], [])[1] == commands({}) == []
 
 
 def test_the_provenance_of_older_manifests_follows_from_their_runs() -> None:

@@ -17,6 +17,7 @@ from rendered import tables
 
 from bench.errors import StoreError
 from bench.report.figure import read_figure
+from bench.report.overrides import commands as commands_of
 from runners import reproduce
 from runners.compose import from_overrides
 from runners.figures import figure_names, load_figure
@@ -180,12 +181,12 @@ def manifest(here, small, monkeypatch):
 def test_the_manifest_leads_back_to_every_run(manifest):
     """The command of a run, called alone, is that very run."""
     with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        for one in manifest["runs"]:
-            words = shlex.split(one["command"])
+        for one, line in zip(manifest["runs"], commands_of(manifest), strict=True):
+            words = shlex.split(line)
             assert words[:3] == ["python", "-m", "runners.run"]
             run = from_overrides(words[3:])
-            assert run.experiment.settings["horizon"] == one["horizon"] == 200, one["command"]
-            assert run.settings.repetitions == one["repetitions"] == 2, one["command"]
+            assert run.experiment.settings["horizon"] == one["horizon"] == 200, line
+            assert run.settings.repetitions == one["repetitions"] == 2, line
 
 
 def test_the_manifest_does_not_say_that_a_paper_stated_what_the_scale_has_cut(manifest):

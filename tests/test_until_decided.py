@@ -13,6 +13,7 @@ from commands import Commands, assert_one_sentence
 from hydra import initialize_config_dir
 
 from bench.report.figure import read_figure
+from bench.report.overrides import commands as commands_of
 from bench.report.provenance import Provenance
 from bench.report.render import render, render_readings
 from runners.figures import LabelledRun, expand
@@ -320,7 +321,8 @@ def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_la
     assert {run["labels"]["method"]: run["repetitions"] for run in manifest["runs"]} == {
         "Often": n, "AsOften": n, "Never": 20
     }  # fmt: skip
-    assert all(f"repetitions={run['repetitions']}" in run["command"] for run in manifest["runs"])
+    lines = commands_of(manifest)
+    assert all(f"repetitions={run['repetitions']}" in line for run, line in zip(manifest["runs"], lines, strict=True))
     total = 2 * n + 20
     assert f"{total} repetitions ({total} new, 0 failed); claims: 1 holds, 0 fail, 1 tie, 0 open" in answer.out
     assert {words for words, total in shown if total == 60} == {""}  # before the first look

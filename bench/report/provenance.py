@@ -1,9 +1,12 @@
 """What results rest on: it travels with them, from the runs to the picture and the page."""
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+
+from bench.report.overrides import commands
 
 SURROGATE, ALTERED, PACKAGED = "surrogate", "altered-", "packaged-"
 """The fingerprint of generated data, and what those of altered data and of a packaged sample begin with."""
@@ -61,14 +64,14 @@ class Provenance(BaseModel):
         if "provenance" in manifest:
             return cls.model_validate(manifest["provenance"])
         runs = manifest.get("runs") or []
-        generated = [run for run in runs if str(run.get("data")).startswith((SURROGATE, ALTERED))]
-        words = [word for run in generated for word in str(run.get("command", "")).split()]
+        generated = [str(run.get("data")).startswith((SURROGATE, ALTERED)) for run in runs]
+        words = [word for line in itertools.compress(commands(manifest), generated) for word in line.split()]
         named = {word.removeprefix("env=") for word in words if word.startswith("env=")}
         return cls(
             scale=str(manifest.get("scale", "")),
             repetitions=_once(run.get("repetitions") for run in runs),
             horizons=_once(run.get("horizon") for run in runs),
-            surrogate=tuple(sorted(named or {"unknown"})) if generated else (),
+            surrogate=tuple(sorted(named or {"unknown"})) if any(generated) else (),
             packaged=any(str(run.get("data")).startswith(PACKAGED) for run in runs),
         )
 

@@ -20,6 +20,8 @@ class Run(BaseModel):
     """An experiment of the figure."""
 
     run_id: str = ""
+    labels: dict[str, str] = {}
+    overrides: list[str] = []
     command: str = ""
     repetitions: int = 0
     horizon: int | None = None
@@ -34,6 +36,7 @@ class Manifest(BaseModel):
     provenance: Provenance | None = None
     settings: list[Setting] = []
     published: list[Any] = []
+    overrides: dict[str, Any] = {}
     runs: list[Run] = []
 
 

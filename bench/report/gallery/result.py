@@ -19,6 +19,7 @@ from bench.report.gallery.inputs import PAGES
 from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
+from bench.report.overrides import commands
 from bench.report.plot import Plot
 from bench.report.provenance import ALTERED, PACKAGED, SURROGATE, Provenance, number_of_repetitions, number_of_rounds
 from bench.report.reading import Reading
@@ -191,9 +192,14 @@ class Result:
         return self._tables.get(name, pd.DataFrame())
 
     @cached_property
+    def commands(self) -> list[str]:
+        """The command of each distinct run."""
+        return list(dict.fromkeys(commands(self.manifest.model_dump())))
+
+    @cached_property
     def choices(self) -> dict[str, list[str]]:
         """The environments, algorithms and tuners of its runs, as their commands name them."""
-        words = [word for run in self.manifest.runs for word in run.command.split()]
+        words = [word for command in self.commands for word in command.split()]
         return {
             part: sorted({word.removeprefix(f"{part}=") for word in words if word.startswith(f"{part}=")})
             for part in PARTS
