@@ -12,6 +12,7 @@ from IPython.display import SVG, Image, Markdown, display
 from bench.report.drawing import draw
 from bench.report.gallery.result import Result
 from bench.report.style import applied
+from runners.derive import committed_long_tables
 from runners.figures import figure_names, load_figure
 from runners.store import results_folder
 
@@ -47,7 +48,9 @@ class Story:
         for name, figure in self.figures.items():
             folders = [path.parent for path in (results_folder() / self.paper / name).glob("*/manifest.json")]
             if folders:
-                self.results[name] = min((Result(folder, figure) for folder in folders), key=lambda one: one.order)
+                self.results[name] = min(
+                    (Result(folder, figure, committed_long_tables) for folder in folders), key=lambda one: one.order
+                )
 
     def overview(self) -> pd.DataFrame:
         """Return a row for each figure: what it is, at which scale it is there, and how its claims came out."""
@@ -109,7 +112,8 @@ class Story:
 
     def finals(self, figure: str) -> pd.DataFrame:
         """Return the final values of all repetitions; empty without results."""
-        return self._csv(figure, "finals")
+        result = self.results.get(figure)
+        return result.finals if result else pd.DataFrame()
 
     def settings(self, figure: str, source: str = "assumed") -> pd.DataFrame:
         """Return the settings of a figure with this source, ``stated``, ``code``, ``assumed`` or ``scale``.

@@ -151,19 +151,20 @@ def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> 
     if metadata.get(b"needs", b"").decode() != needs:
         return {}
     curves = json.loads(metadata[b"curves"])
-    keys = [table.column(name).to_pylist() for name in _KEYS]
+    run_ids = table.column("run_id").combine_chunks().dictionary_encode()
+    numbers_of = table.column("repetition").to_numpy()
     values = {name: table.column(name) for name in table.column_names if name not in _KEYS}
     numbers = {name: values[name].to_numpy() for name in curves}
     there = {name: values[name].is_valid().to_numpy() for name in values}
     seconds = _seconds(folder, wanted)
-    rounds = np.array(keys[2], dtype=np.int64)
-    names = list(zip(*keys[:2], strict=True))
-    starts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
+    rounds = table.column("round").to_numpy()
+    changes = (np.diff(run_ids.indices.to_numpy(), prepend=-1) != 0) | (np.diff(numbers_of, prepend=-1) != 0)
+    starts = np.flatnonzero(changes).tolist()
     ends = [*starts[1:], len(table)]
     lasts = {name: values[name].take(pa.array(np.array(ends) - 1)).to_pylist() for name in values} if starts else {}
     found = {}
     for place, (start, end) in enumerate(zip(starts, ends, strict=False)):
-        key = names[start]
+        key = run_ids[start].as_py(), int(numbers_of[start])
         if key[0] in wanted:
             own = {name: numbers[name][start:end] for name in curves if there[name][start]}
             finals = {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bench.errors import StoreError
 from bench.report.figure import Figure
@@ -69,20 +70,10 @@ class Derived:
         """All pictures as data, by file name."""
         return {self.figure.name: self.rendering.plot, **(self.readings.plots if self.readings else {})}
 
-    def tables(self, *, finals: bool = True) -> dict[str, bytes]:
-        """Return all tables by file name; measured seconds, which no repetition backs, are not among them.
-
-        Parameters
-        ----------
-        finals
-            Whether ``finals.csv`` is one of them.
-        """
+    def tables(self) -> dict[str, bytes]:
+        """Return the tables by file name without those of `long_tables`."""
         files = {f"{name}.csv": to_csv(table) for name, table in self.rendering.tables.items()}
         files["claims.csv"] = to_csv(self.rendering.claims)
-        if finals and len(self.finals.columns):
-            files["finals.csv"] = to_csv(self.finals.drop(columns=[n for n in self.finals if is_measured(str(n))]))
-        if len(self.curves):
-            files["curves.csv"] = to_csv(self.curves, digits=CURVE_DIGITS)
         if self.readings and len(self.evidence) > 1:
             files["readings.csv"] = to_csv(self.readings.claims)
         if self.readings and len(self.readings.numbers):
@@ -96,6 +87,16 @@ class Derived:
     def digests(self) -> dict[str, str]:
         """Return a checksum of the marks of each picture."""
         return {name: hashlib.sha256(content).hexdigest()[:16] for name, content in self.marks().items()}
+
+
+def long_tables(curves: pd.DataFrame, finals: pd.DataFrame) -> dict[str, bytes]:
+    """Return ``finals.csv`` and ``curves.csv``, as far as there are any; the former without measured seconds."""
+    files = {}
+    if len(finals.columns):
+        files["finals.csv"] = to_csv(finals.drop(columns=[n for n in finals if is_measured(str(n))])).encode()
+    if len(curves):
+        files["curves.csv"] = to_csv(curves, digits=CURVE_DIGITS).encode()
+    return files
 
 
 def derive(figure: Figure, runs: Sequence[LabelledKept], provenances: Mapping[str, Provenance]) -> Derived:
@@ -149,6 +150,20 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
     manifest = json.loads((folder / "manifest.json").read_text())
     runs = list(_runs(figure, folder, manifest)) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
+
+
+def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
+    """Return `long_tables` of a figure's committed repetitions under the first reading.
+
+    Raises
+    ------
+    StoreError
+        When repetitions are damaged, or not those that the manifest lists.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["runs"] = [run for run in manifest["runs"] if READING not in run["labels"]]
+    curves, finals, _ = evidence(figure, list(_runs(figure, folder, manifest)), Provenance())
+    return long_tables(curves, finals)
 
 
 def _runs(figure: Figure, folder: Path, manifest: Mapping[str, Any]) -> Iterator[LabelledKept]:

@@ -19,6 +19,7 @@ from bench.report.gallery import PaperPage, build, overview, overview_text, read
 from bench.report.published import published_overview, published_text
 from bench.report.tables import to_csv
 from runners.config_tree import CHECKOUT, choices
+from runners.derive import committed_long_tables
 from runners.figures import figure_names, load_figure
 from runners.papers import load_paper
 from runners.store import results_folder, write_text
@@ -48,7 +49,7 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     """
     figures, about = _configured()
     suite = {name: figures[name] for name in figure_names()}
-    papers = read(folder, figures, about, suite)
+    papers = read(folder, figures, about, suite, committed_long_tables)
     numbers = published_overview(suite, folder)
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.report.figure import Figure
-from bench.report.render import notes
-from bench.report.tables import to_markdown
 from runners.aggregate import is_measured
 from runners.capture import environment, kind_of_machine
 from runners.committed import FILE, machines
@@ -75,9 +73,7 @@ def _compare(root: Path, figure: Figure, folder: Path) -> Comparison:
     if not is_backed(figure, folder):
         return Comparison([], [], [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))])
     derived = derive_committed(figure, folder)
-    files = derived.tables(finals=figure.draws_finals)
-    for table, content in derived.rendering.tables.items():
-        files[f"{table}.md"] = to_markdown(content, figure.heading, notes(figure, derived.provenance)).encode()
+    files = derived.tables()
     is_same_machine = machines(folder) == [kind_of_machine(environment())]
     found = [_difference(f"{where}/{file}", folder / file, text, is_same_machine) for file, text in files.items()]
     others = {path.name for path in folder.glob("*.csv")} - files.keys()

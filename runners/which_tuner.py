@@ -141,7 +141,7 @@ def _overall(figure: _Figure) -> str:
     for row in table.to_dict("records"):
         rank = _interval(row["mean_rank"], row["ci_low"], row["ci_high"], 1)
         lines.append(f"| {row[METHOD]} | {rank} | {_interval(*_ratio(row), 2)} |")
-    lines.append(f"\nBrackets: 95 % interval over repetitions; [all numbers by task]({figure.link('tasks.md')}).\n")
+    lines.append(f"\nBrackets: 95 % interval over repetitions; [all numbers by task]({figure.link('tasks.csv')}).\n")
     lines.append("## Over all families\n")
     claims = figure.claims()
     plain = claims[

@@ -26,7 +26,7 @@ from runners.aggregate import Kept, is_measured, kept
 from runners.capture import environment, kind_of_machine
 from runners.committed import FILE, SECONDS, CommittedRepetitions, write_repetitions
 from runners.compose import PARTS
-from runners.derive import Derived, LabelledKept, derive, needs
+from runners.derive import Derived, LabelledKept, derive, long_tables, needs
 from runners.failures import all_failed, failures
 from runners.fanout import Key
 from runners.figures import LabelledRun, by_reading, load_paper, without_reading
@@ -133,16 +133,22 @@ def _derived(finished: FinishedFigure, own: list[list[Kept]], store: Store) -> D
 
 
 def write_tables(plan: FigurePlan, derived: Derived, folder: Path) -> None:
-    """Write all tables; those that an earlier run had and this one has not are removed."""
+    """Write all tables; those that an earlier run had and this one has not are removed.
+
+    What is committed is written once: `FILE` holds final values and curves, and CSV what Markdown repeats.
+    """
     figure = plan.figure
-    tables = derived.tables(finals=figure.draws_finals or not (folder / FILE).exists())
-    for name in {"readings.csv", "numbers.csv", "curves.csv", "finals.csv"} - tables.keys():
+    has_repetitions = (folder / FILE).exists()
+    tables = derived.tables() | ({} if has_repetitions else long_tables(derived.curves, derived.finals))
+    for name, table in derived.rendering.tables.items():
+        text = to_markdown(table, figure.heading, notes(figure, derived.provenance))
+        tables |= {} if plan.is_reference else {f"{name}.md": text.encode()}
+    repeated = {f"{name}.md" for name in derived.rendering.tables}
+    for name in {"readings.csv", "numbers.csv", "curves.csv", "finals.csv", *repeated} - tables.keys():
         (folder / name).unlink(missing_ok=True)
     for name, content in tables.items():
         write_bytes(folder / name, content)
-    for name, table in derived.rendering.tables.items():
-        write_text(folder / f"{name}.md", to_markdown(table, figure.heading, notes(figure, derived.provenance)))
-    if "finals.csv" in tables:
+    if figure.draws_finals or not has_repetitions:
         _write_seconds(derived.finals, folder)
     else:
         (folder / SECONDS).unlink(missing_ok=True)

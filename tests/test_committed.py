@@ -17,6 +17,7 @@ from bench.report.gallery.result import Result
 from runners.aggregate import Kept
 from runners.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.config_tree import CONF
+from runners.derive import committed_long_tables
 from runners.pool import Runner
 from runners.reproduce_figure import FigurePlan, reproduce_figure
 
@@ -43,9 +44,10 @@ RUN, OTHER = "a" * 20, "b" * 20
 def make(tmp_path, monkeypatch, capsys):
     """Make the figure in a folder of results; return its line and its files."""
 
-    def call(name: str, jobs: int = 1, **changes: Any) -> tuple[str, dict[str, bytes]]:
+    def call(name: str, jobs: int = 1, *, is_reference: bool = True, **changes: Any) -> tuple[str, dict[str, bytes]]:
         monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / name))
-        plan = FigurePlan({**copy.deepcopy(FIGURE), **changes}, "mine/small/paper", "paper", [], "command", True)
+        figure = {**copy.deepcopy(FIGURE), **changes}
+        plan = FigurePlan(figure, "mine/small/paper", "paper", [], "command", is_reference)
         with initialize_config_dir(CONF, version_base="1.3"):
             made = reproduce_figure(plan, jobs=jobs, runner=Runner(progress=False))
         files = {path.name: path.read_bytes() for path in made.folder.iterdir() if path.name not in MEASURED}
@@ -64,9 +66,31 @@ def test_a_figure_is_the_same_to_the_byte_whenever_and_wherever_it_is_made(make)
     line, first = make("first")
     assert "6 repetitions" in line
     assert not [name for name in first if name.endswith(".png")]  # an SVG says the same, and takes less
-    assert set(first) >= {"small.svg", "finals.csv", "curves.csv", "manifest.json", FILE}
-    assert b"seconds" not in first["finals.csv"]
+    assert set(first) == {"small.svg", "table.csv", "claims.csv", "manifest.json", FILE}  # nothing that another has
     assert make("second", jobs=2)[1] == first
+
+
+def test_final_values_and_curves_of_a_reference_result_are_those_of_a_users_own(make, tmp_path):
+    make("first")
+    _, own = make("second", is_reference=False)
+    figure = read_figure(FIGURE)
+    derived = committed_long_tables(figure, tmp_path / "first/mine/small/paper")
+    assert derived == {name: own[name] for name in ("finals.csv", "curves.csv")}
+    plots = []
+    for name in ("first", "second"):
+        result = Result(tmp_path / name / "mine/small/paper", figure, committed_long_tables)
+        plots.append(result.plot.numbers())
+        assert not result.problems
+    pd.testing.assert_frame_equal(*plots)
+
+
+def test_a_damaged_file_of_repetitions_is_named_on_the_page(make, tmp_path):
+    make("first")
+    path = tmp_path / "first/mine/small/paper" / FILE
+    path.write_bytes(path.read_bytes()[:-40])
+    result = Result(path.parent, read_figure(FIGURE), committed_long_tables)
+    assert result.plot is None or not list(result.plot.marks())
+    assert [str(path) in problem for problem in result.problems].count(True) == 1
 
 
 def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted(make, tmp_path):

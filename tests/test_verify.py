@@ -34,7 +34,7 @@ def committed(tmp_path, monkeypatch):
     """A committed figure, which the command finds among the suite's; return its configuration and its folder."""
     figure: dict[str, Any] = copy.deepcopy(FIGURE)
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr(verify, "figure_names", lambda: ["mine/small"])
+    monkeypatch.setattr(verify, "figure_names", lambda *_: ["mine/small"])
     for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
     plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
@@ -64,7 +64,7 @@ def committed_whole(whole, monkeypatch):
     """The folder of that figure, which the command finds among the suite's."""
     figure, folder = whole
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(folder.parents[2]))
-    monkeypatch.setattr(verify, "figure_names", lambda: ["mine/small"])
+    monkeypatch.setattr(verify, "figure_names", lambda *_: ["mine/small"])
     for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
     return folder
@@ -86,7 +86,7 @@ def tamper(folder: Path, by: float) -> None:
 def test_what_is_right_is_found_equal(committed, capsys, jobs):
     assert verify.verify([f"jobs={jobs}", "figure=mine/small"])
     tables, seconds, first, second = capsys.readouterr().out.splitlines()
-    assert tables == "5 tables derived again: 0 differ"
+    assert tables == "2 tables derived again: 0 differ"
     assert seconds.endswith("no repetition backs: seconds.csv of 1 results")
     assert first.startswith("6 repetitions of 1 figures run anew: ")
     assert second.endswith(" equal, 0 differ")
@@ -105,9 +105,7 @@ CLAIM = {"id": "1", "text": "CDT beats TL", "kind": "paired_difference", "left":
          "right": {"method": "TL"}, "expect": "less"}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "file", ["table.csv", "table.md", "finals.csv", "curves.csv", "claims.csv", "readings.csv", "numbers.csv"]
-)
+@pytest.mark.parametrize("file", ["table.csv", "claims.csv", "readings.csv", "numbers.csv"])
 def test_one_digit_changed_in_a_derived_file_is_named(committed_whole, capsys, file):
     path = committed_whole / file
     text = path.read_text()
@@ -183,7 +181,7 @@ def test_what_was_verified_is_noted_on_request(committed, monkeypatch):
     assert (row["day"], row["repetitions"], row["equal"]) == (today, 6, row["values"])
     assert row["values"] > 100
     assert table.loc["other/one/paper", "values"] == 3
-    monkeypatch.setattr(reference, "figure_names", lambda: ["mine/small", "mine/none"])
+    monkeypatch.setattr(reference, "figure_names", lambda *_: ["mine/small", "mine/none"])
     page = reference.reference_part()
     seconds = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
     [line] = [line for line in page.splitlines() if "small" in line]
@@ -277,7 +275,7 @@ def test_every_committed_table_is_what_its_repetitions_say(reference_results):
     names = sorted({"/".join(path.parts[-4:-2]) for path in reference_results.glob("*/*/*/manifest.json")})
     compared = golden.compare_committed(reference_results, [name for name in names if name in figure_names()])
     assert [str(one) for result in compared for one in result.differences] == []
-    assert sum(len(result.compared) for result in compared) > 3 * len(names)
+    assert sum(len(result.compared) for result in compared) > 2 * len(names)
     assert golden.compare_overviews(reference_results).differences == []
 
 
@@ -287,6 +285,6 @@ def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(referenc
     known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in reference_results.glob("*/*/*/" + FILE)})
     if not known:
         pytest.skip("there are no committed repetitions")
-    monkeypatch.setattr(verify, "figure_names", lambda: random.Random(0).sample(known, min(SAMPLED, len(known))))
+    monkeypatch.setattr(verify, "figure_names", lambda *_: random.Random(0).sample(known, min(SAMPLED, len(known))))
     verify.verify(["jobs=1", "seconds=6"])
     assert " equal, 0 differ" in capsys.readouterr().out

@@ -20,7 +20,7 @@ from bench.report.figure import read_figure
 from bench.report.gallery.beside import groups, place
 from bench.report.gallery.docs import page_of, title_of
 from bench.report.gallery.inputs import PAGES, inputs_of
-from bench.report.gallery.result import DATA, PARTS, Result
+from bench.report.gallery.result import DATA, PARTS, Derive, Result
 from bench.report.gallery.small import small
 from bench.report.gallery.text import duration, number
 from bench.report.plot import Panel
@@ -182,6 +182,7 @@ def read(
     figures: Mapping[str, Mapping[str, Any]],
     about: Mapping[str, Mapping[str, Any]] | None = None,
     counted: Collection[str] | None = None,
+    derive: Derive | None = None,
 ) -> list[PaperPage]:
     """Return all papers with their figures and what there is of their results.
 
@@ -196,6 +197,8 @@ def read(
         ``panel`` that its card shows. Papers are shown in this order, others after them.
     counted
         The names of the figures that count in totals; by default all.
+    derive
+        See `Result`.
     """
     about = about or {}
     names = sorted({*figures, *_found(results)}, key=_order)
@@ -212,7 +215,7 @@ def read(
         config = figures.get(name, {})
         known = read_figure(config) if config.get("kind") else None
         is_link = (results / paper).is_symlink() or (results / name).is_symlink()
-        made = [] if is_link else [Result(folder, known) for folder in _scales(results / name)]
+        made = [] if is_link else [Result(folder, known, derive) for folder in _scales(results / name)]
         results_of = sorted(made, key=lambda result: result.order)
         is_counted = counted is None or name in counted
         papers[paper].figures.append(Figure(paper, figure, config, results_of, is_counted=is_counted))

@@ -48,7 +48,7 @@ def _address(address: str, names: Collection[str]) -> str:
     if not path.startswith("../results/"):
         return f"../docs/{address}" if not path.startswith("../") else address
     own = path.removeprefix("../results/")
-    figure = re.fullmatch(r"(\w+/\w+)/[\w-]+/\w+\.md", own)
+    figure = re.fullmatch(r"(\w+/\w+)/[\w-]+/\w+\.(?:md|csv)", own)
     if figure:
         return f"{figure[1]}/index.html"
     if own in ("claims.md", "numbers.md"):

@@ -33,7 +33,7 @@ def inputs_of(folders: list[Path], config: Mapping[str, Any], around: Any) -> st
         for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != "."):
             if path.name in PAGES:
                 continue
-            shown = path.suffix in (".csv", ".json")
+            shown = path.suffix in (".csv", ".json", ".parquet")
             found.update(f"\n{folder.name}/{path.name}\n".encode())
             found.update(path.read_bytes() if shown else b"")
     return found.hexdigest()[:20]

@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -43,7 +43,10 @@ DATA = {
     "computed": "none: computed, nothing was run",
 }
 """Kinds of data in words."""
+DERIVED, REPETITIONS = ("finals.csv", "curves.csv"), "repetitions.parquet"
+"""Tables of which reference results have no files, and the file that has all that they say."""
 Read = TypeVar("Read")
+Derive = Callable[[Figure, Path], Mapping[str, bytes]]
 
 
 class ReadingsView(NamedTuple):
@@ -65,11 +68,15 @@ class Result:
         ``<paper>/<figure>/<scale>[-custom][-surrogate|-altered]``; of a comparison ``compare/<name>``.
     figure
         The figure; None if it is unknown.
+    derive
+        What makes the files `DERIVED` of a figure and a folder that has `REPETITIONS` in place of them.
     is_own
         Whether it is a comparison of a user's own, whose pages lie beside its results.
     """
 
-    def __init__(self, folder: Path, figure: Figure | None, *, is_own: bool = False) -> None:
+    def __init__(
+        self, folder: Path, figure: Figure | None, derive: Derive | None = None, *, is_own: bool = False
+    ) -> None:
         self.scale = folder.name
         self.is_own = is_own
         self.at = "" if is_own else f"{quote(folder.name)}/"
@@ -77,6 +84,7 @@ class Result:
         self.problems: list[str] = []
         self.folder = folder
         self._figure = figure
+        self._derive = derive
         found = (path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
         self.files = sorted(name for name in found if name not in PAGES)
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
@@ -167,12 +175,17 @@ class Result:
         return self._figure is not None and self._figure.source == "formula"
 
     @cached_property
+    def finals(self) -> pd.DataFrame:
+        """The final values of all repetitions."""
+        return self._csv("finals.csv")
+
+    @cached_property
     def plot(self) -> Plot | None:
         """What the figure shows, from the tables; None if that cannot be said."""
         if self._figure is None or self.is_computed:
             return None
         curves = self._csv("curves.csv") if self._figure.curve_columns() else pd.DataFrame()
-        finals = self._csv("finals.csv") if self._figure.draws_finals else pd.DataFrame()
+        finals = self.finals if self._figure.draws_finals else pd.DataFrame()
         if len(finals) and "seconds.csv" in self.files:  # its rows are those of finals.csv
             seconds = self._csv("seconds.csv")
             finals = finals.join(seconds[[name for name in seconds if name not in finals]])
@@ -244,7 +257,7 @@ class Result:
                 is_main = stem == name
                 words = ending.upper() if is_main else f"{stem.removeprefix(f'{name}_')} {ending.upper()}"
                 found["Picture" if is_main else "Other pictures"].append((words, file))
-            elif ending in ("csv", "tex") or file == "manifest.json":
+            elif ending in ("csv", "tex") or file in ("manifest.json", REPETITIONS):
                 found["Tables"].append((file, file))
         return {kind: own for kind, own in found.items() if own}
 
@@ -319,13 +332,25 @@ class Result:
 
     def _read(self, name: str, parse: Callable[[str], Read]) -> Read | None:
         try:
-            return parse((self.folder / name).read_text(encoding="utf-8"))
+            return parse(self._text(name))
         except FileNotFoundError:
             self.problems.append(f"{name} is missing")
+        except BenchError as error:
+            self.problems += [] if str(error) in self.problems else [str(error)]
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else "empty"
             self.problems.append(f"{name} cannot be read: {reason}; delete it and run the figure's command again")
         return None
+
+    def _text(self, name: str) -> str:
+        derived = self._derived if name in DERIVED and name not in self.files else {}
+        return derived[name].decode() if name in derived else (self.folder / name).read_text(encoding="utf-8")
+
+    @cached_property
+    def _derived(self) -> Mapping[str, bytes]:
+        if self._figure is None or self._derive is None or REPETITIONS not in self.files:
+            return {}
+        return self._derive(self._figure, self.folder)
 
 
 def _numeric(value: Any) -> Any:
