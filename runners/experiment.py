@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import re
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property
@@ -178,8 +177,9 @@ def check(experiment: Experiment, time_limit: float | None = None) -> None:
     if not names or multiprocessing.current_process().name != "MainProcess":
         _check_here(experiment)
         return
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    from joblib.externals.loky import ProcessPoolExecutor  # slow to import
+
+    pool = ProcessPoolExecutor(1)
     future = pool.submit(_check_here, experiment)
     which = f"{', '.join(names)}: found that"
     try:
@@ -187,11 +187,9 @@ def check(experiment: Experiment, time_limit: float | None = None) -> None:
     except BrokenProcessPool:
         raise TaskError(f"{which} its process died when it was started and asked once, expected an answer") from None
     except TimeoutError:
-        for process in set(multiprocessing.active_children()) - others:
-            process.kill()
         raise TaskError(f"{which} it gave no answer within {time_limit:g} s, expected one") from None
     finally:
-        pool.shutdown()
+        pool.shutdown(kill_workers=True)
 
 
 def _is_of_the_suite(cls: type) -> bool:

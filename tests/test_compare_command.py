@@ -208,7 +208,7 @@ def test_no_more_workers_than_repetitions(here, monkeypatch):
     here("tuner=random,tl", "env.dim=2,3", "env.n_arms=3", "horizon=30", "repetitions=2", "jobs=64")
     here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=64")
     here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=1")
-    assert asked == [8, 2, 1]
+    assert asked == [8, 4, 1]
 
 
 WRONG: dict[str, tuple[str, ...]] = {
@@ -256,7 +256,7 @@ def test_make_passes_parentheses_on():
 
 
 def test_a_column_that_is_not_there_is_named(here):
-    answer = here(*SMALL, "column=foo")
+    answer = here("tuner=tl,random", *SMALL, "column=foo")
     assert answer.code == 1
     assert len(answer.err.splitlines()) == 1
     assert "no column 'foo'" in answer.err

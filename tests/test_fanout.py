@@ -39,6 +39,8 @@ from bench.tuners.base import Tuner
 
 
 class Mine(Tuner):
+    leaves_space = True
+
     def _start(self, problem, seeds):
         self.rng = seeds.generator("mine")
         self.left = problem.horizon

@@ -42,6 +42,7 @@ class Raises(Plain):
 
 @component
 class Checked(Tuner):
+    leaves_space = True
     my_setting: int = 1
 
     def _start(self, problem, seeds):
