@@ -4,6 +4,7 @@ import hashlib
 import io
 import os
 import socket
+import subprocess
 import sys
 import threading
 import zipfile
@@ -338,3 +339,13 @@ def test_a_wrong_plain_file_leaves_nothing(server: str, tmp_path: Path) -> None:
 
 def test_a_mirror_replaces_the_address_of_plain_files(server: str) -> None:
     assert fetch(plain("http://localhost:1"), f"{server}/").read_bytes() == ARCHIVE
+
+
+def test_a_closed_pipe_ends_the_command_without_a_word() -> None:
+    """As with ``| head``, which has read enough."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "bench.data", "status"]
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (141, "")

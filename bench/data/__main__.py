@@ -14,7 +14,7 @@ from bench.errors import BenchError, DataError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, or 1 after an error message."""
+    """Run the command and return its exit code: 0, 1 after an error message, 141 where nobody reads the output."""
     parser = argparse.ArgumentParser(prog="python -m bench.data", description="Data sets of the benchmark suite.")
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
@@ -39,9 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(_status(dataset))
         else:
             _heldout(options.output, options.seed)
+        sys.stdout.flush()
     except BenchError as error:
         print(f"error: {one_line(error)}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        return 141
     return 0
 
 
