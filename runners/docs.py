@@ -52,9 +52,8 @@ def configure_page() -> str:
     """Return the page as Markdown: the keys of a run, then each group with its choices and their keys."""
     parts = [_INTRODUCTION]
     for title, name in (("Keys of a run", "config"), ("Keys of a figure", "reproduce")):
-        own = {key: value for key, value in _values(name).items() if key in RunSettings.__annotations__}
         about = explanations(RunSettings) | _comments(name)
-        parts += [f"## {title}\n", _marked(_head(name)) + "\n", _table(own, about)]
+        parts += [f"## {title}\n", _marked(_head(name)) + "\n", _table(_values(name), about)]
     for group in GROUPS:
         parts.append(f"## `{group}`\n\n{_ABOUT[group]}\n")
         for choice in suite_choices(group):
