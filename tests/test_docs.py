@@ -128,9 +128,8 @@ def test_command_composes(command, monkeypatch, tmp_path):
         write_files(command.page, tmp_path)
         monkeypatch.syspath_prepend(str(tmp_path))
         own = {Path(path).stem for path, _ in files(command.page) if path.startswith("conf/")}
-        if (
-            not {value for word in words[2:] for value in word.partition("=")[2].split(",")} & own
-        ):  # else it is run below
+        values = {value for word in words[2:] for value in word.partition("=")[2].split(",")}
+        if words[2:] and not values & own:  # without words it is named alone; the others are run below
             (check_run if words[1] == "runners.run" else check_compare)(words[2:], tmp_path)
     elif words[1] == "runners.reproduce":
         check_reproduce(words[2:])
