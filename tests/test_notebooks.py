@@ -67,7 +67,9 @@ def test_it_runs_where_there_are_no_results(path, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
 def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch, reference_results):
-    figures = [folder.name for folder in (reference_results / path.stem).glob("*") if any(folder.glob("*/claims.csv"))]
+    figures = [
+        folder.name for folder in (reference_results / path.stem).glob("*") if any(folder.glob("*/repetitions.parquet"))
+    ]
     if not figures:
         pytest.skip(f"there are no results of {path.stem}")
     printed, shown = execute(path, tmp_path, monkeypatch, BENCH_RESULTS_DIR=str(reference_results))

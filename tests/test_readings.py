@@ -233,7 +233,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert op[0] == op[1]
 
     # With fewer of them, nothing of the others is left
-    plan = FigurePlan(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", readings=False)
+    plan = FigurePlan(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True, readings=False)
     files = {path.name: path.read_bytes() for path in folders[0].iterdir()}
     reproduce_figure(plan, jobs=1, runner=Runner())
     assert {path.name for path in folders[0].iterdir()} == set(files) - more
