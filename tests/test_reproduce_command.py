@@ -293,7 +293,7 @@ def test_stopped_by_the_user_it_keeps_what_is_finished(commands):
             child.wait()
     assert child.returncode == 130
     assert took < 3
-    assert out == ""
+    assert "figures in" not in out
     assert err.count("\n") == 1
     assert "finished work is kept" in err
     assert kept()
