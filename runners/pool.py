@@ -170,6 +170,9 @@ class _Loky(Workers):
         self._jobs = jobs
         # A worker that has grown large is replaced, which loses nothing
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
+        # For the process that clears away after this one, also where it is stopped in the middle
+        ignored = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
+        os.environ["PYTHONWARNINGS"] = ",".join(dict.fromkeys(filter(None, ",".join(ignored).split(","))))
 
     def _executor(self) -> Any:
         from joblib.externals.loky import get_reusable_executor  # slow to import

@@ -250,7 +250,15 @@ def test_a_comparison_without_tuners_says_so(here):
 
 
 def test_make_passes_parentheses_on():
-    words = ["make", "-n", "-o", "setup", "compare", "ARGS=tuner=cdt,cdt(radius_scale=0.5) horizon=30"]
+    words = [
+        "make",
+        "--no-print-directory",
+        "-n",
+        "-o",
+        "setup",
+        "compare",
+        "ARGS=tuner=cdt,cdt(radius_scale=0.5) horizon=30",
+    ]
     line = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
     assert shlex.split(line)[-2:] == ["tuner=cdt,cdt(radius_scale=0.5)", "horizon=30"]
 
