@@ -195,13 +195,22 @@ class EarlierCode:
             return then
         for name in dict.fromkeys([*then.columns, *now.columns]):
             if name not in now or name not in then or not then[name].equals(now[name]):
-                return f"{name}: differs from that of commit {run.commit[:10]} on this machine"
+                return f"{name}: differs from that of the earlier code on this machine"
         return ""
 
     def _trace(self, run: CommittedRun, number: int) -> pd.DataFrame | str:
-        if run.commit not in self._checkouts:
-            self._checkouts[run.commit] = self._stack.enter_context(_checkout(run.commit))
-        checkout = self._checkouts[run.commit]
+        reason = ""
+        for commit in run.commits:
+            trace = self._trace_of(commit, run, number)
+            if not isinstance(trace, str):
+                return trace
+            reason = reason or trace
+        return reason
+
+    def _trace_of(self, commit: str, run: CommittedRun, number: int) -> pd.DataFrame | str:
+        if commit not in self._checkouts:
+            self._checkouts[commit] = self._stack.enter_context(_checkout(commit))
+        checkout = self._checkouts[commit]
         words = [*run.overrides, f"repetitions={number + 1}", "jobs=1", "output=json"]
         answer = subprocess.run(
             [sys.executable, "-m", "runners.run", *words],
@@ -214,9 +223,9 @@ class EarlierCode:
         try:
             run_id = json.loads(answer.stdout.splitlines()[-1])["run_id"]
         except (IndexError, ValueError, KeyError):
-            return f"commit {run.commit[:10]} does not run it here: {answer.stderr.strip().splitlines()[-1:]}"
+            return f"commit {commit[:10]} does not run it here: {answer.stderr.strip().splitlines()[-1:]}"
         if run_id != run.run_id:
-            return f"commit {run.commit[:10]} names the run {run_id}, expected {run.run_id}"
+            return f"commit {commit[:10]} names the run {run_id}, expected {run.run_id}"
         try:
             return Store(self._results).read(run_id, number)
         except StoreError as error:
@@ -261,7 +270,9 @@ def _write(folder: Path, proofs: Sequence[Proof], code: Mapping[str, Any]) -> No
         "runs": len(names),
         "repetitions": sum(repetitions.values()),
     }
-    made |= {"git": code, "carried": [*made.get("carried", []), proof]}
+    made["carried"] = [*made.get("carried", []), proof]
+    if not any(proof.difference for proof in proofs):  # else some runs are still those of the earlier commit
+        made["git"] = code
     write_manifest(folder, manifest)
     write_text(folder / "environment.json", json.dumps(made, indent=1))
 

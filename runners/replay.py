@@ -52,8 +52,8 @@ class CommittedRun(NamedTuple):
         What is kept of its repetitions, by number.
     seconds
         Mean seconds of a repetition.
-    commit
-        The commit whose code names the run as committed.
+    commits
+        Commits, one of which has the code that names the run as committed, the likeliest first.
     same_machine
         Whether all repetitions were made on this kind of machine.
     """
@@ -69,7 +69,7 @@ class CommittedRun(NamedTuple):
     data: str | None
     committed: dict[int, Kept]
     seconds: float
-    commit: str
+    commits: tuple[str, ...]
     same_machine: bool
 
     @property
@@ -142,7 +142,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
                 number: kept for number in repetitions.done(run_id) if (kept := repetitions.get(run_id, number))
             },
             seconds=made["seconds_per_repetition"].get(run_id, 1.0),
-            commit=made["git"]["commit"],
+            commits=tuple(dict.fromkeys([made["git"]["commit"], *(proof["to"] for proof in made.get("carried", []))])),
             same_machine=same_machine,
         )
 
