@@ -84,7 +84,7 @@ def command(name: str, job: Callable[[], bool]) -> int:
         sys.stdout.flush()
     except BaseException as error:
         if stop.asked or isinstance(error, KeyboardInterrupt):  # in compiled code it may have become another error
-            print(_STOPPED, file=sys.stderr)
+            stop.say()
             return 130
         if isinstance(error, BrokenPipeError):
             return _unread()
@@ -101,11 +101,13 @@ class _Stop:
     """Ctrl-C and a batch system's SIGTERM: what is finished is kept, and workers are stopped.
 
     The first raises KeyboardInterrupt. Where that is lost (an exception in a destructor, a callback or compiled code)
-    or takes too long, and at the second, the process ends at once: its workers end with it.
+    or takes too long, and at the second, the process ends at once: its workers end with it. From then on nothing but
+    the sentence is printed to stderr: compiled code whose import was interrupted prints a traceback of its own.
     """
 
     def __init__(self) -> None:
         self.asked = False
+        self._stderr = 2
         self._hook = sys.unraisablehook
         sys.unraisablehook = self._unraisable
         self._before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -118,24 +120,31 @@ class _Stop:
 
     def _interrupt(self, *_: Any) -> None:
         if self.asked:
-            _leave()
+            self._leave()
         self.asked = True
-        timer = threading.Timer(_GRACE_SECONDS, _leave)
+        self._stderr = os.dup(2)
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 2)
+        os.close(silence)
+        timer = threading.Timer(_GRACE_SECONDS, self._leave)
         timer.daemon = True
         timer.start()
         raise KeyboardInterrupt
 
     def _unraisable(self, unraisable: Any) -> None:
         if self.asked:
-            _leave()
+            self._leave()
         self._hook(unraisable)
 
+    def say(self) -> None:
+        """Say that the command was stopped."""
+        show_cursor = "\x1b[?25h" if os.isatty(self._stderr) else ""
+        os.write(self._stderr, f"{show_cursor}{_STOPPED}\n".encode())
 
-def _leave() -> None:
-    """End this process at once."""
-    show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
-    os.write(2, f"{show_cursor}{_STOPPED}\n".encode())
-    os._exit(130)
+    def _leave(self) -> None:
+        """End this process at once."""
+        self.say()
+        os._exit(130)
 
 
 def _unread() -> int:
