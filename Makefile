@@ -70,13 +70,13 @@ lint: setup
 	$(PY) -m mypy
 
 benchmark: setup
-	$(PY) -m runners.$(if $(PEERS),peers,benchmark)
+	$(PY) -m runners.upkeep.$(if $(PEERS),peers,benchmark)
 
 gallery: setup
 	$(PY) -m runners.gallery $(if $(SERVE),serve=true) $(if $(PORT),port=$(PORT))
 
 docs: setup
-	$(PY) -m runners.docs
+	$(PY) -m runners.upkeep.docs
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -12,9 +12,9 @@ from IPython.display import SVG, Image, Markdown, display
 from bench.report.drawing import draw
 from bench.report.gallery.result import Result
 from bench.report.style import applied
-from runners.derive import committed_long_tables
-from runners.figures import figure_names, load_figure
-from runners.store import results_folder
+from runners.config.figures import figure_names, load_figure
+from runners.results.derive import committed_long_tables
+from runners.results.store import results_folder
 
 pd.set_option("display.max_colwidth", None)  # claims and titles are sentences
 

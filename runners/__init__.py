@@ -1,1 +1,1 @@
-"""How experiments get run: composing, fanning out, keeping results."""
+"""The commands."""

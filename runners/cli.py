@@ -18,8 +18,8 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
-from runners.compose import unknown_key
-from runners.config_tree import (
+from runners.config.compose import unknown_key
+from runners.config.tree import (
     CONF,
     GROUPS,
     check_choices,

@@ -26,10 +26,10 @@ from hydra.errors import OverrideParseException
 
 from bench.errors import ConfigError
 from runners.cli import command
-from runners.compose import from_overrides
-from runners.config_tree import CLASS, CONF, GROUPS, check_choices, check_commas, read, with_classes
-from runners.stand_ins import announcement, missing_data
-from runners.store import results_folder, write_text
+from runners.config.compose import from_overrides
+from runners.config.tree import CLASS, CONF, GROUPS, check_choices, check_commas, read, with_classes
+from runners.execute.stand_ins import announcement, missing_data
+from runners.results.store import results_folder, write_text
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -88,9 +88,9 @@ def compare(words: list[str]) -> bool:
     import pandas as pd
 
     from bench.report.figure import read_figure
+    from runners.execute.reproduce_figure import reproduce_figure
     from runners.gallery import write_gallery
-    from runners.plan import FigurePlan
-    from runners.reproduce_figure import reproduce_figure
+    from runners.results.plan import FigurePlan
 
     name = figure["name"]
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
@@ -127,7 +127,7 @@ def plan(words: list[str]) -> Plan:
         When a word is no override, or names no choice of its group.
     """
     from bench.report.saving import extra_formats  # slow to import
-    from runners.until_decided import most_repetitions
+    from runners.results.until_decided import most_repetitions
 
     check_commas(words)
     tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]

@@ -18,11 +18,11 @@ from bench.report.figure import Figure
 from bench.report.gallery import PaperPage, build, overview, overview_text, read
 from bench.report.published import published_overview, published_text
 from bench.report.tables import to_csv
-from runners.config_tree import CHECKOUT, choices
-from runners.derive import committed_long_tables
-from runners.figures import figure_names, load_figure
-from runners.papers import load_paper
-from runners.store import results_folder, write_text
+from runners.config.figures import figure_names, load_figure
+from runners.config.papers import load_paper
+from runners.config.tree import CHECKOUT, choices
+from runners.results.derive import committed_long_tables
+from runners.results.store import results_folder, write_text
 
 PORT = 8765
 _MARKS = ('<meta name="generator" content="bandit-tuning-bench">', '<link rel="icon" href="data:,">')
@@ -40,7 +40,7 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     folder
         The folder of results.
     each
-        What calls a function for each figure that has changed, such as `runners.pool.spread`.
+        What calls a function for each figure that has changed, such as `runners.execute.pool.spread`.
 
     Raises
     ------

@@ -15,10 +15,10 @@ from bench.report.figure import Figure, read_figure
 from bench.report.gallery.live import Sketch, page, sketches
 from bench.report.provenance import Provenance
 from bench.report.results import Results
-from runners.aggregate import Kept, curve_table, final_table, thin
-from runners.figures import unfold
-from runners.live import Group, LiveRun, Status
-from runners.store import Store
+from runners.config.figures import unfold
+from runners.execute.live import Group, LiveRun, Status
+from runners.results.aggregate import Kept, curve_table, final_table, thin
+from runners.results.store import Store
 
 SECONDS = 4.0
 """How long a figure's sketch is shown before it is drawn anew."""

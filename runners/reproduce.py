@@ -12,13 +12,13 @@ from omegaconf import DictConfig
 
 from bench.errors import ConfigError
 from runners.cli import explicit_keys, main
-from runners.compose import run_settings, runner_settings
-from runners.config_tree import CHECKOUT
-from runners.figures import figure_names, load_figure
-from runners.pool import spread, workers
-from runners.progress import phase
-from runners.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
-from runners.store import results_folder
+from runners.config.compose import run_settings, runner_settings
+from runners.config.figures import figure_names, load_figure
+from runners.config.tree import CHECKOUT
+from runners.execute.pool import spread, workers
+from runners.execute.progress import phase
+from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
+from runners.results.store import results_folder
 
 _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
 
@@ -28,11 +28,11 @@ def reproduce(cfg: DictConfig) -> bool:
     with phase("importing"):
         from bench.report.claims import spell  # slow to import
         from bench.report.saving import extra_formats
+        from runners.execute.redraw import redraw_figures, with_committed
+        from runners.execute.reproduce_figure import reproduce_figures
         from runners.gallery import write_gallery
-        from runners.plan import FigurePlan
-        from runners.redraw import redraw_figures, with_committed
-        from runners.reproduce_figure import reproduce_figures
-        from runners.until_decided import most_repetitions
+        from runners.results.plan import FigurePlan
+        from runners.results.until_decided import most_repetitions
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])

@@ -12,11 +12,11 @@ from omegaconf import DictConfig
 from bench.report.provenance import PACKAGED_WORDS
 from bench.stats import mean_interval, standard_deviation
 from runners.cli import main
-from runners.compose import from_config
-from runners.experiment import check
-from runners.fanout import run_all
-from runners.stand_ins import replaced
-from runners.store import Store, results_folder
+from runners.config.compose import from_config
+from runners.config.experiment import check
+from runners.execute.fanout import run_all
+from runners.execute.stand_ins import replaced
+from runners.results.store import Store, results_folder
 
 
 def run(cfg: DictConfig) -> bool:

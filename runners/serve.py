@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from bench.errors import BenchError, one_line
 from bench.report.gallery.live import script
-from runners.live import running
+from runners.execute.live import running
 from runners.live_page import Drawings, live_page, run_page
 
 HOST = "127.0.0.1"

@@ -10,7 +10,8 @@ changed since the figure was made. Runs that train an encoder first are drawn on
 
 ``carry=true`` plays at least one repetition of every run whose code has changed, of all figures, of one ``paper`` or of
 one ``figure``. The committed repetitions of those that come out equal, bit for bit, get the names that the changed code
-gives them; see `runners.carry`. ``repetitions=3`` plays three of each run; ``seconds`` limits the time, if it is given.
+gives them; see `runners.execute.carry`. ``repetitions=3`` plays three of each run; ``seconds`` limits the time,
+if it is given.
 """
 
 import json
@@ -26,20 +27,21 @@ from pathlib import Path
 import hydra
 
 from bench.errors import ConfigError
-from runners.aggregate import thin
-from runners.capture import environment
-from runners.carry import carry
 from runners.cli import command
-from runners.committed import FILE, SECONDS
-from runners.config_tree import CONF, choices, unknown_choice
-from runners.fanout import FanOut, Key
-from runners.figures import figure_names
-from runners.golden import compare_committed, compare_overviews
-from runners.pool import Runner, spread, workers
-from runners.progress import progress_bar
-from runners.reference import Verified, record
-from runners.replay import CommittedRun, committed_runs, compare
-from runners.store import Store, results_folder
+from runners.config.figures import figure_names
+from runners.config.runner import Runner
+from runners.config.tree import CONF, choices, unknown_choice
+from runners.execute.carry import carry
+from runners.execute.fanout import FanOut, Key
+from runners.execute.pool import spread, workers
+from runners.execute.progress import progress_bar
+from runners.results.aggregate import thin
+from runners.results.capture import environment
+from runners.results.committed import FILE, SECONDS
+from runners.results.golden import compare_committed, compare_overviews
+from runners.results.reference import Verified, record
+from runners.results.replay import CommittedRun, committed_runs, compare
+from runners.results.store import Store, results_folder
 
 TOLERANCE = 1e-6
 """Relative, between different processors or versions."""

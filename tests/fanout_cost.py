@@ -15,10 +15,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from runners.experiment import Experiment  # noqa: E402
-from runners.fanout import run_all  # noqa: E402
-from runners.pool import Runner  # noqa: E402
-from runners.store import Store  # noqa: E402
+from runners.config.experiment import Experiment  # noqa: E402
+from runners.config.runner import Runner  # noqa: E402
+from runners.execute.fanout import run_all  # noqa: E402
+from runners.results.store import Store  # noqa: E402
 
 EMPTY: dict[str, Any] = {
     "env": {"_target_": "bench.envs.switching_triangle.SwitchingTriangle"},

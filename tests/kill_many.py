@@ -35,10 +35,10 @@ _WAIT_SECONDS = 600.0
 
 def work(root: str, repetitions: int, jobs: int, backend: str) -> None:
     """Run what is missing and print what came of it: what the processes that are killed do."""
-    from runners.experiment import Experiment
-    from runners.fanout import run_all
-    from runners.pool import Runner
-    from runners.store import Store
+    from runners.config.experiment import Experiment
+    from runners.config.runner import Runner
+    from runners.execute.fanout import run_all
+    from runners.results.store import Store
 
     result = run_all([(Experiment(SETTINGS), repetitions)], Store(root), jobs=jobs, runner=Runner(backend)).results[0]
     print(json.dumps({"done": len(result.done), "new": len(result.new), "failed": len(result.failed)}))

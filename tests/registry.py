@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 
-from runners.config_tree import CONFIGS as CONF
-from runners.config_tree import read
-from runners.figures import load_figure
+from runners.config.figures import load_figure
+from runners.config.tree import CONFIGS as CONF
+from runners.config.tree import read
 
 if TYPE_CHECKING:
     from bench.report.figure import Figure

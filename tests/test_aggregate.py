@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bench.stats import mean_band
-from runners.aggregate import aggregate
-from runners.store import Store
+from runners.results.aggregate import aggregate
+from runners.results.store import Store
 
 RUN = "a" * 20
 

@@ -32,8 +32,8 @@ from bench.report.gallery import build as build_pages
 from bench.report.gallery import read as read_results
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
-from runners.compose import from_overrides
-from runners.experiment import _check_numbers, build
+from runners.config.compose import from_overrides
+from runners.config.experiment import _check_numbers, build
 
 EXAMPLES = int(os.environ.get("BENCH_EXAMPLES", "10"))
 SECONDS = 20.0

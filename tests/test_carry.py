@@ -17,13 +17,14 @@ from test_committed import FIGURE
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from runners import carry, replay
-from runners.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.config_tree import CONF
-from runners.derive import needs
-from runners.plan import FigurePlan
-from runners.pool import Runner
-from runners.reproduce_figure import reproduce_figure
+from runners.config.runner import Runner
+from runners.config.tree import CONF
+from runners.execute import carry
+from runners.execute.reproduce_figure import reproduce_figure
+from runners.results import replay
+from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
+from runners.results.derive import needs
+from runners.results.plan import FigurePlan
 
 TUNER = """
 from carried_helper import STEP

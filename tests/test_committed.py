@@ -14,12 +14,12 @@ from hydra import initialize_config_dir
 from bench.errors import StoreError
 from bench.report.figure import read_figure
 from bench.report.gallery.result import Result
-from runners.aggregate import Kept
-from runners.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.config_tree import CONF
-from runners.derive import committed_long_tables
-from runners.pool import Runner
-from runners.reproduce_figure import FigurePlan, reproduce_figure
+from runners.config.runner import Runner
+from runners.config.tree import CONF
+from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
+from runners.results.aggregate import Kept
+from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
+from runners.results.derive import committed_long_tables
 
 FIGURE: dict[str, Any] = {
     "name": "small",

@@ -13,7 +13,7 @@ from commands import ROOT, Commands, assert_one_sentence
 from markupsafe import escape
 
 from bench.report.overrides import commands as commands_of
-from runners.fanout import FanOut
+from runners.execute.fanout import FanOut
 
 MODULE = '''"""A tuner of a user's own, in a file of their own."""
 
@@ -204,7 +204,7 @@ def test_no_more_workers_than_repetitions(here, monkeypatch):
             asked.append(jobs)
             super().__init__(store, jobs=1, runner=runner)
 
-    monkeypatch.setattr("runners.reproduce_figure.FanOut", Recorded)
+    monkeypatch.setattr("runners.execute.reproduce_figure.FanOut", Recorded)
     here("tuner=random,tl", "env.dim=2,3", "env.n_arms=3", "horizon=30", "repetitions=2", "jobs=64")
     here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=64")
     here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=1")

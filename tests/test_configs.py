@@ -17,16 +17,16 @@ from bench.component import explanations
 from bench.errors import ConfigError
 from bench.report.claims import check
 from bench.space import HyperParameter
-from runners import compose as compose_module
-from runners import figures, papers
-from runners.compose import from_config, from_overrides
-from runners.config_tree import PARTS, choices, read
-from runners.experiment import build
-from runners.figures import expand, figure_names, load_figure
+from runners.config import compose as compose_module
+from runners.config import figures, papers
+from runners.config.compose import from_config, from_overrides
+from runners.config.experiment import build
+from runners.config.figures import expand, figure_names, load_figure
+from runners.config.papers import leaves, load_paper, published
+from runners.config.tree import PARTS, choices, read
+from runners.execute.write_figure import settings_table
 from runners.gallery import write_gallery
-from runners.papers import leaves, load_paper, published
-from runners.store import results_folder
-from runners.write_figure import settings_table
+from runners.results.store import results_folder
 
 PAPERS = registry.names("paper")
 

@@ -28,13 +28,13 @@ from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds
 from runners.cli import full_name
 from runners.compare import plan
-from runners.compose import from_overrides
-from runners.config_tree import CONFIGS, GROUPS, choices
-from runners.docs import GP_PAGE, PAGE, REPRODUCE_PAGE, TUNERS_PAGE, configure_page, with_made_part
-from runners.experiment import build
-from runners.figures import expand, figure_names
-from runners.reference import reference_part
-from runners.which_tuner import constants_part, which_tuner_page
+from runners.config.compose import from_overrides
+from runners.config.experiment import build
+from runners.config.figures import expand, figure_names
+from runners.config.tree import CONFIGS, GROUPS, choices
+from runners.results.reference import reference_part
+from runners.upkeep.docs import GP_PAGE, PAGE, REPRODUCE_PAGE, TUNERS_PAGE, configure_page, with_made_part
+from runners.upkeep.which_tuner import constants_part, which_tuner_page
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]

@@ -26,7 +26,7 @@ from bench.tuners.ad2me import AD2ME
 from bench.tuners.base import Problem
 from bench.tuners.habo import HABO
 from bench.tuners.sd2me import SD2ME
-from runners.figures import load_figure
+from runners.config.figures import load_figure
 
 ROOT = Path(__file__).resolve().parents[1]
 LEDGER = ROOT / "docs" / "errata.md"

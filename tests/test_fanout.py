@@ -17,11 +17,12 @@ import threadpoolctl
 from bench.errors import ConfigError, StoreError
 from bench.loop import run
 from bench.seeding import Seeds
-from runners import fanout
-from runners.experiment import Experiment, build
-from runners.fanout import run_all
-from runners.pool import Runner, workers
-from runners.store import Store
+from runners.config.experiment import Experiment, build
+from runners.config.runner import Runner
+from runners.execute import fanout
+from runners.execute.fanout import run_all
+from runners.execute.pool import workers
+from runners.results.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 HORIZON = 250
@@ -72,9 +73,9 @@ class Mine(Tuner):
 '''
 SCRIPT = """
 import sys
-from runners.experiment import Experiment
-from runners.fanout import run_all
-from runners.store import Store
+from runners.config.experiment import Experiment
+from runners.execute.fanout import run_all
+from runners.results.store import Store
 
 if __name__ == "__main__":
     settings, repetitions, root, jobs = eval(sys.stdin.read())
@@ -488,7 +489,7 @@ def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys)
 
 def test_heavy_libraries_stay_out():
     heavy = ("torch", "obp", "skopt")
-    code = f"import sys, runners.fanout; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, runners.execute.fanout; print([name for name in {heavy} if name in sys.modules])"
     answer = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -519,7 +520,7 @@ def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_t
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, experiment, monkeypatch):
     pytest.importorskip("distributed", reason="dask is not installed")
-    monkeypatch.setattr("runners.pool._CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("runners.execute.pool._CONNECT_SECONDS", 0.5)
     runner = Runner("dask", scheduler="tcp://127.0.0.1:9")
     with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
         run_all([(experiment, 2)], Store(tmp_path / "results"), jobs=2, runner=runner)

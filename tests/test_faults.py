@@ -17,10 +17,11 @@ import pytest
 from commands import Commands
 
 from bench.errors import ConfigError, StoreError
-from runners.experiment import Experiment
-from runners.fanout import run_all
-from runners.pool import Runner, spread, workers
-from runners.store import Store
+from runners.config.experiment import Experiment
+from runners.config.runner import Runner
+from runners.execute.fanout import run_all
+from runners.execute.pool import spread, workers
+from runners.results.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 STOPPED = "stopped; finished work is kept, rerun to resume\n"
@@ -245,7 +246,7 @@ def test_pages_whose_worker_died_are_drawn_again(tmp_path):
 
 def test_a_dask_scheduler_that_dies_is_named_and_one_without_workers(tmp_path, trouble, experiment, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
-    monkeypatch.setattr("runners.pool._CONNECT_SECONDS", 3)
+    monkeypatch.setattr("runners.execute.pool._CONNECT_SECONDS", 3)
     store = Store(tmp_path / "results")
     words = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(n_workers=0, **words) as cluster:

@@ -6,8 +6,8 @@ import registry
 from hydra import initialize_config_dir
 
 from bench.report.experiments import Experiments
-from runners.figures import claims_for_each, expand, unfold
-from runners.write_figure import settings_table
+from runners.config.figures import claims_for_each, expand, unfold
+from runners.execute.write_figure import settings_table
 
 FIGURE = {
     "name": "made_up",

@@ -37,9 +37,9 @@ from bench.report.parts import part_id, read_part_id
 from bench.report.render import render
 from bench.report.style import line_style
 from runners import gallery
-from runners.config_tree import CONFIGS
-from runners.papers import load_paper
-from runners.store import write_text
+from runners.config.papers import load_paper
+from runners.config.tree import CONFIGS
+from runners.results.store import write_text
 
 
 @pytest.fixture(scope="module")

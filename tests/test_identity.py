@@ -14,8 +14,8 @@ import pytest
 
 from bench.errors import ConfigError
 from bench.tuners.base import Tuner
-from runners.experiment import Experiment, build, check, part_classes, play
-from runners.identity import module_digests
+from runners.config.experiment import Experiment, build, check, part_classes, play
+from runners.config.identity import module_digests
 
 ROOT = Path(__file__).resolve().parents[1]
 TUNER = """
@@ -165,7 +165,7 @@ def test_a_class_without_a_source_file_is_refused(monkeypatch):
 
 def test_the_name_is_the_same_in_another_process():
     experiment = Experiment(settings())
-    code = f"from runners.experiment import Experiment; print(Experiment({settings()!r}).run_id)"
+    code = f"from runners.config.experiment import Experiment; print(Experiment({settings()!r}).run_id)"
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7"}
     answer = subprocess.run(
         [sys.executable, "-c", code], env=environ, cwd="/", capture_output=True, text=True, check=True

@@ -17,12 +17,12 @@ from bench.report.figure import MAX_ROUNDS, evenly, read_figure
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.fixed import Fixed
-from runners.aggregate import aggregate
-from runners.config_tree import CONF
-from runners.figures import expand
-from runners.pool import Runner
-from runners.reproduce_figure import FigurePlan, reproduce_figure
-from runners.store import Store
+from runners.config.figures import expand
+from runners.config.runner import Runner
+from runners.config.tree import CONF
+from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
+from runners.results.aggregate import aggregate
+from runners.results.store import Store
 
 GRID = (0.1, 0.5, 2.5)
 FIGURE: dict[str, Any] = {

@@ -14,8 +14,8 @@ from conformance import INTERVALS
 from hydra.core.hydra_config import HydraConfig
 
 from runners import cli
-from runners.compose import from_overrides
-from runners.config_tree import CONF
+from runners.config.compose import from_overrides
+from runners.config.tree import CONF
 from runners.run import run
 
 FOREST = (

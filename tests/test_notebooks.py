@@ -10,7 +10,7 @@ from commands import ROOT, Commands
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from runners.figures import figure_names
+from runners.config.figures import figure_names
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PAPERS = [path for path in NOTEBOOKS if (ROOT / "conf" / "paper" / f"{path.stem}.yaml").is_file()]

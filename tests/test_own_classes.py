@@ -3,8 +3,8 @@
 import pytest
 
 from bench.errors import BenchError
-from runners.experiment import Experiment, check
-from runners.tracebacks import describe
+from runners.config.experiment import Experiment, check
+from runners.config.tracebacks import describe
 
 MODULE = """
 import os

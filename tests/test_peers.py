@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from bench.report.drawing import draw
-from runners.peers import measure, page, theirs
-from runners.peers.__main__ import measure_and_write
-from runners.peers.cases import CASES, REQUIREMENTS, Case
-from runners.peers.ours import PLAYERS as OURS
-from runners.peers.problems import PROBLEMS, random_result
+from runners.upkeep.peers import measure, page, theirs
+from runners.upkeep.peers.__main__ import measure_and_write
+from runners.upkeep.peers.cases import CASES, REQUIREMENTS, Case
+from runners.upkeep.peers.ours import PLAYERS as OURS
+from runners.upkeep.peers.problems import PROBLEMS, random_result
 
 
 def arrays(name: str, rounds: int = 60, **arguments: int) -> dict[str, np.ndarray]:
@@ -118,7 +118,7 @@ def small(monkeypatch, tmp_path):
         replace(tpe, does="no such player", theirs="nobody"),
         Case("nothing", "nothing", "bernoulli", "smpybandits_ucb1", "ucb1", 5),
     )
-    monkeypatch.setattr("runners.peers.__main__.CASES", cases)
+    monkeypatch.setattr("runners.upkeep.peers.__main__.CASES", cases)
     monkeypatch.setitem(REQUIREMENTS, "nothing", ("./no-such-file.whl",))
     monkeypatch.setattr(measure, "_ENVIRONMENTS", str(tmp_path / "environments"))
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))

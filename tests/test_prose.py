@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 import pytest
 
-from runners.which_tuner import SCALES
+from runners.upkeep.which_tuner import SCALES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/findings.md", "docs/which_tuner.md", "docs/changepoint_gp.md", "docs/errata.md")

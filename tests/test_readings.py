@@ -17,11 +17,11 @@ from bench.report.provenance import Provenance
 from bench.report.published import published_overview, published_text
 from bench.report.readings import of_mean, of_std
 from bench.report.render import Evidence, render, render_readings
-from runners.committed import CommittedRepetitions
-from runners.experiment import play
-from runners.figures import LabelledRun, by_reading, expand, load_figure, without_reading
-from runners.pool import Runner
-from runners.reproduce_figure import FigurePlan, reproduce_figure
+from runners.config.experiment import play
+from runners.config.figures import LabelledRun, by_reading, expand, load_figure, without_reading
+from runners.config.runner import Runner
+from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
+from runners.results.committed import CommittedRepetitions
 
 PRINTED = {"name": "as printed", "source": ["stated", "section 6"], "text": "The figure as it stands"}
 QUIET = {

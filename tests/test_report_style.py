@@ -4,7 +4,7 @@ import pytest
 import registry
 
 from bench.report.style import STYLES, VARIANTS, line_style
-from runners.figures import figure_names
+from runners.config.figures import figure_names
 
 
 @pytest.mark.parametrize("name", figure_names())

@@ -19,10 +19,10 @@ from bench.errors import StoreError
 from bench.report.figure import read_figure
 from bench.report.overrides import commands as commands_of
 from runners import reproduce
-from runners.compose import from_overrides
-from runners.figures import figure_names, load_figure
-from runners.reproduce_figure import Reproduced
-from runners.store import Store
+from runners.config.compose import from_overrides
+from runners.config.figures import figure_names, load_figure
+from runners.execute.reproduce_figure import Reproduced
+from runners.results.store import Store
 
 FILES = {
     "figure2.png",
@@ -173,7 +173,7 @@ def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(
 @pytest.fixture
 def manifest(here, small, monkeypatch):
     """The manifest of the small figure at a scale that cuts it short, without its pictures."""
-    monkeypatch.setattr("runners.write_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
     answer = here("figure=cdt/table5", "scale=smoke")
     return json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
 
@@ -207,7 +207,7 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
             made.append((name, plan.scale, plan.extra))
             yield Reproduced(name != "syndicated/figure3", pd.DataFrame({"verdict": ["holds"]}), ROOT)
 
-    monkeypatch.setattr("runners.reproduce_figure.reproduce_figures", reproduce_figures)
+    monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", reproduce_figures)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")
     files = sorted((ROOT / "conf" / "figure" / "syndicated").glob("*.yaml"))
     assert made == [(f"syndicated/{path.stem}", "smoke", ["seed=3"]) for path in files]
@@ -229,7 +229,7 @@ def test_a_figure_that_cannot_be_drawn_does_not_stop_the_others(here, monkeypatc
         if folder.parent.name == "bounds":
             raise error
 
-    monkeypatch.setattr("runners.write_figure.save", save)
+    monkeypatch.setattr("runners.execute.write_figure.save", save)
     monkeypatch.setattr(reproduce, "figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
     answer = here("paper=habo", "scale=smoke")
     assert answer.code == 1

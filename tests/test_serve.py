@@ -13,8 +13,8 @@ from gallery_site import CURVES
 
 from bench.errors import ConfigError
 from runners import gallery
-from runners.live import Live, LiveRun, Status, folder_of, running
-from runners.progress import Progress, progress_bar
+from runners.execute.live import Live, LiveRun, Status, folder_of, running
+from runners.execute.progress import Progress, progress_bar
 from runners.serve import Server
 
 
@@ -145,7 +145,7 @@ def test_the_dead_are_not_running(tmp_path: Path) -> None:
 
 def test_the_time_left_waits_for_evidence_and_counts_what_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("runners.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("runners.execute.progress.time.monotonic", lambda: now)
     progress = Progress()
     assert progress.phase == "composing"
     progress.expect("a", 10, 14)

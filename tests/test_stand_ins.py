@@ -3,8 +3,8 @@
 import pytest
 
 from bench.errors import DataError
-from runners.figures import load_figure
-from runners.stand_ins import announcement, missing_data, refuse
+from runners.config.figures import load_figure
+from runners.execute.stand_ins import announcement, missing_data, refuse
 
 
 @pytest.fixture(autouse=True)

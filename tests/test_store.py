@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from bench.errors import StoreError
-from runners.capture import environment
-from runners.store import Store, results_folder, write_text
+from runners.results.capture import environment
+from runners.results.store import Store, results_folder, write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = "0123456789abcdef0123"

@@ -19,13 +19,13 @@ from bench.errors import ConfigError
 from bench.report.claims import check
 from bench.report.style import applied, line_style
 from bench.tuners.random import Random
-from runners import reproduce_figure, timing
-from runners.config_tree import CONF
-from runners.experiment import Experiment
-from runners.fanout import FanOut
-from runners.figures import load_figure
-from runners.pool import Runner
-from runners.store import Store
+from runners.config.experiment import Experiment
+from runners.config.figures import load_figure
+from runners.config.runner import Runner
+from runners.config.tree import CONF
+from runners.execute import reproduce_figure, timing
+from runners.execute.fanout import FanOut
+from runners.results.store import Store
 
 HORIZON = 30
 FIGURE: dict[str, Any] = {

@@ -16,11 +16,11 @@ from bench.report.figure import read_figure
 from bench.report.overrides import commands as commands_of
 from bench.report.provenance import Provenance
 from bench.report.render import render, render_readings
-from runners.figures import LabelledRun, expand
-from runners.pool import Runner
-from runners.progress import Progress
-from runners.reproduce_figure import FigurePlan, Reproduced, reproduce_figure
-from runners.until_decided import Look, applies_to, look, with_repetitions
+from runners.config.figures import LabelledRun, expand
+from runners.config.runner import Runner
+from runners.execute.progress import Progress
+from runners.execute.reproduce_figure import FigurePlan, Reproduced, reproduce_figure
+from runners.results.until_decided import Look, applies_to, look, with_repetitions
 
 METHODS = ("A", "B", "C")
 FIGURE = {
@@ -173,7 +173,7 @@ def test_provenance_says_what_was_decided_on():
 
 def test_the_time_left_counts_what_is_foreseen(monkeypatch):
     now = 0.0
-    monkeypatch.setattr("runners.progress.time.monotonic", lambda: now)
+    monkeypatch.setattr("runners.execute.progress.time.monotonic", lambda: now)
     progress = Progress()
     progress.expect("figure", 100, 6)
     for _ in range(5):
@@ -188,7 +188,7 @@ def test_the_time_left_counts_what_is_foreseen(monkeypatch):
 def test_committed_repetitions_count(tmp_path, monkeypatch):
     """A reference result is made again, to the byte, from what lies beside it."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr("runners.write_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
     figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"]})
     plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
     files = []
@@ -217,8 +217,8 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
         return render_readings(figure, evidence, *rest)
 
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr("runners.write_figure.save", lambda *_: None)
-    monkeypatch.setattr("runners.derive.render_readings", spy)
+    monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.results.derive.render_readings", spy)
     source = ["assumed", "made up"]
     readings = [
         {"name": "first", "source": source, "text": "as it is"},
@@ -287,7 +287,7 @@ SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=400", "repetitions=unti
 def commands(tmp_path, monkeypatch):
     made = Commands(tmp_path)
     (made.cwd / "my_module.py").write_text(MODULE)
-    monkeypatch.setattr("runners.write_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
     return made
 
 
@@ -306,7 +306,7 @@ def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_la
         def show(self) -> None:
             shown.append((self.words, self.total))
 
-    monkeypatch.setattr("runners.reproduce_figure.progress_bar", lambda *_, **__: nullcontext(Recorded()))
+    monkeypatch.setattr("runners.execute.reproduce_figure.progress_bar", lambda *_, **__: nullcontext(Recorded()))
     words = ("tuner=my_module.Often,my_module.AsOften,my_module.Never",)
     answer = compare(*words)
     assert answer.code == 0, answer.err
@@ -396,7 +396,7 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
         plans.extend(given)
         return [Reproduced(True, pd.DataFrame({"verdict": ["open"]}), commands.results / "p" / "f" / "s")]
 
-    monkeypatch.setattr("runners.reproduce_figure.reproduce_figures", take)
+    monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", take)
     monkeypatch.setattr("runners.gallery.write_gallery", lambda *_: (commands.results, 0))
     answer = commands.here(
         monkeypatch, capsys, "reproduce", "figure=syndicated/figure2", "surrogate=yes", *line.split()

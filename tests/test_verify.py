@@ -15,15 +15,16 @@ from test_committed import FIGURE
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from runners import golden, reference, replay, verify
-from runners.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.config_tree import CONF
-from runners.derive import needs
-from runners.experiment import Experiment
-from runners.figures import figure_names
-from runners.plan import FigurePlan
-from runners.pool import Runner
-from runners.reproduce_figure import reproduce_figure
+from runners import verify
+from runners.config.experiment import Experiment
+from runners.config.figures import figure_names
+from runners.config.runner import Runner
+from runners.config.tree import CONF
+from runners.execute.reproduce_figure import reproduce_figure
+from runners.results import golden, reference, replay
+from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
+from runners.results.derive import needs
+from runners.results.plan import FigurePlan
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from test_prose import problem, statements
 
-from runners.docs import with_made_part
-from runners.which_tuner import constants_part, which_tuner_page
+from runners.upkeep.docs import with_made_part
+from runners.upkeep.which_tuner import constants_part, which_tuner_page
 
 CLAIMS = [
     ("UCB1", "all", "less", "holds"),

@@ -44,8 +44,8 @@ def page(processes: Sequence[tuple[Any, Sequence[tuple[Any, Sequence[Sketch] | s
     Parameters
     ----------
     processes
-        For each process that runs repetitions its status (`runners.live.Status`), and its groups with their panels, or
-        with a word on why there are none.
+        For each process that runs repetitions its status (`runners.execute.live.Status`), and its groups with their
+        panels, or with a word on why there are none.
     run
         In place of processes a single run: its group, its panels, and its settings as text.
     """

@@ -1,0 +1,1 @@
+"""From names and overrides to composed runs and figures."""

@@ -1,0 +1,351 @@
+"""One experiment: resolved settings, the parts they name, and one repetition of it."""
+
+import copy
+import importlib
+import inspect
+import math
+import multiprocessing
+import os
+import re
+import sys
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from bench.algorithms.base import Algorithm
+from bench.algorithms.contextual import ContextualAlgorithm
+from bench.configuration_check import ConfigurationCheck
+from bench.envs.base import Environment
+from bench.errors import BenchError, ConfigError, TaskError, TunerError
+from bench.loop import run
+from bench.report.provenance import ALTERED, PACKAGED, SURROGATE
+from bench.seeding import Seeds
+from bench.space import HyperParameter
+from bench.tasks.base import Task
+from bench.trace import Trace
+from bench.tuners.base import Tuner
+from runners.config.identity import hash_identity, plain, source_digest
+from runners.config.requirements import require
+from runners.config.tracebacks import describe
+
+BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
+"""What the class of each part derives from."""
+
+_NEEDS = {
+    "change_points": "known changes, such as env=switching_sine",
+    "full_information": "full information (the rewards of all configurations), such as env=gaussian_arms",
+}
+"""What a tuner may need of a problem, in words."""
+
+_OPTIONAL = ("algorithm",)
+_KEYS = (*BASES, "horizon", "seed")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run: everything its numbers depend on, and nothing else.
+
+    Parameters
+    ----------
+    settings
+        ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task``, each a dict with the
+        dotted path of a class as ``_target_`` and its fields; ``horizon``, the number of rounds; ``seed``, the base
+        seed. Copied, with numpy scalars and tuples made plain.
+
+    Raises
+    ------
+    ConfigError
+        When a key is missing or unknown, or a value is not plain data.
+    """
+
+    settings: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        settings = plain(self.settings)
+        for key in settings:
+            if key not in _KEYS:
+                raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(_KEYS)}")
+        for key in _KEYS:
+            if settings.get(key) is None:
+                if key not in _OPTIONAL:
+                    raise ConfigError(f"{key}: found no value, expected one")
+                settings[key] = None
+        for key, least in (("horizon", 1), ("seed", 0)):
+            value = settings[key]
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
+        object.__setattr__(self, "settings", settings)
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """Identity of the environment's data: a checksum, ``surrogate``, or None where there is no data.
+
+        ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it.
+        """
+        environment = _construct("env", _import_class("env", self.settings["env"]), self.settings["env"])
+        fingerprint: str | None = environment.fingerprint
+        return fingerprint
+
+    def on_data(self, fingerprint: str | None) -> "Experiment":
+        """Return this experiment as it is where its data has another fingerprint; it is for names alone, not to run."""
+        other = Experiment(self.settings)
+        other.__dict__["fingerprint"] = fingerprint  # in the place of the cached property
+        return other
+
+    @property
+    def surrogate(self) -> bool:
+        """Whether generated or altered data stands in for the real data."""
+        return self.fingerprint == SURROGATE or self.altered
+
+    @property
+    def altered(self) -> bool:
+        """Whether the data differs from the published data."""
+        return (self.fingerprint or "").startswith(ALTERED)
+
+    @property
+    def packaged(self) -> bool:
+        """Whether a sample that comes with a library stands in for the full data set."""
+        return (self.fingerprint or "").startswith(PACKAGED)
+
+    @cached_property
+    def inputs(self) -> str:
+        """Twenty hexadecimal digits that change with settings and data alone, whatever the code and where it stands."""
+        return hash_identity({"settings": _by_class_name(self.settings), "fingerprint": self.fingerprint})
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What ``run_id`` is the hash of: settings, data fingerprint, digest of the source."""
+        classes = part_classes(self.settings)
+        return {"settings": self.settings, "fingerprint": self.fingerprint, "source": source_digest(classes)}
+
+    @cached_property
+    def run_id(self) -> str:
+        """Twenty hexadecimal digits that change with everything the numbers depend on."""
+        return hash_identity(self.identity)
+
+
+def _by_class_name(settings: Any) -> Any:
+    """Return settings with the names of classes in place of their dotted paths."""
+    if not isinstance(settings, dict):
+        return settings
+    return {
+        key: str(value).rpartition(".")[2] if key == "_target_" else _by_class_name(value)
+        for key, value in settings.items()
+    }
+
+
+def part_classes(settings: dict[str, Any]) -> dict[str, type]:
+    """Import the classes that the settings name; the current folder is a place to import from.
+
+    Raises
+    ------
+    ConfigError
+        When a class can't be imported or is not of its part's kind; the sentence names the key and the value.
+    """
+    return {part: _import_class(part, settings[part]) for part in BASES if settings.get(part) is not None}
+
+
+def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
+    """Build fresh parts: the task with its environment and algorithm, and the tuner.
+
+    Raises
+    ------
+    ConfigError
+        When a class is unknown, lacks a package or refuses a setting; the sentence names the key, such as ``env.dim``.
+    """
+    classes = part_classes(settings)
+    require(classes)
+    names = {"env": "environment", "algorithm": "algorithm"}
+    parts = {names[part]: _construct(part, cls, settings[part]) for part, cls in classes.items() if part in names}
+    task = _construct("task", classes["task"], settings["task"], **parts)
+    return task, _construct("tuner", classes["tuner"], settings["tuner"])
+
+
+def check(experiment: Experiment, time_limit: float | None = None) -> None:
+    """Find what a user can mend before anything is run or written: build the parts and start them once.
+
+    Classes that are not the suite's are tried in a process of their own, since they may crash it, for at most
+    ``time_limit`` seconds.
+
+    Raises
+    ------
+    BenchError
+        One sentence; any other error is left to the repetition, which records it with its traceback.
+    """
+    names = [cls.__name__ for cls in part_classes(experiment.settings).values() if not _is_of_the_suite(cls)]
+    if not names or multiprocessing.current_process().name != "MainProcess":
+        _check_here(experiment)
+        return
+    from joblib.externals.loky import ProcessPoolExecutor  # slow to import
+
+    pool = ProcessPoolExecutor(1)
+    future = pool.submit(_check_here, experiment)
+    which = f"{', '.join(names)}: found that"
+    try:
+        future.result(time_limit)
+    except BrokenProcessPool:
+        raise TaskError(f"{which} its process died when it was started and asked once, expected an answer") from None
+    except TimeoutError:
+        raise TaskError(f"{which} it gave no answer within {time_limit:g} s, expected one") from None
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+def _is_of_the_suite(cls: type) -> bool:
+    return cls.__module__.startswith("bench.")
+
+
+def _check_here(experiment: Experiment) -> None:
+    settings = experiment.settings
+    _check_numbers(settings)
+    task, tuner = build(settings)
+    _ = experiment.run_id
+    seeds = Seeds(settings["seed"])
+    try:
+        problem = task.start(settings["horizon"], seeds)
+        for need in tuner.needs:
+            if not getattr(problem, need):
+                raise ConfigError(
+                    f"tuner: found {type(tuner).__name__} with {type(task).__name__} on {settings['env']['_target_']}, "
+                    f"expected an environment with {_NEEDS[need]}"
+                )
+        tuner.random_rounds(problem)
+        tuner.start(problem, seeds.child("tuner"))
+        fault = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space).fault(tuner.ask())
+        if fault:
+            raise TunerError(f"round 1: {type(tuner).__name__}: {fault}")
+    except BenchError as error:
+        text = str(error)
+        if settings["algorithm"]:
+            text = re.sub(r"hyper-parameter '(\w+)':", r"algorithm.space.\1:", text)
+        elif text.startswith("hyper-parameter"):
+            text = f"tuner: {type(tuner).__name__} does not fit {settings['env']['_target_']}: {text}"
+        raise type(error)(text.replace("search space:", "algorithm.tune:")) from None
+    except Exception:  # a bug, which only a traceback explains
+        return
+
+
+def _check_numbers(settings: dict[str, Any]) -> None:
+    """Check what only an algorithm would stumble over, long after: a bandit's hyper-parameters are finite numbers.
+
+    Raises
+    ------
+    ConfigError
+        Naming the key in full.
+    """
+    algorithm = part_classes(settings).get("algorithm")
+    spaces = getattr(algorithm, "spaces", {})
+    numbers = algorithm is not None and issubclass(algorithm, ContextualAlgorithm)
+    for name, changes in _mapping("algorithm.space", (settings.get("algorithm") or {}).get("space")).items():
+        key = f"algorithm.space.{name}"
+        try:
+            parameter = HyperParameter(name, **{**spaces.get(name, {}), **_mapping(key, changes)})
+        except ConfigError as error:
+            text = str(error).replace(f"hyper-parameter '{name}'", key).replace("HyperParameter", key)
+            raise ConfigError(text) from None
+        for value in parameter.candidates if numbers else ():
+            _check_number(f"{key}.candidates", value)
+        for field, value in (("low", parameter.low), ("default", parameter.default)) if numbers else ():
+            if value is not None:
+                _check_number(f"{key}.{field}", value)
+    if numbers:
+        for name, value in _mapping("tuner.configuration", settings["tuner"].get("configuration")).items():
+            _check_number(f"tuner.configuration.{name}", value)
+        for name, values in _mapping("task.probe", settings["task"].get("probe")).items():
+            if not isinstance(values, list):
+                raise ConfigError(f"task.probe.{name}: found {values!r}, expected a list of numbers")
+            for value in values:
+                _check_number(f"task.probe.{name}", value)
+
+
+def _mapping(key: str, found: Any) -> dict[str, Any]:
+    if found is not None and not isinstance(found, dict):
+        raise ConfigError(f"{key}: found {found!r}, expected values by name")
+    return found or {}
+
+
+def _check_number(key: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise ConfigError(f"{key}: found {value!r}, expected a finite number, at least 0")
+
+
+def play(experiment: Experiment, repetition: int) -> Trace:
+    """Run one repetition with fresh parts."""
+    settings = experiment.settings
+    task, tuner = build(settings)
+    return run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], repetition))
+
+
+def _import_class(part: str, settings: Any) -> type:
+    target = settings.get("_target_") if isinstance(settings, dict) else None
+    key = f"{part}._target_"
+    if not isinstance(target, str):
+        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class")
+    module_name, _, class_name = target.rpartition(".")
+    if not module_name or module_name == "__main__":
+        raise ConfigError(f"{key}: found '{target}', expected the dotted path of a class in a module of its own")
+    if not {os.getcwd(), ""} & set(sys.path):
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        name = error.name or module_name
+        needed = (
+            "whose module" if f"{module_name}.".startswith(f"{name}.") else f"which imports '{name}', a module that"
+        )
+        raise ConfigError(
+            f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
+            f"expected a module that can be imported: run from the folder of {name}, or set PYTHONPATH to it"
+        ) from error
+    except Exception as error:  # a user's module may fail in any way while it is imported
+        raise ConfigError(
+            f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
+        ) from error
+    cls = getattr(module, class_name, None)
+    base = BASES[part]
+    if not isinstance(cls, type):
+        raise ConfigError(f"{key}: found '{target}', but {module_name} has no class {class_name}, expected one")
+    if not issubclass(cls, base):
+        raise ConfigError(
+            f"{key}: found '{target}', expected a class that derives from {base.__module__}.{base.__name__}"
+        )
+    return cls
+
+
+def _construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
+    # Copied, lest what a part does to its settings reaches the next repetition
+    fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
+    _check_decorated(part, cls, fields)
+    if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
+        raise ConfigError(f"{part}: found the class {cls.__name__}, which does not define {missing}, expected it to")
+    try:
+        return cls(**parts, **fields)
+    except ConfigError as error:
+        message, name = str(error), cls.__name__
+        if message.startswith((f"{name}.", f"{name}:")):
+            raise ConfigError(part + message.removeprefix(name)) from None
+        raise
+    except (TypeError, ValueError) as error:  # a class without validated fields
+        raise ConfigError(_refusal(part, cls, fields, error)) from error
+
+
+def _refusal(part: str, cls: type, fields: dict[str, Any], error: Exception) -> str:
+    """Say why a class could not be built with the settings ``fields``, and what mends it."""
+    unknown = sorted(fields.keys() - inspect.signature(cls).parameters.keys())
+    if unknown:
+        return (
+            f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected none or one of its own"
+        )
+    return f"{part}: found settings that {cls.__name__} refuses: {describe(error)}, expected others"
+
+
+def _check_decorated(part: str, cls: type, fields: dict[str, Any]) -> None:
+    declared = vars(cls)
+    if {"__dataclass_fields__", "__init__"} & declared.keys():
+        return
+    for name in fields.keys() & declared.get("__annotations__", {}).keys():
+        raise ConfigError(
+            f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
+            f"(from bench.component import component) in the line above `class {cls.__name__}`"
+        )

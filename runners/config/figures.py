@@ -1,0 +1,252 @@
+"""Figures as data: which there are, and which experiments they ask for."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from omegaconf import OmegaConf
+
+from bench.errors import ConfigError
+from bench.report.labels import canonical
+from bench.report.reading import READING, Reading
+from runners.config.compose import Run, from_overrides
+from runners.config.papers import load_paper, published
+from runners.config.tree import choices, one_of, placed, read, suite_choices, unknown_choice
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
+
+    from bench.report.figure import Figure
+
+
+class Labelled(Protocol):
+    """What has a label on each axis of a figure."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Label by axis."""
+
+
+@dataclass(frozen=True)
+class LabelledRun:
+    """One experiment of a figure.
+
+    Parameters
+    ----------
+    labels
+        Its label on each axis.
+    overrides
+        What to add to ``python -m runners.run`` to run just this.
+    run
+        The resolved experiment.
+    """
+
+    labels: dict[str, str]
+    overrides: list[str]
+    run: Run
+
+
+def figure_names(paper: str | None = None) -> list[str]:
+    """Return the names ``paper/figure`` of the suite's figures, or of all of one paper, which may be a user's own."""
+    return suite_choices("figure") if paper is None else [n for n in choices("figure") if n.startswith(f"{paper}/")]
+
+
+def load_figure(name: str) -> "Figure":
+    """Return a figure's configuration.
+
+    What it takes from elsewhere is filled in: all that it leaves unsaid from the figure that it is ``like``; the labels
+    of an axis (a list of them, or ``all``) from the paper's ``labels``; readings of which it gives the name alone from
+    the paper's ``readings``, as far as they concern labels that it has; ``published`` from the paper's table. A claim
+    with ``for_each`` is written once for each of the words. Where a figure unfolds trace columns into an axis, its
+    ``runs`` have that axis.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such figure, label, reading or table, or it is not as expected.
+    """
+    from bench.report.figure import read_figure
+
+    if name not in choices("figure"):
+        raise unknown_choice("figure", name)
+    with placed(f"figure/{name}"):
+        return read_figure(_filled(name))
+
+
+def _filled(name: str) -> dict[str, Any]:
+    """Return what the file says, with what it takes from elsewhere."""
+    config: Any = read(f"figure/{name}")
+    if "like" in config:
+        config = OmegaConf.merge(read(f"figure/{config.paper}/{config.like}"), config)
+    figure: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
+    figure.pop("like", None)
+    for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
+        if figure.setdefault(key, expected) != expected:
+            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', as its file is called")
+    for block in figure.get("runs", []):
+        for axis, entry in block.items():
+            block[axis] = _shared_labels(name, axis, entry)
+        if "unfold" in figure:
+            block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
+    if "readings" in figure:
+        figure["readings"] = [_shared_reading(name, reading, figure["runs"]) for reading in figure["readings"]]
+    figure["claims"] = [claim for template in figure.get("claims", []) for claim in claims_for_each(template)]
+    if "published" in figure:
+        figure["published"] = published(figure["paper"], figure["published"])
+    return figure
+
+
+def claims_for_each(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a claim for each combination of the words in ``for_each``, which stand for their names in braces."""
+    words = template.pop("for_each", {})
+    for combination in itertools.product(*words.values()):
+        yield _in_words(template, dict(zip(words, combination, strict=True)))
+
+
+def _in_words(value: Any, words: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_words(item, words) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_in_words(item, words) for item in value]
+    if isinstance(value, str):
+        for name, word in words.items():
+            value = value.replace(f"{{{name}}}", word)
+    return value
+
+
+def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
+    if isinstance(entry, dict):
+        return entry
+    known: dict[str, Any] = load_paper(name.partition("/")[0])["labels"].get(axis, {})
+    for label in known if entry == "all" else entry:
+        if label not in known:
+            raise ConfigError(f"found the {axis} '{label}', {one_of(label, known)}")
+    return {label: known[label] for label in (known if entry == "all" else entry)}
+
+
+def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a reading; of the paper's, where only the name is given, what concerns labels of the figure.
+
+    The paper's may be ``like`` another, whose overrides come before its own.
+    """
+    if isinstance(reading, dict):
+        return reading
+    known: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
+    if reading not in known:
+        raise ConfigError(f"found the reading '{reading}', {one_of(reading, known)}")
+    there = {axis: {label for block in runs for label, _ in _labels(block.get(axis, {}))} for axis in _axes(runs)}
+    entry = dict(known[reading])
+    overrides = []
+    for part in [*known.get(entry.pop("like", ""), {}).get("overrides", []), *entry.get("overrides", [])]:
+        if isinstance(part, dict):
+            only = {axis: [label for label in labels if label in there[axis]] for axis, labels in part["only"].items()}
+            if not all(only.values()):
+                continue
+            part = {**part, "only": only}
+        overrides.append(part)
+    return {"name": reading, **entry, "overrides": overrides}
+
+
+def _axes(runs: Sequence[Mapping[str, Any]]) -> set[str]:
+    return {axis for block in runs for axis in block}
+
+
+def expand(figure: Mapping[str, Any], scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
+    """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
+
+    Without ``readings`` those of the first reading alone.
+
+    What the scale leaves out is not run; it counts as a result that is still missing. Of a figure with readings, the
+    runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
+    does not change are the same experiments.
+    """
+    limits: dict[str, int] = {key: figure[key] for key in ("horizon", "repetitions") if key in figure}
+    at_scale = figure.get("scales", {}).get(scale, {})
+    limits |= {key: value for key, value in at_scale.items() if key.startswith("max_")}
+    smaller = at_scale.get("overrides", [])
+    left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.get("leave_out", {}).items()}
+    drawn = []
+    others = [Reading.model_validate(reading) for reading in figure.get("readings", [])[1:]] if readings else []
+    for reading in (None, *others):
+        for labels, own in _product(figure, reading):
+            if any(labels.get(axis) in out for axis, out in left_out.items()):
+                continue
+            overrides = [f"paper={figure['paper']}", *own, *smaller]
+            with placed(f"figure/{figure['paper']}/{figure.get('name')}"):
+                run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
+            drawn.append(LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run))
+    return drawn
+
+
+def by_reading(figure: Mapping[str, Any], drawn: Sequence[Labelled]) -> dict[str, list[int]]:
+    """Return the positions of the experiments under each reading that has any, the first first.
+
+    The reading of a figure without readings is "".
+    """
+    if not figure.get("readings"):
+        return {"": list(range(len(drawn)))}
+    names = [reading["name"] for reading in figure["readings"]]
+    found: dict[str, list[int]] = {}
+    for position, one in enumerate(drawn):
+        found.setdefault(one.labels.get(READING, names[0]), []).append(position)
+    return found
+
+
+def without_reading(one: LabelledRun) -> LabelledRun:
+    """Return an experiment with the labels that it has under the first reading."""
+    return replace(one, labels={axis: label for axis, label in one.labels.items() if axis != READING})
+
+
+def _product(figure: Mapping[str, Any], reading: Reading | None) -> Iterator[tuple[dict[str, str], list[str]]]:
+    common = list(figure.get("common", []))
+    unfolded = figure.get("unfold", {}).get("axis")
+    for block in figure.get("runs", []):
+        axes = [
+            [
+                (axis, label, reading.of_label(axis, label, overrides) if reading else overrides)
+                for label, overrides in _labels(entry)
+            ]
+            for axis, entry in block.items()
+            if axis != unfolded
+        ]
+        for point in itertools.product(*axes):
+            labels = {axis: label for axis, label, _ in point}
+            groups_first = sorted((o for _, _, os in point for o in os), key=lambda o: "." in o.split("=")[0])
+            n_groups = sum("." not in o.split("=")[0] for o in groups_first)
+            overrides = groups_first[:n_groups] + common + groups_first[n_groups:]
+            yield labels, reading.applied(labels, overrides) if reading else overrides
+
+
+def _labels(entry: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return label and overrides of every value of an axis, written out or as values with a template."""
+    if set(entry) == {"values", "override"}:
+        return [(canonical(value), [entry["override"].format(value)]) for value in entry["values"]]
+    return [(canonical(label), [str(override) for override in overrides]) for label, overrides in entry.items()]
+
+
+def unfold(figure: Mapping[str, Any], table: "pd.DataFrame") -> "pd.DataFrame":
+    """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: a row for each of them.
+
+    Parameters
+    ----------
+    figure
+        The figure; ``unfold`` has ``axis``, ``column`` (the name of the values there) and ``labels``: label -> column.
+    table
+        Final values, with the columns; or curves, with their names in ``column``.
+    """
+    if "unfold" not in figure or not len(table):
+        return table
+    import pandas as pd
+
+    axis, name, labels = (figure["unfold"][key] for key in ("axis", "column", "labels"))
+    if "column" in table:
+        parts = [
+            table[table["column"] == column].assign(**{axis: label, "column": name}) for label, column in labels.items()
+        ]
+    else:
+        parts = [
+            table.assign(**{axis: label, name: table[column]}) for label, column in labels.items() if column in table
+        ]
+    found = pd.concat(parts, ignore_index=True)
+    return found[[axis, *(column for column in found if column != axis)]]

@@ -1,0 +1,139 @@
+"""What the configuration says of a paper, and the numbers that it printed."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from bench.errors import ConfigError
+from runners.config.tree import choices, one_of, placed, read, shown, unknown_choice
+
+SOURCES = ("stated", "code", "assumed")
+_KEYS = ("name", "title", "authors", "summary", "finding", "headline", "rests_on", "labels", "readings", "settings")
+
+
+@cache
+def load_paper(name: str) -> dict[str, Any]:
+    """Return a paper's configuration.
+
+    Returns
+    -------
+    dict
+        ``name``, ``title``, ``authors``, ``summary``; ``labels`` (axis -> label -> overrides), which its figures share;
+        ``settings``, nested as those of a run, with a level for the choice below each part; ``sources``: the dotted
+        key of each setting -> [stated | code | assumed, place].
+
+    Raises
+    ------
+    ConfigError
+        When there is no such paper, or a setting has no source or two.
+    """
+    if name not in choices("paper"):
+        raise unknown_choice("paper", name)
+    paper: Any = OmegaConf.to_container(read(f"paper/{name}"))
+    file = shown(f"paper/{name}")
+    with placed(f"paper/{name}"):
+        for key in [key for key in paper if key not in _KEYS]:
+            raise ConfigError(f"found the key '{key}', {one_of(key, _KEYS)}")
+    settings, sources = OmegaConf.create(), {}
+    for block in paper.get("settings", []):
+        source = block.pop("source", None)
+        if not isinstance(source, list) or len(source) != 2 or source[0] not in SOURCES:
+            raise ConfigError(
+                f"{file}: found the source {source} of {', '.join(block)}, expected [{' | '.join(SOURCES)}, place]"
+            )
+        for pattern, value in block.items():
+            for key in _keys(pattern):
+                for leaf in leaves(value, key):
+                    if leaf in sources:
+                        raise ConfigError(f"{file}: found a second source of {leaf}, expected one")
+                    sources[leaf] = source
+                OmegaConf.update(settings, key, value)
+    return {"labels": {}, **paper, "settings": OmegaConf.to_container(settings), "sources": sources}
+
+
+def leaves(value: Any, key: str) -> dict[str, Any]:
+    """Return the values in a nested mapping by their dotted keys, which begin with ``key``."""
+    if not (isinstance(value, dict) and value):
+        return {key: value}
+    return {leaf: item for name, inner in value.items() for leaf, item in leaves(inner, f"{key}.{name}").items()}
+
+
+def _keys(pattern: str) -> list[str]:
+    """Return the keys that a pattern such as ``env.{movielens, titanic}.dim`` stands for."""
+    parts = [
+        re.split(r",\s*", part[1:-1]) if part.startswith("{") else [part] for part in re.split(r"(\{.*?\})", pattern)
+    ]
+    return ["".join(words) for words in itertools.product(*parts)]
+
+
+@cache
+def _printed(paper: str) -> dict[str, Any]:
+    tables: dict[str, Any] = OmegaConf.to_container(read(f"published/{paper}"))  # type: ignore[assignment]
+    return tables
+
+
+def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the numbers of a table in ``conf/published`` that a figure shows.
+
+    Parameters
+    ----------
+    paper
+        The name of the paper.
+    wanted
+        ``table``, its name; for each axis of the table whose labels in the figure are others, the figure's labels, each
+        with the table's label or with several, of which the first that has a number counts; and for other axes of the
+        figure the one label.
+
+    Returns
+    -------
+    list of dict
+        For each number the label on each axis, ``what`` it is (by default ``mean``), ``value``, ``cell``, the name it
+        has in every figure that shows it, and, where there is one, a ``note``.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such table or label.
+    """
+    where = "published"
+    tables = _printed(paper)
+    if wanted["table"] not in tables:
+        raise ConfigError(f"{where}.table: found '{wanted['table']}', {one_of(wanted['table'], tables)}")
+    table = tables[wanted["table"]]
+    axes: list[str] = table["axes"]
+    numbers = {tuple(key): value for key, value in _numbers(table["values"], len(axes))}
+    fixed = {axis: label for axis, label in wanted.items() if axis != "table" and axis not in axes}
+    shown: list[dict[str, list[str]]] = []
+    for at, axis in enumerate(axes):
+        known = list(dict.fromkeys(key[at] for key in numbers))
+        labels = wanted.get(axis, known)
+        if not isinstance(labels, dict):
+            labels = {label: label for label in labels}
+        shown.append({str(label): [own] if isinstance(own, str) else own for label, own in labels.items()})
+        for own in itertools.chain(*shown[-1].values()):
+            if own not in known:
+                raise ConfigError(f"{where}.{axis}: found '{own}', {one_of(own, known)}")
+    found = []
+    for point in itertools.product(*shown):
+        keys = itertools.product(*(columns[label] for columns, label in zip(shown, point, strict=True)))
+        cell = next((key for key in keys if key in numbers), None)
+        if cell is not None:
+            number = numbers[cell]
+            entry: dict[str, Any] = {**dict(zip(axes, point, strict=True)), **fixed}
+            what = entry.pop("what", "mean")
+            name = ": ".join([wanted["table"], *cell, *([] if "what" in axes else [what])])
+            value = number if isinstance(number, dict) else {"value": number}
+            found.append({**entry, "what": what, **value, "cell": name})
+    return found
+
+
+def _numbers(values: Any, depth: int, *labels: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if not depth:
+        yield labels, values
+        return
+    for label, inner in values.items():
+        yield from _numbers(inner, depth - 1, *labels, str(label))

@@ -1,0 +1,48 @@
+"""Packages that only some methods need: extras of the same names, all of them in the extra ``papers``."""
+
+import importlib.metadata
+from collections.abc import Mapping
+from functools import lru_cache
+
+from bench.errors import ConfigError
+
+DISTRIBUTION = "bandit-tuning-bench"
+OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")
+
+
+@lru_cache(maxsize=256)
+def version(name: str) -> str | None:
+    """Return the version of an installed package; None if it is not installed."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def require(*runs: Mapping[str, type]) -> None:
+    """Refuse classes that name a package in ``requires`` that is not installed.
+
+    Parameters
+    ----------
+    runs
+        The classes of each run by part, as `runners.config.experiment.part_classes` returns them.
+
+    Raises
+    ------
+    ConfigError
+        One sentence for all runs, with the command that installs what they lack.
+    """
+    lacking = {
+        (part, cls.__name__, name)
+        for classes in runs
+        for part, cls in classes.items()
+        for name in getattr(cls, "requires", ())
+        if version(name) is None
+    }
+    if lacking:
+        parts, classes, names = (sorted(set(column)) for column in zip(*lacking, strict=True))
+        raise ConfigError(
+            f"{', '.join(parts)}: found {', '.join(classes)} without the package{'s' * (len(names) > 1)} "
+            f"{', '.join(names)}, expected {'them' if len(names) > 1 else 'it'}: "
+            f"pip install '{DISTRIBUTION}[{','.join(names)}]'"
+        )

@@ -1,0 +1,41 @@
+"""How repetitions are spread over processes."""
+
+from pydantic import PositiveFloat
+
+from bench.component import component
+from bench.errors import ConfigError
+
+
+@component
+class Runner:
+    """How repetitions are spread over processes: the group ``runner`` of the configuration.
+
+    Parameters
+    ----------
+    backend
+        ``loky`` (processes on this machine) or ``dask`` (one or more machines).
+    scheduler
+        dask only: the address of a running scheduler, such as ``tcp://node1:8786``. If None, workers are started on
+        this machine.
+    time_limit
+        Seconds after which a repetition is stopped and fails. Code that does not return to Python, such as an endless
+        compiled loop, cannot be stopped.
+    progress
+        Whether to show a progress bar on stderr; None: only on a terminal.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such back end, or a scheduler is set for one other than dask.
+    """
+
+    backend: str = "loky"
+    scheduler: str | None = None
+    time_limit: PositiveFloat | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.backend not in ("loky", "dask"):
+            raise ConfigError(f"runner.backend: found {self.backend!r}, expected one of: dask, loky")
+        if self.scheduler is not None and self.backend != "dask":
+            raise ConfigError(f"runner.scheduler: found '{self.scheduler}' with {self.backend}, expected runner=dask")

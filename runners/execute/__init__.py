@@ -1,0 +1,1 @@
+"""Playing runs on all processors, and writing figures as soon as their runs are there."""

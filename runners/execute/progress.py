@@ -1,0 +1,190 @@
+"""A progress bar with the time left, estimated from the seconds that repetitions have taken so far."""
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from runners.execute.live import Live, LiveRun
+
+_EVIDENCE_SECONDS = 5.0
+_EVIDENCE = 5
+"""Repetitions, and seconds since the first of them, before the time left is estimated."""
+
+
+class Progress:
+    """Counts of repetitions and rounds, by group: repetitions of a group take about the same time per round.
+
+    Parameters
+    ----------
+    words
+        What stands before the bar.
+    live
+        Where it is written how far all is, for pages that show it.
+    """
+
+    def __init__(self, words: str = "", live: Live | None = None) -> None:
+        self.words = words
+        self.live = live
+        self.finished = 0
+        self.total = 0
+        self._since: float | None = None
+        self._expected: dict[str, int] = defaultdict(int)
+        self._played: dict[str, int] = defaultdict(int)
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._first: dict[str, tuple[int, float]] = {}
+        self._spent = 0.0
+        self._foreseen: dict[str, int] = {}
+
+    def announce(self, group: str, figure: Mapping[str, Any] | None, runs: Sequence[LiveRun]) -> None:
+        """Say what a group consists of, for pages that show it: a figure, None for a single run, and experiments."""
+        if self.live:
+            self.live.announce(group, figure, runs)
+
+    def expect(self, group: str, horizon: int, repetitions: int) -> None:
+        """Add repetitions to come, each of ``horizon`` rounds."""
+        self.total += repetitions
+        self._expected[group] += horizon * repetitions
+        if self.live and group in self.live.groups:
+            self.live.groups[group].total += repetitions
+            self._tell()
+        self.show()
+
+    def foresee(self, group: str, rounds: int) -> None:
+        """Say how many rounds of a group will probably be asked for later; they count for the time left alone."""
+        self._foreseen[group] = rounds
+
+    def advance(self, group: str, horizon: int, seconds: float) -> None:
+        """Count a repetition that is done; ``seconds`` is 0 where another process has run it."""
+        self.finished += 1
+        self._expected[group] -= horizon
+        if seconds:
+            self._first.setdefault(group, (horizon, seconds))
+            self._played[group] += horizon
+            self._seconds[group] += seconds
+            if self._since is None:  # before it, workers started
+                self._since = time.monotonic()
+            else:
+                self._spent += seconds
+        if self.live:
+            if group in self.live.groups:
+                self.live.groups[group].finished += 1
+            self._tell()
+        self.show()
+
+    def _tell(self) -> None:
+        if self.live:
+            self.live.write(self.words, self.finished, self.total, self.seconds_left())
+
+    @property
+    def phase(self) -> str:
+        """What is being done, as far as the counts tell."""
+        if not self.total:
+            return "composing"
+        if not self.finished:
+            return "compiling"
+        return "running" if self.finished < self.total else "drawing"
+
+    def seconds_left(self) -> float | None:
+        """Return the estimate, None as long as there is little evidence.
+
+        A group of which nothing is finished is taken to be as quick as the others are on average, and to lose as much
+        in its first repetition, which compiles code.
+        """
+        elapsed = 0.0 if self._since is None else time.monotonic() - self._since
+        if elapsed < _EVIDENCE_SECONDS or self.finished < _EVIDENCE or not self._spent:
+            return None
+        rates = {group: self._rate(group) for group in self._played}
+        losses = [max(self._first[group][1] - rate * self._first[group][0], 0.0) for group, rate in rates.items()]
+        average = sum(rate * self._played[group] for group, rate in rates.items()) / sum(self._played.values())
+        work = 0.0
+        for group, rounds in list(self._expected.items()):
+            work += (rounds + self._foreseen.get(group, 0)) * rates.get(group, average)
+            work += sum(losses) / len(losses) if rounds and group not in rates else 0.0
+        return work * elapsed / self._spent
+
+    def _rate(self, group: str) -> float:
+        """Return a group's seconds per round, without its first repetition if there are others."""
+        rounds, seconds = self._first[group]
+        later = self._played[group] - rounds
+        return (self._seconds[group] - seconds) / later if later else seconds / rounds
+
+    def show(self) -> None:
+        """Bring what is shown up to date; nothing is shown here."""
+
+
+@contextmanager
+def progress_bar(shown: bool | None, words: str = "", results: Path | None = None) -> Iterator[Progress]:
+    """Yield what moves the bar on.
+
+    Parameters
+    ----------
+    shown
+        Whether it is shown on stderr; None: only on a terminal.
+    words
+        What stands before the bar; ``words`` of what is yielded changes it.
+    results
+        The folder of results, where a file says how far all is; None: there is none.
+    """
+    live = Live(results) if results else None
+    try:
+        is_shown = sys.stderr.isatty() if shown is None else shown
+        with _bar(words, live) if is_shown else nullcontext(Progress(words, live)) as progress:
+            yield progress
+    finally:
+        if live:
+            live.remove()
+
+
+@contextmanager
+def _bar(words: str, live: Live | None) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}{task.fields[count]} repetitions"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Bar(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty()) as bar:
+        task = bar.add_task("", total=None, count="", left="")
+
+        class Shown(Progress):
+            def show(self) -> None:
+                left = self.seconds_left()
+                bar.update(
+                    task,
+                    description="  ".join(filter(None, [self.phase, self.words, ""])),
+                    total=max(self.total, 1),
+                    completed=self.finished,
+                    count=f"{self.finished:,}/{self.total:,}",
+                    left="" if left is None else f"about {duration(left)} left",
+                )
+
+        progress = Shown(words, live)
+        progress.show()
+        yield progress
+
+
+@contextmanager
+def phase(words: str, shown: bool | None = None) -> Iterator[None]:
+    """Say on stderr what is being done inside the block, which prints nothing; ``shown`` as for `progress_bar`."""
+    if not (sys.stderr.isatty() if shown is None else shown):
+        yield
+        return
+    print(f"{words} ...", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the form 0:03:12."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

@@ -1,0 +1,197 @@
+"""Seconds of a run, measured apart from other work: in this process, one thread, one run after the other."""
+
+import gc
+import json
+import math
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Literal
+
+import pandas as pd
+
+from bench.errors import BenchError, TaskError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.tuners.base import Problem
+from runners.config.experiment import Experiment, build, play
+from runners.config.figures import LabelledRun
+from runners.execute.fanout import Result, Summary
+from runners.execute.limits import one_thread
+from runners.results.capture import environment, kind_of_machine
+from runners.results.store import Store, write_text
+
+WARM_UP_ROUNDS = 1000
+"""Rounds of the untimed run that goes before, which compiles and reads data."""
+
+Part = Literal["run", "tuner"]
+"""What is timed: whole runs, or the tuner's ``ask`` and ``tell`` alone."""
+
+_FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.json"}
+_VALUES = ("seconds", "cpu_seconds", "rounds")
+
+
+def measure(work: Sequence[tuple[Experiment, int]], store: Store, part: Part = "run") -> Summary:
+    """Make sure that every experiment has been timed as often as asked for; always with repetition 0.
+
+    All experiments have their turn before any is timed again, so that a machine that slows down slows all of them
+    alike. Every measurement is kept at once, in ``seconds.json`` beside the run's results; what is there is not
+    measured again, unless it comes from another processor or other versions of Python and packages.
+
+    Where tuners are timed alone, a run is played once, and then its rewards are told to the tuner again, which asks for
+    the same configurations; only that is timed. Turns then go forwards and backwards, so that of two experiments each
+    is the first of a pair equally often.
+
+    Parameters
+    ----------
+    work
+        Experiments, each with its number of measurements.
+    store
+        Where they are kept.
+    part
+        What is timed.
+
+    Returns
+    -------
+    Summary
+        As of `runners.execute.fanout.run_all`, with numbers of measurements in place of repetitions. An experiment that
+        fails is not tried again.
+
+    Raises
+    ------
+    StoreError
+        When a measurement cannot be written.
+    """
+    start = time.perf_counter()
+    results = [Result(experiment) for experiment, _ in work]
+    kept = {experiment.run_id: _reusable(store, experiment.run_id, part) for experiment, _ in work}
+    with one_thread():
+        for experiment in {e.run_id: e for e, times in work if len(kept[e.run_id]) < times}.values():
+            store.prepare(experiment.run_id, experiment.identity)
+            with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
+                settings = experiment.settings
+                play(Experiment({**settings, "horizon": min(settings["horizon"], WARM_UP_ROUNDS)}), 0)
+    with one_thread(), _frozen():
+        for number in range(max((times for _, times in work), default=0)):
+            turns = list(zip(work, results, strict=True))
+            for (experiment, times), result in turns[::-1] if part == "tuner" and number % 2 else turns:
+                own = kept[experiment.run_id]
+                if number >= times or result.failed:
+                    continue
+                if number == len(own):
+                    try:
+                        own.append(_once(experiment) if part == "run" else _tuner_once(experiment))
+                    except (Exception, SystemExit) as error:
+                        result.failed = dict.fromkeys(range(number, times), _record(store, experiment, error))
+                        continue
+                    content = {"environment": environment(), "measurements": own}
+                    write_text(store.folder(experiment.run_id) / _FILES[part], json.dumps(content, indent=1) + "\n")
+                    result.new.add(number)
+                result.done.add(number)
+    return Summary(results, time.perf_counter() - start)
+
+
+def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str, float]]:
+    """Return what has been measured of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty if nothing."""
+    return _sound(_read(store, run_id, part))
+
+
+def finals(
+    drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store, part: Part = "run"
+) -> pd.DataFrame:
+    """Return one row per experiment and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
+    axes = list(dict.fromkeys(axis for one in drawn for axis in one.labels))
+    rows = []
+    for one, numbers in zip(drawn, done, strict=True):
+        labels = {axis: one.labels.get(axis, "") for axis in axes}
+        own = measurements(store, one.run.experiment.run_id, part)
+        rows += [{**labels, "repetition": number, **own[number]} for number in numbers]
+    return pd.DataFrame(rows, columns=[*axes, "repetition", "rounds", "seconds", "cpu_seconds"])
+
+
+@contextmanager
+def _frozen() -> Iterator[None]:
+    """Leave all objects that exist by now out of garbage collection, which takes .3 s before each measurement else."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def _once(experiment: Experiment) -> dict[str, float]:
+    gc.collect()
+    cpu, start = time.process_time(), time.perf_counter()
+    trace = play(experiment, 0)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    if not trace.round:
+        raise TaskError("found no round at all before the log's end, expected at least one")
+    return {"seconds": seconds, "cpu_seconds": cpu_seconds, "rounds": trace.round}
+
+
+def _tuner_once(experiment: Experiment) -> dict[str, float]:
+    settings = experiment.settings
+    task, tuner = build(settings)
+    started: list[tuple[Problem, Seeds | None]] = []
+    told: list[float] = []
+    start, tell = tuner.start, tuner.tell
+
+    def recording_start(problem: Problem, seeds: Seeds | None = None) -> None:
+        started.append((problem, seeds))
+        start(problem, seeds)
+
+    def recording_tell(reward: float, outcome: Any = None) -> None:
+        told.append(reward)
+        tell(reward, outcome)
+
+    tuner.start, tuner.tell = recording_start, recording_tell  # type: ignore[method-assign]
+    run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], 0))
+    if not told:
+        raise TaskError("found no round at all before the log's end, expected at least one")
+    start(*started[0])
+    ask = tuner.ask
+    gc.collect()
+    cpu, begin = time.process_time(), time.perf_counter()
+    for reward in told:
+        ask()
+        tell(reward)
+    seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - cpu
+    return {"seconds": seconds, "cpu_seconds": cpu_seconds, "rounds": len(told)}
+
+
+def _record(store: Store, experiment: Experiment, error: BaseException) -> str:
+    """Keep how a run failed and return it in a sentence."""
+    line = str(error).strip().partition("\n")[0]
+    text = line if isinstance(error, BenchError) else f"{type(error).__name__}: {line}"
+    trace = "".join(traceback.format_exception(error))
+    store.fail(experiment.run_id, 0, {"error": text, "traceback": trace, "settings": experiment.settings})
+    return text
+
+
+def _read(store: Store, run_id: str, part: Part) -> dict[str, Any]:
+    try:
+        found = json.loads((store.folder(run_id) / _FILES[part]).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _sound(content: dict[str, Any]) -> list[dict[str, float]]:
+    """Return the measurements of a file, none if it is not as it was written."""
+    found = content.get("measurements")
+    if not isinstance(found, list) or not all(isinstance(one, dict) and set(one) == set(_VALUES) for one in found):
+        return []
+    return found if all(_is_number(value) for one in found for value in one.values()) else []
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
+
+
+def _reusable(store: Store, run_id: str, part: Part) -> list[dict[str, float]]:
+    content, now = _read(store, run_id, part), environment()
+    before = content.get("environment")
+    is_same = isinstance(before, dict) and kind_of_machine(before) == kind_of_machine(now)
+    return _sound(content) if is_same else []

@@ -1,0 +1,1 @@
+"""Kept repetitions, and all that is derived from them."""

@@ -1,0 +1,101 @@
+"""The environment of a run: versions and hardware, but nothing that identifies the user or machine."""
+
+import importlib.metadata
+import os
+import platform
+import re
+import subprocess
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_info
+
+from runners.config.requirements import DISTRIBUTION, OPTIONAL, version
+
+_ROOT = Path(__file__).resolve().parents[2]
+_LIBRARY_KEYS = ("user_api", "internal_api", "version", "architecture", "threading_layer", "num_threads")
+
+
+@lru_cache(maxsize=1)
+def environment() -> dict[str, Any]:
+    """Return Python, package versions, processor, numerical libraries and git commit; collected once per process.
+
+    Returns
+    -------
+    dict
+        ``python``, ``platform``, ``cpu`` (model), ``cores`` (all, and those this process may use), ``packages`` (direct
+        dependencies, extras included; None: not installed), ``libraries`` (BLAS and OpenMP), ``git`` (``commit``,
+        ``dirty``; None outside a checkout). No paths, and no names of users or machines.
+    """
+    return {
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cpu": _cpu(),
+        "cores": {"all": os.cpu_count(), "usable": _usable_cores()},
+        "packages": _packages(),
+        "libraries": [{key: library.get(key) for key in _LIBRARY_KEYS} for library in threadpool_info()],
+        "git": _git(),
+    }
+
+
+def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the last digits of results depend on besides the code, given an environment.
+
+    Returns
+    -------
+    dict
+        ``cpu``, ``python`` and ``packages`` as in `environment`, and ``blas``, the processors that OpenBLAS chose its
+        kernels for: machines that name the same processor may differ in it.
+    """
+    openblas = [library for library in of.get("libraries") or [] if library.get("internal_api") == "openblas"]
+    blas = sorted({str(library.get("architecture")) for library in openblas})
+    return {**{key: of.get(key) for key in ("cpu", "python", "packages")}, "blas": blas}
+
+
+def _cpu() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _usable_cores() -> int | None:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _packages() -> dict[str, str | None]:
+    """Return the versions of the direct dependencies, the optional ones included."""
+    try:
+        requirements = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    except (OSError, KeyError):
+        try:
+            requirements = importlib.metadata.requires(DISTRIBUTION) or []
+        except importlib.metadata.PackageNotFoundError:
+            requirements = []
+    names = [re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in requirements if "extra ==" not in text]
+    return {name: version(name) for name in sorted([*names, *OPTIONAL])}
+
+
+def _git() -> dict[str, Any] | None:
+    """Return the commit and whether tracked files differ from it; None if this file is not in a git checkout."""
+    if _ask_git("ls-files", "--error-unmatch", str(Path(__file__).resolve())) is None:
+        return None
+    commit = _ask_git("rev-parse", "HEAD")
+    changes = _ask_git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")  # being written
+    return None if commit is None else {"commit": commit, "dirty": None if changes is None else bool(changes)}
+
+
+def _ask_git(*arguments: str) -> str | None:
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(_ROOT), *arguments], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip() if answer.returncode == 0 else None

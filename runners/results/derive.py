@@ -1,0 +1,201 @@
+"""All that a figure says, from its configuration and its repetitions alone: nothing is run, and no code is asked for.
+
+`runners.execute.reproduce_figure` writes with it, and `runners.verify` derives what is committed again and
+compares bytes.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bench.errors import StoreError
+from bench.report.figure import Figure
+from bench.report.plot import Plot
+from bench.report.provenance import Provenance
+from bench.report.reading import READING
+from bench.report.render import Evidence, Readings, Rendering, render, render_readings
+from bench.report.tables import to_csv
+from runners.config.figures import by_reading, unfold
+from runners.config.papers import load_paper
+from runners.results.aggregate import Kept, curve_table, final_table, is_measured
+from runners.results.committed import FILE, CommittedRepetitions
+from runners.results.until_decided import STEP
+
+CURVE_DIGITS = 8
+"""Significant digits of ``curves.csv``."""
+
+
+class LabelledKept(NamedTuple):
+    """An experiment of a figure: its labels, the numbers of its repetitions, and what is kept of each."""
+
+    labels: Mapping[str, str]
+    done: Sequence[int]
+    kept: Sequence[Kept]
+
+
+class Derived:
+    """What a figure says.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    evidence
+        Its results under each reading, the first first; of a figure without readings one, called "".
+    """
+
+    def __init__(self, figure: Figure, evidence: Mapping[str, Evidence]) -> None:
+        self.figure = figure
+        self.evidence = evidence
+        self.curves, self.finals, self.provenance = next(iter(evidence.values()))
+        self.rendering: Rendering = render(figure, self.curves, self.finals, provenance=self.provenance)
+
+    @cached_property
+    def readings(self) -> Readings | None:
+        """Claims and numbers under the readings; without readings the numbers, None where none are published."""
+        is_measured_column = self.figure.source != "runs" or is_measured(self.figure.column)
+        if len(self.evidence) < 2 and (not self.figure.published or is_measured_column):
+            return None
+        size = self.figure.published_repetitions or self.figure.repetitions
+        size = size or load_paper(self.figure.paper)["settings"]["repetitions"]
+        return render_readings(self.figure, self.evidence, size, self.rendering.claims)
+
+    @property
+    def plots(self) -> dict[str, Plot]:
+        """All pictures as data, by file name."""
+        return {self.figure.name: self.rendering.plot, **(self.readings.plots if self.readings else {})}
+
+    def tables(self) -> dict[str, bytes]:
+        """Return the tables by file name without those of `long_tables`."""
+        files = {f"{name}.csv": to_csv(table) for name, table in self.rendering.tables.items()}
+        files["claims.csv"] = to_csv(self.rendering.claims)
+        if self.readings and len(self.evidence) > 1:
+            files["readings.csv"] = to_csv(self.readings.claims)
+        if self.readings and len(self.readings.numbers):
+            files["numbers.csv"] = to_csv(self.readings.numbers)
+        return {name: text.encode() for name, text in files.items()}
+
+    def marks(self) -> dict[str, bytes]:
+        """Return every number that is drawn, as CSV by the name of the picture."""
+        return {name: to_csv(plot.numbers()).encode() for name, plot in self.plots.items()}
+
+    def digests(self) -> dict[str, str]:
+        """Return a checksum of the marks of each picture."""
+        return {name: hashlib.sha256(content).hexdigest()[:16] for name, content in self.marks().items()}
+
+
+def long_tables(curves: pd.DataFrame, finals: pd.DataFrame) -> dict[str, bytes]:
+    """Return ``finals.csv`` and ``curves.csv``, as far as there are any; the former without measured seconds."""
+    files = {}
+    if len(finals.columns):
+        files["finals.csv"] = to_csv(finals.drop(columns=[n for n in finals if is_measured(str(n))])).encode()
+    if len(curves):
+        files["curves.csv"] = to_csv(curves, digits=CURVE_DIGITS).encode()
+    return files
+
+
+def derive(figure: Figure, runs: Sequence[LabelledKept], provenances: Mapping[str, Provenance]) -> Derived:
+    """Return what a figure says of its repetitions.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    runs
+        Its experiments, as `runners.config.figures.expand` orders them; none of a figure whose source is a formula.
+    provenances
+        What they rest on, by reading.
+    """
+    positions = by_reading(figure, runs)
+    return Derived(
+        figure,
+        {
+            name: evidence(figure, [runs[i] for i in positions.get(name, [])], rests_on)
+            for name, rests_on in provenances.items()
+        },
+    )
+
+
+def evidence(figure: Figure, runs: Sequence[LabelledKept], provenance: Provenance) -> Evidence:
+    """Return the tables of the experiments of one reading."""
+    if figure.readings:
+        runs = [run._replace(labels={a: label for a, label in run.labels.items() if a != READING}) for run in runs]
+    curves = curve_table(runs, [run.kept for run in runs])
+    finals = final_table(runs, [run.done for run in runs], [run.kept for run in runs])
+    return Evidence(unfold(figure, curves), unfold(figure, finals), provenance)
+
+
+def needs(figure: Figure) -> str:
+    """Return what the figure keeps of a repetition, in words that change with it."""
+    columns = figure.curve_columns()
+    if not columns:
+        return "last values"
+    kept_of_500 = " ".join(map(str, figure.kept_rounds(np.arange(1, 501))))
+    return f"last values; curves of {', '.join(columns)} at these of 500 rounds: {kept_of_500}"
+
+
+def derive_committed(figure: Figure, folder: Path) -> Derived:
+    """Return what the committed repetitions of a figure say; of a figure whose source is a formula, the formula.
+
+    Raises
+    ------
+    StoreError
+        When repetitions are damaged, or not those that the manifest lists.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text())
+    runs = list(_runs(figure, folder, manifest)) if figure.source == "runs" else []
+    return derive(figure, runs, _provenances(figure, manifest))
+
+
+def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
+    """Return `long_tables` of a figure's committed repetitions under the first reading.
+
+    Raises
+    ------
+    StoreError
+        When repetitions are damaged, or not those that the manifest lists.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["runs"] = [run for run in manifest["runs"] if READING not in run["labels"]]
+    curves, finals, _ = evidence(figure, list(_runs(figure, folder, manifest)), Provenance())
+    return long_tables(curves, finals)
+
+
+def _runs(figure: Figure, folder: Path, manifest: Mapping[str, Any]) -> Iterator[LabelledKept]:
+    entries = manifest["runs"]
+    in_order = sorted(entries, key=lambda run: READING not in run["labels"])  # of shared runs the first reading's
+    committed = CommittedRepetitions([folder], needs(figure), {run["run_id"]: run["labels"] for run in in_order})
+    for entry in entries:
+        done = sorted(committed.done(entry["run_id"]))[: entry["repetitions"]]
+        if len(done) < entry["repetitions"]:
+            raise StoreError(
+                f"{folder / FILE}: found {len(done)} repetitions of {', '.join(entry['labels'].values())}, "
+                f"expected {entry['repetitions']} as manifest.json says; make the figure again"
+            )
+        kept = [committed.get(entry["run_id"], number) for number in done]
+        yield LabelledKept(entry["labels"], done, [one for one in kept if one])
+
+
+def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Provenance]:
+    """Return what each reading rests on; the manifest says it of the first."""
+    first = Provenance.of_manifest(manifest)
+    scale = figure.scales.get(first.scale)
+    further = first.sequential and ((scale and scale.readings_up_to) or STEP + 1) > STEP
+    runs = [LabelledKept(run["labels"], [], []) for run in manifest["runs"]]
+    provenances: dict[str, Provenance] = {}
+    for name, places in by_reading(figure, runs).items():
+        own = Provenance.of_manifest(
+            {
+                "scale": first.scale,
+                "overrides": manifest.get("overrides"),
+                "runs": [manifest["runs"][i] for i in places],
+            }
+        )
+        provenances[name] = own.model_copy(update={"sequential": further}) if provenances else first
+    return provenances

@@ -1,0 +1,114 @@
+"""Whether every committed table is what its repetitions say: derived again, and compared byte by byte."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.report.figure import Figure
+from runners.config.figures import load_figure
+from runners.gallery import overviews
+from runners.results.aggregate import is_measured
+from runners.results.capture import environment, kind_of_machine
+from runners.results.committed import FILE, machines
+from runners.results.derive import derive_committed
+
+NOISE = 1e-14
+"""Numbers of a table that differ by less come from the last digits of another kind of machine: slopes that are 0."""
+
+
+class Difference(NamedTuple):
+    """A file that is not what is derived: its path below the results, and its first line that differs."""
+
+    file: str
+    line: int
+    committed: str
+    derived: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: committed '{self.committed}', derived '{self.derived}'"
+
+
+class Comparison(NamedTuple):
+    """What was compared of a result: names of files, differences, and the files that no repetition backs."""
+
+    compared: list[str]
+    differences: list[Difference]
+    unbacked: list[str]
+
+
+def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Comparison]:
+    """Derive all tables of committed results again, and compare them.
+
+    Parameters
+    ----------
+    root
+        The folder of results.
+    names
+        The figures.
+    each
+        What calls a function for each result, such as `runners.execute.pool.spread`.
+
+    Raises
+    ------
+    BenchError
+        When repetitions are damaged, or not those that a manifest lists.
+    """
+    folders = [(name, folder) for name in names for folder in sorted((root / name).glob("paper*"))]
+    there = [(name, folder) for name, folder in folders if (folder / "manifest.json").is_file()]
+    return list(each(_compare, [(root, load_figure(name), folder) for name, folder in there]))
+
+
+def compare_overviews(root: Path) -> Comparison:
+    """Derive the overviews of claims and published numbers from the figures' tables, and compare them."""
+    texts = {name: text.encode() for name, text in overviews(root).items()}
+    found = [_difference(name, (root / name), text, exact=True) for name, text in texts.items()]
+    return Comparison(list(texts), [one for one in found if one], [])
+
+
+def _compare(root: Path, figure: Figure, folder: Path) -> Comparison:
+    where = folder.relative_to(root).as_posix()
+    if not is_backed(figure, folder):
+        return Comparison([], [], [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))])
+    derived = derive_committed(figure, folder)
+    files = derived.tables()
+    is_same_machine = machines(folder) == [kind_of_machine(environment())]
+    found = [_difference(f"{where}/{file}", folder / file, text, is_same_machine) for file, text in files.items()]
+    others = {path.name for path in folder.glob("*.csv")} - files.keys()
+    return Comparison(list(files), [one for one in found if one], [f"{where}/{file}" for file in sorted(others)])
+
+
+def is_backed(figure: Figure, folder: Path) -> bool:
+    """Whether tables follow from repetitions, or a formula, and not from measured seconds."""
+    if figure.source == "formula":
+        return True
+    return (folder / FILE).is_file() and not is_measured(figure.column)
+
+
+def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Difference | None:
+    committed = path.read_bytes() if path.is_file() else b""
+    if committed == derived:
+        return None
+    lines = [content.decode(errors="replace").splitlines() for content in (committed, derived)]
+    for number, (ours, theirs) in enumerate(itertools.zip_longest(*lines, fillvalue=""), start=1):
+        if ours != theirs and (exact or not _is_noise(ours, theirs)):
+            cells = list(_cells(ours, theirs))
+            return Difference(name, number, *(cells[0] if cells else (ours, theirs)))
+    return None if not exact else Difference(name, len(lines[0]), "(ends of lines)", "")
+
+
+def _cells(ours: str, theirs: str) -> Iterator[tuple[str, str]]:
+    """Yield the cells of two lines that differ, where the lines have as many."""
+    pairs = list(zip(ours.split(","), theirs.split(","), strict=False))
+    if ours.count(",") == theirs.count(","):
+        yield from ((a, b) for a, b in pairs if a != b)
+
+
+def _is_noise(ours: str, theirs: str) -> bool:
+    cells = list(_cells(ours, theirs))
+    try:
+        return bool(cells) and all(math.isclose(float(a), float(b), rel_tol=0.0, abs_tol=NOISE) for a, b in cells)
+    except ValueError:
+        return False

@@ -1,0 +1,100 @@
+"""What is asked for when a figure is made, and what is known of it when it is drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from bench.report.figure import Figure
+from bench.report.reading import READING
+from runners.config.figures import LabelledRun
+from runners.results.until_decided import STEP, applies_to, with_repetitions
+
+
+class FigurePlan(NamedTuple):
+    """A figure that is asked for.
+
+    Parameters
+    ----------
+    figure
+        Its configuration, as `runners.config.figures.load_figure` returns it.
+    where
+        The folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
+    scale
+        How large.
+    extra
+        Overrides for all its experiments.
+    command
+        The command that makes the figure, for the manifest.
+    is_reference
+        Whether the result is one to be committed: its repetitions are written beside it, and taken from there.
+    until_decided
+        The largest number of repetitions where they are run until the claims are decided; None: as many as the scale
+        says, which also holds for timings and for figures without claims.
+    formats
+        What is written beside the usual files, of `bench.report.saving.EXTRA`.
+    readings
+        Whether all readings are run, or the first alone.
+    """
+
+    figure: Figure
+    where: str
+    scale: str
+    extra: Sequence[str]
+    command: str
+    is_reference: bool = False
+    until_decided: int | None = None
+    formats: Sequence[str] = ()
+    readings: bool = True
+
+    @property
+    def name(self) -> str:
+        """The figure, such as ``cdt/figure2``."""
+        return "/".join(self.where.split("/")[:2])
+
+    @property
+    def most(self) -> int | None:
+        """The largest number of repetitions; None where it is not decided on by looking."""
+        return self.until_decided if applies_to(self.figure) else None
+
+    @property
+    def readings_up_to(self) -> int | None:
+        """The largest number of repetitions under further readings; None: as many as under the first."""
+        scale = self.figure.scales.get(self.scale)
+        return scale.readings_up_to if scale else None
+
+    def is_sequential(self, drawn: Sequence[LabelledRun]) -> bool:
+        """Return whether looks decide how many repetitions there are: not of readings that end at the first look."""
+        further = any(READING in one.labels for one in drawn)
+        return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
+
+    def with_repetitions(self, drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
+        """Return the experiments with other numbers of repetitions, as far as the scale lets readings go."""
+        most = self.readings_up_to or max(numbers)
+        return with_repetitions(
+            drawn, [min(n, most) if READING in one.labels else n for one, n in zip(drawn, numbers, strict=True)]
+        )
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What is known of a figure when it is drawn.
+
+    Parameters
+    ----------
+    complete
+        Whether no repetition failed.
+    claims
+        The verdicts, as `bench.report.claims.check` returns them.
+    folder
+        Where the files are.
+    error
+        Why the figure could not be written; "" if it was.
+    """
+
+    complete: bool
+    claims: pd.DataFrame
+    folder: Path
+    error: str = ""

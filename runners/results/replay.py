@@ -1,0 +1,179 @@
+"""Committed runs beside the same runs of today: which there are, and whether their values are equal."""
+
+import json
+import math
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bench.report.figure import Figure
+from bench.report.provenance import SURROGATE
+from runners.config.experiment import Experiment
+from runners.config.figures import expand, load_figure
+from runners.results.aggregate import Kept
+from runners.results.capture import environment, kind_of_machine
+from runners.results.committed import CommittedRepetitions, machines
+from runners.results.derive import needs
+
+_ENCODER = "bench.algorithms.candidate_generation."
+"""Part of the name of an algorithm whose runs begin with the training of an encoder, 15 to 30 minutes, once."""
+
+_FITTED = "bench.tuners.gp_minimize."
+"""Part of the name of a tuner that optimises a fitted Gaussian process: there the last digits decide what is tried."""
+
+
+class CommittedRun(NamedTuple):
+    """A run of a committed result, with the experiment that stands for it today.
+
+    Parameters
+    ----------
+    result
+        The result, such as ``cdt/figure2/paper``.
+    folder
+        Where it is.
+    figure
+        What the result is of.
+    labels
+        The run's label on each axis.
+    run_id
+        The committed name of the run; that of ``experiment`` differs where code, settings or data have changed.
+    experiment
+        What has these labels today.
+    overrides
+        What to add to ``python -m runners.run`` to run it.
+    same_inputs
+        Whether settings and data are those that were committed.
+    data
+        Fingerprint of the data that it was run on.
+    committed
+        What is kept of its repetitions, by number.
+    seconds
+        Mean seconds of a repetition.
+    commits
+        Commits, one of which has the code that names the run as committed, the likeliest first.
+    same_machine
+        Whether all repetitions were made on this kind of machine.
+    """
+
+    result: str
+    folder: Path
+    figure: Figure
+    labels: dict[str, str]
+    run_id: str
+    experiment: Experiment
+    overrides: list[str]
+    same_inputs: bool
+    data: str | None
+    committed: dict[int, Kept]
+    seconds: float
+    commits: tuple[str, ...]
+    same_machine: bool
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether its data is missing here, so that stand-ins would be run."""
+        return self.experiment.surrogate and self.data != SURROGATE
+
+    @property
+    def name(self) -> str:
+        """The figure, such as ``cdt/figure2``."""
+        return self.result.rpartition("/")[0]
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether code, settings or data are no longer those of the committed repetitions."""
+        return self.run_id != self.experiment.run_id
+
+    @property
+    def follows_last_digits(self) -> bool:
+        """Whether another kind of machine, whose last digits differ, may try other configurations."""
+        tuner = self.experiment.settings.get("tuner") or {}
+        return not self.same_machine and str(tuner.get("_target_")).startswith(_FITTED)
+
+    @property
+    def trains_first(self) -> bool:
+        """Whether it begins with the training of an encoder, unless one is cached."""
+        algorithm = self.experiment.settings.get("algorithm") or {}
+        return str(algorithm.get("_target_")).startswith(_ENCODER)
+
+    def first(self, number: int) -> list[int]:
+        """Return the first of its committed repetitions."""
+        return sorted(self.committed)[:number]
+
+
+def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
+    """Yield the runs of a committed result that are still part of its figure, with the repetitions kept of them.
+
+    Parameters
+    ----------
+    name
+        The figure, such as ``cdt/figure2``.
+    folder
+        The folder of the result.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text())
+    made = json.loads((folder / "environment.json").read_text())
+    figure = load_figure(name)
+    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
+    extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
+    today = {json.dumps(one.labels, sort_keys=True): one for one in expand(figure, manifest["scale"], extra)}
+    ids = {entry["run_id"]: entry["labels"] for entry in manifest["runs"]}
+    repetitions = CommittedRepetitions([folder], needs(figure), ids)
+    same_machine = machines(folder) == [kind_of_machine(environment())]
+    for entry in manifest["runs"]:
+        drawn = today.get(json.dumps(entry["labels"], sort_keys=True))
+        run_id = entry["run_id"]
+        if drawn is None:
+            continue
+        yield CommittedRun(
+            result=f"{name}/{folder.name}",
+            folder=folder,
+            figure=figure,
+            labels=entry["labels"],
+            run_id=run_id,
+            experiment=drawn.run.experiment,
+            overrides=[f"scale={manifest['scale']}", *drawn.overrides, *extra, f"horizon={drawn.run.settings.horizon}"],
+            same_inputs=entry.get("inputs") == drawn.run.experiment.inputs,
+            data=entry["data"],
+            committed={
+                number: kept for number in repetitions.done(run_id) if (kept := repetitions.get(run_id, number))
+            },
+            seconds=made["seconds_per_repetition"].get(run_id, 1.0),
+            commits=tuple(dict.fromkeys([made["git"]["commit"], *(proof["to"] for proof in made.get("carried", []))])),
+            same_machine=same_machine,
+        )
+
+
+def compare(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, int, str]:
+    """Return how many values are equal, how many there are, and the first difference in words.
+
+    Parameters
+    ----------
+    then, now
+        The committed repetition, and the same of today.
+    tolerance
+        The relative difference up to which numbers count as equal.
+    """
+    if then.rounds.tolist() != now.rounds.tolist():
+        return 0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}"
+    pairs: list[tuple[str, float | str, float | str]] = []
+    for name in dict.fromkeys([*then.finals, *now.finals]):
+        pairs.append((name, then.finals.get(name, math.nan), now.finals.get(name, math.nan)))
+    for name, values in then.curves.items():
+        others = now.curves.get(name, np.full(len(values), np.nan))
+        pairs += [
+            (f"{name} at round {round_}", a, b)
+            for round_, a, b in zip(then.rounds.tolist(), values.tolist(), others.tolist(), strict=True)
+        ]
+    unequal = [(name, a, b) for name, a, b in pairs if not _equal(a, b, tolerance)]
+    words = f"{unequal[0][0]}: committed {unequal[0][1]!r}, now {unequal[0][2]!r}" if unequal else ""
+    return len(pairs) - len(unequal), len(pairs), words
+
+
+def _equal(a: float | str, b: float | str, tolerance: float) -> bool:
+    if isinstance(a, str) or isinstance(b, str):
+        return a == b
+    return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance)

@@ -1,0 +1,290 @@
+"""Where results are kept: a folder for each run, a file for each repetition, written whole or not at all."""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import sys
+import time
+import uuid
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.errors import StoreError
+from runners.config.tree import CHECKOUT
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
+    import pyarrow as pa
+
+_RUN_ID = re.compile(r"[0-9a-f]{8,64}")
+_DONE = re.compile(r"rep-(\d{5,9})\.parquet")
+_LEFTOVER_SECONDS = 600.0
+"""Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
+
+
+def results_folder() -> Path:
+    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout that this lies in."""
+    given = os.environ.get("BENCH_RESULTS_DIR")
+    here = Path.cwd()
+    is_inside = CHECKOUT is not None and here.is_relative_to(CHECKOUT)
+    return Path(given).expanduser() if given else (CHECKOUT if CHECKOUT and is_inside else here) / "results"
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, with the folders above it.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be written.
+    """
+    with _disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file as `write_bytes` does."""
+    write_bytes(path, text.encode())
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write a figure's manifest: a line for each of its entries, and for each item of a list."""
+    entries = []
+    for key, value in manifest.items():
+        items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
+        entries.append(f" {json.dumps(key)}: " + (f"[\n  {items}\n ]" if items else json.dumps(value)))
+    write_text(folder / "manifest.json", "{\n" + ",\n".join(entries) + "\n}\n")
+
+
+class Store:
+    """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
+
+    Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has
+    ``rep-00007.parquet``, its trace, byte-identical however it was run, and ``rep-00007.json``: the seconds it took,
+    the environment, and the digest that the trace is checked against whenever it is read. One that failed has
+    ``rep-00007.failed.json`` instead. Two processes may run the same repetition: the later file replaces an equal one.
+
+    Parameters
+    ----------
+    root
+        The folder of results.
+    """
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = Path(root).absolute()
+
+    def folder(self, run_id: str) -> Path:
+        """Return a run's folder.
+
+        Raises
+        ------
+        StoreError
+            When the name is not a hash.
+        """
+        if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id):
+            raise StoreError(f"run: found the name {run_id!r}, expected 8 to 64 hexadecimal digits")
+        return self.root / "raw" / run_id
+
+    def path(self, run_id: str, repetition: int, suffix: str = ".parquet") -> Path:
+        """Return the path of one of a repetition's files."""
+        if isinstance(repetition, bool) or not isinstance(repetition, int | np.integer) or not 0 <= repetition < 10**9:
+            raise StoreError(f"repetition: found {repetition!r}, expected a whole number from 0")
+        return self.folder(run_id) / _name(repetition, suffix)
+
+    def prepare(self, run_id: str, identity: Mapping[str, Any]) -> None:
+        """Make a run's folder, say in it what it holds, and clear away what dead processes left half-written.
+
+        Raises
+        ------
+        StoreError
+            When the folder cannot be written to.
+        """
+        folder = self.folder(run_id)
+        write_text(folder / "settings.json", json.dumps(identity, indent=1, sort_keys=True) + "\n")
+        now = time.time()
+        with _disk(folder):
+            for entry in os.scandir(folder):
+                with suppress(FileNotFoundError):  # another process clears away, too
+                    if entry.name.endswith(".tmp") and now - entry.stat().st_mtime > _LEFTOVER_SECONDS:
+                        os.unlink(entry.path)
+
+    def done(self, run_id: str) -> set[int]:
+        """Return the repetitions that have a result; reading it shows whether it is sound."""
+        folder = self.folder(run_id)
+        try:
+            with os.scandir(folder) as entries:
+                return {int(match[1]) for entry in entries if (match := _DONE.fullmatch(entry.name))}
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be read ({error.strerror}), expected a folder") from None
+
+    def sound(self, run_id: str, repetitions: Collection[int]) -> set[int]:
+        """Return those of some repetitions that have a sound result; damaged ones are named on stderr and deleted.
+
+        Raises
+        ------
+        StoreError
+            When folders or links stand in the place of results.
+        """
+        sound: set[int] = set()
+        damaged: list[Path] = []
+        strange: list[Path] = []
+        for repetition in sorted(self.done(run_id) & set(repetitions)):
+            path = self.path(run_id, repetition)
+            try:
+                self._content(run_id, repetition)
+            except StoreError:
+                (strange if path.is_dir() or path.is_symlink() else damaged).append(path)
+            else:
+                sound.add(repetition)
+        if strange:
+            raise StoreError(
+                f"{self.folder(run_id)}: found folders or links in the place of results, expected files; delete them: "
+                f"{shlex.join(['rm', '-r', *map(str, strange)])}"
+            )
+        if damaged:
+            names = ", ".join(path.name for path in damaged)
+            print(f"{self.folder(run_id)}: damaged results are deleted and run again: {names}", file=sys.stderr)
+        return sound
+
+    def write(self, run_id: str, repetition: int, columns: Mapping[str, np.ndarray], side: Mapping[str, Any]) -> None:
+        """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure.
+
+        Raises
+        ------
+        StoreError
+            When it cannot be written; no half-written file is left under its name.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.table({name: pa.array(values, from_pandas=False) for name, values in columns.items()})
+        sink = pa.BufferOutputStream()
+        pq.write_table(
+            table, sink, compression="zstd", use_dictionary=False, write_statistics=False, store_schema=False
+        )
+        content = sink.getvalue().to_pybytes()
+        side = {**side, "finished": _now(), "sha256": _digest(run_id, repetition, content)}
+        _write(self.path(run_id, repetition, ".json"), json.dumps(side, indent=1, sort_keys=True).encode())
+        _write(self.path(run_id, repetition), content)  # last: it is what says that all is there
+        _remove(self.path(run_id, repetition, ".failed.json"))
+
+    def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
+        """Return a repetition's trace, checked against its digest.
+
+        Raises
+        ------
+        StoreError
+            When it is missing, or is not what was written for this repetition; it is then deleted, if that is
+            possible, so that the next command runs it again.
+        """
+        return self._table(run_id, repetition).to_pandas()
+
+    def last_round(self, run_id: str, repetition: int) -> dict[str, Any]:
+        """Return the values of the last row of a repetition's trace, checked as by `read`, without pandas."""
+        table = self._table(run_id, repetition)
+        return {name: table.column(name)[-1].as_py() for name in table.column_names}
+
+    def _table(self, run_id: str, repetition: int) -> "pa.Table":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(pa.BufferReader(self._content(run_id, repetition))).read()  # read_table imports pandas
+
+    def _content(self, run_id: str, repetition: int) -> bytes:
+        path = self.path(run_id, repetition)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise StoreError(f"{path}: found no such file, expected the result of a repetition") from None
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror}), expected a result") from None
+        if self.read_side(run_id, repetition).get("sha256") != _digest(run_id, repetition, content):
+            if not path.is_symlink():
+                with suppress(OSError):
+                    path.unlink()
+            raise StoreError(
+                f"{path}: found a damaged file, expected the result as it was written; it is deleted, rerun to run "
+                "the repetition again"
+            )
+        return content
+
+    def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
+        """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
+        return _read_json(self.path(run_id, repetition, ".json"))
+
+    def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
+        """Keep how a repetition failed, unless another process has its result."""
+        if self.path(run_id, repetition).is_file():
+            return
+        text = json.dumps({**record, "failed": _now()}, indent=1)
+        _write(self.path(run_id, repetition, ".failed.json"), text.encode())
+
+    def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
+        """Return how a repetition failed when it was last run; empty if it did not."""
+        return _read_json(self.path(run_id, repetition, ".failed.json"))
+
+
+def _digest(run_id: str, repetition: int, content: bytes) -> str:
+    """Return the sha256 of a result and of where it belongs, so that a file under another name does not pass."""
+    return hashlib.sha256(f"{run_id}/{repetition}\n".encode() + content).hexdigest()
+
+
+def _name(repetition: int, suffix: str) -> str:
+    return f"rep-{repetition:05d}{suffix}"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a temporary file beside ``path``, then rename it.
+
+    It is not forced to the disk: a result that a power failure tears does not fit its digest.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
+    with _disk(path):
+        try:
+            with open(temporary, "xb") as file:
+                file.write(content)
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+def _remove(path: Path) -> None:
+    with _disk(path):
+        path.unlink(missing_ok=True)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@contextmanager
+def _disk(path: Path) -> Iterator[None]:
+    """Say in one sentence that something cannot be written."""
+    try:
+        yield
+    except IsADirectoryError:
+        raise StoreError(
+            f"{path}: found a folder, expected a file; delete it: rm -r {shlex.quote(str(path))}"
+        ) from None
+    except OSError as error:
+        raise StoreError(f"{path}: could not be written ({error.strerror}), expected a folder with room") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

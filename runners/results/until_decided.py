@@ -1,0 +1,133 @@
+"""Repetitions until every claim is decided: which experiments of a figure go on, and how far."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from bench.errors import ConfigError
+from bench.report.claims import still_open
+from bench.report.claims.judgement import FIRST_LOOK
+from bench.report.figure import Figure
+from runners.config.figures import LabelledRun
+
+UNTIL_DECIDED = "until_decided"
+MAX_REPETITIONS = 400
+"""The largest number of repetitions by default."""
+STEP = 20
+"""Repetitions before the first look at the verdicts, and between two: nothing is decided by fewer than 10 to 20."""
+
+
+OUT_OF_REACH = 2
+"""From the second look on a case is left open if it seems to need more than this many times the largest number."""
+
+
+class Look(NamedTuple):
+    """What the verdicts ask for.
+
+    Parameters
+    ----------
+    open_cases
+        Number of cases that more repetitions may decide.
+    next
+        The number of repetitions of each experiment at the next look.
+    expected
+        About how many each will have at the end.
+    """
+
+    open_cases: int
+    next: list[int]
+    expected: list[int]
+
+
+def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
+    """Return the largest number of repetitions; None if a number is asked for, and not ``until_decided``.
+
+    Parameters
+    ----------
+    repetitions, max_repetitions
+        The words of the command line; None where they are not given.
+
+    Raises
+    ------
+    ConfigError
+        When a word is none of these, or ``max_repetitions`` is given without ``until_decided``.
+    """
+    if repetitions != UNTIL_DECIDED:
+        if max_repetitions is not None:
+            raise ConfigError(f"max_repetitions: found {max_repetitions}, expected it with repetitions={UNTIL_DECIDED}")
+        if isinstance(repetitions, str) and not repetitions.lstrip("+-").isdigit():
+            raise ConfigError(f"repetitions: found '{repetitions}', expected a whole number or {UNTIL_DECIDED}")
+        return None
+    if max_repetitions is None:
+        return MAX_REPETITIONS
+    text = str(max_repetitions)
+    if not text.isdigit() or not FIRST_LOOK <= int(text) <= 10**6:
+        raise ConfigError(
+            f"max_repetitions: found {max_repetitions}, expected a whole number from {FIRST_LOOK} (fewer decide "
+            "nothing) to 1000000"
+        )
+    return int(text)
+
+
+def applies_to(figure: Figure) -> bool:
+    """Return whether the figure has claims that repetitions of runs can decide."""
+    return figure.source == "runs" and any(claim.get("expect", "differs") for claim in figure.claims)
+
+
+def with_repetitions(drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
+    """Return the experiments with other numbers of repetitions."""
+    return [
+        replace(one, run=replace(one.run, settings=replace(one.run.settings, repetitions=number)))
+        for one, number in zip(drawn, numbers, strict=True)
+    ]
+
+
+def look(
+    figure: Figure,
+    drawn: Sequence[LabelledRun],
+    done: Sequence[Sequence[int]],
+    finals: pd.DataFrame,
+    curves: pd.DataFrame,
+    most: int,
+) -> Look:
+    """Look at the claims, and return which experiments need more repetitions for them.
+
+    All experiments of an open case go on together, from the least number that one of them has, since repetitions are
+    paired. A case with an experiment that has no result at all, since the scale leaves it out or all its repetitions
+    failed, is given up; so is one that is out of reach (`OUT_OF_REACH`), and every case where data stands in for other
+    data, since it says nothing.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    drawn, done
+        Its experiments, each with the number of repetitions that was asked for, and those that have a result.
+    finals, curves
+        Their results.
+    most
+        The largest number of repetitions.
+    """
+    numbers = [one.run.settings.repetitions for one in drawn]
+    following, expected, open_cases = list(numbers), list(numbers), 0
+    is_silent = any(one.run.experiment.surrogate or one.run.experiment.packaged for one in drawn)
+    if is_silent or figure.column not in finals:
+        return Look(0, following, expected)
+    unfolded = figure.get("unfold", {}).get("axis")
+    for labels, needed in still_open(figure, finals, curves).values():
+        wanted = [{axis: label for axis, label in own.items() if label and axis != unfolded} for own in labels]
+        places = [place for place, one in enumerate(drawn) if done[place] and one.labels in wanted]
+        least = min((numbers[place] for place in places), default=most)
+        if least >= most or not all(any(drawn[place].labels == own for place in places) for own in wanted):
+            continue
+        if least > STEP and not needed <= OUT_OF_REACH * most:  # NaN is more than any number
+            continue
+        open_cases += 1
+        step = min(least + STEP, most)
+        end = most if pd.isna(needed) else min(max(int(needed), step), most)
+        for place in places:
+            following[place] = max(following[place], step)
+            expected[place] = max(expected[place], end)
+    return Look(open_cases, following, expected)

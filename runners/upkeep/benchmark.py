@@ -1,0 +1,152 @@
+"""Measure rounds per second: python -m runners.upkeep.benchmark [--rounds 14000] [--repeats 5]
+
+The whole loop is compared with (a) the bare kernels, which only draw the contexts and score the arms, and (b) a plain
+NumPy loop over the arms, as scripts of papers are often written. One process, one thread.
+"""
+
+import argparse
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from bench.algorithms.lints import LinTS, best_sampled
+from bench.algorithms.linucb import LinUCB
+from bench.algorithms.scoring import best_upper_bound
+from bench.envs.synthetic import spread
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.loop import run
+from bench.report.tables import to_markdown
+from bench.seeding import Seeds
+from bench.tasks.contextual_bandit import ContextualBandit
+from bench.tuners.base import Tuner
+from bench.tuners.cdt import CDT
+from bench.tuners.fixed import Fixed
+from bench.tuners.syndicated import Syndicated
+from bench.tuners.tl import TL
+from runners.results.capture import environment
+from runners.results.store import results_folder, write_text
+
+SIZES = ((120, 25), (100, 10), (1000, 20))
+TUNERS: dict[str, type[Tuner]] = {"fixed": Fixed, "tl": TL, "syndicated": Syndicated, "cdt": CDT}
+NOISE_STD = 0.5
+
+
+def whole_loop(algorithm: Any, tuner: Tuner, n_arms: int, dim: int, rounds: int) -> None:
+    """Run the suite's loop."""
+    task = ContextualBandit(SyntheticLinear(dim=dim, n_arms=n_arms, noise_std=NOISE_STD), algorithm)
+    run(task, tuner, rounds=rounds, seeds=Seeds(0))
+
+
+def bare_kernels(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
+    """Draw contexts and score the arms, with a constant inverse (or factor)."""
+    rng = np.random.default_rng(0)
+    memory = np.empty((dim, n_arms))
+    contexts = memory.T
+    matrix, theta, scores = np.eye(dim), rng.random(dim), np.empty(n_arms)
+    work, normal = np.empty((2, n_arms)), np.empty(dim)
+    bound = 1.0 / math.sqrt(dim)
+    for _ in range(rounds):
+        rng.random(out=memory)
+        spread(memory, bound)
+        if isinstance(algorithm, LinUCB):
+            best_upper_bound(contexts, matrix, theta, 1.0, work, scores)
+        else:
+            rng.standard_normal(out=normal)
+            best_sampled(contexts, matrix, theta, 1.0, normal, scores)
+
+
+def plain_numpy(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
+    """Play the same bandit with NumPy, arm by arm."""
+    rng = np.random.default_rng(0)
+    bound = 1.0 / math.sqrt(dim)
+    theta = rng.uniform(-bound, bound, dim)
+    inverse, moment = np.eye(dim), np.zeros(dim)
+    regret = 0.0
+    for _ in range(rounds):
+        contexts = rng.uniform(-bound, bound, (n_arms, dim))
+        means = contexts @ theta
+        theta_hat = inverse @ moment
+        if isinstance(algorithm, LinUCB):
+            scores = [contexts[a] @ theta_hat + math.sqrt(contexts[a] @ inverse @ contexts[a]) for a in range(n_arms)]
+        else:
+            sample = rng.multivariate_normal(theta_hat, inverse, method="cholesky")
+            scores = [contexts[a] @ sample for a in range(n_arms)]
+        arm = int(np.argmax(scores))
+        x = contexts[arm]
+        product = inverse @ x
+        inverse -= np.outer(product, product) / (1.0 + x @ product)
+        moment += (means[arm] + NOISE_STD * rng.standard_normal()) * x
+        regret += means.max() - means[arm]
+
+
+def measure(rounds: int, repeats: int) -> pd.DataFrame:
+    """Time all cases in turn, ``repeats`` times; return medians, in rounds per second, and their ratios."""
+    rows = []
+    for label, algorithm in (("linucb", LinUCB()), ("lints", LinTS())):
+        for n_arms, dim in SIZES:
+            length = max(200, rounds * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else rounds
+            cases: dict[str, Callable[[int], None]] = {
+                name: partial(whole_loop, algorithm, tuner(), n_arms, dim) for name, tuner in TUNERS.items()
+            }
+            cases["bare kernels"] = partial(bare_kernels, algorithm, n_arms, dim)
+            cases["plain NumPy"] = partial(plain_numpy, algorithm, n_arms, dim)
+            rounds_of = dict.fromkeys(cases, length) | {"plain NumPy": length // 10}
+            seconds: dict[str, list[float]] = {case: [] for case in cases}
+            for call in cases.values():
+                call(100)  # compiles
+            for _ in range(repeats):
+                for case, call in cases.items():
+                    start = time.perf_counter()
+                    call(rounds_of[case])
+                    seconds[case].append(time.perf_counter() - start)
+            speed = {case: rounds_of[case] / statistics.median(values) for case, values in seconds.items()}
+            for tuner in TUNERS:
+                rows.append(
+                    {
+                        "algorithm": label,
+                        "arms": n_arms,
+                        "features": dim,
+                        "tuner": tuner,
+                        "rounds per second": round(speed[tuner]),
+                        "bare kernels per second": round(speed["bare kernels"]),
+                        "plain NumPy per second": round(speed["plain NumPy"]),
+                        "time / bare kernels": round(speed["bare kernels"] / speed[tuner], 2),
+                        "speed / plain NumPy": round(speed[tuner] / speed["plain NumPy"], 1),
+                    }
+                )
+            print(
+                pd.DataFrame(rows[-len(TUNERS) :]).to_string(index=False, header=len(rows) == len(TUNERS)), flush=True
+            )
+    return pd.DataFrame(rows)
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print, and write ``results/benchmark/``."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=14_000, help="rounds of a timed run (fewer for 1,000 arms)")
+    parser.add_argument("--repeats", type=int, default=5, help="timed runs of each case; the median is reported")
+    options = parser.parse_args(arguments)
+    with threadpool_limits(1):
+        table = measure(options.rounds, options.repeats)
+    folder = results_folder() / "benchmark"
+    machine = environment()
+    note = (
+        f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms, a tenth for the plain "
+        f"loop), one process, one thread; {machine.get('cpu')}, Python {machine.get('python')}."
+    )
+    write_text(folder / "speed.csv", table.to_csv(index=False, lineterminator="\n"))
+    write_text(folder / "speed.md", to_markdown(table, title="Rounds per second", notes=[note]).removeprefix("#"))
+    print(f"written to {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,309 @@
+"""How often do intervals contain the truth? python -m runners.upkeep.coverage [--draws 400]
+
+Makes 400 repetitions of twelve typical experiments and of two grids, shortened to run in minutes. What all 400 give
+counts as the truth; n of them are drawn again and again, with replacement, and the intervals that contain it are
+counted. Writes ``coverage.csv`` and ``decided.csv`` to ``results/coverage/``.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import hydra
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from bench.critical import fixed
+from bench.report.claims.quantities import BestValue, Extreme, RatioOfMeans
+from bench.report.claims.slope import slope_weights
+from bench.report.tables import to_csv
+from runners.config.compose import from_overrides
+from runners.config.tree import CONF
+from runners.execute.fanout import run_all
+from runners.results.store import Store, results_folder, write_text
+
+Array = npt.NDArray[np.float64]
+REPETITIONS = 400
+SIZES = (5, 10, 20, 50)
+RESAMPLES = 399
+ERROR = 0.025  # to each side
+RARE = ("two arms", "off-policy learning")
+"""Experiments where a few repetitions in a hundred make the mean: a wrong arm kept, a bad policy learnt."""
+CONSTANT = 30.0  # added to the best candidate's regret, where bounds are measured
+_ARMS = ["paper=habo", "algorithm=none", "horizon=2000"]
+_GRID = [
+    "paper=syndicated", "env=synthetic_linear", "env.dim=5", "env.n_arms=100", "env.mean=raw", "env.features=changing",
+    "algorithm.tune=[exploration_rate]", "horizon=500",
+]  # fmt: skip
+RATES = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5]
+EXPERIMENTS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
+    "LinUCB": (
+        ["paper=syndicated", "env=synthetic_linear", "algorithm=linucb", "horizon=2000"],
+        {"Theory": ["tuner=theory"], "OP": ["tuner=op"], "TL": ["tuner=tl"]},
+    ),
+    "LinTS": (
+        ["paper=syndicated", "env=synthetic_linear", "algorithm=lints", "horizon=2000"],
+        {"Theory": ["tuner=theory"], "OP": ["tuner=op"], "TL": ["tuner=tl"]},
+    ),
+    "UCB-GLM": (
+        ["paper=syndicated", "env=synthetic_logistic", "algorithm=ucb_glm", "horizon=500"],
+        {"OP": ["tuner=op"], "TL": ["tuner=tl"]},
+    ),
+    "LinUCB, 25 dimensions": (
+        ["paper=cdt", "env=synthetic_linear", "algorithm=linucb", "horizon=2000"],
+        {"Theory": ["tuner=theory"], "OP": ["tuner=op"], "CDT": ["tuner=cdt"]},
+    ),
+    "SGD-TS": (
+        ["paper=cdt", "env=synthetic_logistic", "algorithm=sgd_ts", "horizon=2000"],
+        {"Theory": ["tuner=theory"], "OP": ["tuner=op"], "CDT": ["tuner=cdt"]},
+    ),
+    "five arms": (
+        [*_ARMS, "env=gaussian_arms"],
+        {"UCB1": ["tuner=ucb1"], "EXP3": ["tuner=exp3"], "ETC": ["tuner=etc", "tuner.pulls_per_arm=40"]},
+    ),
+    "two arms": (
+        [*_ARMS, "env=gaussian_arms", "env.means=[0.5,0.3]", "env.variance=1.0"],
+        {"ETC": ["tuner=etc", "tuner.pulls_per_arm=100"], "UCB(delta)": ["tuner=ucb_delta"],
+         "UCB(0.1)": ["tuner=ucb_delta", "tuner.delta=0.1"]},
+    ),
+    "adversary": (
+        [*_ARMS, "env=adversarial_arms", "env.adversary=adaptive"],
+        {"UCB1": ["tuner=ucb1"], "EXP3": ["tuner=exp3"]},
+    ),
+    "triangle": (
+        ["paper=cdt", "env=switching_triangle", "algorithm=none", "horizon=9000"],
+        {"Zooming": ["tuner=zooming"], "Zooming TS-R": ["tuner=zooming_ts", "tuner.epoch_length=2400"],
+         "Oracle": ["tuner=zooming_oracle"]},
+    ),
+    "Lipschitz": (
+        ["paper=online_hpo", "env=piecewise_lipschitz", "algorithm=none"],
+        {f"{tuner}, {rounds}": [f"tuner={tuner}", "tuner.weights=hard", f"horizon={rounds}"]
+         for tuner in ("sd2me", "ad2me") for rounds in (500, 1000, 2000)},
+    ),
+    "Bernoulli arms": (
+        [*_ARMS, "env=bernoulli_arms", "env.means=[0.05,0.1,0.15]"],
+        {"UCB1": ["tuner=ucb1"], "EXP3": ["tuner=exp3"], "TL": ["tuner=tl"]},
+    ),
+    "off-policy learning": (
+        ["paper=opl_hpo", "env=synthetic_logged", "algorithm=softmax_policy", "env.n_test=5000", "env.beta0=20",
+         "horizon=4"],
+        {"Baseline": ["tuner=tpe"],
+         "CIR-HPO": ["tuner=tpe", "task.objective=lower_bound", "task.imitation=true"]},
+    ),
+    "LinUCB, grid": (
+        [*_GRID, "algorithm=linucb"],
+        {str(rate): ["tuner=fixed", f"+tuner.configuration.exploration_rate={rate}"] for rate in RATES},
+    ),
+    "LinTS, grid": (
+        [*_GRID, "algorithm=lints"],
+        {str(rate): ["tuner=fixed", f"+tuner.configuration.exploration_rate={rate}"] for rate in RATES},
+    ),
+}  # fmt: skip
+"""Name -> common overrides, and those of each method."""
+
+
+Linear = Callable[[Array], tuple[Array, Array]]
+"""Samples (..., n, columns) -> estimate (...) and the influence of each repetition on it (..., n)."""
+Finals = dict[str, dict[str, dict[str, Array]]]
+
+
+class Item(NamedTuple):
+    """A statistic of an experiment's repetitions, shape (repetitions, columns)."""
+
+    kind: str
+    name: str
+    linear: Linear
+    values: Array
+
+
+def final_values() -> Finals:
+    """Run what is missing; return experiment -> method -> column -> the last value of each repetition."""
+    store = Store(results_folder())
+    labels, runs = [], []
+    with hydra.initialize_config_dir(CONF, version_base="1.3"):
+        for name, (common, methods) in EXPERIMENTS.items():
+            for method, overrides in methods.items():
+                labels.append((name, method))
+                runs.append(from_overrides([*common, *overrides]))
+    summary = run_all([(run.experiment, REPETITIONS) for run in runs], store, jobs=1)
+    found: Finals = {}
+    for (name, method), run, result in zip(labels, runs, summary.results, strict=True):
+        if len(result.done) < REPETITIONS:
+            raise SystemExit(f"{name}, {method}: {len(result.failed)} repetitions failed")
+        last = [store.read(run.experiment.run_id, repetition).iloc[-1] for repetition in range(REPETITIONS)]
+        columns = [c for c in ("regret", "random_regret", "relative_true_value") if c in last[0]]
+        values = {c: np.array([float(row[c]) for row in last]) for c in columns}
+        values["final"] = values["regret"] if "regret" in values else values["relative_true_value"]
+        found.setdefault(name, {})[method] = values
+    return found
+
+
+def mean(values: Array) -> tuple[Array, Array]:
+    """Return the mean of the one column."""
+    middle = values[..., 0].mean(axis=-1)
+    return middle, values[..., 0] - middle[..., None]
+
+
+def log_ratio(values: Array) -> tuple[Array, Array]:
+    """Return the logarithm of the ratio of two means."""
+    middle = values.mean(axis=-2)
+    shares = values / middle[..., None, :]
+    return np.log(middle[..., 0] / middle[..., 1]), shares[..., 0] - shares[..., 1]
+
+
+def log_spread(values: Array) -> tuple[Array, Array]:
+    """Return the logarithm of the ratio of two standard deviations."""
+    squares = (values - values.mean(axis=-2, keepdims=True)) ** 2
+    variances = squares.mean(axis=-2)
+    shares = squares / variances[..., None, :]
+    return np.log(variances[..., 0] / variances[..., 1]) / 2, (shares[..., 0] - shares[..., 1]) / 2
+
+
+def log_slope(values: Array) -> tuple[Array, Array]:
+    """Return the slope of ln(mean) over horizons that double from column to column."""
+    middle, weights = values.mean(axis=-2), slope_weights(np.arange(values.shape[-1]) * np.log(2.0))
+    return np.log(middle) @ weights, (values / middle[..., None, :] - 1.0) @ weights
+
+
+def items(finals: Finals) -> Iterator[Item]:
+    """Yield what is measured."""
+    for name, methods in finals.items():
+        if name.endswith("grid"):
+            continue
+        for method, columns in methods.items():
+            yield Item("mean", f"{name}: {method}", mean, columns["final"][:, None])
+        pairs = list(combinations(methods, 2))
+        if name == "Lipschitz":
+            pairs = [(a, b) for a, b in pairs if a.split(", ")[1] == b.split(", ")[1]]
+            for tuner in ("sd2me", "ad2me"):
+                table = [methods[f"{tuner}, {rounds}"]["final"] for rounds in (500, 1000, 2000)]
+                yield Item("slope", f"{name}: {tuner}", log_slope, np.stack(table, axis=1))
+        for a, b in pairs:
+            left, right = methods[a]["final"], methods[b]["final"]
+            both, pair = np.stack([left, right], axis=1), f"{name}: {a}, {b}"
+            yield Item("difference", pair, mean, (left - right)[:, None])
+            yield Item("ratio", pair, log_ratio, both)
+            yield Item("spread", pair, log_spread, both)
+            if "random_regret" in methods[a]:
+                random_left, random_right = methods[a]["random_regret"], methods[b]["random_regret"]
+                yield Item("difference over random", pair, mean, (left / random_left - right / random_right)[:, None])
+                if (both > 0).all():
+                    yield Item("mean log ratio", pair, mean, np.log(left / right)[:, None])
+
+
+def intervals(item: Item, samples: Array, rng: np.random.Generator) -> dict[str, tuple[Array, Array]]:
+    """Return low and high of each method for samples (draws, n, columns)."""
+    draws, n, _ = samples.shape
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate, influence = item.linear(samples)
+        error, reach = standard_error(influence), fixed(n, ERROR)
+        rows = rng.integers(0, n, size=(RESAMPLES, n))
+        resampled, t = np.empty((2, draws, RESAMPLES))
+        for draw in range(draws):
+            resampled[draw], own = item.linear(samples[draw][rows])
+            t[draw] = (resampled[draw] - estimate[draw]) / standard_error(own)
+    resampled[~np.isfinite(resampled)], t[~np.isfinite(t)] = np.nan, np.nan
+    found = {
+        "Student's t": (estimate - reach * error, estimate + reach * error),
+        "percentile": tuple(np.nanquantile(resampled, [ERROR, 1 - ERROR], axis=1)),
+        "BCa": _accelerated(estimate, influence, resampled),
+    }
+    low, high = np.nanquantile(t, [ERROR, 1 - ERROR], axis=1)
+    found["studentised"] = estimate - high * error, estimate - low * error
+    if item.kind == "ratio":
+        fieller = [RatioOfMeans(*sample.T).ends(ERROR, fixed, n) for sample in samples]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found["Fieller"] = tuple(np.log(np.maximum(np.array(fieller).T, 0.0)))
+    if item.kind == "spread":
+        without = np.array([[j for j in range(n) if j != i] for i in range(n)])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left_out = item.linear(samples[:, without, :])[0]
+            error = standard_error((n - 1) * (left_out - left_out.mean(axis=1, keepdims=True)))
+        found["jackknife"] = estimate - reach * error, estimate + reach * error
+    return found
+
+
+def _accelerated(estimate: Array, influence: Array, resampled: Array) -> tuple[Array, Array]:
+    """Return the bias-corrected and accelerated interval (Efron 1987)."""
+    below = (resampled < estimate[:, None]).mean(axis=1) + (resampled == estimate[:, None]).mean(axis=1) / 2
+    bias = stats.norm.ppf(np.clip(below, 0.5 / RESAMPLES, 1 - 0.5 / RESAMPLES))
+    acceleration = (influence**3).sum(axis=1) / np.maximum(6 * (influence**2).sum(axis=1) ** 1.5, 1e-300)
+    ordered, ends = np.sort(resampled, axis=1), []
+    for normal in stats.norm.ppf([ERROR, 1 - ERROR]):
+        share = stats.norm.cdf(bias + (bias + normal) / (1 - acceleration * (bias + normal)))
+        ends.append(ordered[np.arange(len(share)), np.clip((share * RESAMPLES).astype(int), 0, RESAMPLES - 1)])
+    return ends[0], ends[1]
+
+
+def standard_error(influence: Array) -> Array:
+    """Return the standard error that influences (..., n) give."""
+    n = influence.shape[-1]
+    return np.asarray(np.sqrt((influence**2).sum(axis=-1) / (n - 1) / n))
+
+
+def grids(finals: Finals, draws: int) -> Iterator[tuple[str, str, int, str, float]]:
+    """Yield the coverages of the best grid value, and of a bound: the best candidate's regret plus a constant."""
+    grid = np.array(RATES, dtype=float)
+    for name in (name for name in finals if name.endswith("grid")):
+        values = np.stack([columns["final"] for columns in finals[name].values()], axis=1)
+        means = values.mean(axis=0)
+        best, ratio = grid[means.argmin()], means[1] / (means.min() + CONSTANT)
+        for n in SIZES:
+            rng, hits = np.random.default_rng(n), np.zeros((2, 2))
+            for _ in range(draws):
+                sample = values[rng.integers(0, len(values), n)]
+                again = sample[rng.integers(0, n, (RESAMPLES, n))].mean(axis=1)
+                bound = Extreme([[RatioOfMeans(sample[:, 1], own + CONSTANT) for own in sample.T]], "max", "max")
+                of_bound = again[:, 1] / (again.min(axis=1) + CONSTANT)
+                for i, (truth, old, new) in enumerate(
+                    [(best, grid[again.argmin(axis=1)], BestValue(grid, sample)), (ratio, of_bound, bound)]
+                ):
+                    for j, (low, high) in enumerate([np.quantile(old, [ERROR, 1 - ERROR]), new.ends(ERROR, fixed, n)]):
+                        hits[i, j] += low <= truth <= high
+            for kind, row in zip(("best on grid", "bound"), hits / draws, strict=True):
+                for method, share in zip(("percentile", "each at its share of the error"), row, strict=True):
+                    yield kind, name, n, method, float(share)
+
+
+def main() -> int:
+    """Measure and write both tables; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=400, help="samples per statistic and size")
+    draws = parser.parse_args().draws
+    finals = final_values()
+    rows, decided = [], []
+    for item in items(finals):
+        if not np.ptp(item.values, axis=0).all():  # a tuner that never varies has no spread
+            continue
+        truth = float(item.linear(item.values[None])[0][0])
+        for n in SIZES:
+            rng = np.random.default_rng(n)
+            samples = item.values[rng.integers(0, len(item.values), (draws, n))]
+            for method, (low, high) in intervals(item, samples, rng).items():
+                rows.append((item.kind, item.name, n, method, float(((low <= truth) & (truth <= high)).mean())))
+                if method == "Student's t":
+                    right = (low > 0) if truth > 0 else (high < 0)
+                    wrong = (high < 0) if truth > 0 else (low > 0)
+                    decided.append((item.kind, item.name, n, truth, float(right.mean()), float(wrong.mean())))
+    rows += grids(finals, draws)
+    coverage = pd.DataFrame(rows, columns=["kind", "of", "n", "method", "coverage"])
+    is_rare = coverage["of"].str.startswith(RARE)
+    coverage.insert(1, "experiments", np.where(is_rare, "rare large losses", "others"))
+    groups = coverage.groupby(["kind", "experiments", "method", "n"])["coverage"]
+    table = groups.agg(statistics="count", mean="mean", median="median", lowest="min").reset_index()
+    columns = ["kind", "of", "n", "value", "decided rightly", "decided wrongly"]
+    folder = results_folder() / "coverage"
+    write_text(folder / "coverage.csv", to_csv(table))
+    compared = pd.DataFrame(decided, columns=columns)
+    compared = compared[compared["kind"].isin(["difference", "difference over random", "mean log ratio"])]
+    write_text(folder / "decided.csv", to_csv(compared[compared["n"].isin([10, 20])]))
+    print((100 * table.pivot(index=["kind", "experiments", "method"], columns="n", values="mean")).round(1).to_string())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

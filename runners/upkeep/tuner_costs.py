@@ -1,0 +1,101 @@
+"""Measure what tuners cost in a round: python -m runners.upkeep.tuner_costs [--limit 30] [tuner ...]
+
+`ask` and `tell` alone, on a moving triangle with eleven candidates (Hedge, which needs the rewards of all arms, on five
+arms), without what a task spends on what a tuner wishes to know. Processor time of one process, one thread; the
+environment's share is measured beside it and taken off. A run that reaches the limit is given up, and has no number.
+"""
+
+import argparse
+import sys
+import time
+
+import hydra
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from bench.report.tables import to_markdown
+from bench.seeding import Seeds
+from runners.config.compose import from_overrides
+from runners.config.experiment import build
+from runners.config.tree import CONF, suite_choices
+from runners.results.capture import environment
+from runners.results.store import results_folder, write_text
+
+REPEATS = {10_000: 3, 1_000_000: 1}
+"""Rounds -> how often; the least counts."""
+NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory"}
+_BLOCK = 20
+
+
+def seconds(name: str, rounds: int, limit: float) -> tuple[float, int]:
+    """Return the seconds of a run, and how many of its rounds were played until ``limit`` seconds had passed."""
+    env, other_play = ("gaussian_arms", {"arm": 0}) if name == "hedge" else ("switching_triangle", {"x": 0.5})
+    settings = from_overrides([f"env={env}", f"tuner={name}", f"horizon={rounds}"]).experiment.settings
+    seeds = Seeds(0)
+    (task, tuner), (other, _) = build(settings), build(settings)
+    tuner.start(task.start(rounds, seeds), seeds.child("tuner"))
+    other.start(rounds, seeds)
+    spent, played = 0.0, 0
+    while played < rounds and spent < limit:
+        length = min(_BLOCK, rounds - played)
+        begin = time.process_time()
+        for _ in range(length):
+            outcome = task.play(tuner.ask())
+            assert outcome is not None
+            tuner.tell(outcome.reward, outcome)
+        middle = time.process_time()
+        for _ in range(length):
+            other.play(other_play)
+        spent += 2.0 * middle - begin - time.process_time()
+        played += length
+    return max(spent, 0.0), played
+
+
+def costs(names: list[str], limit: float) -> pd.DataFrame:
+    """Return microseconds per round of every tuner: ``tuner``, a column for each number of rounds, and ``note``."""
+    rows = []
+    for name in names:
+        row: dict[str, str | float] = {"tuner": name, "note": NO_NUMBER.get(name, "")}
+        rows.append(row)
+        if name in NO_NUMBER:
+            continue
+        seconds(name, 200, limit)  # compiles
+        for rounds, repeats in REPEATS.items():
+            measured = []
+            for _ in range(repeats):
+                spent, played = seconds(name, rounds, limit)
+                if played < rounds:
+                    row["note"] = f"{rounds:,} rounds: given up after {played:,}, at {limit:g} s"
+                    break
+                measured.append(spent)
+            if len(measured) < repeats:
+                break
+            row[f"us at {rounds}"] = round(1e6 * min(measured) / rounds, 1)
+        print(" ".join(f"{key}: {value}" for key, value in row.items() if value != ""), flush=True)
+    columns = ["tuner", *(f"us at {rounds}" for rounds in REPEATS), "note"]
+    return pd.DataFrame(rows).reindex(columns=columns)
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print, and write ``results/benchmark/tuners.csv``."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tuner", nargs="*", help="names, as in tuner=...; default: all")
+    parser.add_argument("--limit", type=float, default=30.0, help="seconds after which a run is given up")
+    options = parser.parse_args(arguments)
+    names = options.tuner or [name for name in suite_choices("tuner") if NO_NUMBER.get(name, "?")]
+    with hydra.initialize_config_dir(CONF, version_base="1.3"), threadpool_limits(1):
+        table = costs(names, options.limit)
+    machine = environment()
+    note = (
+        "Microseconds of ask and tell in a round, processor time of one process and one thread: the least of three "
+        f"runs at 10,000 rounds, one run at 1,000,000; {machine.get('cpu')}, Python {machine.get('python')}."
+    )
+    folder = results_folder() / "benchmark"
+    write_text(folder / "tuners.csv", table.to_csv(index=False, lineterminator="\n"))
+    write_text(folder / "tuners.md", to_markdown(table, title="Cost of tuners", notes=[note]).removeprefix("#"))
+    print(f"written to {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
