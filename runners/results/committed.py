@@ -155,24 +155,24 @@ def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> 
     numbers_of = table.column("repetition").to_numpy()
     values = {name: table.column(name) for name in table.column_names if name not in _KEYS}
     numbers = {name: values[name].to_numpy() for name in curves}
-    there = {name: values[name].is_valid().to_numpy() for name in values}
+    there = {name: values[name].is_valid().to_numpy() for name in curves}
     seconds = _seconds(folder, wanted)
     rounds = table.column("round").to_numpy()
     changes = (np.diff(run_ids.indices.to_numpy(), prepend=-1) != 0) | (np.diff(numbers_of, prepend=-1) != 0)
     starts = np.flatnonzero(changes).tolist()
-    ends = [*starts[1:], len(table)]
-    lasts = {name: values[name].take(pa.array(np.array(ends) - 1)).to_pylist() for name in values} if starts else {}
+    ends = np.array([*starts[1:], len(table)], dtype=np.intp)
+    lasts = {name: column.take(pa.array(ends - 1)).to_pylist() for name, column in values.items()} if starts else {}
+    for name, last in lasts.items():
+        if pa.types.is_string(values[name].type):  # a setting without a value, among words
+            lasts[name] = [math.nan if value is None else value for value in last]
+    names = run_ids.take(pa.array(starts, pa.int64())).to_pylist()
     found = {}
-    for place, (start, end) in enumerate(zip(starts, ends, strict=False)):
-        key = run_ids[start].as_py(), int(numbers_of[start])
-        if key[0] in wanted:
-            own = {name: numbers[name][start:end] for name in curves if there[name][start]}
-            finals = {
-                name: last[place] if there[name][end - 1] else math.nan  # a setting without a value, among words
-                for name, last in lasts.items()
-                if there[name][end - 1] or pa.types.is_string(values[name].type)
-            }
-            found[key] = Kept(rounds[start:end], own, finals, seconds.get(key, {}))
+    for place, (name, start, end) in enumerate(zip(names, starts, ends.tolist(), strict=False)):
+        key = name, int(numbers_of[start])
+        if name in wanted:
+            drawn = {curve: numbers[curve][start:end] for curve in curves if there[curve][start]}
+            finals = {final: last[place] for final, last in lasts.items() if last[place] is not None}
+            found[key] = Kept(rounds[start:end], drawn, finals, seconds.get(key, {}))
     return found
 
 
