@@ -1,12 +1,13 @@
 """Whatever goes wrong around a run ends in one clear sentence, and what is finished is kept."""
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -182,12 +183,8 @@ def test_stopped_from_outside_it_says_how_to_go_on(tmp_path, trouble, experiment
     (commands.cwd / "trouble_tuner.py").write_text(TUNER)
     words = ["env=switching_triangle", "algorithm=none", "tuner=custom", "tuner._target_=trouble_tuner.Trouble", *words]
     child = commands.popen("run", *words, "horizon=300", "repetitions=6", TROUBLE="sleep 100")
-    end = time.monotonic() + 100
     least = 2 if "jobs=1" in words else 5  # all but the one that sleeps
-    while len(parquet(commands.results)) < least:
-        assert time.monotonic() < end, "it took too long"
-        assert child.poll() is None, child.communicate()
-        time.sleep(0.05)
+    until(lambda: len(parquet(commands.results)) >= least)
     start = time.monotonic()
     if kind == signal.SIGINT:
         os.killpg(child.pid, kind)  # as a terminal does
@@ -254,6 +251,45 @@ def test_a_dask_scheduler_that_dies_is_named_and_one_without_workers(tmp_path, t
         with pytest.raises(ConfigError, match=r"^runner\.scheduler: found no workers at .*, expected at least one"):
             run_all([(experiment, 4)], store, jobs=2, runner=runner)
     assert store.done(experiment.run_id) == set()
+
+
+def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path, trouble):
+    pytest.importorskip("distributed", reason="dask is not installed")
+    commands = Commands(tmp_path)
+    (commands.cwd / "trouble_tuner.py").write_text(TUNER)
+    address_file = tmp_path / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    python = [sys.executable, "-m"]
+    words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address_file)]
+    scheduler = subprocess.Popen([*python, "distributed.cli.dask_scheduler", *words], **quiet)
+    until(address_file.is_file)
+    environ = {**os.environ, "PYTHONPATH": f"{ROOT}:{commands.cwd}", "TROUBLE": "sleep 100"}
+    words = ["--scheduler-file", str(address_file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard"]
+    worker = subprocess.Popen([*python, "distributed.cli.dask_worker", *words], env=environ, **quiet)
+    try:
+        address = json.loads(address_file.read_text())["address"]
+        child = commands.popen(
+            "run", "env=switching_triangle", "algorithm=none", "tuner=trouble_tuner.Trouble", "horizon=300",
+            "repetitions=6", "runner=dask", f"runner.scheduler={address}",
+        )  # fmt: skip
+        until(lambda: len(parquet(commands.results)) == 5)  # all but the one that sleeps
+        os.killpg(scheduler.pid, signal.SIGKILL)
+        _, err = child.communicate(timeout=100)
+    finally:
+        for process in (scheduler, worker):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    sentence = f"error: runner.scheduler: found that '{address}' does not respond any more, expected a running dask"
+    assert (child.returncode, err.startswith(sentence), len(err.splitlines())) == (1, True, 1), err
+    assert len(parquet(commands.results)) == 5
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what another process does."""
+    end = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.05)
 
 
 def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experiment, capsys):
