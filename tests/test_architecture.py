@@ -1,0 +1,52 @@
+"""docs/architecture.md: its rooms are those of the code, and imports go where its arrows lead."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "architecture.md").read_text()
+ROOMS = {
+    where: name for name, where in re.findall(r"^\| (\w+) \| `((?:bench|runners)/[\w/.]*)` \|", PAGE, re.MULTILINE)
+}
+ARROWS = set(re.findall(r"^  (\w+) --> (\w+)$", PAGE, re.MULTILINE))
+
+
+def room(path: str) -> str:
+    """Return the room of a file or of an imported module: that of the longest path that it begins with."""
+    return ROOMS[max((where for where in ROOMS if path.startswith(where)), key=len)]
+
+
+def imports() -> dict[tuple[str, str], str]:
+    """Return which room imports from which other, with an example of each."""
+    pairs = {}
+    for file in (path for folder in ("bench", "runners") for path in sorted((ROOT / folder).rglob("*.py"))):
+        here = file.relative_to(ROOT).as_posix()
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [node.module] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                if str(name).partition(".")[0] in ("bench", "runners"):
+                    there = f"{str(name).replace('.', '/')}.py"
+                    there = there if (ROOT / there).is_file() else f"{there[:-3]}/"
+                    pairs[room(here), room(there)] = f"{here} imports {name}"
+    return {pair: example for pair, example in pairs.items() if pair[0] != pair[1]}
+
+
+def below(name: str) -> set[str]:
+    """Return the rooms that arrows lead to, by any number of steps."""
+    nearest = {there for here, there in ARROWS if here == name}
+    return nearest.union(*map(below, nearest))
+
+
+def test_imports_go_where_the_arrows_of_the_drawing_lead():
+    assert not [example for (here, there), example in imports().items() if there not in below(here)]
+
+
+def test_the_drawing_has_the_rooms_of_the_table_and_no_circle():
+    assert {name for arrow in ARROWS for name in arrow} == set(ROOMS.values())
+    assert not [name for name in ROOMS.values() if name in below(name)]
+
+
+def test_every_arrow_is_an_import():
+    assert imports().keys() >= ARROWS
