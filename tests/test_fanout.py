@@ -326,7 +326,7 @@ def test_a_repetition_that_kills_its_process_fails_alone(tmp_path, experiment, m
     result = run_all([(experiment, 6)], store, jobs=2).results[0]
     assert result.done == {0, 1, 3, 4, 5}
     assert list(result.failed) == [2]
-    assert result.failed[2].startswith("found that its worker died twice (TerminatedWorkerError)")
+    assert result.failed[2].startswith("its worker died twice (TerminatedWorkerError)")
     assert leftovers(store, experiment) == []
 
 

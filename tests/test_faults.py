@@ -222,7 +222,7 @@ def test_a_repetition_that_kills_its_worker_twice_fails_alone(tmp_path, trouble,
     store = Store(tmp_path / "results")
     result = run_all([(experiment, 5)], store, jobs=2, runner=Runner(backend)).results[0]
     assert (result.done, list(result.failed)) == ({0, 1, 3, 4}, [2])
-    assert result.failed[2].startswith("found that its worker died twice (")
+    assert result.failed[2].startswith("its worker died twice (")
     assert store.failure(experiment.run_id, 2)["error"] == result.failed[2]
 
 

@@ -365,8 +365,8 @@ WRONG: dict[str, tuple[str, ...]] = {
     "repetitions=until_decided max_repetitions=0": ("max_repetitions: found 0", "from 10"),
     "repetitions=until_decided max_repetitions=x": ("max_repetitions: found x", "from 10"),
     "repetitions=until_decided max_repetitions=-20": ("max_repetitions: found -20", "from 10"),
-    "max_repetitions=100": ("max_repetitions: found 100, expected it with repetitions=until_decided",),
-    "max_repetitions=100 repetitions=20": ("max_repetitions: found 100, expected it with repetitions=until_decided",),
+    "max_repetitions=100": ("max_repetitions=100 requires repetitions=until_decided",),
+    "max_repetitions=100 repetitions=20": ("max_repetitions=100 requires repetitions=until_decided",),
 }
 
 

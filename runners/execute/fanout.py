@@ -294,7 +294,7 @@ def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float 
             trace = play(experiment, repetition)
         columns = trace.columns()
         if not columns:
-            raise TaskError("found no round at all before the log's end, expected at least one")
+            raise TaskError("the log ended before the first accepted round")
     except (Exception, SystemExit) as error:
         return _failed(store, experiment, repetition, error, traceback.format_exc())
     seconds = time.perf_counter() - start

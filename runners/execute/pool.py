@@ -101,10 +101,7 @@ class Workers:
 
 
 def _died_twice(death: BaseException) -> WorkerDiedError:
-    error = WorkerDiedError(
-        f"found that its worker died twice ({type(death).__name__}), for instance for lack of memory, expected it to "
-        "finish"
-    )
+    error = WorkerDiedError(f"its worker died twice ({type(death).__name__}), for instance for lack of memory")
     error.__cause__ = death
     return error
 

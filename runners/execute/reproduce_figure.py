@@ -207,7 +207,7 @@ class _Runs:
         for work in [work for work in self._open if key in work.waiting]:
             work.waiting.remove(key)
             work.new += is_new
-            is_new = False  # of several figures the first counts it
+            is_new = False  # counted for the first figure only
             if answer.status == "failed":
                 work.failed[key] = answer.error
             self._go_on(work)

@@ -127,7 +127,7 @@ def _once(experiment: Experiment) -> dict[str, float]:
     trace = play(experiment, 0)
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
     if not trace.round:
-        raise TaskError("found no round at all before the log's end, expected at least one")
+        raise TaskError("the log ended before the first accepted round")
     return {"seconds": seconds, "cpu_seconds": cpu_seconds, "rounds": trace.round}
 
 
@@ -149,7 +149,7 @@ def _tuner_once(experiment: Experiment) -> dict[str, float]:
     tuner.start, tuner.tell = recording_start, recording_tell  # type: ignore[method-assign]
     run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], 0))
     if not told:
-        raise TaskError("found no round at all before the log's end, expected at least one")
+        raise TaskError("the log ended before the first accepted round")
     start(*started[0])
     ask = tuner.ask
     gc.collect()

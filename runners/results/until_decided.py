@@ -56,7 +56,7 @@ def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
     """
     if repetitions != UNTIL_DECIDED:
         if max_repetitions is not None:
-            raise ConfigError(f"max_repetitions: found {max_repetitions}, expected it with repetitions={UNTIL_DECIDED}")
+            raise ConfigError(f"max_repetitions={max_repetitions} requires repetitions={UNTIL_DECIDED}")
         if isinstance(repetitions, str) and not repetitions.lstrip("+-").isdigit():
             raise ConfigError(f"repetitions: found '{repetitions}', expected a whole number or {UNTIL_DECIDED}")
         return None
@@ -97,7 +97,7 @@ def look(
     All experiments of an open case go on together, from the least number that one of them has, since repetitions are
     paired. A case with an experiment that has no result at all, since the scale leaves it out or all its repetitions
     failed, is given up; so is one that is out of reach (`OUT_OF_REACH`), and every case where data stands in for other
-    data, since it says nothing.
+    data, since it is no evidence.
 
     Parameters
     ----------
