@@ -33,7 +33,6 @@ from bench.data import (
     yahoo_r6a,
 )
 from bench.data.ali_log import AD_FEATURES, USER_FEATURES, AdLog
-from bench.data.cache import Cache
 from bench.data.ratings import Ratings
 from bench.data.tabular import MISSING, Table
 from bench.data.yahoo_log import ClickLog
@@ -544,27 +543,6 @@ def test_a_damaged_cache_is_noticed(name: str, tmp_path: Path, monkeypatch: pyte
         kept.write_bytes(mutant.content)
         reader.forget()
         if wrong := tried(lambda: None if same(reader.load(), expected) else pytest.fail("other numbers")):
-            failures.append(f"mutation {number} ({', '.join(mutant.kinds)}): {wrong}")
-    assert not failures, f"{len(failures)} of {N // 4}, such as:\n" + "\n".join(failures[:10])
-
-
-@pytest.mark.filterwarnings("ignore:.*damaged cache file")
-def test_damaged_cosines_are_noticed(tmp_path: Path) -> None:
-    """Of the model of candidate generation, cosines are kept."""
-    path = tmp_path / "kept.npz"
-    expected = np.linspace(-1, 1, 30, dtype=np.float32)
-    np.savez(path, scores=expected, losses=np.ones(3))
-    whole = path.read_bytes()
-    failures = []
-    for number in range(N // 4):
-        mutant = mutate(whole, b",", random.Random(f"cosines {number}"))
-        path.write_bytes(mutant.content)
-
-        def attempt() -> None:
-            found = Cache._read(path, lambda arrays: arrays["scores"])
-            assert found is None or same(found, expected), "other numbers"
-
-        if wrong := tried(attempt):
             failures.append(f"mutation {number} ({', '.join(mutant.kinds)}): {wrong}")
     assert not failures, f"{len(failures)} of {N // 4}, such as:\n" + "\n".join(failures[:10])
 

@@ -21,3 +21,9 @@ def play(
         asked.append(dict(tuner.ask()))
         tuner.tell(reward(asked[-1], t))
     return asked
+
+
+def started(tuner: Any, n_arms: int, horizon: int = 1_000, seed: int = 0) -> Any:
+    """Return the tuner, started on arms 0, 1, ..."""
+    tuner.start(Problem(Space.of(arm=range(n_arms)), horizon), Seeds(seed))
+    return tuner
