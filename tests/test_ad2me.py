@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from tuning import LINE
 
-from bench.envs.piecewise_lipschitz import PiecewiseLipschitz
-from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.ad2me import AD2ME, _uncovered
@@ -123,30 +121,6 @@ def test_other_constants_change_decisions_as_they_say(settings):
     assert arms != printed
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
-def test_intervals_cover_everything_at_every_round(kind):
-    """On a fine grid, with the widths computed from the pulls."""
-    grid = np.linspace(0, 1, 4001)
-    rounds = 3000
-    tuner = AD2ME(weights=kind, changes=1)
-    tuner.start(Problem(LINE, rounds), Seeds(2))
-    memory = by_hand(kind, rounds, 1)
-    rng = np.random.default_rng(3)
-    pulled = []
-    for t in range(1, rounds + 1):
-        pulled.append(tuner.ask()["x"])
-        past = np.array(pulled[:-1])
-        ages = t - 1 - np.arange(1, t)
-        w = (ages < memory).astype(float) if kind == "hard" else memory**ages
-        centers = np.unique(pulled)
-        n = np.array([w[past == c].sum() for c in centers])
-        if (n > 0).all():
-            xi = np.sqrt(math.log(2 * t**1.5 / DELTA**0.5) / n)
-            assert (np.abs(grid[:, None] - centers) <= xi + 1e-9).any(axis=1).all()
-        tuner.tell(float(rng.random() < 0.3 + 0.5 * pulled[-1]))
-    assert len(np.unique(pulled)) >= 3
-
-
 def place(centers, widths, share, log_term=2.0):
     stats = np.array([[log_term / width**2, 0.5] for width in widths]).reshape(-1, 2)
     return _uncovered(np.array(centers), stats, len(centers), 1.0, log_term, share)
@@ -178,16 +152,6 @@ def test_intervals_that_touch_leave_nothing_uncovered():
     assert place([0.25, 0.75], [0.25, 0.25], 0.5) == -1.0
     assert place([0.25, 0.75], [0.25, 0.2499], 0.5) > 0
     assert place([0.0], [1.0], 0.5) == -1.0
-
-
-def test_an_arm_that_has_left_the_window_covers_everything_and_is_pulled_next():
-    """No arm is added meanwhile, so there is never more than one without a pull that counts."""
-    for tuner, slow, _, arm in drive("hard", 3000, 1, drifting(20.0)):
-        n, _, _ = slow.state()
-        assert np.count_nonzero(n == 0) <= 1
-        if (n == 0).any():
-            assert n[arm] == 0
-        assert tuner.ask() == tuner.ask()
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
@@ -256,40 +220,3 @@ def test_runs_shorter_than_the_formulas_are_made_for_go_on(kind, rounds):
     for _ in range(rounds):
         assert 0.0 <= tuner.ask()["x"] <= 1.0
         tuner.tell(0.5)
-
-
-def test_lemmas_1_and_2_hold_in_all_runs():
-    """In rounds at least one window after a change means err by at most xi, after two pi xi is at least the gap.
-
-    Both may fail in one run of twenty; over so many rounds at once the widths leave them far more room.
-    """
-    for seed in range(5):
-        environment, tuner = PiecewiseLipschitz(changes=3), AD2ME(weights="hard", changes=4)
-        environment.start(4000, Seeds(seed))
-        tuner.start(Problem(LINE, 4000), Seeds(seed).child("tuner"))
-        window = by_hand("hard", 4000, 4)
-        since, peak, checked = 0, -1.0, 0
-        for t in range(1, 4001):
-            x = tuner.ask()["x"]
-            reward = environment.play({"x": x})
-            since = since + 1 if environment.peak == peak else 0
-            peak = environment.peak
-            ((_, chooser),) = tuner._choosers
-            stats, centers = chooser._means.stats[: chooser._means.n_arms], chooser._centers[: chooser._means.n_arms]
-            known = stats[:, 0] > 0
-            if since >= window and known.any():
-                n, r = stats[known].T
-                mu = np.maximum(0.0, 0.9 - np.abs(centers[known] - peak))
-                xi = np.sqrt(math.log(2 * t**1.5 / DELTA**0.5) / n)
-                assert (np.abs(r / n - mu) <= xi).all()
-                if since >= 2 * window:
-                    assert (math.pi * xi >= 0.9 - mu).all()
-                    checked += 1
-            tuner.tell(reward)
-        assert checked > 500
-
-
-@pytest.mark.parametrize("delta", [0.0, 1.0])
-def test_delta_is_a_probability(delta):
-    with pytest.raises(ConfigError, match=r"AD2ME\.delta: found"):
-        AD2ME(delta=delta)

@@ -11,10 +11,7 @@ from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.direct import Direct
-from bench.tuners.etc import ETC
-from bench.tuners.exp3 import EXP3
 from bench.tuners.fixed import Fixed
-from bench.tuners.hedge import Hedge
 from bench.tuners.ucb1 import UCB1
 
 ALL = [GaussianArms, BernoulliArms, AdversarialArms, lambda: AdversarialArms(adversary="adaptive")]
@@ -82,21 +79,6 @@ def test_there_is_no_such_arm(arm):
         env.play({"arm": arm})
 
 
-@pytest.mark.parametrize(
-    ("make", "settings", "key"),
-    [
-        (GaussianArms, {"means": []}, "means"),
-        (GaussianArms, {"variance": -1.0}, "variance"),
-        (BernoulliArms, {"means": [0.5, 1.5]}, r"means\.1"),
-        (AdversarialArms, {"arms": 1}, "arms"),
-        (AdversarialArms, {"adversary": "kind"}, "adversary"),
-    ],
-)
-def test_bad_settings_are_one_sentence(make, settings, key):
-    with pytest.raises(ConfigError, match=rf"^{make.__name__}\.{key}: found [^\n]*$"):
-        make(**settings)
-
-
 # adversaries
 
 
@@ -151,23 +133,3 @@ def regret(tuner, adversary, rounds, repetitions=6):
         for repetition in range(repetitions)
     ]
     return float(np.mean([trace["regret"][-1] for trace in runs]))
-
-
-@pytest.mark.parametrize("settings", [{}, {"form": "weight"}])
-def test_exp3_has_little_regret_against_either_adversary(settings):
-    """On average: against the oblivious one the regret of a run has a long tail, so this takes many."""
-    rounds = 4_000
-    assert regret(EXP3(**settings), "oblivious", rounds, 40) < 2 * np.sqrt(5 * rounds * np.log(5))
-    assert regret(EXP3(**settings), "adaptive", rounds) < rounds / 20
-
-
-def test_the_change_of_sides_costs_etc_in_proportion_to_the_rounds():
-    short, long = (regret(ETC(pulls_per_arm=100), "oblivious", rounds, 3) for rounds in (4_000, 8_000))
-    assert long / short == pytest.approx(2, abs=0.2)
-    assert long > 0.2 * 8_000
-
-
-def test_hedge_learns_from_arms_it_did_not_play():
-    """At a constant rate its expected regret is at most ln K / eta + eta T / 8; draws add noise, sd < sqrt(T) / 2."""
-    limit = np.log(5) / 0.05 + 0.05 * 4_000 / 8
-    assert regret(Hedge(eta=0.05), "oblivious", 4_000) < limit + 3 * np.sqrt(4_000 / 4 / 6)

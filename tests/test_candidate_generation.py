@@ -167,14 +167,6 @@ def test_the_task_wants_its_environment_and_algorithm():
         CandidateGenerationTask(AliDisplayAd(), LinUCB())
 
 
-def test_the_space_is_the_interval_from_0_to_1():
-    space = CandidateGeneration().tuned
-    assert space.names == ("threshold",)
-    [parameter] = space.parameters
-    assert (parameter.low, parameter.high, parameter.usual) == (0.0, 1.0, 0.5)
-    np.testing.assert_allclose(parameter.candidates, np.linspace(0, 1, 11))
-
-
 def test_the_encoder_is_trained_once(tmp_path, monkeypatch, capsys):
     log = loader.load_log(*SMALL.values())
     algorithm = CandidateGeneration(**FAST)

@@ -290,3 +290,34 @@ def test_unknown_setting_is_one_sentence(group, name):
     with pytest.raises(BenchError, match="found the unknown key 'nonsense'") as error:
         registry.build(group, name, nonsense=1)
     assert "\n" not in str(error.value)
+
+
+OUT_OF_RANGE = {
+    "delta": ((0.0, 1.0), "tuner/ad2me tuner/gp_ucb tuner/ucb_delta tuner/glr_klucb algorithm/gloc algorithm/linucb"),
+    "train_share": ((0, 1.1), "tuner/gp_ucb tuner/grid_then_best tuner/random_then_best tuner/hyperband"),
+    "gamma": ((0.0, 1.1), "tuner/habo tuner/exp3_s tuner/m_ucb"),
+    "eta": ((1.0,), "tuner/hyperband tuner/resource_hyperband"),
+    "window": ((0, 3), "tuner/m_ucb"),
+    "discount": ((0.0, 1.0), "tuner/discounted_ucb"),
+    "hypotheses": ((3,), "tuner/changepoint_gp"),
+    "changes": ((-1,), "env/piecewise_lipschitz tuner/exp3_s tuner/discounted_ucb"),
+    "height": ((0.0, 1.1), "env/piecewise_lipschitz"),
+    "means": (([], ["a"]), "env/gaussian_arms env/bernoulli_arms"),
+    "means.1": (([0.5, 1.5],), "env/bernoulli_arms"),
+    "variance": ((-1.0,), "env/gaussian_arms"),
+    "noise_std": ((-0.1,), "env/synthetic_linear env/switching_sine env/movielens"),
+    "arms": ((1,), "env/adversarial_arms"),
+    "adversary": (("kind",), "env/adversarial_arms"),
+    "form": (("loss",), "tuner/exp3"),
+    "covariance": (("linear",), "tuner/gp_ucb algorithm/sgd_ts"),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "value"),
+    [(path, key, value) for key, (values, paths) in OUT_OF_RANGE.items() for path in paths.split() for value in values],
+)
+def test_a_setting_out_of_range_is_one_sentence(path, key, value):
+    cls = type(registry.build(*path.split("/"))).__name__
+    with pytest.raises(ConfigError, match=rf"^{cls}\.{key}[^\n]*: found [^\n]*$"):
+        registry.build(*path.split("/"), **{key.partition(".")[0]: value})

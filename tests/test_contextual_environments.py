@@ -287,27 +287,3 @@ def test_the_catalogue_is_left_as_it_was(small_catalogue):
         env.pull(1)
     assert np.array_equal(small_catalogue.users, users)
     assert np.array_equal(small_catalogue.items, items)
-
-
-@pytest.fixture
-def surrogate(monkeypatch, tmp_path):
-    """No data at hand: the generated ratings stand in."""
-
-    monkeypatch.setattr("bench.data.files.locate", lambda *_: None)
-
-
-def test_on_the_surrogate(surrogate):
-    """The real class on the real factorisation, rank 3: every arm is one of the 1,682 films."""
-    from bench.data.movielens import movielens_factors
-
-    env = started(Movielens(dim=3, n_arms=200))
-    assert env.fingerprint == "surrogate"
-    factors = movielens_factors(3, 0.05)
-    assert factors.items.shape == (1682, 3)
-    assert factors.users.shape == (943, 3)
-    for _ in range(5):
-        contexts = env.observe()
-        films = films_of(contexts, factors.items)
-        assert len(set(films.tolist())) >= 199  # two films without differences would count once
-        assert env.means.min() >= -1e-12
-        assert env.means.max() <= 1 + 1e-12

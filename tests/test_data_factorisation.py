@@ -135,12 +135,6 @@ def test_surrogate_has_the_original_shape() -> None:
     assert np.all(frequency > 2_000)
 
 
-def test_surrogate_is_always_the_same() -> None:
-    first, again = surrogate_ratings(), surrogate_ratings()
-    for name in ("user", "item", "rating"):
-        assert np.array_equal(getattr(first, name), getattr(again, name))
-
-
 def test_means_predict_as_computed_by_pandas() -> None:
     ratings = surrogate_ratings().select(np.arange(0, 100_000, 5))
     table = held_out_error(ratings, rank=2, regularisations=(0.1, 10.0), sweeps=3)

@@ -17,7 +17,7 @@ import pooch
 import pytest
 
 from bench.data.__main__ import main
-from bench.data.catalogue import CATALOGUE, MOVIELENS, find_dataset
+from bench.data.catalogue import CATALOGUE, MOVIELENS
 from bench.data.dataset import Dataset
 from bench.data.download import Download, PlainFiles
 from bench.data.fetch import fetch
@@ -205,21 +205,6 @@ def test_the_given_folder_goes_before_the_cache(tmp_path: Path, monkeypatch: pyt
     assert locate(MOVIELENS) == given
 
 
-def test_a_pattern_finds_its_first_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dataset = Dataset("toy", "Toy", "toy", "clicks.*", "closed", "ask its owner")
-    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
-    for name in ("clicks.2", "clicks.1", "other.0"):
-        write_whole(tmp_path / "toy" / name, b"")
-    assert locate(dataset) == tmp_path / "toy" / "clicks.1"
-
-
-def test_catalogue() -> None:
-    assert find_dataset("movielens") is MOVIELENS
-    assert all(name == dataset.name for name, dataset in CATALOGUE.items())
-    with pytest.raises(DataError, match="'nope', expected one of: movielens"):
-        find_dataset("nope")
-
-
 def test_command_fetch_reports_a_wrong_checksum(
     server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -335,10 +320,6 @@ def test_a_wrong_plain_file_leaves_nothing(server: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"'other\.zip' from http.*: found the checksum sha256:.*, expected sha256:000"):
         fetch(replace(dataset, download=files))
     assert files_in(tmp_path) == []
-
-
-def test_a_mirror_replaces_the_address_of_plain_files(server: str) -> None:
-    assert fetch(plain("http://localhost:1"), f"{server}/").read_bytes() == ARCHIVE
 
 
 def test_a_closed_pipe_ends_the_command_without_a_word() -> None:

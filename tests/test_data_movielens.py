@@ -3,7 +3,6 @@
 import hashlib
 import os
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -97,11 +96,6 @@ def test_bad_lines_are_named(tmp_path: Path, line: bytes, expected: str) -> None
     assert len(str(caught.value)) - len(str(path)) < 150
 
 
-def test_a_long_timestamp_is_not_an_error_of_another_field(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="line 1: found the timestamp '99999"):
-        read_ratings(written(tmp_path, b"1\t2\t3\t" + b"9" * 100))
-
-
 def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="empty file"):
         read_ratings(written(tmp_path, b""))
@@ -177,29 +171,6 @@ def test_the_kept_file_is_named_by_what_it_depends_on(monkeypatch: pytest.Monkey
     monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#" * (self.name == "factorisation.py"))
     names.add(factors_path("a", 20, 0.05))
     assert len(names) == 6
-
-
-def test_damaged_kept_factors_are_made_anew(made: list[int]) -> None:
-    fresh = movielens_factors(2, 0.05)
-    path = factors_path("surrogate", 2, 0.05)
-    whole = path.read_bytes()
-    place = whole.index(fresh.items.tobytes()) + 1000
-    flipped = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
-    other_rank = factors_path("surrogate", 3, 0.05)
-    movielens_factors(3, 0.05)
-    for damaged in (b"", whole[: len(whole) // 2], flipped, other_rank.read_bytes(), b"no archive at all"):
-        path.write_bytes(damaged)
-        movielens._cache.forget()
-        before = len(made)
-        with pytest.warns(UserWarning, match="damaged cache file"):
-            again = movielens_factors(2, 0.05)
-        assert len(made) == before + 1
-        assert np.array_equal(again.items, fresh.items)
-        assert path.read_bytes() == whole
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        movielens._cache.forget()
-        movielens_factors(2, 0.05)
 
 
 def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path, made: list[int]) -> None:

@@ -15,7 +15,7 @@ from tuning import started
 from bench.algorithms.lints import LinTS
 from bench.algorithms.linucb import LinUCB
 from bench.envs.synthetic_linear import SyntheticLinear
-from bench.errors import TunerError
+from bench.errors import ConfigError, TunerError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
@@ -163,6 +163,14 @@ def test_exp3_in_both_forms(settings, layer, out_of_range):
 
     problem = Problem(Space.of(exploration_rate=RATES), 600)
     assert follow(EXP3(**settings), {"configuration": (layer(), rate_of)}, problem, rewards, 1e-9) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"), [({"gamma": 0.1}, "gamma"), ({"form": "weight", "eta": 0.1}, "eta"), ({"eta": 0.0}, "eta")]
+)
+def test_exp3_refuses_the_rate_of_the_other_form(settings, key):
+    with pytest.raises(ConfigError, match=rf"^EXP3\.{key}: found [^\n]*, expected [^\n]*$"):
+        EXP3(**settings)
 
 
 @pytest.mark.parametrize("eta", [None, 0.3])

@@ -37,13 +37,6 @@ def test_training_takes_its_share_of_the_horizon_and_not_a_round_more(tuner_clas
         assert flattered[-1] != shocked[-1]
 
 
-@pytest.mark.parametrize("tuner_class", ALL)
-@pytest.mark.parametrize("share", [0, -0.1, 1.1])
-def test_a_share_is_a_share(tuner_class, share):
-    with pytest.raises(ConfigError, match="train_share"):
-        tuner_class(train_share=share)
-
-
 def test_grid_tries_ten_even_points_with_both_ends_in_turn():
     asked = [c["x"] for c in play(GridThenBest(), lambda c, t: 1 - abs(c["x"] - 0.4), 10_000)]
     np.testing.assert_allclose(asked[:10], [k / 9 for k in range(10)], atol=1e-15)

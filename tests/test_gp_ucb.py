@@ -8,10 +8,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 from tuning import LINE, play
 
-from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tuners import gaussian_process
 from bench.tuners.base import Problem
 from bench.tuners.gaussian_process import GaussianProcess, log_marginal_likelihood
 from bench.tuners.gp_ucb import GPUCB
@@ -118,14 +116,6 @@ def test_asks_are_the_largest_upper_confidence_bounds(covariance):
 
 
 @pytest.mark.parametrize("covariance", COVARIANCES)
-def test_maximum_is_found_without_noise(covariance):
-    asked = play(GPUCB(covariance=covariance), lambda c, t: math.exp(-(((c["x"] - 0.618) / 0.2) ** 2)), 600)
-    assert asked[-1]["x"] == pytest.approx(0.618, abs=0.002)
-    assert len({c["x"] for c in asked[:60]}) > 5
-    assert len({c["x"] for c in asked[60:]}) == 1
-
-
-@pytest.mark.parametrize("covariance", COVARIANCES)
 def test_maximum_is_found_among_noisy_rewards_of_two_hyper_parameters(covariance):
     rng = np.random.default_rng(1)
 
@@ -158,36 +148,6 @@ def test_unit_of_the_rewards_does_not_matter(covariance):
     assert run(2.0**-30) == run(1.0) == run(2.0**30)
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("covariance", COVARIANCES)
-@pytest.mark.parametrize(
-    "reward",
-    [
-        lambda c, t: 0.0,
-        lambda c, t: 0.1,
-        lambda c, t: -1e6,
-        lambda c, t: (-1.0) ** t * 10.0 ** (t % 7),
-        lambda c, t: 1e6 * (t == 3),
-        lambda c, t: 1e6 + 1e-3 * c["x"],
-    ],
-)
-def test_odd_rewards_leave_everything_finite(covariance, reward):
-    tuner = GPUCB(covariance=covariance, train_share=1.0, n_points=100)
-    asked = {configuration["x"] for configuration in play(tuner, reward, 100)}
-    assert all(0 <= x <= 1 for x in asked)
-    assert len(asked) > 3
-    process = tuner._process
-    for array in (*process.posterior(), process._rows, process.parameters):
-        assert np.isfinite(array).all()
-    signal, length, noise = process.parameters
-    for value, (low, high) in (
-        (signal, gaussian_process._SIGNAL_BOUNDS),
-        (length, gaussian_process._LENGTH_BOUNDS),
-        (noise, gaussian_process._NOISE_BOUNDS),
-    ):
-        assert low <= value <= high
-
-
 def test_points_of_several_hyper_parameters_fill_the_cube_evenly():
     tuner = GPUCB(n_points=1_000)
     tuner.start(Problem(SQUARE, 10), Seeds(1))
@@ -197,9 +157,3 @@ def test_points_of_several_hyper_parameters_fill_the_cube_evenly():
     first = tuner._points
     tuner.start(Problem(SQUARE, 10), Seeds(2))
     assert not np.array_equal(first, tuner._points)
-
-
-@pytest.mark.parametrize("setting", [{"covariance": "linear"}, {"delta": 1.0}, {"n_points": 0}, {"beta_scale": 0.0}])
-def test_settings_are_checked(setting):
-    with pytest.raises(ConfigError, match=next(iter(setting))):
-        GPUCB(**setting)

@@ -5,14 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem
 from bench.tuners.habo import HABO
 
 SPACE = Space.of(depth=[None, 5, 15], features=["sqrt", "log2"], only=[7])
-CODE = {"divide_exponents": True, "mix_values": True, "keep_if_better": True}
 
 
 def habo(space=SPACE, incumbent=None, seed=1, **settings):
@@ -110,23 +108,3 @@ def test_the_run_begins_with_the_incumbent_or_else_with_usual_values():
     asked = habo(space, incumbent=({"a": 9, "b": "q", "c": 0}, 0.3)).ask()
     assert set(asked) == {"a", "b"}
     assert (asked["a"] == 9) != (asked["b"] == "q")
-
-
-@pytest.mark.parametrize("settings", [{}, CODE, {**CODE, "uniform_hyper_parameter": True}, {"gamma": 1.0}])
-def test_weights_stay_finite_and_chances_positive(settings):
-    tuner = habo(**settings)
-    rng = np.random.default_rng(1)
-    sizes = [0.8, 1.0, -0.3, 1e6, -1e6, 1e300, -1e300, 5e-324]
-    for t in range(3000):
-        tuner.ask()
-        tuner.tell(sizes[int(rng.integers(3))] if t < 1000 else sizes[int(rng.integers(len(sizes)))])
-        for probabilities in tuner.probabilities().values():
-            assert np.isfinite(probabilities).all()
-            assert (probabilities > 0).all()
-            assert probabilities.sum() == pytest.approx(1.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("gamma", [0.0, -0.1, 1.1])
-def test_gamma_is_a_share(gamma):
-    with pytest.raises(ConfigError, match=r"HABO\.gamma: found"):
-        HABO(gamma=gamma)

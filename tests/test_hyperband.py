@@ -123,12 +123,6 @@ def test_shortest_of_runs():
         assert all(0 <= c["x"] <= 1 for c in asked)
 
 
-@pytest.mark.parametrize("eta", [1.0, 0.5])
-def test_eta_is_above_one(eta):
-    with pytest.raises(ConfigError, match="greater than 1"):
-        Hyperband(eta=eta)
-
-
 FOREST = Space.of(trees=[50, 100, 150, 300], depth=[1, 2, 3, 4, 5, 6, 7, 8, 9])
 
 

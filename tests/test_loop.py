@@ -281,25 +281,6 @@ def test_costs_are_summed_beside_the_trace():
     assert set(trace.columns()) == {"round", "first", "reward"}
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_a_reward_that_is_not_finite_is_named(bad):
-    listener = Listener()
-    with pytest.raises(TaskError) as error:
-        play(9, listener, env=script({5: bad}))
-    assert str(error.value).startswith(f"round 5: found the reward {bad} for the configuration {{'first': 5.0")
-    assert "\n" not in str(error.value)
-    assert listener.told == [1.0, 2.0, 3.0, 4.0]
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_within_a_decision_the_round_itself_is_named(bad):
-    """Rounds 4 to 6 are one decision, and round 5 goes wrong."""
-    listener = Listener()
-    with pytest.raises(TaskError, match=r"round 5\b"):
-        play(9, listener, env=script({5: bad}), decision=3)
-    assert listener.told == [2.0]
-
-
 def test_opposite_infinities_in_a_decision_do_not_hide():
     with pytest.raises(TaskError, match="found the reward"):
         play(9, Listener(), env=script({4: math.inf, 5: -math.inf}), decision=3)

@@ -2,8 +2,6 @@
 
 import csv
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +9,6 @@ import pooch
 import pytest
 from scipy.stats import binomtest
 
-from bench.algorithms.linucb import LinUCB
-from bench.data import __main__ as command
 from bench.data import open_bandit
 from bench.data.open_bandit import load_campaign
 from bench.data.open_bandit_log import OpenBanditLog
@@ -20,10 +16,7 @@ from bench.data.open_bandit_parser import read_items, read_log
 from bench.data.open_bandit_policy import probabilities, probabilities_of_log
 from bench.envs.open_bandit import OpenBandit
 from bench.errors import ConfigError, DataError
-from bench.loop import run
 from bench.seeding import Seeds
-from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.cdt import CDT
 
 N_ITEMS = 3
 USERS = [f"user_feature_{i}" for i in range(4)]
@@ -298,22 +291,6 @@ def test_fingerprint_changes_with_the_data(tmp_path, monkeypatch):
     assert OpenBandit().fingerprint != first
 
 
-def test_status_says_what_stands_in(capsys):
-    assert command.main(["status"]) == 0
-    out = capsys.readouterr().out
-    assert "open_bandit: Open Bandit Dataset" in out
-    assert "10,000 rows of each log" in out
-
-
-def test_neither_obp_nor_torch_is_imported_for_it():
-    script = (
-        "import sys; from bench.envs.open_bandit import OpenBandit; OpenBandit().fingerprint; "
-        "print([name for name in ('obp', 'torch') if name in sys.modules])"
-    )
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
-
-
 # The packaged sample
 
 
@@ -365,23 +342,6 @@ def test_rows_of_the_log_keep_the_logged_propensity():
     np.testing.assert_allclose(found[0], [*(0.6 * others / others.sum())[:1], 0.4, (0.6 * others / others.sum())[1]])
     np.testing.assert_allclose(found[1], [0, 0, 1])
     np.testing.assert_allclose(found.sum(axis=1), 1)
-
-
-@pytest.mark.parametrize(("name", "correlation"), [("men", 0.97), ("women", 0.95), ("all", 0.94)])
-def test_probabilities_foretell_the_logged_propensities(name, correlation):
-    """Left out itself, a row's propensity is foretold: better than by any that do not change with time."""
-    campaign = load_campaign(name)
-    log, n = campaign.bts, campaign.n_items
-    own = np.arange(len(log)), log.items
-    found = np.maximum(probabilities(log, n, log.timestamps, log.positions)[own], 1e-6)
-    assert np.corrcoef(found, log.propensities)[0, 1] > correlation
-    counts = np.zeros((3, n))
-    np.add.at(counts, (log.positions, log.items), 1)
-    others = counts[log.positions, log.items] - 1, counts.sum(axis=1)[log.positions] - 1
-    average = np.maximum(others[0] / others[1], 1e-6)
-    gain = np.log(found) - np.log(average)
-    assert gain.mean() > 5 * gain.std() / math.sqrt(len(gain))
-    assert np.log(found).mean() > -math.log(n) + 0.9
 
 
 # Off-policy learning
@@ -586,15 +546,3 @@ def test_contexts_are_position_score_affinity_and_hashed_crosses():
         affinity = log.affinities[(log.affinity_rows == row) & (log.affinity_items == item)].sum()
         x[9] = affinity / (1 + affinity)
         np.testing.assert_allclose(contexts[item], x / np.linalg.norm(x), atol=1e-12)
-
-
-def test_schedules_are_made_for_the_rounds_to_be_expected():
-    """A warm-up for a horizon far beyond the log's would last to its end."""
-    traces = []
-    for rounds in (29, 400):
-        task = ContextualBandit(OpenBandit(), LinUCB())
-        assert task.start(rounds, Seeds(0)).total_rounds == 29
-        traces.append(run(task, CDT(), rounds=rounds, seeds=Seeds(0)).columns())
-    short, long = traces
-    np.testing.assert_array_equal(short["exploration_rate"], long["exploration_rate"][: len(short["round"])])
-    assert np.isfinite(long["exploration_rate"][-1])

@@ -8,12 +8,8 @@ from scipy.optimize import minimize
 
 from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.sgd_ts import SGDTS
-from bench.envs.synthetic_logistic import SyntheticLogistic
 from bench.errors import ConfigError
-from bench.loop import run
 from bench.seeding import Seeds
-from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.theory import Theory
 
 DIM = 4
 ARMS = 7
@@ -164,17 +160,6 @@ def test_covariance_decides_which_hyper_parameters_there_are():
         _ = SGDTS(space={"nonsense": {}}).tuned
 
 
-@pytest.mark.parametrize("covariance", ["one", "two"])
-def test_theory_tuner_plays_it(covariance):
-    algorithm = SGDTS(epoch_factor=3, covariance=covariance)
-    algorithm.tune = list(algorithm.hyper_parameters.names)
-    task = ContextualBandit(SyntheticLogistic(dim=5, n_arms=ARMS), algorithm)
-    columns = run(task, Theory(), rounds=100, seeds=Seeds(2)).columns()
-    for t in range(16, 101):
-        expected = algorithm.theory(t)
-        assert {name: columns[name][t - 1] for name in expected} == expected
-
-
 @pytest.mark.parametrize("warm_up", [0, 1, 4])
 def test_separable_random_pulls_give_a_finite_estimate(warm_up):
     """So few points can always be separated; the estimate has the right signs."""
@@ -191,32 +176,8 @@ def test_separable_random_pulls_give_a_finite_estimate(warm_up):
         assert (contexts[arm] @ algorithm.theta_hat > 0) == (reward_of(contexts, arm, uniform) == 1)
 
 
-@pytest.mark.parametrize(("learning_rate", "rate"), [(1e-9, 0.0), (1e9, 1e9), (1e9, 0.0)])
-def test_repeats_itself_and_stays_finite_with_extreme_values(learning_rate, rate):
-    algorithm = SGDTS(epoch_factor=1, covariance="one")
-    recorded = record(1000)
-
-    def configurations(t):
-        return {"learning_rate": learning_rate, "exploration_rate": rate}
-
-    first = drive(algorithm, recorded, 5, configurations)
-    for state in (algorithm.theta_hat, algorithm.theta_tilde, algorithm.theta_bar, algorithm.theta, algorithm._scores):
-        assert np.isfinite(state).all()
-    assert np.linalg.norm(algorithm.theta_tilde - algorithm.theta_hat) <= 2 + 1e-9
-    assert drive(algorithm, recorded, 5, configurations) == first
-
-
 def test_bad_learning_rate():
     algorithm = SGDTS(covariance="one")
     algorithm.start(INFO, SEEDS)
     with pytest.raises(ConfigError, match=r"'learning_rate': found -1.0, expected a positive number"):
         algorithm.choose(np.zeros((ARMS, DIM)), {"exploration_rate": 1.0, "learning_rate": -1.0})
-
-
-def test_with_the_settings_of_cdt_the_start_is_too_far_away_to_come_back():
-    """150 random pulls in 25 dimensions: why no hyper-parameter helps SGD-TS there."""
-    for repetition in range(3):
-        environment = SyntheticLogistic(dim=25, n_arms=120, feature_range="inverse_sqrt_dim")
-        algorithm = SGDTS(epoch_factor=6, covariance="one")
-        run(ContextualBandit(environment, algorithm), Theory(), rounds=200, seeds=Seeds(0, repetition))
-        assert np.linalg.norm(algorithm.theta_hat - environment.theta) > 4 * algorithm.radius

@@ -92,16 +92,6 @@ def test_regression_with_products_predicts_as_sklearn_and_orders_actions_by_cont
     np.testing.assert_array_equal(algorithm.train(forest).predict(contexts), plain.train(forest).predict(contexts))
 
 
-def test_a_small_beta_is_nearly_uniform_and_a_large_one_nearly_greedy():
-    env, algorithm = started()
-    data = env.validation
-    flat, steep = (algorithm.policy({"beta": beta})(data.contexts, data.policy) for beta in (1e-9, 1e6))
-    np.testing.assert_allclose(flat, 0.1, atol=1e-8)
-    best = algorithm.train({}).predict(data.contexts).argmax(axis=1)
-    assert (steep.argmax(axis=1) == best).all()
-    assert np.median(steep.max(axis=1)) > 0.999
-
-
 def test_training_is_remembered_whatever_does_not_enter_it():
     _, algorithm = started()
     one = algorithm.train({"model": "logistic_regression", "C": 1.0, "l1_ratio": 0.5, "beta": 1.0, "max_depth": 3})
@@ -143,22 +133,3 @@ def test_rewards_other_than_0_and_1_are_one_sentence():
     log = LoggedData(data.contexts, data.actions, rewards, data.propensities, data.policy)
     with pytest.raises(TaskError, match=r"found the logged reward 0\.5, expected rewards of 0 and 1"):
         algorithm.start(log, env.action_features, Seeds(0))
-
-
-def test_the_space_is_that_of_table_2():
-    space = {p.name: p for p in SoftmaxPolicy().tuned.parameters}
-    assert space["model"].candidates == ("logistic_regression", "random_forest")
-    tenths = pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
-    assert list(space["l1_ratio"].candidates) == list(space["max_samples"].candidates) == tenths
-    for name in ("max_depth", "min_samples_split"):
-        assert (space[name].low, space[name].high, space[name].integer) == (2, 32, True)
-    assert (space["C"].low, space["C"].high, space["C"].log) == (1e-3, 1e3, True)
-    assert (space["beta"].low, space["beta"].high) == (0.01, 100)
-    counts_with = {name: parameter.when[1] for name, parameter in space.items() if parameter.when}
-    assert counts_with == {
-        "C": "logistic_regression",
-        "l1_ratio": "logistic_regression",
-        "max_depth": "random_forest",
-        "min_samples_split": "random_forest",
-        "max_samples": "random_forest",
-    }

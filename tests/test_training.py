@@ -245,19 +245,6 @@ def test_forest_is_scikit_learns(monkeypatch, env):
     assert task.play(chosen).reward == pytest.approx(same.score(x_test, y_test), abs=1e-12)
 
 
-def test_the_space_is_the_papers():
-    parameters = {p.name: p for p in RandomForest().tuned.parameters}
-    assert list(parameters) == ["n_estimators", "max_depth", "min_samples_split", "max_features"]
-    assert len(RandomForest().tuned.product()) == 26 * 11 * 25 * 3
-    assert (parameters["max_depth"].low, parameters["max_depth"].high) == (5, 100)
-    assert RandomForest().complete({}) == {
-        "n_estimators": 50,
-        "max_depth": None,
-        "min_samples_split": 2,
-        "max_features": "sqrt",
-    }
-
-
 def test_a_value_that_the_forest_refuses_is_one_sentence(monkeypatch):
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     task = Training(Titanic(), RandomForest(space={"max_features": {"candidates": ["sqrt", "cubic"]}}))

@@ -11,7 +11,6 @@ import numpy as np
 import pooch
 import pytest
 
-from bench.algorithms.ucb_glm import UCBGLM
 from bench.data import yahoo_parser, yahoo_r6a
 from bench.data.__main__ import main
 from bench.data.yahoo_log import ClickLog
@@ -20,10 +19,7 @@ from bench.data.yahoo_r6a import daily_files, fingerprint, load_log
 from bench.data.yahoo_surrogate import surrogate_log, write_files
 from bench.envs.yahoo_r6a import YahooR6A
 from bench.errors import DataError
-from bench.loop import run
 from bench.seeding import Seeds
-from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.fixed import Fixed
 
 USER = b"|user 2:0.000012 3:0.000000 4:0.000006 5:0.000023 6:0.999958 1:1.000000"
 FIRST = b"|109498 2:0.306008 3:0.000450 4:0.077048 5:0.230439 6:0.386055 1:1.000000"
@@ -276,18 +272,6 @@ def test_written_files_give_the_log_back(tmp_path: Path) -> None:
     assert (tmp_path / "packed" / f"{NAME}.gz").read_bytes()[:2] == b"\x1f\x8b"
 
 
-def test_generated_lines_have_the_real_form(tmp_path: Path) -> None:
-    block = r"( [2-6]:[01]\.\d{6}){5} 1:1\.000000"
-    [path] = write_files(surrogate_log(3, 20), tmp_path)
-    lines = path.read_text().splitlines()
-    assert len(lines) == 60
-    for text in lines:
-        assert re.fullmatch(rf"\d{{10}} \d{{6}} [01] \|user{block}( \|\d{{6}}{block})+", text)
-    for stamp in range(3):
-        shown = [text.split()[1] for text in lines[20 * stamp : 20 * stamp + 20]]
-        assert shown != sorted(shown)
-
-
 CHANGES = {
     "packed": gzip.compress,
     "CR LF": lambda content: content.replace(b"\n", b"\r\n"),
@@ -496,43 +480,3 @@ def test_rounds_of_the_environment(folder: Path) -> None:
     assert env.observe() is None
     env.start(1000, Seeds(1).child("env"))
     assert env.observe() is not None
-
-
-def test_repetitions_see_the_same_rounds_with_other_draws() -> None:
-    env = YahooR6A()
-    seen, rewards = [], []
-    for repetition in range(100):
-        env.start(20, Seeds(0, repetition).child("env"))
-        rounds = []
-        for _ in range(20):
-            contexts = env.observe()
-            rounds.append((contexts.tolist(), env.means.tolist()))
-            rewards.append((env.pull(int(np.argmax(env.means))), env.best_mean))
-        seen.append(rounds)
-    assert all(rounds == seen[0] for rounds in seen)
-    reward, mean = np.array(rewards).T
-    assert abs(reward.mean() - mean.mean()) < 4 * np.sqrt(mean.mean() / len(rewards))
-    assert len({tuple(part) for part in reward.reshape(100, 20).tolist()}) > 50
-
-
-@pytest.mark.parametrize(("horizon", "played"), [(200, 70), (70, 70), (40, 40)])
-def test_a_log_may_end_before_the_horizon(folder: Path, horizon: int, played: int) -> None:
-    log = surrogate_log(70, 500)
-    write_files(log, folder)
-    task = ContextualBandit(YahooR6A(), UCBGLM())
-    trace = run(task, Fixed(configuration={"exploration_rate": 1.0}), rounds=horizon, seeds=Seeds(1))
-    assert trace.columns()["round"][-1] == played
-    rates = log.clicks / log.shows
-    gaps = [rates[a:b].max() - rates[a:b].mean() for a, b in zip(log.starts[:played], log.starts[1:], strict=False)]
-    assert trace.columns()["random_regret"][-1] == pytest.approx(sum(gaps))
-
-
-def test_the_surrogate_can_be_learnt() -> None:
-    task = ContextualBandit(YahooR6A(), UCBGLM())
-    shares = []
-    for repetition in range(6):
-        trace = run(task, Fixed(configuration={"exploration_rate": 1.0}), rounds=2880, seeds=Seeds(0, repetition))
-        last = {name: column[-1] for name, column in trace.columns().items()}
-        assert last["round"] == 2880
-        shares.append(last["regret"] / last["random_regret"])
-    assert np.mean(shares) < 0.85

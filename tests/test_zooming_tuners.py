@@ -12,7 +12,6 @@ from scipy.stats import norm
 from tuning import LINE, SQUARE
 
 from bench.algorithms.linucb import LinUCB
-from bench.envs.switching_triangle import SwitchingTriangle
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.loop import run
 from bench.seeding import Seeds
@@ -233,19 +232,22 @@ def test_every_decision_in_one_dimension(name):
         assert slow.happened["remove"] == 0
 
 
-@pytest.mark.parametrize("rewards", ["coin", "wild"])
+REWARDS = {
+    "coin": lambda rng, x: float(rng.random() < x),
+    "wild": lambda rng, x: 1e3 * float(rng.standard_cauchy()),
+}
+
+
+@pytest.mark.parametrize("rewards", REWARDS)
 def test_decisions_with_other_rewards(rewards):
     """Coins, and numbers far outside [0, 1]."""
-    horizon = 2_000
-    tuner = ZoomingTS(epoch_length=700, noise_std=0.1)
-    slow = SlowZooming(*theory(0.1, horizon), every(700), SEEDS)
-    tuner.start(Problem(LINE, horizon), SEEDS)
-    rng = np.random.default_rng(2)
-    for _ in range(horizon):
+    tuner, rng = ZoomingTS(epoch_length=700, noise_std=0.1), np.random.default_rng(2)
+    slow = SlowZooming(*theory(0.1, 2_000), every(700), SEEDS)
+    tuner.start(Problem(LINE, 2_000), SEEDS)
+    for _ in range(2_000):
         asked = tuner.ask()["x"]
-        expected = slow.ask(asked)[0]
-        assert asked == pytest.approx(expected, abs=1e-12)
-        reward = float(rng.random() < asked) if rewards == "coin" else 1e3 * float(rng.standard_cauchy())
+        assert asked == pytest.approx(slow.ask(asked)[0], abs=1e-12)
+        reward = REWARDS[rewards](rng, asked)
         tuner.tell(reward)
         slow.tell(reward)
     assert slow.happened["activate"] > 6
@@ -435,41 +437,30 @@ def test_the_code_learns_the_sum_of_a_decision(tuner):
     assert points[1][:2].tolist() == [1, 37.5]
 
 
-def test_constants_by_hand(rules):
-    """ln 14000 = 9.5468126. Theory at tau0 = 1/2: r = sqrt(6.5 / 4 * 9.5468126), s = sqrt(13 pi * 9.5468126)."""
-    rule = started(rules, ZoomingTS(), LINE, 14_000, noise_std=0.5)
-    assert rule.radius == pytest.approx(3.9387270, abs=1e-6)
-    assert rule.spread == pytest.approx(19.7458490, abs=1e-6)
-    assert (rule.randomised, rule.removal) == (True, True)
-    assert not started(rules, ZoomingTS(removal=False), LINE, 14_000).removal
-    assert rule.restart_every == 1287
-    # Four pieces: (14000 / 4)^(3/4) = 455.04; where a decision covers three rounds: 455 // 3 asks
-    assert started(rules, ZoomingTS(pieces=4), LINE, 14_000).restart_every == 455
-    assert started(rules, ZoomingTS(), LINE, 1_167, rounds=3_500, rounds_per_ask=3).restart_every == 455 // 3
-    # code for switching functions, tau0 = 1/2: r = sqrt(6.5 * 0.3535534 * 9.5468126), s = sqrt(pi / 8 * 9.5468126)
-    rule = started(rules, ZoomingTS(constants="code"), LINE, 14_000, noise_std=0.5)
-    assert rule.radius == pytest.approx(4.6839622, abs=1e-6)
-    assert rule.spread == pytest.approx(1.9362398, abs=1e-6)
-    rule = started(rules, Zooming(constants="code"), LINE, 14_000, noise_std=0.5)
-    assert (rule.radius, rule.spread) == (pytest.approx(4.6839622, abs=1e-6), pytest.approx(9.3679244, abs=1e-6))
-    # cdt's code: r = sqrt(6.5 * 9.5468126), s = sqrt(13), whatever the noise
-    for tuner in (CDT(constants="code"), CDT(constants="code", noise_std=0.1), CDTCode()):
-        rule = started(rules, tuner, LINE, 14_000, noise_std=0.5)
-        assert rule.radius == pytest.approx(7.8774540, abs=1e-6)
-        assert rule.spread == pytest.approx(3.6055513, abs=1e-6)
-        assert rule.restart_every == 3 * 1287
-        assert started(rules, tuner, SQUARE, 14_000).restart_every == 2 * 2074
-    assert (rule.randomised, rule.removal) == (False, False)
-    # a tuner's own noise constant stands above the task's
-    assert started(rules, CDT(noise_std=0.25), LINE, 14_000, noise_std=0.5).radius == pytest.approx(3.9387270 / 2)
-
-
-@pytest.mark.parametrize("tuner", [ZoomingTS, CDT, ZoomingOracle])
-@pytest.mark.parametrize(("horizon", "noise_std"), [(100, 0.1), (14_000, 0.5), (90_000, math.sqrt(0.1))])
-def test_the_identity_that_the_proof_needs(rules, tuner, horizon, noise_std):
-    """s / sqrt(2 pi) = 2 r at equal numbers of pulls."""
-    rule = started(rules, tuner(), LINE, horizon, noise_std=noise_std)
-    assert rule.spread / math.sqrt(2 * math.pi) == pytest.approx(2 * rule.radius, rel=1e-14)
+@pytest.mark.parametrize(
+    ("tuner", "problem", "radius", "spread", "every_"),
+    [
+        # ln 14000 = 9.5468126. Theory at tau0 = 1/2: r = sqrt(6.5 / 4 * 9.5468126), s = sqrt(13 pi * 9.5468126) = 2 r
+        # sqrt(2 pi)
+        (ZoomingTS(), {}, 3.9387270, 19.7458490, 1287),
+        # Four pieces: (14000 / 4)^(3/4) = 455.04
+        (ZoomingTS(pieces=4), {}, 3.9387270, 19.7458490, 455),
+        # code for switching functions: r = sqrt(6.5 * 0.3535534 * 9.5468126), s = sqrt(pi / 8 * 9.5468126)
+        (ZoomingTS(constants="code"), {}, 4.6839622, 1.9362398, 1287),
+        (Zooming(constants="code"), {}, 4.6839622, 9.3679244, None),
+        # cdt's code: r = sqrt(6.5 * 9.5468126), s = sqrt(13), whatever the noise
+        (CDT(constants="code", noise_std=0.1), {}, 7.8774540, 3.6055513, 3 * 1287),
+        (CDTCode(), {"space": SQUARE}, 7.8774540, 3.6055513, 2 * 2074),
+        # a tuner's own noise constant stands above the task's; a decision of three rounds: 3861 // 3 asks
+        (CDT(noise_std=0.25), {}, 3.9387270 / 2, 19.7458490 / 2, 3 * 1287),
+        (CDT(), {"rounds": 14_000, "rounds_per_ask": 3}, 3.9387270, 19.7458490, 1287),
+    ],
+)
+def test_constants_by_hand(rules, tuner, problem, radius, spread, every_):
+    rule = started(rules, tuner, **{"space": LINE, "horizon": 14_000, "noise_std": 0.5, **problem})
+    assert (rule.radius, rule.spread) == (pytest.approx(radius, abs=1e-6), pytest.approx(spread, abs=1e-6))
+    assert every_ is None or rule.restart_every == every_
+    assert (rule.randomised, rule.removal) == (not isinstance(tuner, CDTCode | Zooming),) * 2
 
 
 def test_cdt_within_the_loop(rules):
@@ -517,16 +508,3 @@ def test_the_first_upload_draws_an_index_whose_variance_is_sqrt_13_over_n(rules)
     ]
     expected = norm.cdf(0.3 / math.sqrt(math.sqrt(13 / 4) + math.sqrt(13 / 9)))
     assert np.mean(np.array(chosen) == 0) == pytest.approx(expected, abs=4 * 0.5 / math.sqrt(40_000))
-
-
-def test_peaks_in_a_given_order():
-    """In all repetitions alike; drawn ones differ."""
-    orders = {}
-    for order in ("given", "drawn"):
-        env = SwitchingTriangle(peaks=[0.95, 0.7, 0.05, 0.45], peak_order=order)
-        orders[order] = set()
-        for repetition in range(6):
-            env.start(100, Seeds(0, repetition))
-            orders[order].add(tuple(env._peaks))
-    assert orders["given"] == {(0.95, 0.7, 0.05, 0.45)}
-    assert len(orders["drawn"]) > 1
