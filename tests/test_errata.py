@@ -85,114 +85,55 @@ def test_every_test_here_proves_a_slip() -> None:
 # habo
 
 
-def test_etc_remainder_is_not_always_k_less_one() -> None:
+def test_etc_policy() -> None:
+    """Remainders take all values, and all arms have two pulls after six rounds."""
     remainders = [t % 3 for t in range(1, 7)]
     assert remainders == [1, 2, 0, 1, 2, 0]
-    assert set(remainders) != {3 - 1}
-    assert [remainder + 1 for remainder in remainders] == [2, 3, 1, 2, 3, 1]
-    assert verdict("ETC, policy", "t mod k") == "slip"
+    assert np.bincount(remainders).min() == 2 > np.bincount(remainders[:5]).min()
+    assert verdict("ETC, policy", "t mod k") == verdict("ETC, example", "rounds done") == "slip"
     assert verdict("ETC, policy", "arms of rounds") == "right"
 
 
-def test_etc_compares_after_all_six_rounds() -> None:
-    pulls = [0, 0, 0]
-    rounds = 0
-    while min(pulls) < 2:
-        rounds += 1
-        pulls[rounds % 3] += 1
-    assert rounds == 6
-    assert verdict("ETC, example", "rounds done") == "slip"
-
-
-def test_etc_example_has_no_best_arm() -> None:
-    """Gaps are distances from the best mean: whatever the means, the smallest gap is 0."""
+def test_etc_bound() -> None:
+    """Theorem 1 with m = 2 pulls of arms whose gaps are 3, 7 and 2; of gap 2 alone the printed term is right."""
     means = np.random.default_rng(0).normal(size=(1000, 3))
-    gaps = means.max(axis=1, keepdims=True) - means
-    assert not gaps.min(axis=1).any()
-    assert min(3, 7, 2) > 0
-    assert verdict("ETC, bound", "arms with gap 0") == "slip"
-
-
-def test_etc_exploration_costs_24() -> None:
-    assert 2 * (3 + 7 + 2) == 24
-    assert verdict("ETC, bound", "m times") == "slip"
-
-
-def test_etc_exponent_has_m_for_n() -> None:
-    """Of gap 2 the printed .2706 belongs to m = 2, not to the n = 10 in the printed exponent."""
-    assert abs(2 * math.exp(-2 * 2**2 / 4) - 0.2706) < 1e-4
+    assert not (means.max(axis=1, keepdims=True) - means).min(axis=1).any(), "whatever the means, one gap is 0"
+    terms = {gap: gap * math.exp(-2 * gap**2 / 4) for gap in (3.0, 7.0, 2.0)}
+    assert as_printed(terms[2.0], "0.2707")
     assert 2 * math.exp(-10 * 2**2 / 4) < 1e-4
     # The difference of two means of m pulls each is sqrt(2 / m)-sub-Gaussian: n does not enter.
     draws = np.random.default_rng(0).normal(size=(20_000, 2, 2)).mean(axis=2)
     assert np.std(draws[:, 0] - draws[:, 1]) == pytest.approx(math.sqrt(2 / 2), rel=0.02)
-
-
-def test_etc_gaps_are_mixed_up() -> None:
+    readings = list(itertools.product((2.0, 3.0, 7.0), (2.0, 3.0, 7.0), (2.0, 3.0, 6.0, 10.0)))
     for gap, printed in ((3.0, 0.000091492), (7.0, 1.027e-10)):
-        right = gap * math.exp(-2 * gap**2 / 4)
-        assert abs(printed / right - 1) > 0.3
-        assert all(abs(printed / (a * math.exp(-b * b * m / 4)) - 1) > 1e-3 for a, b, m in readings()), "a reading fits"
+        assert abs(printed / terms[gap] - 1) > 0.3
+        assert all(abs(printed / (a * math.exp(-b * b * m / 4)) - 1) > 1e-3 for a, b, m in readings), "a reading fits"
         assert verdict("ETC, bound", f"term of gap {gap:.0f}") == "slip"
-    assert 3 * math.exp(-4.5) == pytest.approx(0.033327, abs=1e-6)
-    assert 7 * math.exp(-24.5) == pytest.approx(1.603e-10, rel=1e-3)
-
-
-def readings() -> list[tuple[float, float, float]]:
-    """Return factor, gap and pulls in every combination that the example offers."""
-    return list(itertools.product((2.0, 3.0, 7.0), (2.0, 3.0, 7.0), (2.0, 3.0, 6.0, 10.0)))
-
-
-def test_etc_four_rounds_remain() -> None:
-    assert 10 - 2 * 3 == 4
+    assert as_printed(2 * sum(terms) + 4 * sum(terms.values()), "25.216")
     assert as_printed(28 + 0.2706, "28.2706"), "the factor was not left out"
-    assert verdict("ETC, bound", "rounds after") == "slip"
+    for quantity in ("arms with gap 0", "m times", "rounds after", "bound of the regret"):
+        assert verdict("ETC, bound", quantity) == "slip"
 
 
-def test_etc_bound_is_25() -> None:
-    bound = 24.0
-    for gap in (3.0, 7.0, 2.0):
-        bound += 4 * gap * math.exp(-2 * gap**2 / 4)
-    assert as_printed(bound, "25.216")
-    assert verdict("ETC, bound", "bound of the regret") == "slip"
-
-
-def test_etc_counts_lack_the_probability() -> None:
-    """Whatever the probabilities of being committed to, the expected counts of all arms sum to n."""
+def test_etc_counts() -> None:
+    """Expected counts of all arms sum to n; the chance that the worse of two Gaussian arms is chosen is exact."""
     chances = np.random.default_rng(0).dirichlet(np.ones(3), size=100)
-    right = 2 + (10 - 6) * chances
-    np.testing.assert_allclose(right.sum(axis=1), 10)
-    assert 3 * (2 + (10 - 6)) == 18
-    assert verdict("ETC, counts", "sum over the arms") == "slip"
-
-
-def test_etc_probability_is_bounded_by_an_exponential() -> None:
-    """The chance that the worse of two Gaussian arms has the larger mean of m pulls is Phi(-Delta sqrt(m / 2))."""
+    np.testing.assert_allclose((2 + (10 - 6) * chances).sum(axis=1), 10)
     for gap, pulls in itertools.product((0.1, 1.0, 2.0, 3.0, 7.0), (1, 2, 10)):
-        chance = norm.cdf(-gap * math.sqrt(pulls / 2))
-        assert chance <= math.exp(-pulls * gap**2 / 4)
-    assert 2 + (10 - 6) > 1, "the printed bound is above 1"
-    assert verdict("ETC, counts", "bound of P(A = i)") == "slip"
+        assert norm.cdf(-gap * math.sqrt(pulls / 2)) <= math.exp(-pulls * gap**2 / 4)
+    assert verdict("ETC, counts", "sum over the arms") == verdict("ETC, counts", "bound of P(A = i)") == "slip"
 
 
-def test_ucb1_round_2() -> None:
-    width = math.sqrt(2 * math.log(3))
-    assert as_printed(width, "1.482")
-    indices = np.array([1.0, 0.5, 0.8]) + width
-    assert as_printed(indices, "2.482 1.982 2.282")
-    assert indices.argmax() == np.argmax([2.386, 1.886, 2.186]) == 0
-    assert as_printed(math.log(4), "1.386")
-    assert verdict("UCB1, round 2", "sqrt") == "slip"
-    assert verdict("UCB1, round 2", "indices") == "inherited"
-
-
-def test_ucb1_round_3() -> None:
-    widths = [math.sqrt(2 * math.log(4) / pulls) for pulls in (2, 1, 1)]
-    assert as_printed(widths[:2], "1.177 1.665")
-    indices = np.array([1.0, 0.5, 0.8]) + widths
-    assert as_printed(indices, "2.177 2.165 2.465")
-    assert indices.argmax() == np.argmax([1.924, 2.053, 2.353]) == 2
-    assert verdict("UCB1, round 3", "sqrt") == "slip"
-    assert verdict("UCB1, round 3", "indices") == "inherited"
+def test_ucb1_indices() -> None:
+    for round_, pulls, right, printed in (
+        (2, (1, 1, 1), "2.482 1.982 2.282", [2.386, 1.886, 2.186]),
+        (3, (2, 1, 1), "2.177 2.165 2.465", [1.924, 2.053, 2.353]),
+    ):
+        indices = np.array([1.0, 0.5, 0.8]) + np.sqrt(2 * math.log(sum(pulls)) / np.array(pulls))
+        assert as_printed(indices, right)
+        assert indices.argmax() == np.argmax(printed)
+        assert verdict(f"UCB1, round {round_}", "sqrt") == "slip"
+        assert verdict(f"UCB1, round {round_}", "indices") == "inherited"
 
 
 def test_ucb_delta_cannot_have_log_log_regret() -> None:
@@ -242,43 +183,22 @@ def test_learning_rates_use_the_wrong_logarithm() -> None:
         assert verdict(example, "learning rate") == "slip"
 
 
-PRINTED_WEIGHTS = np.array([0.8521, 0.8869, 0.8190])
-
-
-def test_hedge_weights_of_round_2() -> None:
-    losses = np.array([0.4, 0.3, 0.5])
-    assert as_printed(np.exp(-0.398 * losses), "0.8528 0.8875 0.8195")
-    assert as_printed(np.exp(-math.sqrt(math.log(3) / 3) * losses), "0.7850 0.8340 0.7389")
-    assert as_printed(np.exp(-0.4 * losses[:2]), "0.8521 0.8869")
-    assert verdict("Hedge, round 2", "weights") == "slip"
-
-
-def test_hedge_probabilities_sum_to_one() -> None:
-    assert sum((0.327, 0.341, 0.315)) == pytest.approx(0.983)
-    assert as_printed(PRINTED_WEIGHTS / PRINTED_WEIGHTS.sum(), "0.333 0.347 0.320")
-    assert verdict("Hedge, round 2", "probabilities") == "slip"
-
-
-def test_hedge_expected_loss() -> None:
-    losses = np.array([0.2, 0.4, 0.3])
-    assert as_printed(PRINTED_WEIGHTS @ losses / PRINTED_WEIGHTS.sum(), "0.3014")
-    assert as_printed(np.array([0.327, 0.341, 0.315]) @ losses, "0.2963")
-    assert verdict("Hedge, round 2", "expected loss", "expected loss if the losses stay") == "inherited"
-
-
-def test_hedge_loss_falls_because_the_losses_change() -> None:
+def test_hedge() -> None:
     old, new = np.array([0.4, 0.3, 0.5]), np.array([0.2, 0.4, 0.3])
-    assert as_printed(PRINTED_WEIGHTS @ old / PRINTED_WEIGHTS.sum(), "0.397")
-    assert new.mean() == pytest.approx(0.3)
-    assert PRINTED_WEIGHTS @ new / PRINTED_WEIGHTS.sum() > new.mean(), (
-        "of the new losses it has more than uniform draws"
-    )
-    assert verdict("Hedge, round 2", "expected loss if the losses stay") == "slip"
-
-
-def test_hedge_weights_of_round_3() -> None:
-    weights = PRINTED_WEIGHTS * np.exp(-0.282 * np.array([0.2, 0.4, 0.3]))
-    assert as_printed(weights, "0.8054 0.7923 0.7526")
+    assert as_printed(np.exp(-0.398 * old), "0.8528 0.8875 0.8195")
+    assert as_printed(np.exp(-math.sqrt(math.log(3) / 3) * old), "0.7850 0.8340 0.7389")
+    assert as_printed(np.exp(-0.4 * old[:2]), "0.8521 0.8869")
+    printed = np.array([0.8521, 0.8869, 0.8190])
+    chances = printed / printed.sum()
+    assert as_printed(chances, "0.333 0.347 0.320")
+    assert as_printed(chances @ new, "0.3014")
+    assert as_printed(np.array([0.327, 0.341, 0.315]) @ new, "0.2963")
+    assert as_printed(chances @ old, "0.397"), "the loss falls because the losses change"
+    assert chances @ new > new.mean(), "of the new losses it has more than uniform draws"
+    assert as_printed(printed * np.exp(-0.282 * new), "0.8054 0.7923 0.7526")
+    for quantity in ("weights", "probabilities", "expected loss if the losses stay"):
+        assert verdict("Hedge, round 2", quantity) == "slip"
+    assert verdict("Hedge, round 2", "expected loss", "expected loss if the losses stay") == "inherited"
     assert verdict("Hedge, round 3", "weights") == "slip"
 
 
@@ -310,13 +230,8 @@ def test_exp3_probabilities() -> None:
     _, chances = exp3_by_hand()
     assert as_printed(chances[1], "0.396 0.208 0.396")
     assert as_printed(chances[2], "0.345 0.244 0.411")
+    assert np.argmax(chances[2]) == 2, "the arm that was never played"
     assert verdict("EXP3, round 2", "probabilities") == verdict("EXP3, round 3", "probabilities") == "inherited"
-
-
-def test_exp3_favours_the_arm_never_played() -> None:
-    _, chances = exp3_by_hand()
-    assert np.argmax(chances[2]) == 2
-    assert np.argmax([0.368, 0.298, 0.33]) == 0
     assert verdict("EXP3, round 3", "most probable arm") == "inherited"
 
 
@@ -354,13 +269,10 @@ def test_habo_inherits_no_guarantee() -> None:
     assert tuner.probabilities()["x"].min() >= 0.05
 
 
-def test_habo_was_not_more_accurate_on_titanic_in_50_rounds() -> None:
+def test_habo_was_neither_always_more_accurate_nor_always_slower() -> None:
     scores = {("Titanic", 20): (0.8112, 0.8042), ("Titanic", 50): (0.8112, 0.8112)}
     scores |= {("House Prices", 20): (0.8941, 0.8916), ("House Prices", 50): (0.8953, 0.8945)}
     assert [case for case, (habo, bayes) in scores.items() if habo <= bayes] == [("Titanic", 50)]
-
-
-def test_habo_was_faster_on_house_prices_in_50_rounds() -> None:
     seconds = {20: (100.94, 48.13), 50: (194.92, 203.50)}
     assert {rounds: habo > bayes for rounds, (habo, bayes) in seconds.items()} == {20: True, 50: False}
 
@@ -428,15 +340,13 @@ def grows_like(bound: np.ndarray, changes: float, power: float) -> bool:
     return bool((np.diff(ratio) > 0).all() and 0.5 * power < slope[-1] < 1.1 * power)
 
 
-def test_regret_bound_of_sd2me_has_a_logarithm() -> None:
+def test_regret_bounds_of_sd2me_and_ad2me_have_a_logarithm() -> None:
+    """The last lines of the proofs, with and without the logarithm."""
     window = np.floor(6**0.25 * (HORIZONS / 10) ** 0.75)
     spacing = (6 / window) ** (1 / 3)
-    last_line = window * 10 + 2 * spacing * HORIZONS + 6 * np.log(window + 1) * HORIZONS / (window * spacing**2)
-    assert grows_like(last_line, 10, 1.0)
-    assert not grows_like(window * 10 + 2 * spacing * HORIZONS, 10, 1.0), "without its logarithm it would not grow"
-
-
-def test_regret_bound_of_ad2me_has_a_logarithm() -> None:
+    start = window * 10 + 2 * spacing * HORIZONS
+    assert grows_like(start + 6 * np.log(window + 1) * HORIZONS / (window * spacing**2), 10, 1.0)
+    assert not grows_like(start, 10, 1.0)
     window = np.floor(2 * (HORIZONS / 30) ** 0.75)
     logarithm = np.sqrt(np.log(2 * HORIZONS**1.5 / 0.05**0.5))
     assert grows_like(3 * 10 * window + math.pi * HORIZONS * logarithm / window ** (1 / 3), 10, 0.5)
@@ -470,25 +380,25 @@ def test_sd2me_has_three_arms() -> None:
 # cdt
 
 
-def test_seconds_of_gloc_stand_out() -> None:
+def test_seconds_of_table_1() -> None:
     table = printed_table("cdt/table1")
     extra = table["CDT"] - table["TL / Syndicated"]
     assert extra.idxmax() == "GLOC, simulation"
     assert extra.max() > 100
     assert extra.drop("GLOC, simulation").max() == pytest.approx(6.2)
     assert 493.15 - table.loc["GLOC, simulation", "TL / Syndicated"] < 6.2
+    for data, slower in itertools.product(("simulation", "MovieLens"), ("Laplace-TS", "GLOC")):
+        assert (table.loc[f"{slower}, {data}"] > table.loc[f"GLM-TSL, {data}"]).all()
 
 
-def test_glm_tsl_is_not_the_slowest() -> None:
-    table = printed_table("cdt/table1")
-    for data in ("simulation", "MovieLens"):
-        for slower in ("Laplace-TS", "GLOC"):
-            assert (table.loc[f"{slower}, {data}"] > table.loc[f"GLM-TSL, {data}"]).all()
-
-
-def test_syndicated_beats_cdt_on_gloc_in_simulation() -> None:
+def test_cdt_is_not_the_best_everywhere() -> None:
     syndicated = printed_table("cdt/table4").loc["GLOC, simulation", "TL / Syndicated, C1"]
     assert (syndicated, printed_table("cdt/table5").loc["GLOC, simulation", "CDT"]) == (406.28, 414.70)
+    table = printed_table("cdt/table2")
+    assert table.loc["GLM-TSL"].idxmax() == "TL / Syndicated"
+    assert table.loc["GLM-TSL", "CDT"] == pytest.approx(table.loc["GLM-TSL", "TL / Syndicated"] - 1.09)
+    assert list(table.index[table.idxmax(axis=1) == "CDT"]) == ["UCB-GLM", "Laplace-TS", "SGD-TS"]
+    assert len(table) == 5
 
 
 def test_more_candidates_help_in_some_cells() -> None:
@@ -497,32 +407,17 @@ def test_more_candidates_help_in_some_cells() -> None:
     assert (sum(int(cell.sum()) for cell in cells), sum(len(cell) for cell in cells)) == (5, 28)
 
 
-def test_neither_k_outperforms_all_methods() -> None:
+def test_neither_k_outperforms_all_methods_and_the_default_k_varies() -> None:
     best = printed_table("cdt/table4")[["TL / Syndicated, C1", "OP, C1"]].min(axis=1)
-    worse = {f"{algorithm}, simulation" for algorithm in ("UCB-GLM", "Laplace-TS", "GLOC")}
+    by_k = printed_table("cdt/table6")
     for k in (2, 3):
-        table = printed_table("cdt/table6")[f"CDT, k = {k}"]
+        table = by_k[f"CDT, k = {k}"]
+        worse = {f"{algorithm}, simulation" for algorithm in ("UCB-GLM", "Laplace-TS", "GLOC")}
         assert set(table.index[table > best[table.index]]) == worse
     assert len(best) == 14
-
-
-def test_default_k_depends_on_the_number_of_hyper_parameters() -> None:
-    default, by_k = printed_table("cdt/table5")["CDT"], printed_table("cdt/table6")
-    for panel, value in default.items():
+    for panel, value in printed_table("cdt/table5")["CDT"].items():
         same = {method[-1] for method in by_k.columns if by_k.loc[panel, method] == value}
         assert same == ({"2"} if str(panel).startswith(("GLOC", "SGD-TS")) else {"3"}), panel
-
-
-def test_cdt_is_not_the_best_on_glm_tsl() -> None:
-    table = printed_table("cdt/table2")
-    assert table.loc["GLM-TSL"].idxmax() == "TL / Syndicated"
-    assert table.loc["GLM-TSL", "CDT"] == pytest.approx(table.loc["GLM-TSL", "TL / Syndicated"] - 1.09)
-
-
-def test_cdt_is_not_uniformly_the_best_on_yahoo() -> None:
-    table = printed_table("cdt/table2")
-    assert list(table.index[table.idxmax(axis=1) == "CDT"]) == ["UCB-GLM", "Laplace-TS", "SGD-TS"]
-    assert len(table) == 5
 
 
 # syndicated
