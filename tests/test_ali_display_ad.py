@@ -220,6 +220,7 @@ def test_a_log_of_which_nothing_is_left_is_an_error(folder):
         read_log(folder)
 
 
+@pytest.mark.release
 def test_half_a_million_rows_are_read_in_seconds_and_with_little_memory(tmp_path):
     """The bar for 5 million rows is 60 s and 2 GB; here it is a tenth, beside what Python and its libraries take."""
     write_surrogate(tmp_path)

@@ -27,7 +27,7 @@ DIRECT = [name for name in registry.names("env") if isinstance(registry.build("e
 CONTEXTUAL = [name for name in registry.names("env") if isinstance(registry.build("env", name), ContextualEnvironment)]
 WITH_MEANS = [name for name in CONTEXTUAL if "regret" in registry.build("env", name).sums]
 ENVIRONMENTS = DIRECT + CONTEXTUAL
-MANY_ROUNDS = [100_000, pytest.param(1_000_000, marks=pytest.mark.release)]
+MANY_ROUNDS = [20_000, pytest.param(1_000_000, marks=pytest.mark.release)]
 STEADY = {"etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
 STEADY |= {"grid_then_best", "gp_ucb", "hyperband", "resource_hyperband", "random_then_best"}
 STEADY |= {"bandit_over_bandit", "discounted_ucb", "glr_klucb", "m_ucb", "sliding_window_ucb"}

@@ -28,7 +28,6 @@ from bench.tuners.base import Problem, Tuner
 from bench.tuners.cdt import CDT
 from bench.tuners.fixed import Fixed
 from bench.tuners.op import OP
-from bench.tuners.random import Random
 from bench.tuners.theory import Theory
 from bench.tuners.tl import TL
 
@@ -244,14 +243,7 @@ def test_a_rejected_event_is_no_round():
     assert trace["reward"].tolist() == np.cumsum(events).tolist()
     assert algorithm.rewards == listener.told == [float(event) for event in events]
     assert "regret" not in trace
-
-
-def test_a_replayed_log_ends_the_run():
-    trace = run(ContextualBandit(Replayed(ends_after=9), Double()), Listener(), rounds=100).columns()
-    assert trace["round"][-1] == 6
-
-
-def test_random_pulls_of_a_replay_count_what_was_accepted():
+    assert run(ContextualBandit(Replayed(ends_after=9), Double()), Listener(), rounds=100).round == 6
     trace = run(ContextualBandit(Replayed(), Double(random_pulls=5)), Listener(), rounds=5).columns()
     assert trace["round"].tolist() == [1, 2, 3, 4, 5]
 
@@ -296,7 +288,7 @@ def test_a_reward_of_the_warm_up_must_be_finite_too(bad):
 # The trace
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 499, 500, 501, 502, 997, 10_000, 14_000, 90_000])
+@pytest.mark.parametrize("rounds", [1, 2, 499, 500, 501, 997, 10_000])
 def test_rows_of_a_trace(rounds):
     """At most 500, the first and the last round among them, about evenly spaced."""
     trace = Trace(rounds, ("reward",))
@@ -368,60 +360,22 @@ def test_regret_is_that_of_the_arm_pulled():
     np.testing.assert_allclose(columns["random_regret"], 0.4 * np.arange(1, 11), atol=1e-12)
 
 
-def recorded(base):
-    """Return the environment class, keeping a digest of its contexts and, of each round, the noise."""
+@pytest.mark.parametrize("environment", [SyntheticLinear(dim=3, n_arms=5), SyntheticLogistic(dim=3, n_arms=5)])
+def test_contexts_and_noise_are_those_of_the_repetition(environment):
+    """Whatever the tuner, the algorithm, and the length of the warm-up: comparisons are paired.
 
-    class Recorded(base):
-        def observe(self):
-            contexts = super().observe()
-            self.seen.append(hashlib.sha256(np.ascontiguousarray(contexts)).hexdigest())
-            return contexts
-
-        def pull(self, arm):
-            reward = super().pull(arm)
-            self.noise.append(reward - self.means[arm])
-            self.arms.append(arm)
-            return reward
-
-    return Recorded
-
-
-@pytest.mark.parametrize("base", [SyntheticLinear, SyntheticLogistic])
-def test_contexts_and_noise_are_those_of_the_repetition(base):
-    """Whatever the tuner, the algorithm, and the length of the warm-up: comparisons are paired."""
-    seen, noise, arms = {}, {}, {}
-    tuners = {
-        "theory": Theory,
-        "op": OP,
-        "tl": TL,
-        "cdt": CDT,
-        "random": Random,
-        "long": lambda: CDT(warm_up_rounds=90),
-    }
-    for (name, tuner), algorithm in itertools.product(tuners.items(), (LinUCB, LinTS)):
-        env = recorded(base)(dim=3, n_arms=5)
-        env.seen, env.noise, env.arms = [], [], []
-        run(ContextualBandit(env, algorithm()), tuner(), rounds=150, seeds=Seeds(3, 4))
-        key = name, algorithm.__name__
-        seen[key], noise[key], arms[key] = env.seen, env.noise, tuple(env.arms)
-    assert len(set(map(tuple, seen.values()))) == 1
-    assert len(set(arms.values())) > 6
-    if base is SyntheticLinear:
-        first = next(iter(noise.values()))
-        for other in noise.values():
-            np.testing.assert_allclose(other, first, rtol=0, atol=1e-12)
-
-
-def test_binary_rewards_are_paired_too():
-    """One uniform number decides each round: where an arm succeeds, every arm with a larger mean does."""
-    runs = []
-    for arm in range(4):
-        env = SyntheticLogistic(dim=3, n_arms=4, feature_range="one")
-        env.start(300, Seeds(1).child("env"))
-        runs.append([(env.observe() is not None and env.means[arm], env.pull(arm)) for _ in range(300)])
-    for results in zip(*runs, strict=True):
-        ordered = [reward for _, reward in sorted(results)]
-        assert ordered == sorted(ordered)
+    The gap of random play is that of the contexts alone, and reward plus regret is the best mean plus the noise.
+    """
+    seen = []
+    for tuner, algorithm in itertools.product((Theory, OP, TL, CDT, lambda: CDT(warm_up_rounds=90)), (LinUCB, LinTS)):
+        seen.append(run(ContextualBandit(environment, algorithm()), tuner(), rounds=150, seeds=Seeds(3, 4)).columns())
+        np.testing.assert_array_equal(seen[-1]["random_regret"], seen[0]["random_regret"])
+        if environment.link == "linear":
+            noise, first = (columns["reward"] + columns["regret"] for columns in (seen[-1], seen[0]))
+            np.testing.assert_allclose(noise, first, rtol=0, atol=1e-9)
+    assert len({columns["regret"][-1] for columns in seen}) > 6
+    other = run(ContextualBandit(environment, LinUCB()), TL(), rounds=150, seeds=Seeds(3, 5)).columns()
+    assert (other["random_regret"] != seen[0]["random_regret"]).all()
 
 
 def test_a_task_and_a_tuner_used_again_start_afresh():

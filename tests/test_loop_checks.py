@@ -57,7 +57,7 @@ class Growing(Task):
         return Outcome(0.6e308, {"reward": 0.6e308})
 
 
-@pytest.mark.parametrize("bad", ["0.5", np.ones(1), np.ones(2), 1j, True, None, 10**400, [1.0]], ids=repr)
+@pytest.mark.parametrize("bad", ["0.5", np.ones(1), np.ones(2), 1j, True, None, 10**400, math.nan, -math.inf], ids=repr)
 @pytest.mark.parametrize("decision", [1, 3])
 def test_a_reward_that_is_no_number_is_named(bad, decision):
     listener = Listener()
@@ -159,18 +159,15 @@ def without(name):
     ("changes", "text"),
     [
         (change(wrong=1.0), "found a value for 'wrong', expected values for just x, n, word"),
-        (lambda _: {"wrong": 1.0}, "found a value for 'wrong', expected values for just x, n, word"),
         (without("n"), "found no value for 'n', expected a whole number from 1 to 5"),
         (lambda _: {}, "found no value for 'x', expected a number from 0 to 1 or one of 7.0, 0.5"),
         (lambda _: None, "found None, expected a dict with a value for x, n, word"),
         (lambda _: [0.5], "found [0.5], expected a dict with a value for x, n, word"),
         (change(x=1.5), "found x = 1.5, expected a number from 0 to 1 or one of 7.0, 0.5"),
         (change(x=math.nan), "found x = nan, expected a number from 0 to 1 or one of 7.0, 0.5"),
-        (change(x="0.5"), "found x = '0.5', expected a number from 0 to 1 or one of 7.0, 0.5"),
         (change(x=True), "found x = True, expected a number from 0 to 1 or one of 7.0, 0.5"),
         (change(x=np.array([0.5])), "found x = array([0.5]), expected a number from 0 to 1 or one of 7.0, 0.5"),
         (change(n=2.5), "found n = 2.5, expected a whole number from 1 to 5"),
-        (change(n=6), "found n = 6, expected a whole number from 1 to 5"),
         (change(word="b"), "found word = 'b', expected one of 'a', None, True"),
         (change(word=1), "found word = 1, expected one of 'a', None, True"),
     ],

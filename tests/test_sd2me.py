@@ -115,8 +115,8 @@ def test_means_are_the_weighted_sums_whatever_is_pulled(kind, memory):
     means = (WindowedMeans if kind == "hard" else DiscountedMeans)(memory, 5)
     rng = np.random.default_rng(1)
     history = []
-    for t in range(2000):
-        arm = int(rng.integers(5)) if t // 300 % 2 else t // 300 % 5
+    for t in range(800):
+        arm = int(rng.integers(5)) if t // 100 % 2 else t // 100 % 5
         reward = float(rng.random())
         means.learn(arm, reward)
         history.append((arm, reward))
