@@ -11,7 +11,6 @@ import pytest
 from tuning import LINE
 
 from bench.seeding import Seeds
-from bench.space import Space
 from bench.tuners.ad2me import AD2ME, _uncovered
 from bench.tuners.base import Problem
 from bench.tuners.sd2me import SD2ME
@@ -154,19 +153,6 @@ def test_intervals_that_touch_leave_nothing_uncovered():
     assert place([0.0], [1.0], 0.5) == -1.0
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize(("rounds", "changes", "window"), [(10_000, 10, 156), (10_000, 5, 262), (1_000_000, 10, 4933)])
-def test_constants_are_those_of_theorem_4_2(kind, rounds, changes, window):
-    tuner = AD2ME(weights=kind, changes=changes)
-    tuner.start(Problem(LINE, rounds), Seeds(1))
-    for _ in range(6000):
-        tuner.ask()
-        tuner.tell(0.5)
-    gamma = 1 - (3 * changes / rounds) ** 0.75
-    total = window if kind == "hard" else (1 - gamma**6000) / (1 - gamma)
-    assert tuner._choosers[0][1]._means.total == pytest.approx(total, rel=1e-9)
-
-
 @pytest.mark.parametrize("cls", [AD2ME, SD2ME])
 def test_memory_is_the_theorems_times_its_factor(cls):
     totals = {}
@@ -179,37 +165,6 @@ def test_memory_is_the_theorems_times_its_factor(cls):
                 tuner.tell(0.5)
             totals[kind, factor] = tuner._choosers[0][1]._means.total
         assert totals[kind, 4.0] == pytest.approx(4 * totals[kind, 1.0], rel=0.01)
-
-
-@pytest.mark.parametrize("delta", [1e-6, 0.05, 0.9])
-def test_the_second_arm_comes_when_the_first_no_longer_reaches_the_end(delta):
-    """As long as no pull leaves the window, n = t - 1: one can tell the round beforehand."""
-    tuner = AD2ME(weights="hard", changes=1, delta=delta)
-    tuner.start(Problem(LINE, 100_000), Seeds(1))
-    first = tuner.ask()["x"]
-    t = 2
-    while math.sqrt(math.log(2 * t**1.5 / delta**0.5) / (t - 1)) >= max(first, 1 - first):
-        t += 1
-    for _ in range(t - 1):
-        assert tuner.ask() == {"x": first}
-        tuner.tell(0.5)
-    assert tuner.ask() != {"x": first}
-
-
-@pytest.mark.parametrize("kind", WEIGHTS)
-def test_two_hyper_parameters_find_a_peak_off_the_diagonal(kind):
-    space = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": -1.0, "high": 1.0})
-    tuner = AD2ME(weights=kind, changes=1)
-    tuner.start(Problem(space, 60_000), Seeds(5))
-    rng = np.random.default_rng(6)
-    means = []
-    for _ in range(60_000):
-        configuration = tuner.ask()
-        mean = 0.95 - 0.5 * abs(configuration["x"] - 0.15) - 0.25 * abs(configuration["y"] - 0.7)
-        means.append(mean)
-        tuner.tell(float(rng.random() < mean))
-    uniform = 0.95 - 0.5 * (0.15**2 + 0.85**2) / 2 - 0.25 * (1.7**2 + 0.3**2) / 4
-    assert np.mean(means[30_000:]) > uniform + 0.1
 
 
 @pytest.mark.parametrize("rounds", [1, 5, 20])

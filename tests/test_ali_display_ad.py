@@ -187,31 +187,6 @@ def test_a_bad_line_names_file_and_line(folder, name, line, found, message):
     assert "\n" not in str(error.value)
 
 
-def test_bytes_that_are_no_text_name_file_and_line(folder):
-    path = folder / "raw_sample.csv"
-    path.write_bytes(path.read_bytes().replace(b"430548_1007,1,0\n3,", b"\xff,1,0\n\xff,", 1))
-    with pytest.raises(DataError, match=r"raw_sample.csv, line \d+: found the byte 0xff, expected text"):
-        read_log(folder)
-
-
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize(("keep", "message"), [(0, "found an empty file"), (1, "found no rows below the header")])
-def test_a_file_without_rows_is_an_error(folder, name, keep, message):
-    path = folder / name
-    path.write_text("".join(line + "\n" for line in path.read_text().split("\n")[:keep]))
-    with pytest.raises(DataError, match=rf"{name}: {message}"):
-        read_log(folder)
-
-
-def test_an_empty_line_is_a_row_with_missing_values(folder):
-    path = folder / "raw_sample.csv"
-    path.write_text(path.read_text().replace("\n3,", "\n\n3,") + "\n")
-    assert read_log(folder).counts["rows dropped: a missing value"] == 1 + 3
-    path.write_text(path.read_text() + "x\n")
-    with pytest.raises(DataError, match=r"line 18: found 1 column"):
-        read_log(folder)
-
-
 def test_a_log_of_which_nothing_is_left_is_an_error(folder):
     path = folder / "raw_sample.csv"
     lines = path.read_text().split("\n")

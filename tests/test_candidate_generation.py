@@ -84,15 +84,6 @@ def test_thresholds_of_their_own_pay_where_the_best_one_moves(moves):
     assert one == pytest.approx(n * 5 / 6 if moves else n, rel=0.02)
 
 
-def test_without_drift_nothing_is_gained_by_choosing_often():
-    cosines, clicked = some_rounds(2000)
-    first = np.cumsum([0, *map(len, cosines[:-1])])
-    ordered, scores, _ = f_scores(np.concatenate(cosines), np.concatenate(clicked), first)
-    _, one, ten = drift(ordered, scores, first)
-    assert 0.95 * one < ten < 1.02 * one
-    assert one > 0
-
-
 @pytest.fixture
 def played():
     """A task after its start, with its log and cosines."""

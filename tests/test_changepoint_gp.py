@@ -9,14 +9,10 @@ from scipy.stats import t as student
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from bench.algorithms.lints import LinTS
-from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import TunerError
-from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.base import Outcome
-from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Problem
 from bench.tuners.changepoint_belief import ChangepointBelief
 from bench.tuners.changepoint_gp import ChangepointGP
@@ -183,17 +179,6 @@ def test_without_change_it_is_gp_ucb_by_scikit_learn():
     assert tuner.ask()["x"] == names[np.argmax(bounds)]
 
 
-def test_a_change_is_noticed():
-    belief = ChangepointBelief(prior_of(6), 12, 8, 0.008)
-    for place, value in stream(6, 600, change=400):
-        belief.learn(place, value)
-    before = ChangepointBelief(prior_of(6), 12, 8, 0.008)
-    for place, value in list(stream(6, 600, change=400))[:400]:
-        before.learn(place, value)
-    assert weights(before)[0] > 0.9
-    assert weights(belief)[0] < 1e-3
-
-
 @pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (1e-9, 0.0), (1e6, -3e6), (0.5, 1e3)])
 def test_scale_and_sign_of_rewards_do_not_matter(scale, shift):
     rng = np.random.default_rng(0)
@@ -325,17 +310,6 @@ def test_without_residual_or_estimates_only_rewards_count():
         reward = float(rng.normal(x))
         first.tell(reward)
         second.tell(reward, Outcome(reward))
-
-
-def test_it_comes_to_trust_the_estimate_of_a_linear_bandit():
-    """Thompson sampling learns a linear environment with little noise; in all of four runs its estimate is trusted."""
-    for repetition in range(4):
-        tuner = ChangepointGP()
-        task = ContextualBandit(SyntheticLinear(dim=3, n_arms=10, noise_std=0.1), LinTS())
-        trace = run(task, tuner, rounds=1_000, seeds=Seeds(0, repetition)).columns()
-        assert tuner.trust > 0.5
-        assert tuner._by_model.n_seen == 1_000
-        assert (trace["model_regret"] >= 0).all()
 
 
 # state and cost

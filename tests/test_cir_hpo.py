@@ -6,7 +6,6 @@ from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-import bench.tasks.off_policy_learning as module
 from bench.algorithms.linucb import LinUCB
 from bench.algorithms.softmax_policy import SoftmaxPolicy
 from bench.envs.synthetic_logged import SyntheticLogged
@@ -136,36 +135,6 @@ def test_the_variants_differ_and_some_trial_is_significant_either_way():
         [learn(rounds=10, beta0=beta0, imitation=True)[0].columns()["score"] for beta0 in (-3, 3, 20)]
     )
     assert set(scores) == {-1, 0, 1}
-
-
-@pytest.mark.parametrize(("always", "final"), [(1, 1.0), (-1, 0.0), (0, 0.5)])
-def test_alpha_ends_where_the_paper_says_if_all_tests_agree(monkeypatch, always, final):
-    monkeypatch.setattr(module, "paired_sign", lambda *_: always)
-    trace, _ = learn(imitation=True)
-    alpha = trace.columns()["alpha"]
-    assert alpha[-1] == pytest.approx(final, abs=1e-15)
-    t = np.arange(1, 13)
-    np.testing.assert_allclose(alpha, 0.5 + 0.5 * (t / 12) ** 0.01 * always, rtol=1e-12, atol=1e-15)
-
-
-def test_all_imitation_is_the_logging_policy(monkeypatch):
-    monkeypatch.setattr(module, "paired_sign", lambda *_: 1)
-    trace, task = learn(alpha_init=1.0, **CIR)
-    columns = trace.columns()
-    assert (columns["alpha"] == 1).all()
-    assert (columns["true_value"] == task.environment.logging_value).all()
-    assert (columns["relative_true_value"] == 1).all()
-    assert (columns["reward"] == columns["objective"]).all()
-
-
-def test_no_imitation_is_the_trained_policy(monkeypatch):
-    monkeypatch.setattr(module, "paired_sign", lambda *_: -1)
-    mixed, _ = learn(imitation=True, alpha_init=0.0, initial_incumbent="logging_policy")
-    trained, _ = learn()
-    made, expected = mixed.columns(), trained.columns()
-    assert (made["alpha"] == 0).all()
-    for name in ("reward", "validation_value", "true_value"):
-        np.testing.assert_array_equal(made[name], expected[name])
 
 
 def test_on_a_tie_algorithm_1_keeps_the_incumbent_and_algorithm_2_replaces_it():

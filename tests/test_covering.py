@@ -148,18 +148,6 @@ def test_touching_balls_leave_no_gap() -> None:
         assert check(centers, np.full(pieces, 0.5 / pieces - 1e-9))[0] > 0.0
 
 
-@pytest.mark.parametrize("p", [1, 2, 3, 4])
-def test_balls_around_equal_cells_cover_exactly(p: int) -> None:
-    for pieces in (1, 2, 3) if p < 4 else (1, 2):
-        axis = (np.arange(pieces) + 0.5) / pieces
-        centers = np.array(list(itertools.product(axis, repeat=p)))
-        radius = math.sqrt(p) / 2 / pieces
-        assert check(centers, np.full(len(centers), radius))[0] == 0.0
-        value, witness = check(centers, np.full(len(centers), radius - 1e-9))
-        assert value == pytest.approx(2e-9 * radius, rel=1e-3)
-        assert witness * pieces == pytest.approx(np.round(witness * pieces), abs=1e-6)
-
-
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_none_infinite_zero_and_huge(p: int) -> None:
     value, witness = check(np.empty((0, p)), np.empty(0))

@@ -189,11 +189,6 @@ def test_a_full_disk_leaves_nothing(server: str, tmp_path: Path, monkeypatch: py
     assert files_in(tmp_path) == []
 
 
-def test_a_data_set_without_download_says_how_to_get_it() -> None:
-    with pytest.raises(DataError, match="ask its owner"):
-        fetch(Dataset("toy", "Toy", "toy", "clicks.*", "closed", "ask its owner"))
-
-
 def test_the_given_folder_goes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched = cached_path(MOVIELENS)
     write_whole(fetched, b"fetched")

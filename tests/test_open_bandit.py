@@ -168,24 +168,6 @@ def test_a_line_of_another_length_is_named(tmp_path, line, found):
         read_log(path, N_ITEMS, uniform=False)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"", "found an empty file"), (",".join(HEADER).encode() + b"\n", r"found 0 line\(s\) of data")],
-)
-def test_an_empty_log_is_an_error(tmp_path, content, message):
-    path = tmp_path / "men.csv"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=message):
-        read_log(path, N_ITEMS, uniform=False)
-
-
-def test_bytes_that_are_no_text_are_an_error(tmp_path):
-    path = write(tmp_path / "men.csv", [row(0), row(1, user_feature_0="#")])
-    path.write_bytes(path.read_bytes().replace(b"#", b"\xff"))
-    with pytest.raises(DataError, match=r"line 3, user_feature_0: found"):
-        read_log(path, N_ITEMS, uniform=False)
-
-
 def test_a_uniform_log_has_uniform_propensities(tmp_path):
     rows = [row(i, propensity_score="0.3333333333") for i in range(5)]
     assert len(read_log(write(tmp_path / "men.csv", rows), N_ITEMS, uniform=True)) == 5
@@ -264,21 +246,6 @@ def test_other_items_in_the_other_folder_are_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
     with pytest.raises(DataError, match="found other items than in"):
         load_campaign("men")
-
-
-def test_what_is_kept_is_what_was_parsed_and_damage_is_noticed(tmp_path):
-    first = load_campaign("men")
-    open_bandit._cache.forget()
-    (kept,) = (tmp_path / "cache").rglob("*.npz")
-    again = load_campaign("men")
-    assert again.fingerprint == first.fingerprint
-    for name, array in first.random.arrays().items():
-        np.testing.assert_array_equal(again.random.arrays()[name], array)
-    content = kept.read_bytes()
-    kept.write_bytes(content[: len(content) // 2])
-    open_bandit._cache.forget()
-    with pytest.warns(UserWarning, match="damaged cache file"):
-        assert load_campaign("men").fingerprint == first.fingerprint
 
 
 def test_fingerprint_changes_with_the_data(tmp_path, monkeypatch):

@@ -68,12 +68,3 @@ def test_the_legacy_stream_is_that_of_the_script():
         np.testing.assert_array_equal(environment.observe(), features[t])
         np.testing.assert_allclose(environment.means, features[t] @ environment.theta, atol=1e-15)
         assert environment.pull(2) == pytest.approx(features[t, 2] @ environment.theta + 0.5 * rng.standard_normal())
-
-
-def test_the_base_seed_counts():
-    contexts = []
-    for seed in (0, 1):
-        environment = SyntheticLinearLegacy(dim=3, n_arms=4)
-        environment.start(5, Seeds(seed, 0))
-        contexts.append(environment.observe().copy())
-    assert not np.array_equal(*contexts)
