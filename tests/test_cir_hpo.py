@@ -33,7 +33,7 @@ VARIANTS = {
 }
 
 
-def learn(rounds=12, beta0=2.0, tuner=None, seed=0, **settings):
+def learn(rounds=8, beta0=2.0, tuner=None, seed=0, **settings):
     task = OffPolicyLearning(SyntheticLogged(beta0=beta0, **SMALL), SoftmaxPolicy(), **settings)
     return run(task, tuner or Random(), rounds=rounds, seeds=Seeds(seed)), task
 
@@ -122,10 +122,10 @@ def slowly(task, configurations, rounds):
 def test_every_trial_goes_as_in_a_slow_reading_of_the_algorithms(variant):
     trace, task = learn(**VARIANTS[variant])
     columns = trace.columns()
-    configurations = [{name: columns[name][i] for name in SoftmaxPolicy.spaces} for i in range(12)]
+    configurations = [{name: columns[name][i] for name in SoftmaxPolicy.spaces} for i in range(8)]
     for configuration in configurations:  # a trace holds floats
         configuration |= {name: int(configuration[name]) for name in ("max_depth", "min_samples_split")}
-    expected = slowly(task, configurations, 12)
+    expected = slowly(task, configurations, 8)
     made = [columns[name] for name in ("reward", "alpha", "score", "objective", "validation_value", "true_value")]
     np.testing.assert_allclose(np.stack(made, axis=1), expected, rtol=1e-9, atol=1e-12)
 
