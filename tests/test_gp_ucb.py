@@ -115,20 +115,6 @@ def test_asks_are_the_largest_upper_confidence_bounds(covariance):
         tuner.tell(rewards[-1])
 
 
-@pytest.mark.parametrize("covariance", COVARIANCES)
-def test_maximum_is_found_among_noisy_rewards_of_two_hyper_parameters(covariance):
-    rng = np.random.default_rng(1)
-
-    def mean(c):
-        return 1 - (c["x"] - 0.3) ** 2 - 0.1 * math.log10(c["y"] / 0.05) ** 2
-
-    tuner = GPUCB(covariance=covariance, train_share=0.5)
-    asked = play(tuner, lambda c, t: mean(c) + 0.1 * rng.standard_normal(), 600, SQUARE)
-    assert mean(asked[-1]) > 0.98
-    others = [mean(SQUARE.sample(rng)) for _ in range(1_000)]
-    assert np.mean([mean(c) for c in asked[:300]]) > np.mean(others) + np.std(others)
-
-
 def test_fits_are_sparse(monkeypatch):
     fits = []
     fit = GaussianProcess.fit

@@ -92,14 +92,6 @@ def test_rounds_are_fresh_logs_whose_bounds_are_averaged():
     assert (columns["true_value"] == value).all()
 
 
-def test_the_t_test_errs_about_as_often_as_allowed_and_the_others_never():
-    """Claim 6 of opl_hpo, with uniform logging."""
-    columns, _ = lower_bounds(0.0, 600, n=800, delta=0.05)
-    assert 0.02 < columns["t_test_errors"][-1] < 0.09
-    assert columns["hoeffding_errors"][-1] == columns["bernstein_errors"][-1] == 0
-    assert columns["t_test"][-1] > columns["bernstein"][-1] > columns["hoeffding"][-1]
-
-
 def test_the_task_needs_an_environment_that_draws_logs():
     with pytest.raises(
         ConfigError, match=r"LowerBounds.environment: found SyntheticLinear.*expected an instance of SyntheticLogged"

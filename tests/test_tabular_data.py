@@ -67,15 +67,6 @@ def test_passengers_become_numbers(tmp_path):
     assert table.target.tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize("end", ["\r\n", "\n"])
-@pytest.mark.parametrize("start", ["", "\ufeff"])
-@pytest.mark.parametrize("last", ["", "\n\n"])
-def test_line_ends_and_byte_order_marks_make_no_difference(tmp_path, end, start, last):
-    plain = read_titanic(write(tmp_path, PASSENGERS, "a.csv"))
-    other = read_titanic(write(tmp_path, start + PASSENGERS.replace("\n", end) + last, "b.csv"))
-    assert (other.features == plain.features).all()
-
-
 def test_missing_values_of_houses_are_filled(tmp_path):
     frontage = ["10", "NA", "30", "", "70", "100"]
     kind = ["Stone", "None", "Brick", "Brick", "Stone", "NA"]

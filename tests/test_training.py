@@ -261,22 +261,3 @@ def test_a_value_that_the_forest_refuses_is_one_sentence(monkeypatch):
 def test_the_published_start_comes_out_exactly(env, algorithm, published):
     _, score = Training(env, algorithm).start(5, Seeds(0)).incumbent
     assert round(score, 4) == published
-
-
-@real
-def test_the_best_score_on_titanic_is_reached():
-    """117 of 143; that no configuration of the 21,450 scores more was found by training them all."""
-    task = Training(Titanic(), RandomForest())
-    task.start(5, Seeds(0))
-    best = {"n_estimators": 120, "max_depth": 5, "min_samples_split": 20, "max_features": "sqrt"}
-    assert task.play(best).reward == pytest.approx(117 / 143)
-
-
-def test_the_best_score_on_the_substitute_is_reached(monkeypatch):
-    """111 of 114, found likewise."""
-    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
-    monkeypatch.setattr("bench.data.files.cache_folder", lambda: Path("nowhere"))
-    task = Training(Titanic(), RandomForest())
-    task.start(5, Seeds(0))
-    best = {"n_estimators": 50, "max_depth": None, "min_samples_split": 4, "max_features": "log2"}
-    assert task.play(best).reward == pytest.approx(111 / 114)

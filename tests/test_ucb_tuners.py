@@ -75,6 +75,7 @@ def forced(index, period):
     return lambda history: np.eye(4)[place] if (place := len(history) % period) < 4 else index(history)
 
 
+# Windows are those of bench.tuners.sliding_window
 INDICES = {
     "ucb1": (UCB1(), ucb1),
     "ucb delta": (UCBDelta(delta=0.025), constant(2 * math.log(40))),

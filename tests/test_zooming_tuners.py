@@ -215,13 +215,9 @@ def test_every_decision_in_one_dimension(name):
     tuner.start(Problem(LINE, horizon, **problem), SEEDS)
     rng = np.random.default_rng(1)
     for t in range(horizon):
-        n_selected = slow.happened["select"]
         asked = tuner.ask()["x"]
         expected = slow.ask(asked)[0]
         assert asked == pytest.approx(expected, abs=1e-12), f"ask {t + 1}"
-        if slow.happened["select"] > n_selected:  # a removal counts from the next selection at the latest
-            n = tuner._points.n_points
-            assert (tuner._points.stats[:n, 4] > 0).tolist() == slow.active
         reward = 0.9 - 0.95 * abs(asked - 0.7) + 0.05 * rng.standard_normal()
         tuner.tell(reward)
         slow.tell(reward)
@@ -330,7 +326,6 @@ def test_every_decision_in_two_dimensions(name):
             assert (squares - radii**2).min(axis=1).max() <= 1e-9, f"ask {t + 1}: a gap was overlooked"
             slow.chosen = slow.select()
             assert asked == slow.points[slow.chosen], f"ask {t + 1}"
-            assert (tuner._points.stats[: len(balls), 4] > 0).tolist() == slow.active
         reward = 0.9 - math.dist(asked, (0.3, 0.6)) + 0.05 * rng.standard_normal()
         tuner.tell(reward)
         slow.tell(reward)
