@@ -1,7 +1,7 @@
 """SD2ME and AD2ME against algorithms 1 and 2 of the online_hpo paper, written down slowly.
 
 The slow version remembers nothing but the pulls, computes every sum anew, and tests each piece of [0, 1] between two
-ends of intervals for being covered.
+ends of intervals for being covered. What both share is bench.tuners.dynamic_mean_tuner.
 """
 
 import math
@@ -88,7 +88,7 @@ class Slow:
 
 
 def follow(cls, kind, rounds, changes, scale, per_ask=1, factor=1.0, **settings):
-    """Compare all asks (bench.tuners.dynamic_mean_tuner); return them, the slow version, and how often an arm had left the window and came back."""
+    """Compare all asks; return them, the slow version, and how often an arm had left the window and came back."""
     seeds, asks = Seeds(8), rounds // per_ask
     tuner = cls(weights=kind, changes=changes, memory_factor=factor, **settings)
     tuner.start(Problem(LINE, asks, rounds=rounds, rounds_per_ask=per_ask), seeds)

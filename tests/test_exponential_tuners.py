@@ -101,7 +101,8 @@ def pair_of(configuration):
     return 3 * rate_of(configuration) + ridge_of(configuration)
 
 
-# Of each tuner on bench.tuners.exponential_weights: a slow layer and the number of the candidate in a configuration, by the name of the probabilities.
+# Of each tuner on bench.tuners.exponential_weights: a slow layer and the number of the candidate in a configuration,
+# by the name of the probabilities.
 LAYERS = {
     TL: lambda horizon: {"configuration": (Weights(5, horizon), rate_of)},
     TLCombined: lambda horizon: {"configuration": (Weights(15, horizon), pair_of)},
