@@ -1,5 +1,3 @@
-"""Counts and mean rewards of arms, and the arm that optimism in the face of uncertainty chooses."""
-
 import math
 
 import numpy as np
@@ -8,19 +6,9 @@ from bench.jit import kernel
 
 
 class ArmMeans:
-    """Counts and mean rewards of ``n_arms`` arms.
+    """Counts and mean rewards of ``n_arms`` arms, and the arm that optimism in the face of uncertainty chooses.
 
-    Parameters
-    ----------
-    n_arms
-        Number of arms, K.
-
-    Attributes
-    ----------
-    counts, means
-        Pulls and mean reward of every arm, shape (K,).
-    pulls
-        Pulls of all arms together, t.
+    ``counts`` and ``means`` have shape (n_arms,); ``pulls``, t, counts those of all arms.
     """
 
     def __init__(self, n_arms: int) -> None:
@@ -29,7 +17,6 @@ class ArmMeans:
         self.pulls = 0
 
     def learn(self, arm: int, reward: float) -> None:
-        """Add a reward of ``arm``."""
         self.pulls += 1
         _learn(self.means, self.counts, arm, reward)
 
@@ -43,7 +30,6 @@ class ArmMeans:
         return int(_optimistic(self.means, self.counts, width))
 
     def upper_bounds(self, width: float) -> np.ndarray:
-        """Return the upper bounds of all arms, shape (K,)."""
         bounds = np.full(len(self.means), np.inf)
         known = self.counts > 0
         bounds[known] = self.means[known] + np.sqrt(width / self.counts[known])

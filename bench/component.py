@@ -19,10 +19,9 @@ _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowe
 
 @dataclass_transform(field_specifiers=(field,))
 def component(cls: type[C]) -> type[C]:
-    """Turn a class with annotated settings into one whose constructor checks every value.
+    """Turn a class with annotated settings, its keys in a configuration, into one whose constructor checks every value.
 
-    The fields are its keys in a configuration. A wrong value raises
-    :class:`~bench.errors.ConfigError` with one sentence that names the key, what was found and what is expected.
+    A wrong value raises ConfigError with one sentence that names the key, what was found and what is expected.
     """
     checked: Any = dataclass(config=_CONFIG, eq=False)(cls)
     checked.__init__ = _one_sentence(checked.__init__, checked)
@@ -32,8 +31,7 @@ def component(cls: type[C]) -> type[C]:
 def defaults(cls: type) -> dict[str, Any]:
     """Return the settings of a class and their defaults as plain data: what a configuration of it starts from.
 
-    The hyper-parameters of an algorithm (its ``spaces``) are what its ``space`` starts from. A class without validated
-    fields has those arguments of its constructor that have a default.
+    ``space`` starts from an algorithm's ``spaces``; a class without validated fields has its arguments with defaults.
     """
     if is_dataclass(cls):
         found = {item.name: _default(item) for item in fields(cls) if item.init}
@@ -45,7 +43,7 @@ def defaults(cls: type) -> dict[str, Any]:
 
 
 def explanations(cls: type) -> dict[str, str]:
-    """Return what the docstrings of a class and of those it derives from say of its parameters, by name."""
+    """Return what the docstrings of a class and of its bases say of its parameters, by name."""
     found: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()

@@ -1,5 +1,3 @@
-"""Whether a configuration sets just what is tuned, to values that are allowed."""
-
 import math
 import reprlib
 import sys
@@ -11,12 +9,7 @@ from bench.space import HyperParameter, Space
 class ConfigurationCheck:
     """Finds what is wrong with a configuration of ``space``, in well under a microsecond where nothing is.
 
-    Parameters
-    ----------
-    space
-        The hyper-parameters that a configuration must set, all of them and no other.
-    leaves_space
-        Whether a number may lie outside the interval and the candidates, as long as it is finite.
+    ``leaves_space``: a number may lie outside the interval and the candidates, as long as it is finite.
     """
 
     def __init__(self, space: Space, leaves_space: bool = False) -> None:
@@ -56,7 +49,7 @@ class ConfigurationCheck:
 
 
 def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, Any, float, float, dict[Any, type]]:
-    """Return name, type and limits of most right values, and the types of the candidates by value."""
+    """Return the name, the type and the limits of most valid values, and the types of the candidates by value."""
     low, high = math.inf, -math.inf
     if leaves_space and parameter.numeric:
         low, high = -sys.float_info.max, sys.float_info.max

@@ -1,8 +1,8 @@
 """How many standard errors an interval reaches to either side of its estimate.
 
-Two rules. `fixed` is for a number of repetitions chosen beforehand: Student's quantile. `sequential` is for looking
-again and again while repetitions are added: an asymptotic confidence sequence, which contains the truth at all looks
-together with the probability asked for.
+`fixed` is for a number of repetitions chosen beforehand: Student's quantile. `sequential` is for looking again and
+again while repetitions are added: an asymptotic confidence sequence, which contains the truth at all looks together
+with the probability asked for.
 """
 
 import math
@@ -31,8 +31,7 @@ def sequential(n: float, error: float) -> float:
     sqrt(2 (n rho^2 + 1) / (n rho^2) log(sqrt(n rho^2 + 1) / alpha)) standard errors, alpha = 2 ``error``: Waudby-Smith,
     Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of
     Statistics 52 (2024), theorem 2.2; rho by their equation for the sequence that is tightest at `EXPECTED_LOOK`. Their
-    theorem is about large n; here the normal quantile is replaced by Student's of the same probability, as an
-    estimated variance needs while n is small.
+    theorem is about large n: here Student's quantile replaces the normal one, as estimated variances need for small n.
     """
     from scipy import special  # slow to import
 
@@ -44,5 +43,4 @@ def sequential(n: float, error: float) -> float:
 
 
 def rule(*, is_sequential: bool) -> Rule:
-    """Return one of the two."""
     return sequential if is_sequential else fixed

@@ -1,4 +1,4 @@
-"""The project's own errors. Each message is one sentence for the user."""
+"""The project's errors. Each message is one sentence for the user."""
 
 import re
 

@@ -21,8 +21,6 @@ def kernel(function: F) -> F:
 
 
 class _Kernel:
-    """A function that is compiled when it is first called."""
-
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._compiled: Callable[..., Any] = self._compile_and_call
@@ -47,7 +45,6 @@ class _Kernel:
 
 @cache
 def _numba() -> Any:
-    """Return numba, with the disk cache in a folder that carries the hash of all kernels."""
     import numba
     import pooch
 

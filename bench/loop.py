@@ -1,5 +1,3 @@
-"""The loop that every experiment is: ask, play, tell."""
-
 import math
 import reprlib
 import time
@@ -18,23 +16,14 @@ from bench.tuners.base import Tuner
 
 
 def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, max_rows: int = MAX_ROWS) -> Trace:
-    """Let ``tuner`` propose configurations to ``task`` for ``rounds`` rounds.
+    """Let ``tuner`` propose configurations to ``task`` for ``rounds`` rounds: ask, play, tell.
 
-    The warm-up, whose length is the larger of what the task and the tuner want, is played at random before the tuner
-    is started. A decision may cover several rounds. A log may end before or after the round that the problem expects.
+    The warm-up, whose length is the larger of what the task and the tuner want, is played at random before the tuner is
+    started. A decision may cover several rounds. A log may end before or after the round that the problem expects.
     Seconds that the task reports, and for a ``timed`` task those of the tuner, are summed in the trace's ``costs``.
 
-    Returns
-    -------
-    Trace
-        The run's values at up to ``max_rows`` rounds.
-
-    Raises
-    ------
-    TunerError
-        If a configuration does not set just what is tuned, or a value is not allowed; the message names the round.
-    TaskError
-        If a reward is no finite number, or a sum of the trace is none; the message names round and configuration.
+    Raises TunerError, naming the round, if a configuration does not set just what is tuned, or a value is not allowed;
+    TaskError, naming round and configuration, if a reward or a sum of the trace is not a finite number.
     """
     seeds = seeds or Seeds()
     problem = task.start(rounds, seeds)

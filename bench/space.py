@@ -1,5 +1,3 @@
-"""Search spaces: named hyper-parameters, each with candidates, an interval, or both."""
-
 import itertools
 import math
 import sys
@@ -24,10 +22,10 @@ _NAMED = 10
 class HyperParameter:
     """One hyper-parameter: what a discrete tuner may choose, and the interval that a continuous one searches.
 
+    Raises ConfigError if neither candidates nor an interval are given, or the interval is empty or not finite.
+
     Parameters
     ----------
-    name
-        The name under which a configuration holds its value.
     candidates
         Values for discrete tuners: numbers, strings or None.
     low, high
@@ -39,15 +37,9 @@ class HyperParameter:
     power
         Exponent of the scale on which the interval is searched: a share u of it is low + (high - low) u^power.
     when
-        ``(name, value)``: it only counts where the earlier hyper-parameter ``name`` has ``value``. Tuners may make use
-        of it; those that don't set it always.
+        ``(name, value)``: it counts only where the earlier ``name`` has ``value``; some tuners ignore this.
     default
         Value when it is not tuned and theory has none.
-
-    Raises
-    ------
-    ConfigError
-        When neither candidates nor an interval are given, or the interval is empty or not finite.
     """
 
     name: str
@@ -88,7 +80,6 @@ class HyperParameter:
 
     @property
     def continuous(self) -> bool:
-        """Whether it has an interval."""
         return self.low is not None
 
     @property
@@ -101,10 +92,7 @@ class HyperParameter:
     def from_unit(self, u: float) -> float | int:
         """Map ``u`` in [0, 1] onto the interval; whole numbers get equal shares of it (of its logarithm).
 
-        Raises
-        ------
-        ConfigError
-            When the hyper-parameter has no interval.
+        Raises ConfigError without an interval.
         """
         if self.low is None or self.high is None:
             raise ConfigError(f"hyper-parameter '{self.name}': found no interval, expected low and high")
@@ -148,7 +136,7 @@ class HyperParameter:
         return " or ".join(words)
 
     def sample(self, rng: np.random.Generator) -> Any:
-        """Draw a value: uniform on the interval where there is one, else on the candidates."""
+        """Draw uniformly from the interval if there is one, else from the candidates."""
         if self.continuous:
             return self.from_unit(rng.random())
         return self.candidates[int(rng.integers(len(self.candidates)))]
@@ -156,13 +144,7 @@ class HyperParameter:
 
 @dataclass(frozen=True)
 class Space:
-    """A product of hyper-parameters, in a fixed order.
-
-    Raises
-    ------
-    ConfigError
-        When there is no hyper-parameter, or two have the same name.
-    """
+    """A product of hyper-parameters, in a fixed order. Raises ConfigError if it is empty or a name occurs twice."""
 
     parameters: tuple[HyperParameter, ...]
 
@@ -185,22 +167,14 @@ class Space:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the hyper-parameters."""
         return tuple(parameter.name for parameter in self.parameters)
 
     @property
     def dim(self) -> int:
-        """The number of hyper-parameters."""
         return len(self.parameters)
 
     def restrict(self, names: Iterable[str]) -> "Space":
-        """Return the space of just these hyper-parameters, in the order given.
-
-        Raises
-        ------
-        ConfigError
-            When a name is unknown.
-        """
+        """Return the space of these hyper-parameters, in the order given. Raises ConfigError if a name is unknown."""
         by_name = dict(zip(self.names, self.parameters, strict=True))
         names = list(names)
         for name in names:
@@ -211,10 +185,7 @@ class Space:
     def product(self) -> list[Configuration]:
         """Return every combination of the candidates, the last hyper-parameter changing fastest.
 
-        Raises
-        ------
-        ConfigError
-            When a hyper-parameter has no candidates.
+        Raises ConfigError if a hyper-parameter has no candidates.
         """
         for parameter in self.parameters:
             if not parameter.candidates:
@@ -230,7 +201,6 @@ class Space:
         return {p.name: p.from_unit(float(u)) for p, u in zip(self.parameters, point, strict=True)}
 
     def sample(self, rng: np.random.Generator) -> Configuration:
-        """Draw every hyper-parameter independently and uniformly."""
         return {parameter.name: parameter.sample(rng) for parameter in self.parameters}
 
 

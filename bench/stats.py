@@ -1,7 +1,7 @@
 """Means, intervals and paired comparisons over repetitions: arithmetic only, no tables and no plotting.
 
 Intervals of means are Student's: on results of this suite they contain the truth as often as they say, see
-docs/verdicts.md.
+docs/verdicts.md. All functions raise BenchError if a value is NaN or infinite.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,25 +34,7 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values: npt.ArrayLike, *, level: float = LEVEL) -> Interval:
-    """Return the mean of ``values`` with Student's interval.
-
-    Parameters
-    ----------
-    values
-        One number per repetition, shape (n,).
-    level
-        Coverage aimed at.
-
-    Returns
-    -------
-    Interval
-        Estimate NaN for n = 0; low and high NaN for n < 2.
-
-    Raises
-    ------
-    BenchError
-        If a value is NaN or infinite.
-    """
+    """Return the mean of ``values``, shape (n,), with Student's interval: NaN for n = 0, its ends for n < 2."""
     column = _finite(values)
     if column.ndim != 1:
         raise BenchError(f"mean_interval takes one number per repetition, got an array of shape {column.shape}")
@@ -61,26 +43,9 @@ def mean_interval(values: npt.ArrayLike, *, level: float = LEVEL) -> Interval:
 
 
 def mean_band(values: npt.ArrayLike, *, level: float = LEVEL) -> tuple[Array, Array, Array]:
-    """Return mean, low and high of every column of ``values``: the pointwise interval of a set of curves.
+    """Return mean, low and high of every column of ``values``, shape (n, rounds): the pointwise interval of n curves.
 
-    The last point of a band equals `mean_interval` of the last column.
-
-    Parameters
-    ----------
-    values
-        One curve per repetition, shape (n, rounds).
-    level
-        As in `mean_interval`.
-
-    Returns
-    -------
-    tuple of arrays
-        Mean, low and high, each of shape (rounds,); mean NaN for n = 0, low and high NaN for n < 2.
-
-    Raises
-    ------
-    BenchError
-        If a value is NaN or infinite.
+    All have shape (rounds,); mean NaN for n = 0, low and high for n < 2.
     """
     curves = _finite(values)
     if curves.ndim != 2:
@@ -99,13 +64,7 @@ def mean_band(values: npt.ArrayLike, *, level: float = LEVEL) -> tuple[Array, Ar
 
 
 def paired_differences(left: npt.ArrayLike, right: npt.ArrayLike) -> Array:
-    """Return ``left - right`` repetition by repetition, shape (n,).
-
-    Raises
-    ------
-    BenchError
-        If the two differ in shape, or a value is NaN or infinite.
-    """
+    """Return ``left - right`` repetition by repetition, shape (n,). Raises BenchError if they differ in shape."""
     a, b = _finite(left), _finite(right)
     if a.shape != b.shape:
         raise BenchError(f"paired differences need the same repetitions on both sides, got {a.shape} and {b.shape}")
@@ -113,13 +72,7 @@ def paired_differences(left: npt.ArrayLike, right: npt.ArrayLike) -> Array:
 
 
 def standard_deviation(values: npt.ArrayLike) -> float:
-    """Return the sample standard deviation (divisor n - 1), NaN for n < 2.
-
-    Raises
-    ------
-    BenchError
-        If a value is NaN or infinite.
-    """
+    """Return the sample standard deviation (divisor n - 1), NaN for n < 2."""
     numbers = _finite(values)
     return float(np.std(numbers, ddof=1)) if len(numbers) > 1 else float("nan")
 
@@ -129,21 +82,9 @@ def resampled(
 ) -> Array:
     """Return the values of a statistic in bootstrap resamples of the repetitions, those that are finite.
 
-    Parameters
-    ----------
-    statistic
-        Called with every array resampled, of shape (m, n, ...), m resamples at a time; returns shape (m,). It reduces
-        axis 1, the repetitions, and all further axes.
-    arrays
-        Arrays whose first axis are the same n repetitions: a resample takes the same repetitions from all of them,
-        which keeps them paired.
-    n_resamples, seed
-        How many, and the seed: equal for all calls, so that equal values give equal resamples.
-
-    Raises
-    ------
-    BenchError
-        If the arrays differ in length, there are none, or a value is NaN or infinite.
+    ``statistic`` is called with every array resampled, of shape (m, n, ...), m resamples at a time, and returns shape
+    (m,). A resample takes the same of the n repetitions, the first axis, from all arrays, which keeps them paired. The
+    seed is fixed: equal values give equal resamples. Raises BenchError if lengths differ or there are no arrays.
     """
     data = [_finite(array) for array in arrays]
     lengths = {len(array) for array in data}
@@ -165,8 +106,7 @@ def resampled(
 def holm(p_values: Sequence[float], error: float = 0.05) -> list[bool]:
     """Return which of several tests are significant after Holm's correction (Scandinavian J. Statistics 6, 1979).
 
-    The chance that any of them is so by accident is at most ``error``. NaN, of cases that were not tested, counts for
-    nothing.
+    The chance that any of them is so by accident is at most ``error``. NaN is for cases that were not tested.
     """
     p = np.asarray(p_values, dtype=np.float64)
     tested = np.flatnonzero(np.isfinite(p))

@@ -1,5 +1,3 @@
-"""The recorded rounds of a run, whose number is bounded, whatever the horizon."""
-
 import math
 import reprlib
 from collections.abc import Mapping
@@ -13,19 +11,9 @@ MAX_ROWS = 500
 
 
 class Trace:
-    """Rows at up to ``max_rows`` evenly spaced rounds, always including the first and the last.
+    """The recorded rounds of a run: up to ``max_rows`` >= 2, evenly spaced, always including the first and the last.
 
-    Columns named in ``sums`` are cumulative over all rounds; every other value is that of its round. Memory does not
-    grow with the number of rounds.
-
-    Parameters
-    ----------
-    rounds
-        The number of rounds of the run.
-    sums
-        Names of the columns that are cumulative.
-    max_rows
-        The largest number of rows, at least 2.
+    Columns named in ``sums`` are cumulative over all rounds; other values are those of the round. Memory is bounded.
     """
 
     def __init__(self, rounds: int, sums: tuple[str, ...], max_rows: int = MAX_ROWS) -> None:
@@ -40,16 +28,12 @@ class Trace:
 
     @property
     def round(self) -> int:
-        """The number of rounds recorded so far."""
         return self._round
 
     def record(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
         """Record the values of one round and the configuration played (empty in the warm-up).
 
-        Raises
-        ------
-        TaskError
-            If a value that is added up is missing or no number, or makes its sum infinite.
+        Raises TaskError if a value that is added up is missing or no number, or makes its sum infinite.
         """
         sums = self._sums
         self._round += 1

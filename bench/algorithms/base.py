@@ -1,5 +1,3 @@
-"""The contract of every algorithm: it has named hyper-parameters."""
-
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -10,13 +8,12 @@ from bench.space import Configuration, HyperParameter, Space
 
 @component
 class Algorithm:
-    """What is tuned.
+    """What is tuned: it has named hyper-parameters.
 
     Parameters
     ----------
     tune
-        Names of the hyper-parameters that tuners search; a tuner of a single one takes the first. The others have
-        their theoretical value if there is one, else their default.
+        Hyper-parameters that tuners search, the first if they search just one; others have theory's or default values.
     space
         Candidates, interval and default of hyper-parameters, overriding those of the class.
     """
@@ -30,10 +27,7 @@ class Algorithm:
     def hyper_parameters(self) -> Space:
         """All hyper-parameters, tuned or not.
 
-        Raises
-        ------
-        ConfigError
-            If ``space`` names a hyper-parameter that the algorithm does not have.
+        Raises ConfigError if ``space`` names a hyper-parameter that the algorithm does not have.
         """
         for name in self.space:
             if name not in self.spaces:
@@ -44,7 +38,6 @@ class Algorithm:
 
     @property
     def tuned(self) -> Space:
-        """The hyper-parameters that tuners search; by default the first."""
         return self.hyper_parameters.restrict(self.tune or list(self.spaces)[:1])
 
     def complete(self, configuration: Configuration) -> Configuration:
@@ -53,13 +46,7 @@ class Algorithm:
 
 
 def positive(name: str, value: Any) -> float:
-    """Return the value of the hyper-parameter ``name``.
-
-    Raises
-    ------
-    ConfigError
-        If it is not positive.
-    """
+    """Return the value of the hyper-parameter ``name``. Raises ConfigError if it is not positive."""
     if value is None or not value > 0:
         raise ConfigError(f"hyper-parameter '{name}': found {value}, expected a positive number")
     return float(value)

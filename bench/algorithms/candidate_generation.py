@@ -1,5 +1,3 @@
-"""Vector-based candidate generation: ads whose cosine with the user is at least a threshold are candidates."""
-
 import io
 import sys
 from collections.abc import Callable, Iterator
@@ -24,15 +22,17 @@ from bench.seeding import Seeds
 
 @component
 class CandidateGeneration(Algorithm):
-    """Vectors of users and ads come from DSSM, which is trained once; the truncation threshold is tuned.
+    """Vector-based candidate generation: ads whose cosine with the user is at least ``threshold`` are candidates.
 
-    The cosines of all pairs of a log are cached, in the folder ``dssm``, under a hash of the log, the settings and the
-    code; beside them are the loss of every step, as CSV, and its curve, as SVG.
+    The vectors come from DSSM, which is trained once. The cosines of all pairs of a log are cached, in the folder
+    ``dssm``, under a hash of the log, the settings and the code; beside them are the loss of every step, as CSV, and
+    its curve, as SVG. Source: online_hpo, sections 6 and 7.1, with its 10,000 epochs read as steps. Assumed: the width
+    of the embeddings, Adam's usual learning rate, and a smoothing of 1, since the paper gives no factor. With 5 the
+    cosines of clicked and unclicked ads of the generated log are further apart, and F-scores depend more on the
+    threshold.
 
     Parameters
     ----------
-    tune, space
-        As for every algorithm. The only hyper-parameter is ``threshold``, the smallest cosine of a candidate.
     embedding_dim
         Dimension of the embedding of each categorical feature.
     steps
@@ -44,11 +44,7 @@ class CandidateGeneration(Algorithm):
     smoothing
         Factor of the cosines in the softmax of the loss.
     model_seed
-        Seed of weights and batches; independent of the experiment's seed, so all repetitions share the model.
-
-    Source: online_hpo, sections 6 and 7.1, with its 10,000 epochs read as steps. Assumed: the width of the embeddings,
-    Adam's usual learning rate, and a smoothing of 1, since the paper gives no factor. With 5 the cosines of clicked and
-    unclicked ads of the generated log are further apart, and F-scores depend more on the threshold.
+        Seed of weights and batches, independent of the experiment's: all repetitions share the model.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("torch",)
@@ -64,13 +60,7 @@ class CandidateGeneration(Algorithm):
     model_seed: NonNegativeInt = 0
 
     def scores(self, log: AdLog) -> np.ndarray:
-        """Return the cosine of user and ad at every place of ``log``, float32, shape (places,), read-only.
-
-        Raises
-        ------
-        DataError
-            If the log has no clicked pair to train on.
-        """
+        """Return the cosine at every place of ``log``, float32, shape (places,); DataError without a clicked pair."""
 
         def build(arrays: dict[str, np.ndarray]) -> np.ndarray:
             found = arrays["scores"]
@@ -82,7 +72,6 @@ class CandidateGeneration(Algorithm):
         return _cache.get(*self._key_parts(log), compute=lambda: self._train(log), build=build)
 
     def scores_path(self, log: AdLog) -> Path:
-        """Return where the cosines are cached: a name that changes with all they depend on, the code included."""
         return _cache.path(*self._key_parts(log))
 
     def _key_parts(self, log: AdLog) -> tuple[Any, ...]:
@@ -90,7 +79,6 @@ class CandidateGeneration(Algorithm):
         return log.identity, *settings, self.model_seed, version("torch")
 
     def _train(self, log: AdLog) -> dict[str, np.ndarray]:
-        """Return the cosines and the loss of every step; write the losses beside the cosines' file."""
         model = Dssm(log, self.embedding_dim, Seeds(self.model_seed).child("dssm"))
         with _bar(self.steps) as advance:
             losses = model.fit(self.steps, self.batch_size, self.learning_rate, self.smoothing, advance)
@@ -124,7 +112,6 @@ def _draw(losses: np.ndarray) -> bytes:
 
 @contextmanager
 def _bar(steps: int) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar on a terminal, else one line; yield a function that advances it by a step."""
     if not sys.stderr.isatty():
         print(f"Training DSSM, once, with {steps:,} steps; 10,000 take 15 to 30 minutes", file=sys.stderr)
         yield lambda loss: None

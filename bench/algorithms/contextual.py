@@ -1,5 +1,3 @@
-"""The contract of every contextual bandit algorithm."""
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,18 +15,8 @@ from bench.space import Configuration
 class BanditInfo:
     """What an algorithm may know of its environment.
 
-    Parameters
-    ----------
-    dim
-        Number of features.
-    n_arms
-        Largest number of arms in a round.
-    rounds
-        Number of rounds of the run, T.
-    sub_gaussian
-        Constant of the reward noise.
-    feature_norm
-        Upper bound of the features' Euclidean norms.
+    ``n_arms`` is the largest number of arms in a round, ``rounds`` the horizon T, ``sub_gaussian`` the constant of the
+    reward noise, ``feature_norm`` an upper bound of the features' Euclidean norms.
     """
 
     dim: int
@@ -55,10 +43,7 @@ class ContextualAlgorithm(Algorithm, ABC):
         return 1
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the theoretical values for round ``round_`` (from 1), of those hyper-parameters that have one.
-
-        ``configuration`` holds what a tuner has set, where a theoretical value depends on it.
-        """
+        """Return the theoretical values for round ``round_`` (from 1), which may depend on what a tuner has set."""
         return {}
 
     @property
@@ -67,11 +52,10 @@ class ContextualAlgorithm(Algorithm, ABC):
         return None
 
     def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
-        """Return what its estimate expects of a round in which ``arm`` is pulled; call it before :meth:`update`.
+        """Return what its estimate, if any, expects of a round in which ``arm`` is pulled; called before `update`.
 
         ``model_mean`` is the expected reward of the arm: x'theta, through the logistic function where all that the
-        algorithm takes are logistic rewards; ``model_regret`` is by how much the largest of all arms exceeds it. Empty
-        without an estimate.
+        algorithm takes are logistic rewards; ``model_regret`` is by how much the largest of all arms exceeds it.
         """
         theta = self.estimate
         if theta is None:

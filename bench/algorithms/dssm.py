@@ -1,5 +1,3 @@
-"""DSSM: a tower for users and one for ads, whose outputs have a high cosine if the user clicks on the ad."""
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,34 +20,18 @@ _CHUNK = 1 << 15
 
 
 class Dssm:
-    """Two towers, each of embeddings of categorical features and four layers with tanh.
+    """A tower for users and one for ads, whose outputs have a high cosine if the user clicks on the ad.
 
     Trained on clicked pairs of user and ad, drawn uniformly, each beside four ads drawn uniformly, with replacement,
-    from those that the same user saw and did not click. The loss is
-    ``-log(m(u, a+) / (m(u, a+) + sum_i m(u, a-_i)))`` with ``m = exp(smoothing * cosine)``, as in Huang et al. 2013,
-    which the paper follows. The paper prints the cosine itself in place of m, whose logarithm is undefined where it is
-    negative. With ``m = (1 + cosine) / 2`` the loss is invariant to scaling all m: the cosines then drift towards -1,
-    where no threshold in [0, 1] lets an ad pass.
+    from those that the same user saw and did not click. The loss is ``-log(m(u, a+) / (m(u, a+) + sum_i m(u, a-_i)))``
+    with ``m = exp(smoothing * cosine)``, as in Huang et al. 2013, which the paper follows. The paper prints the cosine
+    itself in place of m, whose logarithm is undefined where it is negative. With ``m = (1 + cosine) / 2`` the loss is
+    invariant to scaling all m: the cosines then drift towards -1, where no threshold in [0, 1] lets an ad pass.
 
-    All randomness comes from ``seeds``, and all arithmetic uses one thread: the same seed gives the same numbers in any
-    process on the same machine.
-
-    Parameters
-    ----------
-    log
-        Users, ads and clicks.
-    embedding_dim
-        Dimension of the embedding of a category.
-    seeds
-        Source of the weights and of the batches.
-
-    Raises
-    ------
-    DataError
-        If no user of the log has both a clicked and an unclicked ad.
-
-    Source: online_hpo, section 7.1. Assumed: the width of the embeddings; weights are drawn uniformly within
-    sqrt(6 / (inputs + outputs)), as in Huang et al. 2013, embeddings from N(0, 0.1^2).
+    All arithmetic uses one thread: the same ``seeds`` give the same numbers in any process on the same machine. Raises
+    DataError if no user of the log has both a clicked and an unclicked ad. Source: online_hpo, section 7.1. Assumed:
+    the width of the embeddings; weights are drawn uniformly within sqrt(6 / (inputs + outputs)), as in Huang et al.
+    2013, embeddings from N(0, 0.1^2).
     """
 
     def __init__(self, log: AdLog, embedding_dim: int, seeds: Seeds) -> None:
@@ -82,10 +64,7 @@ class Dssm:
         smoothing: float,
         advance: Callable[[float], Any] = lambda loss: None,
     ) -> np.ndarray:
-        """Take ``steps`` steps of Adam on random batches; return the loss of each, float32, shape (steps,).
-
-        ``advance`` is called with the loss after each step.
-        """
+        """Take ``steps`` steps of Adam on random batches; return the loss of each, float32, shape (steps,)."""
         import torch
 
         losses = np.empty(steps, dtype=np.float32)
@@ -122,10 +101,7 @@ class Dssm:
         return user, np.concatenate([self._ad[picks, None], negatives], axis=1)
 
     def scores(self, log: AdLog) -> np.ndarray:
-        """Return the cosine of user and ad at every place of ``log``, float32, shape (places,).
-
-        Categories on which it was not trained share an embedding of zeros, one for each feature.
-        """
+        """Return the cosine at every place of ``log``, float32, shape (places,); unknown categories embed as zeros."""
         with _one_thread():
             users = self._embeddings(self.users, log.user_features)
             ads = self._embeddings(self.ads, log.ad_features)
@@ -138,7 +114,6 @@ class Dssm:
 
     @staticmethod
     def _embeddings(tower: "Tower", features: np.ndarray) -> np.ndarray:
-        """Return the outputs for rows of features; equal rows are computed once."""
         distinct, place = np.unique(tower.encode(features), axis=0, return_inverse=True)
         parts = [tower.embed(distinct[i : i + _CHUNK]).numpy() for i in range(0, len(distinct), _CHUNK)]
         return np.concatenate(parts)[place]
@@ -147,15 +122,8 @@ class Dssm:
 class Tower:
     """Embeddings of categorical features, then fully connected layers with tanh, then scaling to norm 1.
 
-    Parameters
-    ----------
-    features
-        Rows of categories, shape (n, features): each value that occurs in a column has an embedding; all others share
-        one of zeros.
-    embedding_dim
-        Dimension of an embedding.
-    rng
-        Draws the initial weights.
+    ``features`` are rows of categories, shape (n, features): each value that occurs in a column has an embedding; all
+    others share one of zeros.
     """
 
     def __init__(self, features: np.ndarray, embedding_dim: int, rng: np.random.Generator) -> None:
@@ -196,10 +164,7 @@ class Tower:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let torch use one thread, so that the order of summation is fixed, and no denormal numbers.
-
-    Adam's moments of rare categories decay to denormal numbers, which are slow.
-    """
+    """Let torch use one thread, which fixes the order of sums, and no denormals: Adam's moments decay to these."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,5 +1,3 @@
-"""GLM-TSL."""
-
 import math
 from typing import Any, ClassVar
 
@@ -18,12 +16,12 @@ from bench.space import Configuration
 
 @component
 class GLMTSL(ContextualAlgorithm):
-    """Draw theta ~ N(theta_bar, exploration_rate^2 H^-1) and pull argmax x'theta: a Laplace posterior, logistic link.
+    """GLM-TSL: draw theta ~ N(theta_bar, exploration_rate^2 H^-1) and pull argmax x'theta; logistic link.
 
-    theta_bar minimises the sum of logistic losses + ridge/2 |theta|^2 over all data so far, and
-    H = ridge I + sum mu'(x'theta_bar) x x' is the Hessian there: both for the current ridge, in every round that is
-    decided; theta_bar within 1e-7, H within 1e-3 in the relative Frobenius norm (see
-    :class:`~bench.algorithms.logistic_regression.LogisticRegression`).
+    theta_bar minimises the sum of logistic losses + ridge/2 |theta|^2 over all data so far, and H = ridge I + sum
+    mu'(x'theta_bar) x x' is the Hessian there: both for the current ridge, in every round that is decided; theta_bar
+    within 1e-7, H within 1e-3 in the relative Frobenius norm (see `LogisticRegression`). Source: Kveton et al. 2020,
+    algorithm 1 (GLM-TSL); cdt, section 5.
 
     Parameters
     ----------
@@ -32,15 +30,7 @@ class GLMTSL(ContextualAlgorithm):
     kappa
         Smallest derivative of the link that theory assumes.
     theory_factor
-        Factor on the theoretical exploration rate, as in the code of cdt's authors; for the logistic link, the square
-        root of its largest derivative, 1/4, is the same number.
-
-    Attributes
-    ----------
-    theta_bar, theta
-        The estimate and the last draw, shape (dim,).
-
-    Source: Kveton et al. 2020, algorithm 1 (GLM-TSL); cdt, section 5.
+        Factor on the theoretical exploration rate, 1/2 in the code of cdt: sqrt of the link's largest derivative, 1/4.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = LinearAlgorithm.spaces
@@ -52,7 +42,6 @@ class GLMTSL(ContextualAlgorithm):
 
     @property
     def random_rounds(self) -> int:
-        """The number of random pulls before its first decision."""
         return self.random_pulls
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:

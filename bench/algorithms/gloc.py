@@ -1,5 +1,3 @@
-"""GLOC: a generalized linear bandit from an online learner."""
-
 import math
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -19,15 +17,13 @@ from bench.space import Configuration
 
 @component
 class GLOC(ContextualAlgorithm):
-    """Online Newton steps give theta; least squares on their predictions give theta_hat and its confidence set.
+    """Generalized linear bandit: online Newton steps, and least squares on their predictions with a confidence set.
 
     With V = ridge I + sum x x', the chosen x included, and theta the learner's parameter before it sees the reward:
     theta' = theta - (mu(x'theta) - y) / kappa V^-1 x, then the point of the ball |theta| <= theta_norm that is nearest
-    to theta' in the norm of V; theta_hat = V^-1 sum_s z_s x_s with z_s = x_s'theta. The arm pulled is
-    argmax x'theta_hat + exploration_rate |x|_{V^-1}. The projection is exact (one-dimensional dual).
-
-    The ridge of the Newton step, epsilon, and that of least squares, lambda, are one (both are 1 in cdt's
-    experiments), so that they share the matrix V.
+    to theta' in the norm of V; theta_hat = V^-1 sum_s z_s x_s with z_s = x_s'theta. The arm pulled is argmax
+    x'theta_hat + exploration_rate |x|_{V^-1}. The projection is exact (one-dimensional dual). The ridge of the Newton
+    step, epsilon, and that of least squares, lambda, are equal (1 in cdt's experiments) and share V.
 
     Theory. kappa = mu'(S L), the least slope of the logistic function that can occur. exploration_rate = sqrt(beta)
     with beta = lambda S^2 + 1 + 4 B / kappa + 8 (R / kappa)^2 ln(2/delta sqrt(1 + 2 B / kappa + 4 (R / kappa)^4 /
@@ -35,7 +31,8 @@ class GLOC(ContextualAlgorithm):
     learner's regret over the rounds so far; S = theta_norm, R the noise constant. Assumed: cdt's text does not say
     which values it uses; these are Jun et al.'s with the constants of the logistic function, and the residual sum of
     squares that their beta subtracts is omitted, so the set is slightly too large. Rewards of a warm-up, before the
-    first decision, are learnt with the theoretical kappa.
+    first decision, are learnt with the theoretical kappa. Source: Jun, Bhargava, Nowak and Willett 2017, algorithms 1
+    and 2, theorems 1 and 3; cdt, section 5.
 
     Parameters
     ----------
@@ -50,10 +47,7 @@ class GLOC(ContextualAlgorithm):
     prediction
         Whether z is the prediction ``before`` the Newton step, as in Jun et al., or ``after`` it, as in the code.
     theory_kappa
-        The theoretical kappa; by default mu'(S L). The code of cdt plays 0.1 where kappa is not tuned (gloc_op in
-        GLOC.py at commit d67bc02, 2023-03-22).
-
-    Source: Jun, Bhargava, Nowak and Willett 2017, algorithms 1 and 2, theorems 1 and 3; cdt, section 5.
+        The theoretical kappa; null: mu'(S L). Untuned, cdt's code plays 0.1 (gloc_op in GLOC.py at d67bc02).
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -76,7 +70,6 @@ class GLOC(ContextualAlgorithm):
     theory_kappa: PositiveFloat | None = None
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return kappa, and the exploration rate that follows from the rounds seen so far."""
         kappa = self._least_slope
         regret = self._newton_sum / (2.0 * kappa) + 2.0 * kappa * self.theta_norm**2 * self.ridge
         noise = (self._info.sub_gaussian / kappa) ** 2

@@ -1,5 +1,3 @@
-"""Thompson sampling with a Laplace approximation."""
-
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,19 +21,19 @@ _TOLERANCE = 1e-4
 class LaplaceTS(ContextualAlgorithm):
     """Logistic regression with a diagonal Gaussian posterior: draw theta_i ~ N(m_i, 1/q_i) and pull argmax x'theta.
 
-    After a reward (y = 1, or -1 for a reward of 0): w = argmin 1/2 sum_i q_i (w_i - m_i)^2 + ln(1 + exp(-y x'w)),
-    then m = w and q_i += p (1 - p) x_i^2 with p = 1 / (1 + exp(-x'w)).
+    After a reward (y = 1, or -1 for a reward of 0): w = argmin 1/2 sum_i q_i (w_i - m_i)^2 + ln(1 + exp(-y x'w)), then
+    m = w and q_i += p (1 - p) x_i^2 with p = 1 / (1 + exp(-x'w)).
 
     The stated way to w is plain gradient descent from m + U(-1, 1)^dim: at most 1000 iterations with a step of
     ``step_size``, halved after every 100 of them, until the gradient's norm is at most 1e-4; it is implemented exactly
     so. The result depends on step_size * q_i, which grows with the data. Below 2 it converges; above, the first
     iterations diverge from w, by a factor of step_size * q_i - 1 each, and from about 9 on the later, shorter steps
     cannot compensate. The mean then jumps around far from w, where p (1 - p) is zero, so the precision stops growing
-    and arms are pulled nearly at random for the rest of the run. This is a property of the stated method;
-    ``solver: exact`` shows the difference.
+    and arms are pulled nearly at random for the rest of the run. ``solver: exact`` avoids that.
 
     Assumed: if the descent overflows (the squared norm of w is not finite), the posterior is unchanged; rewards of a
-    warm-up, before the first decision, are learnt with the theoretical step size.
+    warm-up, before the first decision, are learnt with the theoretical step size. Source: Chapelle and Li 2011,
+    algorithm 3; cdt, section 5 (hyper-parameter: the step size; theory: 1).
 
     Parameters
     ----------
@@ -46,8 +44,6 @@ class LaplaceTS(ContextualAlgorithm):
     first_halving
         The iteration, from 0, before which the step is halved for the first time: 100, or 0 as in cdt's code
         (LaplaceTS.py at commit d67bc02, 2023-03-22), where no step is as long as the step size.
-
-    Source: Chapelle and Li 2011, algorithm 3; cdt, section 5 (hyper-parameter: the step size; theory: 1).
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -66,7 +62,6 @@ class LaplaceTS(ContextualAlgorithm):
     first_halving: Literal[0, 100] = 100
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the step size of cdt's theoretical setting."""
         return dict(_THEORY)
 
     @property
@@ -172,7 +167,6 @@ def _learn_exactly(contexts: np.ndarray, arm: int, label: float, mean: np.ndarra
 
 @kernel
 def _set_posterior(x: np.ndarray, w: np.ndarray, mean: np.ndarray, precision: np.ndarray) -> None:
-    """Make ``w`` the mean and add the curvature of the loss there to the precision."""
     small = np.exp(-abs(_dot(x, w)))
     curvature = small / (1.0 + small) ** 2
     for i in range(x.size):

@@ -1,5 +1,3 @@
-"""What the linear bandit algorithms share."""
-
 import math
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -22,6 +20,8 @@ REFRESH_EVERY = 4096
 class LinearAlgorithm(ContextualAlgorithm):
     """Ridge regression V = ridge I + sum x x', theta_hat = V^-1 sum x y, and a way to explore.
 
+    In theory the exploration rate is that of syndicated, equation 3, for the ridge in play.
+
     Parameters
     ----------
     delta
@@ -33,7 +33,7 @@ class LinearAlgorithm(ContextualAlgorithm):
     sigma_factor
         Factor on the noise constant in the theoretical exploration rate.
     first_round
-        What the theoretical exploration rate counts the first round as: 1 as stated, 0 as the authors' code does.
+        What the theoretical exploration rate counts the first round as: 1 as stated, 0 as in the authors' code.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -63,7 +63,6 @@ class LinearAlgorithm(ContextualAlgorithm):
         self._scores = np.empty(info.n_arms)
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the exploration rate of syndicated, equation 3, for the ridge in play."""
         return {
             "exploration_rate": confidence_radius(
                 round_ - 1 + self.first_round,
@@ -81,7 +80,6 @@ class LinearAlgorithm(ContextualAlgorithm):
         return self.theta_hat
 
     def _set_ridge(self, ridge: float) -> None:
-        """Recompute the state for the current ``ridge`` parameter, exactly."""
         self._ridge = positive("ridge", ridge)
         self._refresh()
 
@@ -93,8 +91,7 @@ class LinearAlgorithm(ContextualAlgorithm):
 def add_to_inverse(x: np.ndarray, gram: np.ndarray, inverse: np.ndarray, gain: np.ndarray) -> float:
     """Add x x' to ``gram`` and to what ``inverse`` is the inverse of, by Sherman and Morrison's formula.
 
-    Writes inverse x / (1 + x' inverse x) of the old inverse, by which estimates move, into ``gain`` and returns
-    x' inverse x.
+    Writes inverse x / (1 + x' inverse x) of the old inverse into ``gain``; returns x' inverse x.
     """
     dim = x.size
     gain[:] = 0.0

@@ -1,5 +1,3 @@
-"""Linear Thompson sampling."""
-
 import numpy as np
 
 from bench.algorithms.contextual import BanditInfo
@@ -14,11 +12,9 @@ from bench.space import Configuration
 
 @component
 class LinTS(LinearAlgorithm):
-    """Draw theta ~ N(theta_hat, exploration_rate^2 V^-1) and pull argmax x'theta.
+    """Linear Thompson sampling: draw theta ~ N(theta_hat, exploration_rate^2 V^-1) and pull argmax x'theta.
 
-    The Cholesky factor L of V = L L' is updated each round; theta_hat + exploration_rate L'^-1 z with z ~ N(0, I) has
-    the right distribution.
-
+    The Cholesky factor L of V = L L' is updated each round: theta = theta_hat + exploration_rate L'^-1 z, z ~ N(0, I).
     Source: Agrawal and Goyal 2013; Abeille and Lazaric 2017; syndicated, section 3.
     """
 
@@ -46,10 +42,7 @@ class LinTS(LinearAlgorithm):
 def best_sampled(
     contexts: np.ndarray, upper: np.ndarray, theta: np.ndarray, rate: float, normal: np.ndarray, scores: np.ndarray
 ) -> int:
-    """Return argmax x'sample, the first on a tie, with sample = theta + rate upper^-1 normal.
-
-    The sample replaces ``normal``; it is N(theta, rate^2 (upper' upper)^-1) if ``normal`` is N(0, I).
-    """
+    """Return argmax x'theta', the first on a tie; theta' = theta + rate upper^-1 normal replaces ``normal``."""
     solve_upper(upper, normal)
     for i in range(theta.size):
         normal[i] = theta[i] + rate * normal[i]
@@ -58,7 +51,6 @@ def best_sampled(
 
 @kernel
 def _solve_estimate(upper: np.ndarray, moment: np.ndarray, theta: np.ndarray) -> None:
-    """Write the solution of upper' upper theta = moment into ``theta``."""
     theta[:] = moment
     solve_upper_transposed(upper, theta)
     solve_upper(upper, theta)
@@ -97,7 +89,6 @@ def _learn(
 
 @kernel
 def _factorise(gram: np.ndarray, moment: np.ndarray, ridge: float, upper: np.ndarray, theta: np.ndarray) -> None:
-    """Write the upper Cholesky factor of gram + ridge I and the estimate that follows from it."""
     system = gram.copy()
     for i in range(moment.size):
         system[i, i] += ridge

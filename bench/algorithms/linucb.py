@@ -1,5 +1,3 @@
-"""LinUCB."""
-
 import numpy as np
 
 from bench.algorithms.contextual import BanditInfo
@@ -50,7 +48,6 @@ def _learn(
     inverse: np.ndarray,
     theta: np.ndarray,
 ) -> None:
-    """Add one observation: gram and moment exactly, the inverse by Sherman and Morrison's formula."""
     x = contexts[arm].copy()
     gain = np.empty(x.size)
     add_to_inverse(x, gram, inverse, gain)

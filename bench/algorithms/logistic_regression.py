@@ -1,5 +1,3 @@
-"""Logistic regression that is refitted to a guaranteed accuracy after every observation."""
-
 import numpy as np
 
 from bench.algorithms.triangular import solve_upper, solve_upper_transposed
@@ -19,10 +17,11 @@ _STALE = 0.9
 
 
 class LogisticRegression:
-    """Penalised maximum likelihood, sum of logistic losses + penalty/2 |theta|^2, without intercept.
+    """Penalised maximum likelihood, sum of logistic losses + penalty/2 |theta|^2, refitted after every observation.
 
-    The estimate is within ``tolerance`` (Euclidean distance) of the exact one after every :meth:`fit`, and the Hessian
-    within a relative ``hessian_tolerance``; both are proven bounds.
+    The estimate ``theta``, shape (dim,), is within ``tolerance`` (Euclidean distance) of the exact one after every
+    `fit`, and the Hessian U'U, U the upper triangular ``upper``, penalty included, within a relative
+    ``hessian_tolerance`` below 1; both are proven bounds. There is no intercept; both arrays are updated in place.
 
     Estimate. Newton's method from the last estimate. Its first step needs no pass over the history: there, the gradient
     is known except for the observations added since. Each further step is preceded by a pass over all observations that
@@ -30,34 +29,16 @@ class LogisticRegression:
     self-concordance), so that every start leads to the minimum. Let g be the exact gradient at theta, B the Hessian in
     use, L the largest norm of the features and r = L |g| / penalty. On the way from theta to the minimum no x'theta
     moves by more than r (strong convexity), and |d ln mu'(z) / dz| <= 1, so all Hessians on it lie between exp(-r) and
-    exp(r) times that at theta, which lies between exp(-q) and exp(q) times B, q following from ``hessian_tolerance``.
-    A full Newton step therefore ends within (exp(r + q) - 1) sqrt(g' B^-1 g) / sqrt(penalty) of the minimum; a step is
+    exp(r) times that at theta, which lies between exp(-q) and exp(q) times B, q following from ``hessian_tolerance``. A
+    full Newton step therefore ends within (exp(r + q) - 1) sqrt(g' B^-1 g) / sqrt(penalty) of the minimum; a step is
     the last one when that is at most ``tolerance``.
 
-    Hessian. H = penalty I + sum_s w_s x_s x_s' with w_s = mu'(x_s'theta). Each observation's weight v_s as contained
-    in the Hessian is kept. With e the tolerance, a pass corrects those, and only those, with |v_s - w_s| > 0.9 e w_s.
-    The last step, after the last pass, must be so short that L |step| <= 0.05 e, which bounds the change of ln w_s; as
-    (1 + 0.9 e) exp(0.05 e) <= 1 + e, |v_s - w_s| <= e w_s holds after it for all s. Then -e H <= B - H <= e H in the
-    order of positive semi-definite matrices, and the relative error in the Frobenius norm is at most e too: for
-    symmetric A with -C <= A <= C, |C|^2 - |A|^2 = trace((C - A)(C + A)) >= 0.
-
-    Parameters
-    ----------
-    dim
-        Number of features.
-    tolerance
-        Largest distance of the estimate from the exact one.
-    hessian_tolerance
-        Largest relative error of the Hessian, below 1.
-
-    Attributes
-    ----------
-    theta
-        The estimate, shape (dim,); updated in place.
-    upper
-        Upper triangular factor U of the Hessian at the estimate, penalty included: H = U'U; updated in place.
-    count
-        Number of observations.
+    Hessian. H = penalty I + sum_s w_s x_s x_s' with w_s = mu'(x_s'theta). Each observation's weight v_s as contained in
+    the Hessian is kept. With e the tolerance, a pass corrects those, and only those, with |v_s - w_s| > 0.9 e w_s. The
+    last step, after the last pass, must be so short that L |step| <= 0.05 e, which bounds the change of ln w_s; as (1 +
+    0.9 e) exp(0.05 e) <= 1 + e, |v_s - w_s| <= e w_s holds after it for all s. Then -e H <= B - H <= e H in the order
+    of positive semi-definite matrices, and the relative error in the Frobenius norm is at most e too: for symmetric A
+    with -C <= A <= C, |C|^2 - |A|^2 = trace((C - A)(C + A)) >= 0.
     """
 
     def __init__(self, dim: int, *, tolerance: float = 1e-7, hessian_tolerance: float = 1e-3) -> None:
@@ -95,18 +76,9 @@ class LogisticRegression:
         self.count += 1
 
     def fit(self, penalty: float) -> int:
-        """Make ``theta`` and ``upper`` those of all observations so far and of ``penalty``, a positive number.
+        """Make ``theta`` and ``upper`` those of all observations and ``penalty`` > 0; return the number of passes.
 
-        Returns
-        -------
-        int
-            The number of passes over the observations that were made.
-
-        Raises
-        ------
-        ConfigError
-            If the tolerance cannot be reached, because the penalty is too small for double precision or the features
-            are not finite.
+        Raises ConfigError if the tolerance cannot be reached: the penalty is too small, or the features are not finite.
         """
         if self._fitted == (self.count, penalty):
             return 0
@@ -192,7 +164,7 @@ def _fit(
 ) -> int:
     """Minimise from ``theta`` on; return the number of passes over the observations, -1 when there were too many.
 
-    ``gradient`` is that of the losses alone at ``theta``; the penalty is added here.
+    ``gradient`` is that of the losses alone at ``theta``.
     """
     dim = theta.size
     step = np.empty(dim)
@@ -243,8 +215,7 @@ def _pass(
 ) -> None:
     """Compute the gradient of the losses at ``theta`` exactly, and correct the stale weights in the Hessian.
 
-    All loops run along the observations of a block, where the memory is contiguous and no sum is split: fast without
-    reassociation. What lies behind the last observation in its block is zero and adds nothing.
+    Loops run along the observations of a block, zero behind the last one: contiguous memory, no split sums.
     """
     dim = theta.size
     value = np.empty(_BLOCK)
@@ -283,7 +254,7 @@ def _pass(
 
 @kernel
 def _factorise(matrix: np.ndarray, penalty: float, upper: np.ndarray) -> None:
-    """Write U with U'U = matrix + penalty I into ``upper``; what lies below its diagonal is zero."""
+    """Write the upper triangular U with U'U = matrix + penalty I into ``upper``."""
     dim = upper.shape[0]
     for i in range(dim):
         for j in range(dim):

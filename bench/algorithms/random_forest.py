@@ -1,5 +1,3 @@
-"""Random forests."""
-
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -16,12 +14,12 @@ from bench.space import Configuration
 class RandomForest(SupervisedAlgorithm):
     """scikit-learn's random forest, on one core.
 
+    Source: habo, section 26; the start (the defaults) and all but n_estimators and max_features from the authors' code.
+
     Parameters
     ----------
     random_state
         Seed of bootstrap samples and splits: the same for every training.
-
-    Source: habo, section 26; the start (the defaults) and all but n_estimators and max_features from the authors' code.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
@@ -55,13 +53,7 @@ class RandomForest(SupervisedAlgorithm):
         queries: np.ndarray,
         classes: bool,
     ) -> np.ndarray:
-        """Train a forest and predict.
-
-        Raises
-        ------
-        ConfigError
-            If scikit-learn rejects a value.
-        """
+        """Train a forest and predict. Raises ConfigError if scikit-learn rejects a value."""
         from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
         kind = RandomForestClassifier if classes else RandomForestRegressor

@@ -1,5 +1,3 @@
-"""Which arm scores highest."""
-
 import numpy as np
 
 from bench.jit import kernel
@@ -29,8 +27,8 @@ def best_upper_bound(
 ) -> int:
     """Return argmax x'theta + rate |x|_inverse over the rows of ``contexts``, the first on a tie.
 
-    ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, where the
-    memory is contiguous and no sum is split: fast without reassociation. ``work``: shape (2, >= arms).
+    ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, contiguous in
+    memory: fast without splitting sums. ``work``: shape (2, >= arms).
     """
     n_arms, dim = contexts.shape
     x = contexts.T

@@ -1,5 +1,3 @@
-"""SGD-TS: Thompson sampling around a stochastic gradient descent."""
-
 import math
 from typing import Any, ClassVar, Literal
 
@@ -21,26 +19,25 @@ _LEARNING_RATE = 1.0
 
 @component
 class SGDTS(ContextualAlgorithm):
-    """Epochs of tau = epoch_factor * max(floor(ln T), dim) rounds, in each of which one draw of theta is held.
+    """Thompson sampling around a stochastic gradient descent; one draw of theta is held for an epoch.
 
-    The first tau rounds are pulled at random and give theta_hat, the maximum-likelihood estimate, from which
-    theta_tilde starts. Before epoch j = 1, 2, ...: theta_tilde moves by -learning_rate / j times the sum of the last
-    epoch's gradients at theta_tilde, to the nearest point within ``radius`` of theta_hat; theta_bar is the mean of
-    theta_tilde over the epochs; theta ~ N(theta_bar, s^2 I). In the epoch, argmax x'theta is pulled. For j = 1 the last
-    epoch is that of the random pulls, whose gradients sum to zero at their maximum-likelihood estimate.
+    An epoch has tau = epoch_factor * max(floor(ln T), dim) rounds. The first tau rounds are pulled at random and give
+    theta_hat, the maximum-likelihood estimate, from which theta_tilde starts. Before epoch j = 1, 2, ...: theta_tilde
+    moves by -learning_rate / j times the sum of the last epoch's gradients at theta_tilde, to the nearest point within
+    ``radius`` of theta_hat; theta_bar is the mean of theta_tilde over the epochs; theta ~ N(theta_bar, s^2 I). In the
+    epoch, argmax x'theta is pulled. For j = 1 the last epoch is that of the random pulls, whose gradients sum to zero
+    at their maximum-likelihood estimate.
 
-    Hyper-parameters are those of the epoch's first round, used for the step and the draw before it. They depend on the
-    covariance:
+    Hyper-parameters are those of the epoch's first round, used for the step and the draw before it. With the covariance
+    ``two``, s^2 = (2 exploration_rate_1^2 + 2 exploration_rate_2^2) / j (syndicated), with ``one``, s^2 = 2
+    exploration_rate^2 / j (cdt); learning_rate is tuned in both. Theory: learning_rate = 1, exploration_rate_1 = sigma
+    sqrt(dim/2 ln(1 + 2 j tau / dim) + 2 ln T), exploration_rate_2 = tau / learning_rate sqrt(1 + ln j), and
+    exploration_rate the root of the sum of their squares.
 
-    - ``two``: s^2 = (2 exploration_rate_1^2 + 2 exploration_rate_2^2) / j; tuned with learning_rate in syndicated.
-    - ``one``: s^2 = 2 exploration_rate^2 / j; tuned with learning_rate in cdt.
-
-    Theory: learning_rate = 1, exploration_rate_1 = sigma sqrt(dim/2 ln(1 + 2 j tau / dim) + 2 ln T),
-    exploration_rate_2 = tau / learning_rate sqrt(1 + ln j), and exploration_rate the root of the sum of their squares.
-
-    The maximum-likelihood estimate is infinite if a plane through the origin separates the rewards of the random
-    pulls, which is certain if there are no more pulls than features, and common up to twice as many. Assumed: a
-    penalty/2 |theta|^2 is added, small enough to be negligible otherwise.
+    The maximum-likelihood estimate is infinite if a plane through the origin separates the rewards of the random pulls,
+    which is certain if there are no more pulls than features, and common up to twice as many. Assumed: a penalty/2
+    |theta|^2 is added, small enough to be negligible otherwise. Source: Ding, Hsieh and Sharpnack 2021, algorithm 1;
+    syndicated, appendix A.4; cdt, section 5.
 
     Parameters
     ----------
@@ -52,8 +49,6 @@ class SGDTS(ContextualAlgorithm):
         Distance from theta_hat within which theta_tilde stays.
     penalty
         Ridge penalty of theta_hat.
-
-    Source: Ding, Hsieh and Sharpnack 2021, algorithm 1; syndicated, appendix A.4; cdt, section 5.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -89,13 +84,11 @@ class SGDTS(ContextualAlgorithm):
 
     @property
     def hyper_parameters(self) -> Space:
-        """Those of the covariance in use."""
         names = list(self.spaces)
         return super().hyper_parameters.restrict(names[:2] if self.covariance == "one" else names[1:])
 
     @property
     def tuned(self) -> Space:
-        """The hyper-parameters that tuners search; by default the first of those in use."""
         own = self.hyper_parameters
         return own.restrict(self.tune or own.names[:1])
 
@@ -108,11 +101,7 @@ class SGDTS(ContextualAlgorithm):
         return self._tau
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the theoretical values for the epoch of ``round_``.
-
-        The second exploration rate depends on the learning rate: that of ``configuration`` if it holds one, else the
-        theoretical one.
-        """
+        """Return the values for the epoch of ``round_``; the second rate depends on the learning rate in play."""
         learning_rate = positive("learning_rate", (configuration or {}).get("learning_rate", _LEARNING_RATE))
         info, tau = self._info, self._tau
         epoch = max(1, 1 + (round_ - 1 - max(self._random_pulls, tau)) // tau)
@@ -180,7 +169,6 @@ class SGDTS(ContextualAlgorithm):
 
 @kernel
 def _add_gradient(contexts: np.ndarray, arm: int, reward: float, theta: np.ndarray, gradient: np.ndarray) -> None:
-    """Add the gradient of one observation's logistic loss at ``theta``."""
     value = 0.0
     for i in range(theta.size):
         value += contexts[arm, i] * theta[i]

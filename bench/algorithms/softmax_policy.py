@@ -1,5 +1,3 @@
-"""A policy that prefers the actions whose reward a classifier predicts to be high."""
-
 import warnings
 from dataclasses import field
 from typing import Any, ClassVar
@@ -27,9 +25,9 @@ class SoftmaxPolicy(Algorithm):
     """pi(a|x) = exp(beta mu(x, a)) / sum_b exp(beta mu(x, b)), with mu learnt from logged rewards 0 and 1.
 
     mu is a logistic regression with an elastic net or a random forest, on the context joined with the action's
-    features. A logistic regression on these alone orders the actions in the same way in every context. What was
-    trained is remembered for the run: beta does not enter the training, and a model is trained with the same random
-    state each time.
+    features. A logistic regression on these alone orders the actions in the same way in every context. Models are
+    remembered for the run: beta does not enter the training, and the random state is the same each time. Source:
+    opl_hpo, equation 6 and table 2.
 
     Parameters
     ----------
@@ -39,8 +37,6 @@ class SoftmaxPolicy(Algorithm):
         Maximum number of passes over the data for the logistic regression (saga), converged or not.
     products
         Whether the logistic regression sees the products of the context's features with the action's as well.
-
-    Source: opl_hpo, equation 6 and table 2.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
@@ -81,12 +77,9 @@ class SoftmaxPolicy(Algorithm):
     products: bool = False
 
     def start(self, train: LoggedData, action_features: np.ndarray, seeds: Seeds) -> None:
-        """Forget everything and take the data to train on; ``action_features`` has shape (n_actions, d_a).
+        """Forget everything and take the data to train on; ``action_features``: shape (n_actions, d_a).
 
-        Raises
-        ------
-        TaskError
-            If a reward is neither 0 nor 1.
+        Raises TaskError if a reward is neither 0 nor 1.
         """
         other = train.rewards[(train.rewards != 0) & (train.rewards != 1)]
         if other.size:
@@ -102,7 +95,6 @@ class SoftmaxPolicy(Algorithm):
         self._trained: dict[tuple[Any, ...], RewardModel] = {}
 
     def train(self, configuration: Configuration) -> RewardModel:
-        """Return the reward model of a configuration; values it does not set have their defaults."""
         complete = self.complete(configuration)
         names = ("model", *_OF_MODEL[complete["model"]])
         key = tuple(complete[name] for name in names)
@@ -111,7 +103,6 @@ class SoftmaxPolicy(Algorithm):
         return self._trained[key]
 
     def policy(self, configuration: Configuration) -> Policy:
-        """Return the policy of a configuration; values it does not set have their defaults."""
         model, beta = self.train(configuration), float(self.complete(configuration)["beta"])
 
         def softmax(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:

@@ -1,5 +1,3 @@
-"""The contract of every algorithm that learns to predict."""
-
 from abc import abstractmethod
 
 import numpy as np
@@ -22,21 +20,7 @@ class SupervisedAlgorithm(Algorithm):
         queries: np.ndarray,
         classes: bool,
     ) -> np.ndarray:
-        """Train and predict.
+        """Train on ``features``, shape (rows, features), and predict for ``queries``; return shape (queries,).
 
-        Parameters
-        ----------
-        configuration
-            A value for every hyper-parameter.
-        features, target
-            Examples, shapes (rows, features) and (rows,).
-        queries
-            Features to predict for, shape (queries, features).
-        classes
-            Whether the targets are classes rather than numbers.
-
-        Returns
-        -------
-        ndarray
-            The predictions, shape (queries,).
+        ``classes``: whether the targets are classes rather than numbers.
         """

@@ -1,5 +1,3 @@
-"""Triangular systems, solved in place."""
-
 import numpy as np
 
 from bench.jit import kernel

@@ -1,5 +1,3 @@
-"""UCB-GLM."""
-
 import math
 from typing import ClassVar, Literal
 
@@ -22,7 +20,8 @@ class UCBGLM(LinearAlgorithm):
 
     theta_hat and V = ridge I + sum x x' are those of all data so far and of the current ridge, exactly, in every round
     that is decided. The estimate is penalised: that of Li et al. 2017 is not, but does not exist while the labels can
-    be separated by a hyperplane, which random pulls don't exclude; with ``penalty: lambda`` it always exists.
+    be separated by a hyperplane, which random pulls don't exclude; with ``penalty: lambda`` it always exists. Source:
+    Li et al. 2017, algorithm 1; syndicated, section 6; cdt, section 5.
 
     Parameters
     ----------
@@ -38,8 +37,6 @@ class UCBGLM(LinearAlgorithm):
         ``equation_3``: that of linear bandits, which changes with the round.
     kappa
         Lower bound of the link's derivative that theory assumes, for ``glm``.
-
-    Source: Li et al. 2017, algorithm 1; syndicated, section 6; cdt, section 5.
     """
 
     links: ClassVar[tuple[str, ...]] = ("logistic",)
@@ -52,11 +49,9 @@ class UCBGLM(LinearAlgorithm):
 
     @property
     def random_rounds(self) -> int:
-        """The number of random pulls before its first decision."""
         return self.random_pulls
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the theoretical exploration rate in the form of ``theory_form``."""
         if self.theory_form == "equation_3":
             return super().theory(round_, configuration)
         dim, horizon = self._info.dim, self._info.rounds
@@ -98,7 +93,6 @@ class UCBGLM(LinearAlgorithm):
 
 @kernel
 def _learn(features: np.ndarray, gram: np.ndarray, inverse: np.ndarray) -> None:
-    """Add one observation: the gram matrix exactly, the inverse by Sherman and Morrison's formula."""
     dim = features.size
     x = features.copy()
     product = np.zeros(dim)

@@ -30,43 +30,24 @@ from bench.errors import DataError
 def fingerprint() -> str:
     """Return which data is in use: a hash of the three files' sha256, or ``surrogate`` if there are none.
 
-    Raises
-    ------
-    DataError
-        If only some of the files exist, or one cannot be read.
+    Raises DataError if only some of the files exist, or one cannot be read.
     """
     stamps = _files_in_use()
     return _checksum(stamps) if stamps else SURROGATE
 
 
 def load_log(n_users: int, n_ads: int, days: int) -> AdLog:
-    """Return the log of the three files if they exist, else a generated one, written and read like them.
+    """Return the log of the three files if they exist, else a generated one of that size, written and read alike.
 
-    The log is cached under a hash of the files' checksums and of the code. Warnings say that reading takes a while and
-    what was dropped.
-
-    Parameters
-    ----------
-    n_users, n_ads, days
-        Size of the generated log.
-
-    Raises
-    ------
-    DataError
-        If a file is missing or damaged; the generated log does not replace it then.
+    It is cached under a hash of the files' checksums and of the code. Warnings say what was dropped. Raises DataError
+    if a file is missing or damaged; the generated log does not replace it then.
     """
     stamps = _files_in_use()
     return _real(stamps) if stamps else _surrogate(n_users, n_ads, days)
 
 
 def load_files(say: Callable[[str], None]) -> AdLog:
-    """Return the log of the three files; ``say`` receives lines of progress.
-
-    Raises
-    ------
-    DataError
-        If a file is missing or damaged.
-    """
+    """Return the log of the files; ``say`` receives progress. Raises DataError if one is missing or damaged."""
     stamps = _files_in_use()
     if not stamps:
         raise DataError(

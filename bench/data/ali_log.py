@@ -1,5 +1,3 @@
-"""The log of Ali-Display-Ad: who was shown which ads, and which of them were clicked."""
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,18 +19,19 @@ AD_FEATURES = ("cate_id", "campaign_id", "customer", "brand", "price")
 
 @dataclass(frozen=True, eq=False)
 class AdLog(Log):
-    """The users and ads of a log with their features, and for every user the ads that were shown.
+    """The users and ads of a log with their features, and for every user the ads that were shown, clicked or not.
 
     The ads of user u are at the places ``starts[u]`` to ``starts[u + 1] - 1`` of ``shown`` and ``clicked``, each ad
-    once, however often it was shown.
+    once, however often it was shown. ``identity`` changes with the files that were read and the code that read them;
+    ``counts`` says what was read and what was dropped, by kind.
 
     Parameters
     ----------
     user_ids, ad_ids
-        Ids in the files, ascending, int32, shapes (users,) and (ads,): those with a row of the log that was kept.
+        Ids in the files, ascending, int32, shapes (users,) and (ads,): those in a row that was kept.
     user_features, ad_features
-        Categories, int32, shapes (users, 8) and (ads, 5), in the order of ``USER_FEATURES`` and ``AD_FEATURES``;
-        values as in the files, except that the price is its bin, 0 to 4.
+        Categories, int32, shapes (users, 8) and (ads, 5), in the order of ``USER_FEATURES`` and ``AD_FEATURES``; values
+        as in the files, except that the price is its bin, 0 to 4.
     user_hour
         Hour of the day that holds most of the user's rows of the log, displays included, 0 to 23, uint8.
     starts
@@ -41,10 +40,6 @@ class AdLog(Log):
         Row of the ad in ``ad_ids``, int32, shape (places,), ascending for each user.
     clicked
         Whether the user clicked on it at least once, bool, shape (places,).
-    identity
-        A hash that changes with the files it was read from and with the code that read them.
-    counts
-        What was read and what was dropped, by kind, for display.
     """
 
     user_ids: np.ndarray
@@ -59,6 +54,5 @@ class AdLog(Log):
     counts: dict[str, int] = field(default_factory=dict)
 
     def clicks(self) -> np.ndarray:
-        """Return the number of clicked ads of every user, shape (users,)."""
         sums = np.concatenate(([0], np.cumsum(self.clicked, dtype=np.int64)))
         return np.diff(sums[self.starts])

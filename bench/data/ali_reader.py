@@ -1,5 +1,3 @@
-"""Reads the three files of Ali-Display-Ad."""
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,26 +36,14 @@ class _Table:
 
 
 def read_log(folder: Path, identity: str = "", say: Callable[[str], None] | None = None) -> AdLog:
-    """Read ``raw_sample.csv``, ``ad_feature.csv`` and ``user_profile.csv``.
+    """Read ``raw_sample.csv``, ``ad_feature.csv`` and ``user_profile.csv``; ``say`` receives lines of progress.
 
     Rows of the log are dropped and counted if a value is missing (empty, or the word NULL), or if the user or ad is
     missing from its table or has a missing value there. Prices become five bins with equal numbers of ads. The hour of
     a row is that of Beijing, where the log was recorded; a user's main hour is the earliest on a tie.
 
-    Parameters
-    ----------
-    folder
-        Folder of the files.
-    identity
-        Identity of the log.
-    say
-        Receives lines of progress.
-
-    Raises
-    ------
-    DataError
-        If a file is missing or empty, lacks a column, has a field that is not a whole number of at most 31 bits, an id
-        occurs twice in a table, or no row is left. The message names file, and line or column.
+    Raises DataError if a file is missing or empty, lacks a column, has a field that is not a whole number of at most 31
+    bits, an id occurs twice in a table, or no row is left. The message names file, and line or column.
     """
     folder = Path(folder)
     say = say or (lambda text: None)
@@ -203,7 +189,6 @@ Column = tuple[np.ndarray, np.ndarray]
 
 
 def _batches(path: Path, names: tuple[str, ...], required: tuple[str, ...] = ()) -> Iterator[list[Column]]:
-    """Yield the named columns, block by block."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -258,7 +243,6 @@ def _header(path: Path, names: tuple[str, ...]) -> list[str]:
 def _first_bad_line(
     path: Path, header: list[str], names: tuple[str, ...], required: tuple[str, ...], reason: str = ""
 ) -> DataError:
-    """Return the error of the first invalid line, found by reading the file line by line."""
     places = [(header.index(name), name) for name in names]
     with path.open("rb") as file:
         next(file)

@@ -1,5 +1,3 @@
-"""A generated stand-in for Ali-Display-Ad: the same three files, without any of the data."""
-
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ _WEIGHTS = (0.8, 1.0, 0.5, 0.6, 0.5, 0.4, 0.3, 0.4)
 
 
 def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, days: int = 8, seed: int = 0) -> None:
-    """Write ``raw_sample.csv``, ``ad_feature.csv`` and ``user_profile.csv`` with generated content.
+    """A stand-in for Ali-Display-Ad: write the same three files with content generated from ``seed``.
 
     Users and ads have latent vectors that are mostly sums of vectors of their features. A user clicks on an ad if the
     cosine of the two vectors, with some noise, is above a threshold that drifts over the hours of the day: in the
@@ -23,17 +21,6 @@ def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, day
     displays in a favourite hour. Displays per user are long-tailed, with a mean of 25, and so is the popularity of ads.
     As in the original, some features are empty or NULL, and some users and ads of the log are missing from their
     tables; both are rarer than there, so that a small log keeps most of its users.
-
-    Parameters
-    ----------
-    folder
-        Where to write; existing files are replaced.
-    n_users, n_ads
-        Numbers of users and ads.
-    days
-        Days that the log covers.
-    seed
-        The same seed gives the same files.
     """
     import pandas as pd
 
@@ -71,7 +58,6 @@ def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, day
 
 
 def _users(n: int, rng: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Return ids and features of users, and their latent vectors."""
     segment = rng.choice(_SEGMENTS, n, p=rng.dirichlet(np.full(_SEGMENTS, 2.0)))
     group = rng.integers(_GROUPS, size=_SEGMENTS)[segment]  # as in the original, it goes with the segment
     features = [segment, group, 1 + group // _AGES, group % _AGES]
@@ -85,7 +71,7 @@ def _users(n: int, rng: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarr
 
 
 def _ads(n: int, rng: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Return ids and features of ads, and their latent vectors: a campaign is of one customer, who has one category."""
+    """Return ids, features and latent vectors: a campaign is of one customer, who has one category."""
     n_categories, n_brands, n_customers, n_campaigns = n // 50 + 1, n // 20 + 1, n // 5 + 1, n // 2 + 1
     campaign = rng.integers(n_campaigns, size=n)
     customer = rng.integers(n_customers, size=n_campaigns)[campaign]

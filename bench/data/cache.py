@@ -1,5 +1,3 @@
-"""Prepared data, kept in memory and in the cache folder."""
-
 import hashlib
 import io
 import json
@@ -17,22 +15,11 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """Results that take long to compute, each kept as an ``.npz`` file and the latest ones in memory.
+    """Results that take long to compute, each kept as an ``.npz`` file and the ``n_in_memory`` latest ones in memory.
 
     Everything a result depends on goes into its key, and so into its file's name: the parts that are passed, NumPy's
-    version and the source of some modules. A damaged file is computed again, with a warning. A file that cannot be
+    version and the source of ``modules``. A damaged file is computed again, with a warning. A file that cannot be
     written is a warning, too. Files are written whole or not at all, so processes may share the folder.
-
-    Parameters
-    ----------
-    folder
-        Folder below the cache folder.
-    prefix
-        Start of the files' names.
-    modules
-        Modules whose source changes the key.
-    n_in_memory
-        Number of results kept in memory.
     """
 
     def __init__(self, folder: str, prefix: str, *modules: ModuleType, n_in_memory: int = 1) -> None:
@@ -43,12 +30,11 @@ class Cache(Generic[T]):
         self._memory: dict[tuple[Any, ...], T] = {}
 
     def key(self, *parts: Any) -> str:
-        """Return the hash of all that the result for ``parts`` depends on; parts are hashable and fit into JSON."""
+        """Return the hash of all that the result for ``parts``, hashable and fit for JSON, depends on."""
         sources = [hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest() for module in self._modules]
         return hashlib.sha256(json.dumps([*parts, np.__version__, *sources], default=str).encode()).hexdigest()
 
     def path(self, *parts: Any) -> Path:
-        """Return where the result for ``parts`` is kept."""
         return cache_folder() / self._folder / f"{self._prefix}{self.key(*parts)[:32]}.npz"
 
     def get(
@@ -56,14 +42,8 @@ class Cache(Generic[T]):
     ) -> T:
         """Return the result for ``parts``: from memory, from the cache folder, or computed.
 
-        Parameters
-        ----------
-        parts
-            What the result depends on beside the modules' source.
-        compute
-            Returns the arrays (or strings) to keep, by name.
-        build
-            Turns them into the result. Any exception it raises on arrays that were read marks the file as damaged.
+        ``compute`` returns the arrays (or strings) to keep, by name; ``build`` turns them into the result. Any
+        exception that it raises on arrays from a file marks the file as damaged.
         """
         if parts not in self._memory:
             path = self.path(*parts)
@@ -78,7 +58,6 @@ class Cache(Generic[T]):
         return self._memory[parts]
 
     def forget(self) -> None:
-        """Drop what is in memory."""
         self._memory.clear()
 
     @staticmethod

@@ -1,5 +1,3 @@
-"""The data sets of the project, described in ``catalogue.toml``."""
-
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -32,13 +30,7 @@ ALI_DISPLAY_AD = CATALOGUE["ali_display_ad"]
 
 
 def find_dataset(name: str) -> Dataset:
-    """Return the catalogue's entry called ``name``.
-
-    Raises
-    ------
-    DataError
-        If there is none; the message lists the valid names.
-    """
+    """Return the catalogue's entry called ``name``. Raises DataError, listing the valid names, if there is none."""
     if name not in CATALOGUE:
         raise DataError(f"found the unknown data set '{name}', expected one of: {', '.join(CATALOGUE)}")
     return CATALOGUE[name]

@@ -20,10 +20,7 @@ _ROWS = {"movie.csv": N_ITEMS, "user.csv": N_USERS}
 def fingerprint() -> str:
     """Return which data is in use: a sha256 of both files, or ``surrogate`` if there are none.
 
-    Raises
-    ------
-    DataError
-        If there is only one of the two files, or one cannot be read.
+    Raises DataError if there is only one of the two files, or one cannot be read.
     """
     identities = [identity for _, identity in _files()]
     if not identities:
@@ -33,12 +30,9 @@ def fingerprint() -> str:
 
 
 def cdt_factors() -> Factors | None:
-    """Return the factors, shape (943, 20) and (1682, 20), or None if they are not at hand.
+    """Return the factors, shape (943, 20) and (1682, 20), or None without the files.
 
-    Raises
-    ------
-    DataError
-        If there is only one of the two files, or one is damaged. The message names file, line and column.
+    Raises DataError, naming file, line and column, if there is only one of the two files, or one is damaged.
     """
     found = _files()
     return _read(*(stamp_of(path, path.name) for path, _ in found)) if found else None
@@ -47,10 +41,7 @@ def cdt_factors() -> Factors | None:
 def read_factors(path: Path, n_rows: int) -> np.ndarray:
     """Read a file with a line of column numbers, then lines of a row number from 0 and its 20 factors.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read or is not text, or a line is not as expected.
+    Raises DataError if the file cannot be read or is not text, or a line is not as expected.
     """
     try:
         lines = path.read_bytes().decode("ascii").splitlines()

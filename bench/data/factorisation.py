@@ -1,5 +1,3 @@
-"""Matrix factorisation by alternating least squares, with the penalty weighted by the numbers of ratings."""
-
 import math
 
 import numpy as np
@@ -18,28 +16,11 @@ def factorise(
 ) -> Factors:
     """Minimise the squared error on the observed ratings plus a penalty weighted by the numbers of ratings.
 
-    The objective is ``sum (r_ij - w_i.h_j)^2 + reg sum_i n_i |w_i|^2 + reg sum_j m_j |h_j|^2``, where the first sum
-    is over the observed ratings, of which user i gave n_i and item j received m_j (weighted lambda regularisation; Zhou
-    et al. 2008, "Large-scale parallel collaborative filtering for the Netflix prize"). Each half sweep solves for all
-    users, or all items, exactly, so the objective never rises. The items start from random factors.
-
-    Parameters
-    ----------
-    ratings
-        At least one rating.
-    rank
-        Number of factors, at least 1.
-    regularisation
-        Weight of the penalty, larger than 0.
-    sweeps
-        Number of sweeps, at least 1. There is no other stopping rule.
-    rng
-        Draws the items' starting values.
-
-    Raises
-    ------
-    ConfigError
-        If a setting is out of range, or the regularisation is too small to solve the equations.
+    The objective is ``sum (r_ij - w_i.h_j)^2 + reg sum_i n_i |w_i|^2 + reg sum_j m_j |h_j|^2``, where the first sum is
+    over the observed ratings, of which user i gave n_i and item j received m_j (weighted lambda regularisation; Zhou et
+    al. 2008, "Large-scale parallel collaborative filtering for the Netflix prize"). Each of the ``sweeps`` solves for
+    all users, then for all items, exactly, so the objective never rises. The items start from random factors. Raises
+    ConfigError if a setting is out of range, or ``regularisation`` is too small to solve the equations.
     """
     if rank < 1:
         raise ConfigError(f"rank: found {rank}, expected at least 1")
@@ -84,7 +65,6 @@ def _solve_rows(
     regularisation: float,
     solved: np.ndarray,
 ) -> None:
-    """Set each row of ``solved`` to its exact minimiser, given the other side's factors ``fixed``."""
     rank = fixed.shape[1]
     gram = np.empty((rank, rank))
     x = np.empty(rank)

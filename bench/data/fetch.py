@@ -1,5 +1,3 @@
-"""Download a data set, check it, and put its file into the cache."""
-
 import io
 import tempfile
 import zipfile
@@ -36,18 +34,9 @@ class _Limited(io.FileIO):
 def fetch(dataset: Dataset, url: str | None = None) -> Path:
     """Return the path of the data set's file in the cache; download what is missing or not valid.
 
-    Parameters
-    ----------
-    dataset
-        What to fetch; its checksums also apply to a mirror.
-    url
-        A mirror of the archive, instead of the publisher's address; of plain files what their addresses begin with.
-
-    Raises
-    ------
-    DataError
-        If the data set cannot be downloaded, the transfer fails or is incomplete, a checksum is wrong or the file
-        cannot be written. Nothing is left behind, and an existing file is unchanged.
+    ``url`` is a mirror of the archive, or what the addresses of plain files begin with; the same checksums apply.
+    Raises DataError if the data set cannot be downloaded, the transfer fails or is incomplete, a checksum is wrong or
+    the file cannot be written. Nothing is left behind, and an existing file is unchanged.
     """
     download = dataset.download
     if download is None:

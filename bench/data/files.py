@@ -31,10 +31,7 @@ def cache_folder() -> Path:
 def data_roots() -> list[Path]:
     """Return the folders that hold data sets: ``BENCH_DATA_DIR`` if it is set, then the cache's ``data`` folder.
 
-    Raises
-    ------
-    DataError
-        If ``BENCH_DATA_DIR`` is no folder.
+    Raises DataError if ``BENCH_DATA_DIR`` is no folder.
     """
     given = os.environ.get("BENCH_DATA_DIR")
     if given and not Path(given).expanduser().is_dir():
@@ -43,7 +40,6 @@ def data_roots() -> list[Path]:
 
 
 def cached_path(dataset: Dataset) -> Path:
-    """Return the path at which ``fetch`` puts the data set's file."""
     return cache_folder() / "data" / dataset.folder / dataset.file
 
 
@@ -59,13 +55,9 @@ def locate(dataset: Dataset) -> Path | None:
 def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
     """Return the data set's file and its sha256, or None and ``surrogate`` if it is not available.
 
-    Cheap to call often: a file is read again only if its path, size or modification time has changed. If the published
-    checksum is known and differs, ``altered-`` precedes the sha256.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or differs from the published one without ``BENCH_DATA_ALTERED=1``.
+    A file is read again only if its path, size or modification time has changed. If the published checksum is known and
+    differs, ``altered-`` precedes the sha256. Raises DataError if the file cannot be read, or differs from the
+    published one without ``BENCH_DATA_ALTERED=1``.
     """
     path = locate(dataset)
     if path is None:
@@ -82,18 +74,14 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
 
 
 def mismatch_of(dataset: Dataset, path: Path) -> str:
-    """Return how the data set's file differs from the published one; "" if it does not, or no checksum is known.
+    """Return how a file differs from the published one; "" if it does not, or no checksum is known.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
+    Raises DataError if it cannot be read.
     """
     return _checked(dataset, path)[1]
 
 
 def _checked(dataset: Dataset, path: Path) -> tuple[str, str]:
-    """Return a file's sha256, and how it differs from the published one."""
     stamp = stamp_of(path, dataset.file)
     try:
         identity, of_text, n_lines = _digests(*stamp)
@@ -115,13 +103,7 @@ def _digests(path: Path, size: int, mtime_ns: int) -> tuple[str, str, int]:
 
 
 def stamp_of(path: Path, expected: str) -> Stamp:
-    """Return a file's stamp.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read; ``expected`` says what it should be.
-    """
+    """Return a file's stamp. Raises DataError, with what is ``expected``, if it cannot be read."""
     try:
         status = path.stat()
     except OSError as error:
@@ -130,25 +112,19 @@ def stamp_of(path: Path, expected: str) -> Stamp:
 
 
 def unreadable(path: Path, error: OSError, expected: str) -> DataError:
-    """Return the error for a file that the operating system cannot read."""
     return DataError(f"{path}: found an unreadable file ({error.strerror or error}), expected {expected}")
 
 
 def checksum_of(path: Path, like: str) -> str:
-    """Return a file's checksum, written ``algorithm:digest``, with the algorithm of the checksum ``like``."""
+    """Return a file's checksum, ``algorithm:digest``, by the algorithm of the checksum ``like``."""
     algorithm = like.partition(":")[0]
     return f"{algorithm}:{pooch.file_hash(str(path), alg=algorithm)}"
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of an ``.npz`` file after verifying the checksums of all of it.
+    """Return the arrays of an ``.npz`` file after verifying all of it: a damaged header may hide the rest from NumPy.
 
-    Loading an array verifies its checksum only if it is read to the end, which a damaged header may prevent.
-
-    Raises
-    ------
-    Exception
-        Of any type, if the file is damaged.
+    Raises an exception of any type if the file is damaged.
     """
     with zipfile.ZipFile(path) as archive:
         damaged = archive.testzip()
@@ -159,13 +135,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file atomically: under a temporary name beside ``path``, then renamed.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the temporary file is removed.
-    """
+    """Write a file under a temporary name beside ``path``, then rename it. Raises OSError, leaving nothing behind."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:

@@ -28,29 +28,12 @@ def held_out_error(
 ) -> pd.DataFrame:
     """Hold out some ratings at random, fit on the others, and compute root mean squared errors on both.
 
-    All predictions are clipped to the range of stars, 1 to 5. If a held-out rating's user or item has no rating
-    left to fit on, every predictor falls back on the means.
+    All predictions are clipped to the range of stars, 1 to 5. If a held-out rating's user or item has no rating left to
+    fit on, every predictor falls back on the means. ``fraction`` is held out, in (0, 1); all rows share ``seed``, that
+    of the split and of the factors' starting values.
 
-    Parameters
-    ----------
-    ratings
-        All ratings.
-    rank
-        Number of factors.
-    regularisations
-        Weights of the penalty to try.
-    fraction
-        Fraction of the ratings held out, in (0, 1).
-    sweeps
-        Sweeps of the alternating least squares.
-    seed
-        Seed of the split and of the factors' starting values; all rows share both.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``predictor``, ``regularisation`` (NaN for the means), ``train_rmse``, ``heldout_rmse``. The first row
-        is user mean + item mean - global mean, of the training ratings.
+    The table has the columns ``predictor``, ``regularisation`` (NaN for the means), ``train_rmse``, ``heldout_rmse``.
+    The first row is user mean + item mean - global mean, of the training ratings.
     """
     n_held = round(fraction * len(ratings))
     if not 0 < n_held < len(ratings):
@@ -92,7 +75,6 @@ def _rmse(predicted: np.ndarray, part: Ratings) -> float:
 
 
 def describe(table: pd.DataFrame, fingerprint: str) -> str:
-    """Return the table of :func:`held_out_error` as a short Markdown page."""
     fits = table[table["predictor"] == FACTORS]
     best = fits.sort_values("heldout_rmse").iloc[0]
     data = "generated surrogate ratings" if fingerprint == "surrogate" else f"MovieLens 100K, sha256 {fingerprint[:12]}"
@@ -110,13 +92,7 @@ def describe(table: pd.DataFrame, fingerprint: str) -> str:
 
 
 def write_tables(table: pd.DataFrame, fingerprint: str, folder: Path) -> None:
-    """Write ``heldout.csv`` and ``heldout.md`` into a folder, which is created if necessary.
-
-    Raises
-    ------
-    DataError
-        If they cannot be written.
-    """
+    """Write ``heldout.csv`` and ``heldout.md`` into a folder, created if need be. Raises DataError if that fails."""
     try:
         content = table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
         write_whole(folder / "heldout.csv", content.encode())

@@ -1,5 +1,3 @@
-"""House Prices: sale prices of houses in Ames, Iowa."""
-
 from pathlib import Path
 
 import numpy as np
@@ -34,28 +32,16 @@ _TARGET = "SalePrice"
 
 
 def load_house_prices() -> Table:
-    """Return the houses if the file is available, else scikit-learn's diabetes data instead.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged; the substitute does not replace it then.
-    """
+    """Return the houses if the file is available, else scikit-learn's diabetes data; DataError if it is damaged."""
     return load_table(HOUSE_PRICES, read_house_prices, "load_diabetes")
 
 
 def read_house_prices(path: Path) -> Table:
-    """Read Kaggle's ``train.csv``: 75 features of 1,460 houses, missing values filled.
+    """Read Kaggle's ``train.csv`` of houses in Ames, Iowa: 75 features of 1,460 houses, missing values filled.
 
-    A missing number becomes the column's median, a missing category its most frequent one; categories are then coded
-    in alphabetical order.
-
-    Raises
-    ------
-    DataError
-        If the file is not such a table; the message names file and line or column.
-
-    Source: habo; selection, filling and coding from the authors' code.
+    A missing number becomes the column's median, a missing category its most frequent one; categories are then coded in
+    alphabetical order. Raises DataError, naming file and line or column, if the file is not such a table. Source: habo;
+    selection, filling and coding from the authors' code.
     """
     columns = Columns(path, (*FEATURES, _TARGET))
     target = columns.numbers(_TARGET)

@@ -1,5 +1,3 @@
-"""What the logs of the data sets share."""
-
 import hashlib
 from dataclasses import dataclass, fields
 
@@ -15,7 +13,6 @@ class Log:
             array.flags.writeable = False
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 

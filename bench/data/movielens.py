@@ -28,11 +28,8 @@ _COLUMNS = (("user id", N_USERS), ("item id", N_ITEMS), ("rating", 5))
 def read_ratings(path: Path) -> Ratings:
     """Read a file of lines ``user<TAB>item<TAB>rating<TAB>timestamp``, ids from 1 and ratings in whole stars.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is empty or is not text, or a line does not have four columns, has a field that is
-        not a whole number in range, or repeats a user and item. The message names file and line.
+    Raises DataError, naming file and line, if the file cannot be read, is empty or is not text, or a line does not have
+    four columns, has a field that is not a whole number in range, or repeats a user and item.
     """
     try:
         content = Path(path).read_bytes()
@@ -89,13 +86,7 @@ def fingerprint() -> str:
 
 
 def load_ratings() -> Ratings:
-    """Return the real ratings if available (below ``BENCH_DATA_DIR``, or fetched), else the surrogate's.
-
-    Raises
-    ------
-    DataError
-        If the data file is damaged; the surrogate does not replace it then.
-    """
+    """Return the ratings below ``BENCH_DATA_DIR`` or fetched, else the surrogate's; raises DataError if damaged."""
     path = data_in_use(MOVIELENS)[0]
     return surrogate_ratings() if path is None else read_ratings(path)
 
@@ -105,21 +96,7 @@ def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
 
     The defaults are those of Syndicated's MovieLens experiments (0.05 from the authors' code; that the penalty is
     weighted by the numbers of ratings is assumed). The result is cached; its arrays are read-only. Factors are unique
-    only up to a rotation.
-
-    Parameters
-    ----------
-    rank
-        Number of factors.
-    regularisation
-        Weight of the penalty.
-
-    Raises
-    ------
-    DataError
-        If the data file is damaged.
-    ConfigError
-        If a setting is out of range.
+    only up to a rotation. Raises DataError if the data file is damaged, ConfigError if a setting is out of range.
     """
     identity = data_in_use(MOVIELENS)[1]
 

@@ -1,5 +1,3 @@
-"""A generated stand-in for MovieLens 100K: same shape and similar statistics, without any of the data."""
-
 import numpy as np
 
 from bench.data.ratings import Ratings
@@ -10,7 +8,7 @@ _LATENT_RANK = 10
 
 
 def surrogate_ratings(n_users: int = 943, n_items: int = 1682, n_ratings: int = 100_000) -> Ratings:
-    """Return generated ratings in whole stars from 1 to 5, always the same ones, sorted by user and item.
+    """A stand-in for MovieLens 100K: generated ratings, always the same ones, sorted by user and item.
 
     A few users rate very often and a few items are rated very often; every user has at least 20 ratings and every item
     at least one, as in the original. A rating is a rounded sum of a mean, a user's and an item's bias, a product of
@@ -35,7 +33,7 @@ def surrogate_ratings(n_users: int = 943, n_items: int = 1682, n_ratings: int = 
 
 
 def _activity(n_users: int, n_ratings: int, rng: np.random.Generator) -> np.ndarray:
-    """Return each user's number of ratings, shape (n_users,): long-tailed, with the exact sum ``n_ratings``."""
+    """Return each user's number of ratings, shape (n_users,): long-tailed, with the sum ``n_ratings``."""
     weights = rng.gamma(0.7, size=n_users)
     shares = weights / weights.sum() * (n_ratings - MIN_PER_USER * n_users)
     counts = np.floor(shares).astype(np.int64)

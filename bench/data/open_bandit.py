@@ -29,18 +29,11 @@ _LARGE = 200_000_000
 
 @dataclass(frozen=True, eq=False)
 class Campaign:
-    """Both logs of a campaign, with the same codes for the same users' features, and the items they show.
+    """The logs of the Thompson-sampling policy and of the uniform one, with common codes, and the items they show.
 
-    Parameters
-    ----------
-    bts, random
-        The log of the Thompson-sampling policy and that of the uniform one.
-    item_scores
-        The items' numerical feature, standardised by the publisher, shape (n_items,).
-    item_categories
-        Their three categorical features as codes from 0, int64, shape (n_items, 3).
-    fingerprint
-        The sha256 of all of it; ``packaged-`` before it for the sample that comes with the package obp.
+    ``item_scores``, shape (n_items,), is the items' numerical feature, standardised by the publisher;
+    ``item_categories`` has the codes, from 0, of their three categorical ones, int64, shape (n_items, 3).
+    ``fingerprint`` is the sha256 of all of it, after ``packaged-`` for the sample that comes with the package obp.
     """
 
     bts: OpenBanditLog
@@ -51,7 +44,6 @@ class Campaign:
 
     @property
     def n_items(self) -> int:
-        """Number of items."""
         return len(self.item_scores)
 
 
@@ -60,12 +52,8 @@ def load_campaign(name: CampaignName) -> Campaign:
 
     The full data set is the folder ``open_bandit_dataset`` of the published zip file, in the data set's folder below
     ``BENCH_DATA_DIR`` or the cache. The sample, 10,000 rows of each log, is real data and always there. The parsed
-    campaign is cached under a hash of the files' paths, sizes and modification times and of the parser's source.
-
-    Raises
-    ------
-    DataError
-        If some of the campaign's files are missing, or one is damaged; the sample does not replace it then.
+    campaign is cached under a hash of the files' paths, sizes and modification times and of the parser's source. Raises
+    DataError if some of the files are missing, or one is damaged; the sample does not replace it then.
     """
     paths, packaged = _files(name)
     return _cache.get(
@@ -109,7 +97,6 @@ def _below(folder: Path, name: CampaignName) -> list[Path]:
 
 
 def _parse(paths: list[Path]) -> dict[str, np.ndarray]:
-    """Return everything as arrays by name."""
     size = sum(path.stat().st_size for path in paths)
     if size > _LARGE:
         warnings.warn(f"{paths[0].parent}: {size / 1e9:.1f} GB are parsed, once; this takes minutes", stacklevel=5)

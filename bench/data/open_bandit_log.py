@@ -1,5 +1,3 @@
-"""A log of the Open Bandit Dataset, in chronological order."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,16 +10,14 @@ N_POSITIONS = 3
 
 @dataclass(frozen=True, eq=False)
 class OpenBanditLog(Log):
-    """What one logging policy showed to whom, and whether it was clicked: one row for each item shown.
+    """What one logging policy showed to whom, and whether it was clicked: one row for each item shown, by time.
 
     Parameters
     ----------
     timestamps
         Microseconds since 1970, non-decreasing, int64, shape (n,).
-    items
-        Item shown, from 0, int64, shape (n,).
-    positions
-        Its position, 0 to 2, int64, shape (n,).
+    items, positions
+        Item shown, from 0, and its position, 0 to 2, int64, shape (n,).
     clicks
         0 or 1, float64, shape (n,).
     propensities
@@ -49,11 +45,9 @@ class OpenBanditLog(Log):
         return len(self.items)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays by name."""
         return super().arrays() | {f"names_{number}": names for number, names in enumerate(self.names)}
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> "OpenBanditLog":
-        """Return the log whose ``arrays`` these are."""
         names = tuple(array for name, array in sorted(arrays.items()) if name.startswith("names_"))
         return cls(**{name: array for name, array in arrays.items() if not name.startswith("names_")}, names=names)

@@ -1,5 +1,3 @@
-"""Read and validate the files of the Open Bandit Dataset."""
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -25,18 +23,10 @@ _TYPES = {"int64": "a whole number", "double": "a number", "timestamp": "a time 
 
 
 def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read the features of the items, ``item_context.csv``.
+    """Return the items' numerical feature, shape (n_items,), and the three categorical ones, int64, shape (n_items, 3).
 
-    Returns
-    -------
-    tuple of ndarray
-        The numerical feature, shape (n_items,), and the three categorical ones as codes by first appearance, int64,
-        shape (n_items, 3): their names are hashed differently in the folders of the two policies.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks a column, or a line is malformed, or ids are not 0, 1, ..., each once.
+    Codes are by first appearance: the names are hashed differently in the folders of the two policies. Raises DataError
+    if the file cannot be read, lacks a column, or a line is malformed, or ids are not 0, 1, ..., each once.
     """
     import pyarrow as pa
 
@@ -66,22 +56,10 @@ def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_log(path: Path, n_items: int, *, uniform: bool) -> OpenBanditLog:
-    """Read the log of one policy.
+    """Read the log of one policy; all propensities of the ``uniform`` one are 1 / n_items.
 
-    Parameters
-    ----------
-    path
-        A file such as ``men.csv``.
-    n_items
-        Number of items.
-    uniform
-        Whether the policy is the uniform one, whose propensities are all 1 / n_items.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is empty, lacks a column, or a line is malformed or invalid: an unknown item, a
-        click that is neither 0 nor 1, a propensity outside (0, 1]. The message names file and line.
+    Raises DataError, naming file and line, if the file cannot be read, is empty, lacks a column, or a line is malformed
+    or invalid: an unknown item, a click that is neither 0 nor 1, a propensity outside (0, 1].
     """
     import pyarrow as pa
 
@@ -158,7 +136,6 @@ def _in_order(joined: list[np.ndarray], names: list[np.ndarray]) -> OpenBanditLo
 
 
 def _blocks(path: Path, types: dict[str, Any]) -> Iterator[Any]:
-    """Yield the required columns block by block, as tables, and translate Arrow's errors."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -220,7 +197,6 @@ def _is_empty(column: str, codes: np.ndarray, names: dict[str, int]) -> Check:
 
 
 def _refuse(checks: list[Check], path: Path, first_line: int) -> None:
-    """Raise the error of the first invalid line, if there is one."""
     found = [(int(np.argmax(wrong)), number) for number, (_, _, wrong, _) in enumerate(checks) if wrong.any()]
     if found:
         row, number = min(found)

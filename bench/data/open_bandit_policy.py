@@ -1,32 +1,16 @@
-"""The probabilities of all items under the Thompson-sampling policy of the Open Bandit Dataset."""
-
 import numpy as np
 
 from bench.data.open_bandit_log import OpenBanditLog
 
 
 def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return the probabilities of all items under a policy at other times, estimated from its log.
+    """Return the probabilities of all items, shape (m, n_items), under a policy at other times, estimated from its log.
 
     The policy ignores the user, but changes all the time, and the log has only the propensities of what was shown. So
     the probability of an item at a position is that of its last display there before and its first one after: the
     harmonic mean of both propensities, since an item is more likely to be shown when its probability is high, which
     weights 1 / propensity correct. The probabilities of a row are then scaled to sum to 1. An item that was never shown
-    at a position has probability 0 there.
-
-    Parameters
-    ----------
-    log
-        The policy's log.
-    n_items
-        Number of items.
-    timestamps, positions
-        Times and positions, shape (m,); log entries of the same microsecond are ignored.
-
-    Returns
-    -------
-    ndarray
-        Shape (m, n_items).
+    at a position has probability 0 there. Log entries of the same microsecond are ignored.
     """
     found = np.zeros((len(timestamps), n_items))
     for position in np.unique(positions):
@@ -49,21 +33,9 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
 
 
 def probabilities_of_log(log: OpenBanditLog, n_items: int, rows: np.ndarray) -> np.ndarray:
-    """Return the probabilities of all items in rows of the log itself, with the logged one for the item shown.
+    """Return the probabilities of all items in the ``rows`` of the log itself, shape (m,): shape (m, n_items).
 
-    Those of the others are from :func:`probabilities`, scaled to sum to the rest.
-
-    Parameters
-    ----------
-    log, n_items
-        The policy's log and the number of items.
-    rows
-        Which rows, shape (m,).
-
-    Returns
-    -------
-    ndarray
-        Shape (m, n_items).
+    The item shown has the logged one; the others have those of `probabilities`, scaled to sum to the rest.
     """
     found = probabilities(log, n_items, log.timestamps[rows], log.positions[rows])
     own, shown = np.arange(len(rows)), log.items[rows]

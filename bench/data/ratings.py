@@ -1,5 +1,3 @@
-"""Ratings of items by users."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,14 +7,7 @@ import numpy as np
 class Ratings:
     """A sparse table of ratings, one entry per (user, item) that was rated.
 
-    Parameters
-    ----------
-    user, item
-        Numbers of user and item from 0, int32, shape (n_ratings,).
-    rating
-        The ratings, float64, shape (n_ratings,).
-    n_users, n_items
-        Shape of the table.
+    ``user`` and ``item`` count from 0, int32, ``rating`` is float64, all of shape (n_ratings,).
     """
 
     user: np.ndarray
@@ -29,5 +20,5 @@ class Ratings:
         return len(self.rating)
 
     def select(self, chosen: np.ndarray) -> "Ratings":
-        """Return the ratings at the given positions, or where a mask is true, in a table of the same shape."""
+        """Return the ratings at the given positions, or where a mask is true."""
         return Ratings(self.user[chosen], self.item[chosen], self.rating[chosen], self.n_users, self.n_items)

@@ -22,16 +22,9 @@ _TOO_LARGE = 1e150  # the squares of smaller numbers are finite
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Features and the target to predict from them.
+    """Features, float64, shape (rows, features), categories as codes, and the target to predict, shape (rows,).
 
-    Parameters
-    ----------
-    features
-        float64, shape (rows, features); categories as codes.
-    target
-        int64 for classes, float64 for numbers; shape (rows,).
-    names
-        Names of the features.
+    The target is int64 for classes, float64 for numbers.
     """
 
     features: np.ndarray
@@ -40,20 +33,10 @@ class Table:
 
 
 class Columns:
-    """The columns of a CSV file with a header; quoted fields may contain commas and line breaks.
+    """Columns of a CSV file in UTF-8 with a header; quoted fields may contain commas and line breaks.
 
-    Parameters
-    ----------
-    path
-        The file, in UTF-8.
-    names
-        The columns to read; others are ignored.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is not text, has no rows or lacks a column, or a row does not have as many fields
-        as the header. The message names file and line or column.
+    Raises DataError, naming file and line or column, if the file cannot be read, is not text, has no rows or lacks a
+    column of ``names``, or a row does not have as many fields as the header.
     """
 
     def __init__(self, path: Path, names: Sequence[str]) -> None:
@@ -100,17 +83,10 @@ class Columns:
         return np.array([text in MISSING for text in self._texts[name]])
 
     def texts(self, name: str) -> list[str]:
-        """Return the column's fields."""
         return self._texts[name]
 
     def numbers(self, name: str) -> np.ndarray:
-        """Return a column of numbers, float64, shape (rows,), NaN for missing ones.
-
-        Raises
-        ------
-        DataError
-            If a field is not a finite number; the message names file, line and column.
-        """
+        """Return a column as float64, NaN for missing ones. Raises DataError if a field is not a finite number."""
         return np.array([self._number(name, row, text) for row, text in enumerate(self._texts[name])])
 
     def _number(self, name: str, row: int, text: str) -> float:
@@ -125,12 +101,11 @@ class Columns:
         return value
 
     def refuse(self, name: str, wrong: np.ndarray, expected: str) -> None:
-        """Raise the error of the first row in which a column is ``wrong``, bool, shape (rows,); none: accept it."""
+        """Raise DataError for the first row in which a column is ``wrong``, bool, shape (rows,), if there is any."""
         if wrong.any():
             raise self.error(name, int(np.argmax(wrong)), expected)
 
     def error(self, name: str, row: int, expected: str) -> DataError:
-        """Return the error for an unexpected field."""
         found = self._texts[name][row][:30]
         return DataError(f"{self.path}, line {self._lines[row]}, column '{name}': found {found!r}, expected {expected}")
 
@@ -148,19 +123,7 @@ def most_frequent(texts: Sequence[str]) -> str:
 def load_table(dataset: Dataset, read: Callable[[Path], Table], substitute: str) -> Table:
     """Return the table that ``read`` makes of the data set's file, or one of scikit-learn's if there is no file.
 
-    Parameters
-    ----------
-    dataset
-        The data set.
-    read
-        Reads its file.
-    substitute
-        Name of the function of ``sklearn.datasets`` that loads the table to use without the file.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged; the substitute does not replace it then.
+    ``substitute`` is the function of ``sklearn.datasets`` that loads it. Raises DataError if the file is damaged.
     """
     return _load(*data_in_use(dataset), read, substitute)
 

@@ -1,5 +1,3 @@
-"""Titanic: which passengers survived."""
-
 from pathlib import Path
 
 import numpy as np
@@ -14,27 +12,15 @@ _VALID = {_TARGET: ("0", "1"), "Pclass": ("1", "2", "3"), "Sex": ("female", "mal
 
 
 def load_titanic() -> Table:
-    """Return the passengers if the file is available, else scikit-learn's breast-cancer data instead.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged; the substitute does not replace it then.
-    """
+    """Return the passengers if the file is available, else scikit-learn's breast-cancer data; DataError if damaged."""
     return load_table(TITANIC, read_titanic, "load_breast_cancer")
 
 
 def read_titanic(path: Path) -> Table:
     """Read Kaggle's ``train.csv``: seven features of the passengers without a missing value (712 of 891).
 
-    Cabin, Ticket, Name and PassengerId are ignored; Sex and Embarked are coded in alphabetical order.
-
-    Raises
-    ------
-    DataError
-        If the file is not such a table; the message names file and line or column.
-
-    Source: habo; the selection and the coding from the authors' code.
+    Cabin, Ticket, Name and PassengerId are ignored; Sex and Embarked are coded in alphabetical order. Raises DataError,
+    naming the place, if it is not such a table. Source: habo; selection and coding from the authors' code.
     """
     columns = Columns(path, (_TARGET, *FEATURES))
     whole = ~np.any([columns.missing(name) for name in (_TARGET, *FEATURES)], axis=0)

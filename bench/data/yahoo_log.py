@@ -1,5 +1,3 @@
-"""A click log, aggregated by time stamp."""
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,15 +10,15 @@ DIM = 6
 
 @dataclass(frozen=True, eq=False)
 class ClickLog(Log):
-    """Rounds in chronological order, each with the articles that were shown in it, ordered by id.
+    """A click log aggregated by time stamp: chronological rounds, each with the articles shown in it, ordered by id.
 
     The articles of round r are at the places ``starts[r]`` to ``starts[r + 1] - 1`` of ``article``, ``shows`` and
-    ``clicks``.
+    ``clicks``. ``counts`` says what was read and what was skipped, by kind; it is not part of the fingerprint.
 
     Parameters
     ----------
     stamps
-        Time stamps, seconds since 1970, ascending, int64, shape (rounds,).
+        Seconds since 1970, ascending, int64, shape (rounds,).
     starts
         First place of each round, and the number of places, int64, shape (rounds + 1,).
     article
@@ -31,8 +29,6 @@ class ClickLog(Log):
         Ids of the articles, int64, shape (rows,); an article has several rows if its features changed.
     features
         Their features 1 to 6, float64, shape (rows, 6).
-    counts
-        What was read and what was skipped, by kind, for display; not part of the fingerprint.
     """
 
     stamps: np.ndarray

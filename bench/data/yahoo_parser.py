@@ -1,5 +1,3 @@
-"""A streaming parser of Yahoo! R6A's daily files."""
-
 import gzip
 import math
 import re
@@ -41,14 +39,13 @@ Tallies = dict[bytes, defaultdict[bytes, int]]
 
 
 class YahooParser:
-    """Reads daily files and counts shows and clicks per time stamp and article.
+    """A streaming parser of Yahoo! R6A's daily files: counts shows and clicks per time stamp and article.
 
     A line is ``timestamp article click |user 2:0.1 ... 1:1 |109498 2:0.3 ... 1:1 |109509 ...``: the article shown,
     whether it was clicked, and every article of the pool with its features, identified by their ids. Malformed parts
     are skipped and counted by kind: a line, or a single article block (its article is then not in the pool). The
     features of the user are ignored. An article of the pool that is never shown in a stamp has no click-through rate
-    there and is not among its articles (assumed). If its features change within a stamp, the first ones in the log are
-    used (assumed).
+    there and is not among its articles (assumed). If features change within a stamp, the first count (assumed).
 
     A pool stays the same for thousands of lines, so lines are counted by their text (pool and the part before the
     user), and only distinct texts of a chunk are parsed.
@@ -65,11 +62,8 @@ class YahooParser:
     def read(self, path: Path) -> None:
         """Read a file, plain or gzip.
 
-        Raises
-        ------
-        DataError
-            If it cannot be read, is empty, is a truncated or damaged gzip file, or is not R6A: a line is too long, or
-            fewer than half of the lines are well-formed.
+        Raises DataError if it cannot be read, is empty, is a truncated or damaged gzip file, or is not R6A: a line is
+        too long, or fewer than half of the lines are well-formed.
         """
         lines, skipped = self.lines, self.skipped.copy()
         rest = b""
@@ -150,7 +144,6 @@ class YahooParser:
         return articles
 
     def _parse_block(self, block: bytes) -> tuple[int, int] | str:
-        """Return id and row of an article, or what is wrong with it."""
         name, *pairs = block.split() or [b""]
         if not _is_id(name):
             return ARTICLE_ID
@@ -176,7 +169,6 @@ class YahooParser:
         return counts | {f"article blocks skipped: {kind}": n for kind, n in sorted(self.skipped_blocks.items())}
 
     def log(self) -> ClickLog:
-        """Return what all files together say; at least one must have been read."""
         stamp, row, shows, clicks = np.frombuffer(self._sums, dtype=np.int64).reshape(-1, 4).T
         ids = np.array([article for article, _ in self._rows], dtype=np.int64)
         features = np.array([values for _, values in self._rows])
@@ -214,7 +206,6 @@ def _with_plain_line_ends(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    """Yield the content of a file, unpacked if it is gzip, whatever its name."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"

@@ -27,12 +27,7 @@ _NAME = re.compile(r"ydata-fp-td-clicks-v1_0\.(200905(?:0[1-9]|10))(?:\.gz)?")
 def daily_files() -> list[Path]:
     """Return the daily files, plain or gzip, in order: those below ``BENCH_DATA_DIR``, else those in the cache.
 
-    Some or all of the ten days may be missing.
-
-    Raises
-    ------
-    DataError
-        If a day is there twice, plain and as gzip.
+    Days may be missing. Raises DataError if one is present twice, plain and as gzip.
     """
     for root in data_roots():
         days: dict[str, Path] = {}
@@ -49,9 +44,9 @@ def daily_files() -> list[Path]:
 
 
 def fingerprint() -> str:
-    """Return which data is in use: the sha256 of the parsed log, or ``surrogate`` if there are no files.
+    """Return the sha256 of the parsed log, or ``surrogate`` if there are no files; the first call parses them.
 
-    It is the same for plain and gzip files, wherever they are. The first call parses them.
+    It is the same for plain and gzip files, wherever they are.
     """
     stamps = _files_in_use()
     return _load(stamps)[1] if stamps else SURROGATE
@@ -61,17 +56,8 @@ def load_log(say: Callable[[str], None] | None = None) -> ClickLog:
     """Return the aggregated log of the daily files if there are any, else the surrogate's.
 
     The parsed log is cached under a hash of the files' names, sizes and modification times and of the parser's source.
-
-    Parameters
-    ----------
-    say
-        Receives a line of progress for each file. Without it, one warning says that parsing takes a while and another
-        one what was skipped, if anything.
-
-    Raises
-    ------
-    DataError
-        If a file is damaged or not R6A; the surrogate does not replace it then.
+    ``say`` receives a line of progress for each file; without it, warnings say that parsing takes a while and what was
+    skipped. Raises DataError if a file is damaged or not R6A; the surrogate does not replace it then.
     """
     stamps = _files_in_use()
     return _load(stamps, say)[0] if stamps else _surrogate()
@@ -98,7 +84,6 @@ _cache: Cache[tuple[ClickLog, str]] = Cache(
 
 
 def _load(stamps: tuple[Stamp, ...], say: Callable[[str], None] | None = None) -> tuple[ClickLog, str]:
-    """Return log and fingerprint."""
 
     def compute() -> dict[str, Any]:
         log = _parse([path for path, _, _ in stamps], say)

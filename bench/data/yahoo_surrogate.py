@@ -23,8 +23,8 @@ def surrogate_log(n_stamps: int = DAYS * STAMPS_PER_DAY, lines_per_stamp: int = 
     """Return a generated log, always the same one for the same sizes.
 
     About 20 articles are in the pool, each for some hours. They have a constant and five memberships that sum to one,
-    in millionths. Each line shows one of them at random; the probability of a click is logistic in its features, a bias
-    of its own, its age and the time of day, about 4 % on average.
+    in millionths. Each line shows one of them at random; the probability of a click is logistic in its features, an
+    article bias, its age and the time of day, about 4 % on average.
     """
     rng = Seeds(0, 0, ("data", "yahoo_r6a")).generator("surrogate")
     born, gone = _lives(n_stamps, rng)
@@ -78,23 +78,9 @@ def _memberships(n: int, concentration: float, rng: np.random.Generator) -> np.n
 
 
 def write_files(log: ClickLog, folder: Path, *, packed: bool = False, seed: int = 0) -> list[Path]:
-    """Write a log as daily files in the exact format of R6A; reading them returns the log.
+    """Write a log of at most ten days as daily files of 288 time stamps in the format of R6A; return them.
 
-    Parameters
-    ----------
-    log
-        What to write, at most ten days of it; a file takes 288 time stamps.
-    folder
-        Where to write, under the names of the real files.
-    packed
-        Whether to write gzip files.
-    seed
-        Seed of the order of the lines in a time stamp, and of the users.
-
-    Returns
-    -------
-    list of Path
-        The files.
+    Reading them returns the log. ``packed``: as gzip. ``seed`` decides the order of lines in a stamp, and the users.
     """
     rng = np.random.default_rng(seed)
     users = [b" |user" + _block(row) + b" " for row in _memberships(1000, 0.2, rng)]

@@ -1,5 +1,3 @@
-"""Arms whose rewards an adversary chooses."""
-
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -21,11 +19,13 @@ class AdversarialArms(Arms):
     *oblivious*: fixed in advance. In the first half of the run a decoy pays 1 with probability 3/4 and every other arm
     with 1/2; in the second half another arm, the best of the whole run, with 9/10 and every other with 1/10. The two
     arms and the rewards are drawn from the seed. *adaptive*: it sees what was played and paid, computes what UCB1 would
-    play next, and lets that arm pay 0 and all others 1. So UCB1 never earns anything, whereas even a fixed arm earns
-    (K - 1) / K a round; a randomised learner cannot be predicted.
+    play next, and lets that arm pay 0 and all others 1. So UCB1 never earns anything, whereas even a fixed arm earns (K
+    - 1) / K a round; a randomised learner cannot be predicted.
 
     Trace columns besides ``reward``, not summed, since the best arm changes: ``regret``, and for the oblivious
-    adversary ``random_regret``, that of uniform draws on the same rewards, computed and not played.
+    adversary ``random_regret``, that of uniform draws on the same rewards, computed and not played. Source: the
+    adaptive adversary is the one by which every deterministic learner has linear regret (Lattimore and Szepesvari 2020,
+    section 11.1); habo, section 13, names neither.
 
     Parameters
     ----------
@@ -33,9 +33,6 @@ class AdversarialArms(Arms):
         Number of arms, K.
     adversary
         ``oblivious`` or ``adaptive``.
-
-    Source: the adaptive adversary is the one by which every deterministic learner has linear regret (Lattimore and
-    Szepesvari 2020, section 11.1); habo, section 13, names neither.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward",)

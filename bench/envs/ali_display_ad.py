@@ -1,5 +1,3 @@
-"""Ads shown to the users of a shop, with the clicks that they got."""
-
 from dataclasses import field
 
 import numpy as np
@@ -20,19 +18,15 @@ class AliDisplayAd(Environment):
     Users are ordered by the hour of the day with most of their interactions, displays included, and within an hour by
     id. Only users with a clicked ad have a round: others never score, whatever is played. As many of the ordered users
     as there are rounds are taken, evenly spaced, so that any horizon covers the whole day; if there are fewer, the log
-    ends with the last one. All repetitions have the same users in the same order.
-
-    Without the real files, a generated log is used.
-
-    After ``start``: ``log`` and ``users``, rows of the log's users in the order of the rounds, int64, shape (rounds,).
+    ends with the last one. All repetitions have the same users in the same order. Without the real files, a generated
+    log is used. After ``start``, ``users`` holds the rows of the rounds' users in ``log``, int64, shape (rounds,).
+    Source: online_hpo, section 7.1. Assumed: no users without a click; users are evenly spaced, since the paper does
+    not say which 10,000 of a million it used; the earlier hour wins on a tie.
 
     Parameters
     ----------
     surrogate_users, surrogate_ads, surrogate_days
         Size of the generated log.
-
-    Source: online_hpo, section 7.1. Assumed: no users without a click; users are evenly spaced, since the paper
-    does not say which 10,000 of a million it used; the earlier hour wins on a tie.
     """
 
     surrogate_users: PositiveInt = 20_000
@@ -44,7 +38,6 @@ class AliDisplayAd(Environment):
 
     @property
     def fingerprint(self) -> str:
-        """Checksum of the three files, or ``surrogate``."""
         return fingerprint()
 
     def start(self, rounds: int, seeds: Seeds) -> None:

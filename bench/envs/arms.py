@@ -1,5 +1,3 @@
-"""What environments with numbered arms share."""
-
 from abc import abstractmethod
 from dataclasses import field
 from typing import ClassVar
@@ -33,7 +31,6 @@ class Arms(DirectEnvironment):
 
     @property
     def space(self) -> Space:
-        """One variable, ``arm``."""
         return Space((HyperParameter("arm", candidates=tuple(range(self.n_arms))),))
 
     def start(self, rounds: int, seeds: Seeds) -> None:
@@ -42,13 +39,7 @@ class Arms(DirectEnvironment):
         self._row = 0
 
     def play(self, configuration: Configuration) -> float:
-        """Play a round and return its reward.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such arm.
-        """
+        """Play a round and return its reward. Raises ConfigError if there is no such arm."""
         try:
             arm = self._arms[configuration["arm"]]
         except (KeyError, TypeError):

@@ -1,5 +1,3 @@
-"""What every environment has."""
-
 from abc import ABC, abstractmethod
 
 from bench.component import component

@@ -1,5 +1,3 @@
-"""Arms with rewards 0 or 1."""
-
 from dataclasses import field
 from typing import Annotated
 

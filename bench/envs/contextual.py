@@ -1,5 +1,3 @@
-"""The contract of contextual environments, and what the generalized linear ones share."""
-
 from abc import abstractmethod
 from dataclasses import field
 from typing import Any, ClassVar, Literal
@@ -45,7 +43,7 @@ class ContextualEnvironment(Environment):
     def observe(self) -> np.ndarray | None:
         """Begin the next round and return its contexts, shape (arms, dim); None if there are no more rounds.
 
-        The array is reused in the next call. It is contiguous along the arms.
+        The array, contiguous along the arms, is reused in the next call.
         """
 
     @abstractmethod
@@ -59,10 +57,7 @@ class ContextualEnvironment(Environment):
 
 
 class RewardNoise:
-    """One draw of noise a round, the same whichever arm is pulled, so that methods are compared on equal terms.
-
-    Draws are made in blocks of fixed size, for speed.
-    """
+    """One draw of noise a round, the same whichever arm is pulled: a paired comparison. Draws are made in blocks."""
 
     _BLOCK = 1024
 

@@ -1,5 +1,3 @@
-"""The contract of environments in which the configuration itself is the arm."""
-
 from abc import abstractmethod
 from dataclasses import field
 from typing import Any, ClassVar
@@ -13,7 +11,7 @@ from bench.space import Configuration, Space
 
 @component
 class DirectEnvironment(Environment):
-    """Pays a noisy reward for a configuration of its own search space.
+    """Pays a noisy reward for a configuration of its search space: the configuration itself is the arm.
 
     After ``start``: ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all its
     stationary pieces except the last). After ``play``, for the round just played: the expected rewards ``mean`` of the
@@ -37,7 +35,7 @@ class DirectEnvironment(Environment):
     @property
     @abstractmethod
     def space(self) -> Space:
-        """The configurations there are."""
+        """The configurations that can be played."""
 
     @abstractmethod
     def play(self, configuration: Configuration) -> float:

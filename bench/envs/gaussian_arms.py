@@ -1,5 +1,3 @@
-"""Arms with Gaussian rewards."""
-
 import math
 from dataclasses import field
 from typing import Annotated
@@ -16,14 +14,14 @@ from bench.seeding import Seeds
 class GaussianArms(StochasticArms):
     """Rewards N(mean, variance), independent between arms and rounds.
 
+    Source: the experiment of habo with five arms; the numbers are those of the authors' code.
+
     Parameters
     ----------
     means
         Expected reward of each arm.
     variance
         Variance of the rewards, the same for all arms.
-
-    Source: the experiment of habo with five arms; the numbers are those of the authors' code.
     """
 
     means: Annotated[list[float], Field(min_length=1)] = field(default_factory=lambda: [0.1, 0.2, 0.3, 0.25, 0.15])

@@ -1,5 +1,3 @@
-"""House Prices as a task of regression."""
-
 from typing import ClassVar, Literal
 
 from bench.component import component

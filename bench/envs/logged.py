@@ -1,5 +1,3 @@
-"""The contract of environments that hold logged bandit data."""
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,18 +16,9 @@ probabilities, shape (m, n_actions)."""
 class LoggedData:
     """Data logged by a policy, one row per decision.
 
-    Parameters
-    ----------
-    contexts
-        Shape (n, d).
-    actions
-        The actions taken, integers in 0 .. n_actions - 1, shape (n,).
-    rewards
-        What they paid, shape (n,).
-    propensities
-        The probabilities, all positive, with which the actions taken were chosen, shape (n,).
-    policy
-        The logging policy's probabilities of all actions, shape (n, n_actions).
+    ``contexts`` has shape (n, d); ``actions``, integers in 0 .. n_actions - 1, ``rewards`` and ``propensities``, the
+    positive probabilities with which these actions were chosen, have shape (n,). ``policy``, shape (n, n_actions),
+    holds the logging policy's probabilities of all actions.
     """
 
     contexts: np.ndarray
@@ -39,7 +28,6 @@ class LoggedData:
     policy: np.ndarray
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.actions)
 
 
@@ -62,7 +50,7 @@ class LoggedEnvironment(Environment):
     def value(self, policy: Policy, rows: int | None = None) -> float:
         """Return the value of ``policy``: the expected reward of a decision, on data not used in tuning.
 
-        ``rows``: use only so many rows of those data, always the same ones, if less precision suffices.
+        Where less precision suffices, ``rows`` limits those data, always to the same ones.
         """
 
     def value_interval(self, policy: Policy) -> tuple[float, float] | None:

@@ -1,5 +1,3 @@
-"""Recommending films: arms and the user's taste come from a factorisation of the MovieLens ratings."""
-
 from typing import Annotated, Literal
 
 import numpy as np
@@ -17,7 +15,9 @@ from bench.seeding import Seeds
 
 @component
 class Movielens(ContextualEnvironment):
-    """Each round a random set of films is offered; theta is the mean factor of a random set of users.
+    """Recommending films: a random set is offered each round; theta is the mean factor of a random set of users.
+
+    Source: syndicated, section 6; cdt, section 5.
 
     Parameters
     ----------
@@ -40,10 +40,7 @@ class Movielens(ContextualEnvironment):
     regularisation
         Penalty of the factorisation, per rating.
     factors
-        ``computed`` from the ratings; or ``cdt``: those that the authors of CDT published, of rank 20. Where they are
-        not at hand, computed ones stand in, and the fingerprint is ``surrogate``.
-
-    Source: syndicated, section 6; cdt, section 5.
+        ``computed`` from the ratings; ``cdt``: published ones of rank 20; without them computed ones (``surrogate``).
     """
 
     dim: PositiveInt = 20
@@ -59,12 +56,10 @@ class Movielens(ContextualEnvironment):
 
     @property
     def link(self) -> Link:
-        """How the expected reward follows from x'theta."""
         return self.reward_link
 
     @property
     def fingerprint(self) -> str:
-        """Checksum of the ratings, or of the published factors, in use, or ``surrogate``."""
         return fingerprint() if self.factors == "computed" else cdt_factors.fingerprint()
 
     def start(self, rounds: int, seeds: Seeds) -> None:

@@ -1,5 +1,3 @@
-"""What the environments with a peak that jumps share."""
-
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -12,7 +10,7 @@ from bench.space import Configuration, HyperParameter, Space
 
 @component
 class MovingPeak(DirectEnvironment):
-    """A piecewise stationary function of one variable ``x``; each piece has its own ``peak``."""
+    """A piecewise stationary function of one variable ``x``; each piece has another ``peak``."""
 
     @property
     def space(self) -> Space:
@@ -20,7 +18,6 @@ class MovingPeak(DirectEnvironment):
         return Space((HyperParameter("x", candidates=tuple(i / 10 for i in range(11)), low=0.0, high=1.0),))
 
     def _begin(self, change_points: tuple[int, ...], peaks: Sequence[float], noise: RewardNoise) -> None:
-        """Prepare for a run; ``peaks`` has at least one entry more than ``change_points``."""
         self.change_points = change_points
         self._ends = [*change_points, sys.maxsize]
         self._peaks = peaks

@@ -1,5 +1,3 @@
-"""Fashion items on a web page: the logs of the Open Bandit Dataset, for off-policy learning and for replay."""
-
 import math
 from typing import Annotated, Any, ClassVar
 
@@ -37,7 +35,8 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
     clicks; expected rewards, and so regret, are unknown. Each row is treated as an event, although a page view has
     three rows. The features of an item are the position, one-hot, the item's numerical feature, the user-item affinity
     a as a / (1 + a), and ``n_hashed`` signed hashed features (item, its categories, and these crossed with the user's
-    features); each item's features are scaled to norm 1.
+    features); each item's features are scaled to norm 1. Source: opl_hpo, appendix A. It has 240 actions in the men's
+    campaign, the 80 items times 3 positions of another: assumed are the position in the context and the halves.
 
     Parameters
     ----------
@@ -49,9 +48,6 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         Number of parts of the uniform log, and so the largest number of repetitions.
     n_hashed
         Number of hashed features in the replay.
-
-    Source: opl_hpo, appendix A. It has 240 actions in the men's campaign, the 80 items times 3 positions of another:
-    that the position belongs to the context is assumed, as are the halves.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward",)
@@ -63,12 +59,10 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
 
     @property
     def link(self) -> Link:
-        """Rewards are 0 or 1."""
         return "logistic"
 
     @property
     def fingerprint(self) -> str:
-        """Checksum of the logs' content, with the prefix ``packaged-`` for obp's sample."""
         return load_campaign(self.campaign).fingerprint
 
     def start(self, rounds: int, seeds: Seeds) -> None:
@@ -104,21 +98,13 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         )
 
     def value(self, policy: Policy, rows: int | None = None) -> float:
-        """Return the IPS estimate of the policy's value, clicks per item shown, on the uniform log.
-
-        It uses the whole log, whatever ``rows``: only rows with a click take time.
-        """
+        """Return the IPS estimate of the policy's value, clicks per item shown, on the whole uniform log."""
         return float(self.value_terms(policy).mean())
 
     def value_terms(self, policy: Policy) -> np.ndarray:
-        """Return each row's term of the IPS estimate of the policy's value on the uniform log, which is their mean.
+        """Return each row's term of the IPS estimate on the uniform log, whose mean it is, shape (rows,).
 
         The policy is evaluated on the rows with a click only, so it must treat every row independently.
-
-        Returns
-        -------
-        ndarray
-            Shape (rows of the uniform log,).
         """
         log, clicked = self._data.random, self._clicked
         terms = np.zeros(len(log))
@@ -154,15 +140,10 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         self._clicks = self._logged_clicks = 0.0
 
     def _hashed(self, data: Campaign) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hash item features and their crosses with the values of the users' features.
+        """Hash the items' features and their crosses with the values of the users' features, regardless of the seed.
 
-        Buckets and signs do not depend on the seed.
-
-        Returns
-        -------
-        tuple of ndarray
-            Features of the items, shape (n_hashed, n_items); the part added by each value of the users' features,
-            shape (values, n_hashed, n_items); and the first value of each user feature, shape (4,).
+        Returns the items' features, shape (n_hashed, n_items); what each value of the users' features adds, shape
+        (values, n_hashed, n_items); and the first value of each user feature, shape (4,).
         """
         rng = Seeds(0, 0, ("env", "open_bandit")).generator("hashing")
         sizes = [len(names) for names in data.random.names]

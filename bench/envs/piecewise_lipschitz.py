@@ -1,5 +1,3 @@
-"""Lipschitz functions on [0, 1] that are replaced at random rounds."""
-
 import math
 from typing import Annotated
 
@@ -18,6 +16,7 @@ class PiecewiseLipschitz(MovingPeak):
     The slope is 1, the steepest that the theory of SD2ME and AD2ME allows. Peaks are uniform on [0, 1], and so are the
     shares of the run at which they jump, since the theory does not say where changes occur; runs of all lengths with
     the same seeds have the same shares and peaks. If two changes fall into one round of a short run, there is one less.
+    Source: online_hpo, section 3 (the class of problems; the functions are ours).
 
     Parameters
     ----------
@@ -25,8 +24,6 @@ class PiecewiseLipschitz(MovingPeak):
         Number of times that the peak jumps.
     height
         Mean reward at the peak.
-
-    Source: online_hpo, section 3 (the class of problems; the functions are ours).
     """
 
     changes: NonNegativeInt = 10

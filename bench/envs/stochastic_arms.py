@@ -1,5 +1,3 @@
-"""Arms with fixed expected rewards."""
-
 from abc import abstractmethod
 from dataclasses import field
 

@@ -1,5 +1,3 @@
-"""Functions on [0, 1] whose peak jumps at a few rounds."""
-
 import math
 from dataclasses import field
 from typing import Annotated, Literal
@@ -17,13 +15,14 @@ _PEAKS = (0.05, 0.45, 0.7, 0.95)
 
 @component
 class Switching(MovingPeak):
-    """The peak of each piece is drawn without repetition, or follows a fixed order.
+    """Functions on [0, 1]; the peak of each piece is drawn without repetition, or follows a fixed order.
+
+    Source: cdt, appendix A.3; the numbers are those of the authors' code.
 
     Parameters
     ----------
     changes
-        Last rounds of all pieces except the last, in a run of ``of_rounds`` rounds; they are scaled to a run of another
-        length.
+        Last rounds of all pieces except the last, in a run of ``of_rounds`` rounds; scaled to a run of another length.
     of_rounds
         The run length that ``changes`` refers to.
     peaks
@@ -32,8 +31,6 @@ class Switching(MovingPeak):
         ``drawn`` in each repetition; or ``given``: that of ``peaks``, in all of them.
     noise_std
         Standard deviation of the Gaussian noise on the rewards.
-
-    Source: cdt, appendix A.3; the numbers are those of the authors' code.
     """
 
     changes: list[PositiveInt] = field(default_factory=lambda: [22761, 47734, 70317])

@@ -1,5 +1,3 @@
-"""A sine whose peak jumps."""
-
 import math
 
 from bench.component import component

@@ -1,5 +1,3 @@
-"""A triangle whose peak jumps."""
-
 from bench.component import component
 from bench.envs.switching import Switching
 

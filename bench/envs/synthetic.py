@@ -1,5 +1,3 @@
-"""What the synthetic contextual environments share."""
-
 from abc import abstractmethod
 from typing import Literal
 

@@ -1,5 +1,3 @@
-"""Linear rewards with Gaussian noise."""
-
 import math
 from typing import Literal
 
@@ -13,14 +11,14 @@ from bench.envs.synthetic import Synthetic
 class SyntheticLinear(Synthetic):
     """Contextual linear bandit: reward N(mean, noise_std^2).
 
+    Source: syndicated, section 6 (``shifted``), table 1 (``raw``); cdt, section 5 (``raw``).
+
     Parameters
     ----------
     noise_std
         Standard deviation of the reward; also the sub-Gaussian constant passed to theory.
     mean
         Expected reward of features x: ``raw`` x'theta, ``halved`` x'theta / 2, ``shifted`` (x'theta + 1) / 2.
-
-    Source: syndicated, section 6 (``shifted``), table 1 (``raw``); cdt, section 5 (``raw``).
     """
 
     noise_std: NonNegativeFloat = math.sqrt(0.1)

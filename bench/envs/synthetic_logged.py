@@ -1,5 +1,3 @@
-"""Logged bandit data of a softmax policy, from a known reward function."""
-
 from typing import Literal
 
 import numpy as np
@@ -20,13 +18,13 @@ class SyntheticLogged(LoggedEnvironment):
 
     Contexts are N(0, I); the entries of M, eta_x and eta_a are uniform on [-1, 1], drawn for each repetition unless
     ``reward_seed`` is given, and so are the action features e_a. Values of policies are exact expectations over the
-    actions, averaged over ``n_test`` contexts that are the same for all policies.
+    actions, averaged over ``n_test`` contexts that are the same for all policies. Raises ConfigError if the number of
+    one-hot features differs from that of actions. Source: opl_hpo, section 3.1, equations 4 and 5.
 
     Parameters
     ----------
     beta0
-        Inverse temperature of the logging policy: 0 is the uniform policy, large is near-optimal, below 0 worse than
-        uniform.
+        Inverse temperature of the logging policy: 0 is uniform, large near-optimal, below 0 worse than uniform.
     n_actions, dim, action_dim
         Number of actions, of features of a context and of an action.
     representation
@@ -37,13 +35,6 @@ class SyntheticLogged(LoggedEnvironment):
         Seed of one reward function, with its action features, for all repetitions; null: one for each repetition.
     n_train, n_validation, n_test
         Rows to train on, rows to tune on, and contexts to evaluate on.
-
-    Raises
-    ------
-    ConfigError
-        If the number of one-hot features differs from that of actions.
-
-    Source: opl_hpo, section 3.1, equations 4 and 5.
     """
 
     beta0: float = 3.0
@@ -98,7 +89,6 @@ class SyntheticLogged(LoggedEnvironment):
         return np.asarray(policy)
 
     def draw(self, n: int, rng: np.random.Generator) -> LoggedData:
-        """Return ``n`` fresh rows of the logging policy's data."""
         contexts = rng.standard_normal((n, self.dim))
         means = self.mean_rewards(contexts)
         policy = self.logging_policy(means)

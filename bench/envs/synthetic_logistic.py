@@ -1,5 +1,3 @@
-"""Binary rewards with a logistic mean."""
-
 from bench.component import component
 from bench.envs.contextual import Link
 from bench.envs.synthetic import Synthetic
@@ -14,7 +12,6 @@ class SyntheticLogistic(Synthetic):
 
     @property
     def link(self) -> Link:
-        """Rewards are 0 or 1."""
         return "logistic"
 
     def _sub_gaussian(self) -> float:

@@ -1,5 +1,3 @@
-"""The contract of environments that consist of a table to learn from."""
-
 from abc import abstractmethod
 from dataclasses import field
 from typing import Annotated, ClassVar, Literal
@@ -30,7 +28,7 @@ class TabularEnvironment(Environment):
     held_out_share
         Share of the rows held out, by whose score the choice can be judged.
     split_seed
-        Seed of the split, the same in every run; null: each repetition has a split of its own.
+        Seed of the split, the same in every run; null: each repetition has another split.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
@@ -59,15 +57,7 @@ class TabularEnvironment(Environment):
         """Return the whole table."""
 
     def start(self, rounds: int, seeds: Seeds) -> None:
-        """Load and split the table.
-
-        Raises
-        ------
-        DataError
-            If the data file is damaged.
-        ConfigError
-            If one of the parts would have fewer than two rows.
-        """
+        """Load and split the table. Raises DataError if it is damaged, ConfigError if a part has less than two rows."""
         from sklearn.model_selection import train_test_split
 
         table = self.load()
@@ -92,7 +82,6 @@ class TabularEnvironment(Environment):
         )
 
     def score(self, predictions: np.ndarray, target: np.ndarray) -> float:
-        """Return the score of predictions, shape (rows,), of a target, such as ``test_target``."""
         if self.metric == "accuracy":
             return float(np.mean(predictions == target))
         residual = np.sum((target - predictions) ** 2)

@@ -1,5 +1,3 @@
-"""Titanic as a task of classification."""
-
 from typing import ClassVar, Literal
 
 from bench.component import component

@@ -1,5 +1,3 @@
-"""News on a front page: arms and click-through rates from Yahoo!'s log R6A."""
-
 import numpy as np
 
 from bench.component import component
@@ -11,23 +9,20 @@ from bench.seeding import Seeds
 
 @component
 class YahooR6A(ContextualEnvironment):
-    """Every distinct time stamp of the log is a round, in chronological order; the log ends after about 2,880.
+    """News on a front page: every distinct time stamp of the log is a round; the log ends after about 2,880.
 
     Arms are the articles that were shown at that stamp, ordered by id, so their number changes. The success probability
-    of an arm is its click-through rate at that stamp, clicks divided by shows; rewards are drawn from it. All
-    repetitions have the same rounds, with their own draws. Without the real files, a generated log is used.
-
-    Source: cdt, section 5; the click-through rate per stamp from the authors' code.
+    of an arm is its click-through rate at that stamp, clicks divided by shows; rewards are drawn from it in each
+    repetition. Without the files, a generated log is used. Source: cdt, section 5; the click-through rate per stamp
+    from the authors' code.
     """
 
     @property
     def link(self) -> Link:
-        """Rewards are 0 or 1."""
         return "logistic"
 
     @property
     def fingerprint(self) -> str:
-        """Checksum of the log's content, or ``surrogate``."""
         return fingerprint()
 
     def start(self, rounds: int, seeds: Seeds) -> None:

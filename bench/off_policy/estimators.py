@@ -1,5 +1,3 @@
-"""Off-policy estimators as means over the rows of a log."""
-
 from typing import Literal
 
 import numpy as np
@@ -17,30 +15,15 @@ def importance_weights(data: LoggedData, policy: np.ndarray) -> np.ndarray:
 def estimator_terms(
     estimator: Estimator, data: LoggedData, policy: np.ndarray, predictions: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return each row's term of an estimate of a policy's value, which is the mean of the terms.
+    """Return each row's term, shape (n,), of an estimate of a policy's value, which is the mean of the terms.
 
     - ``ips``: w r with w = pi(a|x) / pi0(a|x), the inverse propensity score;
     - ``snips``: V + w (r - V) / mean(w) with V = sum(w r) / sum(w), self-normalised; the rows are those of its linear
       expansion, whose variance is the estimator's. V is 0 if no action taken has any weight;
     - ``dr``: sum_a pi(a|x) mu(x, a) + w (r - mu(x, a)), doubly robust.
 
-    Parameters
-    ----------
-    estimator
-        Which one.
-    data
-        The log, n rows.
-    policy
-        The policy's probabilities of all actions, shape (n, n_actions).
-    predictions
-        mu(x, a), shape (n, n_actions); for ``dr`` only.
-
-    Returns
-    -------
-    ndarray
-        Shape (n,).
-
-    Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims 2015.
+    ``policy`` holds the probabilities of all actions and ``predictions`` mu(x, a), for ``dr`` only: shape (n,
+    n_actions). Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims 2015.
     """
     weights = importance_weights(data, policy)
     if estimator == "dr":

@@ -1,5 +1,3 @@
-"""Lower confidence bounds of a policy's value, and the test of two policies on the same log."""
-
 import math
 from functools import lru_cache
 from typing import Literal, get_args
@@ -13,25 +11,14 @@ BOUNDS: tuple[Bound, ...] = get_args(Bound)
 def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: float) -> float:
     """Return a number that the policy's value should lie below with probability at most ``delta``.
 
-    With V the mean of the n terms and Var = mean((term - V)^2):
+    With V the mean of the n > 1 ``terms`` and Var = mean((term - V)^2):
 
     - ``t_test``: V - t_{1 - delta, n - 1} sqrt(Var / (n - 1));
     - ``hoeffding``: V - w_max sqrt(2 ln(2 / delta) / n);
     - ``bernstein``: V - sqrt(2 ln(2 / delta) Var / (n - 1)) - 7 w_max ln(2 / delta) / (3 (n - 1)).
 
-    Parameters
-    ----------
-    bound
-        Which one.
-    terms
-        Each row's term of the estimate, shape (n,), n > 1.
-    largest_weight
-        w_max, the largest pi(a|x) / pi0(a|x); the two inequalities assume terms in [0, w_max], as those of IPS are
-        for rewards in [0, 1].
-    delta
-        In (0, 1).
-
-    Source: opl_hpo, equation 11 and appendix E; Thomas et al. 2015; Maurer and Pontil 2009.
+    w_max is the largest pi(a|x) / pi0(a|x); the inequalities assume terms in [0, w_max], as IPS has for rewards in [0,
+    1]. Source: opl_hpo, equation 11 and appendix E; Thomas et al. 2015; Maurer and Pontil 2009.
     """
     n = terms.size
     mean, variance = float(terms.mean()), float(terms.var())
@@ -44,14 +31,9 @@ def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: f
 
 
 def paired_sign(first: np.ndarray, second: np.ndarray, delta: float) -> int:
-    """Compare two policies by their terms on the same rows, with a two-sided t-test at level ``delta``.
+    """Return 1 if the first policy is significantly better than the second, -1 if it is worse, else 0.
 
-    Returns
-    -------
-    int
-        1 if the first is significantly better, -1 if it is significantly worse, else 0; also 0 for identical terms.
-
-    Source: opl_hpo, equation 13.
+    Two-sided t-test at level ``delta`` on terms of the same rows; 0 if identical. Source: opl_hpo, equation 13.
     """
     difference = first - second
     n = difference.size
@@ -64,7 +46,6 @@ def paired_sign(first: np.ndarray, second: np.ndarray, delta: float) -> int:
 
 @lru_cache
 def t_quantile(probability: float, degrees: int) -> float:
-    """Return the quantile of Student's t distribution."""
     from scipy.stats import t
 
     return float(t.ppf(probability, degrees))

@@ -1,5 +1,3 @@
-"""Models of the expected reward of every action, made from fitted classifiers."""
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,7 +10,7 @@ _MASK_BITS = 62
 
 
 class RewardModel(Protocol):
-    """Predicts expected rewards."""
+    """Predicts the expected reward of every action."""
 
     def predict(self, contexts: np.ndarray) -> np.ndarray:
         """Return mu(x, a) of every action, shape (m, n_actions), for contexts of shape (m, d)."""
@@ -22,12 +20,8 @@ class RewardModel(Protocol):
 class LogisticRewards:
     """sigmoid(x'w_a + c_a): a logistic regression on the context joined with the action's features.
 
-    Parameters
-    ----------
-    weights
-        Of the context's features, w_a in column a, shape (d, n_actions), or (d,) if they are the same for all actions.
-    offsets
-        c_a, what the action's features and the intercept add, shape (n_actions,).
+    ``weights`` has w_a in column a, shape (d, n_actions), or (d,) if they are the same for all actions; ``offsets``,
+    c_a, are what the action's features and the intercept add, shape (n_actions,).
     """
 
     weights: np.ndarray
@@ -61,22 +55,9 @@ class ForestRewards:
     All actions of a context descend a tree together: they separate only at splits on action features, where a bit mask
     has those that turn left. The numbers are identical to scikit-learn's, which descends once per action.
 
-    Parameters
-    ----------
-    roots
-        Node at which each tree starts.
-    feature
-        The feature that each node splits on, -1 for a leaf; those of the context come first.
-    threshold
-        The left branch is taken if the feature is at most this.
-    left, right
-        The nodes that follow.
-    share
-        The share of reward 1 at each node.
-    masks
-        Bit a of row c of a node: whether action 62 c + a turns left there; shape (chunks, nodes).
-    n_actions
-        Number of actions.
+    ``roots`` are the trees' first nodes. A node splits on ``feature``, those of the context first, -1 for a leaf, and
+    is followed by ``left`` up to ``threshold``, else by ``right``; ``share`` is that of reward 1. Bit a of row c of
+    ``masks``, shape (chunks, nodes), tells whether action 62 c + a turns left.
     """
 
     roots: np.ndarray
@@ -142,8 +123,6 @@ class ForestRewards:
 
 @dataclass(frozen=True, eq=False)
 class ConstantRewards:
-    """The same expected reward everywhere, for training rewards that are all equal."""
-
     reward: float
     n_actions: int
 

@@ -1,5 +1,3 @@
-"""The contract of every task."""
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -19,18 +17,14 @@ class Outcome:
     ----------
     reward
         The tuner's reward: that of the round, or the mean over the rounds of the decision.
-    values
-        Named numbers of the round, which become trace columns.
-    steps
-        The values of every round, if the decision covered more than one.
+    values, steps
+        Named numbers of the round, which become trace columns, or of every round if there were several.
     rewards
         The rewards that every configuration would have earned, if the task reveals them (full information).
     agreement
-        For each configuration of the tuner's wish, whether it would have pulled the same arm, shape (configurations,),
-        if the task knows.
+        For each configuration of the tuner's wish, whether it would have pulled the same arm, if the task knows.
     costs
-        Seconds by what they were spent on. They are not among the values, since they are not reproducible: a run keeps
-        their sums beside its results.
+        Seconds by what they were spent on: not values, as they are not reproducible; a run keeps their sums.
     """
 
     reward: float
@@ -42,10 +36,7 @@ class Outcome:
 
 
 class Task(ABC):
-    """Plays configurations.
-
-    ``sums`` names the values that a trace adds up over the rounds.
-    """
+    """Plays configurations; ``sums`` names the values that a trace adds up over the rounds."""
 
     sums: tuple[str, ...] = ("reward",)
     timed: ClassVar[bool] = False

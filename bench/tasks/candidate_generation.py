@@ -1,5 +1,3 @@
-"""Choosing the truncation threshold of candidate generation, user by user."""
-
 from bisect import bisect_left
 from typing import Any
 
@@ -22,8 +20,8 @@ _PARTS = 10
 class CandidateGenerationTask(Task):
     """A round is a user with the ads shown to them; the reward is the F-score of the candidates among these.
 
-    Of the ads A, with A+ the clicked ones, those whose cosine with the user is at least the threshold are candidates:
-    F = 2 |candidates in A+| / (|A+| + |candidates in A|), 0 where the denominator is 0.
+    Of the ads A, with A+ the clicked ones, those whose cosine with the user is at least the threshold are candidates: F
+    = 2 |candidates in A+| / (|A+| + |candidates in A|), 0 where the denominator is 0.
 
     Trace columns, the first two summed: ``reward``; ``regret``, the F-score of this user's best threshold in [0, 1]
     less the reward. That threshold is known only afterwards and differs between users: no tuner can attain it;
@@ -31,18 +29,8 @@ class CandidateGenerationTask(Task):
     ``ten_thresholds``, the F-scores of a whole run with one threshold, or one for each tenth, that was the best on
     every second user and is judged on the others: without drift ten earn no more than one.
 
-    Parameters
-    ----------
-    environment, algorithm
-        The users with their ads, and the encoder of the cosines.
-
-    Raises
-    ------
-    ConfigError
-        If they are of the wrong type.
-
-    Source: online_hpo, section 7.1 (the closed form of F; the quotient of precision and recall printed there lacks the
-    factor 2).
+    Raises ConfigError if environment or algorithm is of the wrong type. Source: online_hpo, section 7.1 (the closed
+    form of F; the quotient of precision and recall printed there lacks the factor 2).
     """
 
     sums = ("reward", "regret")
@@ -108,21 +96,10 @@ def _check(threshold: Any, where: str) -> None:
 def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the F-scores of all distinct thresholds.
 
-    Parameters
-    ----------
-    cosines, clicked
-        Cosines of the ads and whether they were clicked, round after round, shape (places,).
-    first
-        First place of each round, shape (rounds,); every round has ads.
-
-    Returns
-    -------
-    cosines
-        Ascending in each round, float64.
-    scores
-        The F-score if an ad and all after it in its round are candidates, shape (places,).
-    best
-        The best F-score of each round with a threshold in [0, 1], shape (rounds,).
+    ``cosines`` and ``clicked`` have shape (places,), round after round; ``first`` is the first place of each round,
+    which has ads, shape (rounds,). Returns the cosines, ascending in each round, float64; the F-score if an ad and all
+    after it in its round are candidates, shape (places,); and the best F-score of each round with a threshold in [0,
+    1], shape (rounds,).
     """
     n = np.diff(np.append(first, len(cosines)))
     owner = np.repeat(np.arange(len(first)), n)
@@ -140,16 +117,10 @@ def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tup
 
 
 def drift(cosines: np.ndarray, scores: np.ndarray, first: np.ndarray) -> tuple[list[float], float, float]:
-    """Return the best threshold of each tenth of the rounds, and what one for all and ten of their own earn.
+    """Return the best threshold of each tenth of the rounds, and what one for all and one for each tenth earn.
 
-    Those that earn are chosen on every second round and judged on the others, and the other way round.
-
-    Parameters
-    ----------
-    cosines, scores
-        As `f_scores` returns them.
-    first
-        First place of each round, shape (rounds,).
+    Those that earn are chosen on every second round and judged on the others, and the other way round. ``cosines`` and
+    ``scores`` are those of `f_scores`, ``first`` the first place of each round, shape (rounds,).
     """
     last = np.append(first[1:], len(cosines))
     earned = np.zeros((_THRESHOLDS, len(first)))

@@ -1,5 +1,3 @@
-"""A contextual bandit algorithm that plays in its environment."""
-
 import copy
 import math
 from collections.abc import Mapping, Sequence
@@ -17,29 +15,24 @@ from bench.tuners.base import Problem
 
 
 class ContextualBandit(Task):
-    """The configuration sets the algorithm's hyper-parameters; the tuner's reward is that of the round.
+    """A contextual bandit algorithm plays in its environment, its hyper-parameters set by the configuration.
 
-    Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
-    round less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the
-    means and not played; both summed. An event of a log that the environment rejects is no round. With a tuner that
-    wants them, also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and
-    ``model_regret``, by how much it expected more of the greedy arm.
+    Trace columns: ``reward``, summed, and the environment's: mostly ``regret``, the best expected reward of the round
+    less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the means and
+    not played; both summed. An event of a log that the environment rejects is no round. With a tuner that wants them,
+    also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and ``model_regret``, by
+    how much it expected more of the greedy arm.
+
+    Raises ConfigError if the algorithm does not fit the rewards, or values are to be probed in a log without means.
 
     Parameters
     ----------
-    environment, algorithm
-        What is played, and what plays.
     probe
         Values of one hyper-parameter, by its name, that are tried out in every round without being played: the column
-        ``probe_<value>`` sums the expected rewards of the arms that they would have pulled, all else being equal,
-        the algorithm's random draws included. It costs a copy of the algorithm for each value and round. The column
+        ``probe_<value>`` sums the expected rewards of the arms that they would have pulled, all else being equal, the
+        algorithm's random draws included. It costs a copy of the algorithm for each value and round. The column
         ``tuning_regret``, not summed, is by how much the largest of these sums so far exceeds that of the arms pulled
         (syndicated, lemma 1, with the largest of each run in place of the value that is best on average).
-
-    Raises
-    ------
-    ConfigError
-        When the algorithm does not fit the environment's rewards, or values are to be probed in a log without means.
     """
 
     def __init__(
@@ -152,14 +145,12 @@ class ContextualBandit(Task):
         return None
 
     def _tuning_regret(self, probed: Mapping[str, float], arm: int) -> float:
-        """Return by how much the best value probed would have earned more so far than what was played."""
         self._pulled += self.environment.means.item(arm)
         for column, mean in probed.items():
             self._probed[column] += mean
         return max(self._probed.values()) - self._pulled
 
     def _try_out(self, contexts: np.ndarray, configuration: Configuration) -> dict[str, float]:
-        """Return the expected rewards of what the probed configurations would pull now."""
         return {
             column: self.environment.means.item(self._arm(contexts, self._complete({**configuration, **changes})))
             for column, changes in self._probes

@@ -1,5 +1,3 @@
-"""The configuration is the arm."""
-
 from typing import Any
 
 from bench.envs.direct import DirectEnvironment
@@ -11,21 +9,11 @@ from bench.tuners.base import Problem
 
 
 class Direct(Task):
-    """A bandit over the environment's own search space, without an algorithm in between.
+    """A bandit over the environment's search space, without an algorithm in between: the configuration is the arm.
 
-    Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
-    round less that of the configuration, and ``random_regret``, the same for a configuration drawn uniformly, computed
-    and not played; both summed.
-
-    Parameters
-    ----------
-    environment
-        Where rewards come from.
-
-    Raises
-    ------
-    ConfigError
-        If the environment has no arms of its own.
+    Trace columns: ``reward``, summed, and the environment's: mostly ``regret``, the best expected reward of the round
+    less that of the configuration, and ``random_regret``, the same for a configuration drawn uniformly, computed and
+    not played; both summed. Raises ConfigError if the environment has no arms.
     """
 
     def __init__(self, environment: DirectEnvironment) -> None:

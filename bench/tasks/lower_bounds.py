@@ -1,5 +1,3 @@
-"""Lower confidence bounds of one policy's value, on fresh logs."""
-
 from typing import Annotated
 
 from pydantic import Field, InstanceOf
@@ -23,18 +21,14 @@ class LowerBounds(Task):
     ``delta``; the mean so far of each bound, as ``t_test``, ``hoeffding`` and ``bernstein``; by how much that lies
     below the true value, as ``t_test_gap`` and so on; and the share of rounds so far in which the bound was not below
     the true value, as ``t_test_errors`` and so on. None is summed. The bounds take the largest weight to be that over
-    the log's contexts and all actions.
+    the log's contexts and all actions. Source: opl_hpo, appendix E.
 
     Parameters
     ----------
-    environment, algorithm
-        The source of the data, and the algorithm that learns the policy from the training data.
     n
         Rows of a log.
     delta
         Probability with which a bound may fail.
-
-    Source: opl_hpo, appendix E.
     """
 
     sums = ()

@@ -1,5 +1,3 @@
-"""Tuning a policy on logged data."""
-
 import math
 import time
 from dataclasses import field
@@ -33,18 +31,14 @@ class OffPolicyLearning(Task):
     the policy with the best objective so far; on a tie, algorithm 1 keeps the old one, algorithm 2 takes the new one.
 
     With imitation the policy of trial t is pi_t = (1 - alpha_t) pi_hat_t + alpha_t pi0, where pi_hat_t is the one that
-    was trained and ::
-
-        alpha_t = alpha_init + (1 - alpha_init) (t / T)^gamma mean(s_1 .. s_t), clipped to [0, 1];
-
-    s_t is 1 if pi0 is significantly better on the validation data by inverse propensity scores, -1 if it is
-    significantly worse, else 0.
+    was trained and alpha_t = alpha_init + (1 - alpha_init) (t / T)^gamma mean(s_1 .. s_t), clipped to [0, 1]; s_t is 1
+    if pi0 is significantly better on the validation data by inverse propensity scores, -1 if worse, else 0.
 
     Trace columns: ``reward``, the trial's objective; ``alpha``; ``score``, s_t; of the incumbent, its ``objective``,
     ``validation_value`` (the estimate), ``true_value``, both divided by the logging policy's true value as
-    ``relative_validation_value`` and ``relative_true_value``, and ``overestimation``, the estimate less the true
-    value; ``is_below_logging``, 1 if the true value is below the logging policy's, else 0; ``relative_logging_value``,
-    1; ``mean_relative_true_value``, the mean of the relative true value over the trials so far; ``logging_value`` and,
+    ``relative_validation_value`` and ``relative_true_value``, and ``overestimation``, the estimate less the true value;
+    ``is_below_logging``, 1 if the true value is below the logging policy's, else 0; ``relative_logging_value``, 1;
+    ``mean_relative_true_value``, the mean of the relative true value over the trials so far; ``logging_value`` and,
     where the best value is known, ``logging_optimality``, its share of that; where values are estimated,
     ``true_value_low`` and ``true_value_high``, the ends of a 95 % confidence interval of the incumbent's; with
     ``trial_contexts``, ``trial_validation_value``, ``trial_true_value`` and ``trial_overestimation`` of the trial's
@@ -52,15 +46,12 @@ class OffPolicyLearning(Task):
     ``largest_overestimation``, the shares of trials beyond 0, 0.02, .. as ``beyond_0``, ``beyond_0.02``, .. and, where
     the best value is known, ``regret``, by how much the trials' policies together are worse than the best. None is
     summed by the trace. Costs: ``training``, ``scoring``, their sum ``trials``, and ``true_value``, which is spent on
-    the report and not on tuning.
+    the report and not on tuning. Source: opl_hpo, algorithms 1 and 2, equations 11 to 14.
 
     Parameters
     ----------
-    environment, algorithm
-        The source of the data, and the algorithm that learns a policy from them.
     estimator
-        Of a policy's value on the validation data. ``dr`` takes its predictions from the algorithm's reward model at
-        default hyper-parameters, trained on the training data.
+        Of a policy's value on the validation data; ``dr`` predicts by the reward model at default hyper-parameters.
     objective
         What is maximised: the ``estimate`` or a ``lower_bound`` of it.
     bound
@@ -70,17 +61,13 @@ class OffPolicyLearning(Task):
     imitation
         Whether policies are mixed with the logging policy.
     imitation_test
-        The policy that pi0 is compared with: the ``trained`` policy pi_hat_t, or the one ``mixed`` with the alpha of
-        the previous trial.
+        What pi0 is compared with: the ``trained`` policy pi_hat_t, or the one ``mixed`` with the last trial's alpha.
     alpha_init, gamma
         Of alpha_t.
     initial_incumbent
-        What the first trial is compared with: the ``logging_policy``, or nothing (``none``), so that the first trial is
-        always taken. Null: as printed, the logging policy in algorithm 1, none in algorithm 2.
+        What the first trial must beat, ``logging_policy`` or ``none``; null: as printed, none in algorithm 2 only.
     trial_contexts
         Rows of the test data on which every trial's policy is evaluated, for the report; 0 for none.
-
-    Source: opl_hpo, algorithms 1 and 2, equations 11 to 14.
     """
 
     sums = ()
@@ -165,7 +152,6 @@ class OffPolicyLearning(Task):
         return self.imitation or self.objective == "lower_bound"
 
     def _evaluate(self, probabilities: np.ndarray) -> tuple[float, float]:
-        """Return the estimate and the objective of a policy, given its probabilities on the validation data."""
         data = self.environment.validation
         terms = estimator_terms(self.estimator, data, probabilities, self._predictions)
         estimate = float(terms.mean())
@@ -187,7 +173,6 @@ class OffPolicyLearning(Task):
         return score
 
     def _keep(self, objective: float, estimate: float, value: float, policy: Policy) -> None:
-        """Replace the incumbent."""
         logging_value, best_value = self.environment.logging_value, self.environment.best_value
         scale = logging_value or math.nan  # a log without any reward
         self._objective = objective
@@ -209,7 +194,6 @@ class OffPolicyLearning(Task):
             self._incumbent |= {"true_value_low": interval[0], "true_value_high": interval[1]}
 
     def _overestimation(self, estimate: float, policy: Policy) -> dict[str, float]:
-        """Return by how much the trial's estimate exceeds its policy's value, and the distribution so far."""
         value = self.environment.value(policy, self.trial_contexts)
         self._overestimations.append(estimate - value)
         so_far = np.array(self._overestimations)
@@ -231,7 +215,6 @@ class OffPolicyLearning(Task):
 
 
 def _mixture(probabilities: np.ndarray, logging_policy: np.ndarray, alpha: float) -> np.ndarray:
-    """Return (1 - alpha) pi_hat + alpha pi0 (equation 12)."""
     if alpha == 0:
         return probabilities
     if alpha == 1:

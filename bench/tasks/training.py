@@ -1,5 +1,3 @@
-"""Tuning an algorithm that learns from a table."""
-
 import math
 import time
 from dataclasses import field
@@ -34,15 +32,12 @@ class Training(Task):
     of the round; if ``best_score`` is given also ``regret``, summed, the best possible score less that of the round.
     Costs, in seconds of processor time, as if every round were trained: ``training``; ``tuning``, that and the time of
     the tuner between rounds. The same if a run trains each configuration once: ``training_spent``, ``tuning_spent``.
+    Source: habo, algorithm 2, line 4; section 25.2 for the regret.
 
     Parameters
     ----------
-    environment, algorithm
-        The table, and the algorithm that learns from it.
     best_score
         The best score that any configuration reaches, on the ``real`` data and on the ``surrogate``; needed for regret.
-
-    Source: habo, algorithm 2, line 4; section 25.2 for the regret.
     """
 
     timed: ClassVar[bool] = True
@@ -120,7 +115,6 @@ class Training(Task):
         return (*self._table, *sorted(configuration.items()))
 
     def _predict_and_score(self, configuration: Configuration) -> tuple[float, float]:
-        """Return the score, and that on the rows held out, NaN without any."""
         environment = self.environment
         n_test = len(environment.test_target)
         predictions = self.algorithm.predict(

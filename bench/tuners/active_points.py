@@ -1,5 +1,3 @@
-"""The active points of the zooming tuners and the coverage of the configuration space by their balls."""
-
 import math
 from dataclasses import dataclass
 
@@ -33,8 +31,7 @@ class ZoomingRule:
     restart_every
         Number of asks after which everything is forgotten.
     spread_is_variance
-        Whether the index is drawn from a normal distribution with variance ``spread`` / sqrt(n), for each point and
-        round; then N(0, 1) has no lower limit.
+        Whether ``spread`` / sqrt(n) is the variance of a normal index; then N(0, 1) has no lower limit.
     first
         The share of each axis from which the first point is drawn.
     """
@@ -52,15 +49,13 @@ class ActivePoints:
     """Points of the unit cube with their mean rewards; the cube is kept covered by their balls.
 
     Each round: drop points that are worse with high confidence (their balls still count as covering); if some region is
-    uncovered, activate a point there and pull it; otherwise pull the active point with the largest index.
-    The coverage is computed only when a ball has shrunk by more than the slack of the last computation, which
-    gives the same decisions as computing it every round.
+    uncovered, activate a point there and pull it; otherwise pull the active point with the largest index. The coverage
+    is computed only when a ball has shrunk by more than the slack of the last computation, which gives the same
+    decisions as computing it every round.
 
     The uncovered point is, in one dimension, the midpoint of the widest gap, otherwise the deepest point of the
-    uncovered region; the first point is drawn uniformly, from the middle 40 % of each axis unless the rule says
-    otherwise (both as in the cdt authors' code; in several dimensions assumed).
-
-    Source: cdt, algorithm 1; Kleinberg et al. 2019.
+    uncovered region; the first point is drawn uniformly, by default from the middle 40 % of each axis (both as in cdt's
+    code; in several dimensions assumed). Source: cdt, algorithm 1; Kleinberg et al. 2019.
     """
 
     def __init__(self, space: Space, rule: ZoomingRule, seeds: Seeds) -> None:
@@ -76,7 +71,6 @@ class ActivePoints:
         self.restart()
 
     def restart(self) -> None:
-        """Forget all points and rewards."""
         self.n_points = 0
         self._age = 0
         self._chosen = -1
@@ -86,7 +80,6 @@ class ActivePoints:
         self._check = True
 
     def _allocate(self, capacity: int) -> None:
-        """Make room for ``capacity`` points, keeping the existing ones."""
         n = self.n_points
         centers = np.zeros((capacity, self._space.dim))
         # Columns: pulls, sum of rewards, radius, decrease of squared radius since the last check, active (1 or 0).
@@ -96,7 +89,6 @@ class ActivePoints:
         self.centers, self.stats = centers, stats
 
     def ask(self) -> Configuration:
-        """Return the configuration of the point to pull."""
         if self.n_points and self.stats[self._chosen, 0] == 0:
             return self._configurations[self._chosen]  # asked again: a new point is pulled before anything else
         if self._age == self._rule.restart_every:
@@ -116,7 +108,6 @@ class ActivePoints:
         return self._configurations[self._chosen]
 
     def tell(self, reward: float) -> None:
-        """Learn the reward of the latest point."""
         if _learn(self.stats, self._chosen, reward, self._rule.radius) > self._slack:
             self._check = True
 
@@ -132,7 +123,7 @@ class ActivePoints:
         self._used = 0
 
     def _cover(self) -> None:
-        """Check the coverage; activate a point if there is a gap, otherwise clear ``_check``."""
+        """Activate a point if there is a gap, otherwise clear ``_check``."""
         n = self.n_points
         if n == 0:
             self._activate(self._place_rng.uniform(*self._rule.first, self._space.dim))

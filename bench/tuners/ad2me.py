@@ -1,5 +1,3 @@
-"""AD2ME: arms are added where the intervals of the others leave a gap; old rewards are forgotten."""
-
 import math
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -23,7 +21,7 @@ class AD2ME(DynamicMeanTuner):
     An arm covers the points within its width xi = sqrt(ln(2 t^1.5 / delta^0.5) / n). If a part of [0, 1] is uncovered,
     an arm is added there, drawn uniformly from the whole uncovered part. The paper allows any; with about three arms in
     10,000 rounds a fixed choice would determine the result, so repetitions average over it (and the paper's results
-    vary more between repetitions than a fixed choice would explain).
+    vary more between repetitions than a fixed choice would explain). Source: online_hpo, algorithm 2 and theorem 4.2.
 
     Parameters
     ----------
@@ -32,10 +30,7 @@ class AD2ME(DynamicMeanTuner):
     bonus
         How many widths are added to the mean; 2 in equation 11.
     width
-        ``all_rounds``: xi as above, which lets all means of all rounds err with probability delta (equation 9);
-        ``one_round``: Hoeffding's width for one mean in one round, sqrt(ln(2 / delta) / (2 n)).
-
-    Source: online_hpo, algorithm 2 and theorem 4.2.
+        ``all_rounds``: xi, for all means of all rounds (equation 9); ``one_round``: sqrt(ln(2 / delta) / (2 n)).
     """
 
     delta: Annotated[float, Field(gt=0, lt=1)] = 0.05
@@ -64,9 +59,8 @@ class LogTerm(NamedTuple):
 class CoveringArms(ArmChooser):
     """Keeps [0, 1] covered by the arms' intervals and chooses among the arms.
 
-    The union of all intervals is computed in every round. The neighbours of the arm just pulled do not suffice, because
-    an interval from farther away may cover the gap. A shortcut is not worthwhile: arms are few, since the more of them
-    share the remembered pulls, the wider they are.
+    The union of all intervals is computed in every round: besides the neighbours of the arm just pulled, an interval
+    from farther away may cover the gap. Arms are few: the more share the remembered pulls, the wider they are.
     """
 
     def __init__(
@@ -114,10 +108,7 @@ class CoveringArms(ArmChooser):
 def _uncovered(
     centers: np.ndarray, stats: np.ndarray, n_arms: int, scale: float, log_term: float, share: float
 ) -> float:
-    """Return the point that has ``share`` of the uncovered part of [0, 1] to its left; -1 if [0, 1] is covered.
-
-    A part up to 1e-12 long counts as covered.
-    """
+    """Return the point with ``share`` of the uncovered part of [0, 1] to its left; -1 if that is up to 1e-12 long."""
     widths = np.empty(n_arms)
     for k in range(n_arms):
         pulls = stats[k, 0] * scale

@@ -1,5 +1,3 @@
-"""The contract of every tuner."""
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -19,8 +17,6 @@ class Problem:
 
     Parameters
     ----------
-    space
-        The search space.
     horizon
         Number of times that the tuner will be asked.
     rounds
@@ -51,24 +47,18 @@ class Problem:
 
     @property
     def total_rounds(self) -> int:
-        """Rounds of the whole run."""
         return self.horizon * self.rounds_per_ask if self.rounds is None else self.rounds
 
     def asks(self, rounds: int) -> int:
-        """Convert a length in rounds to a number of asks, at least 1."""
         return max(1, rounds // self.rounds_per_ask)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a tuner would like to be told of each round beside its reward. A task that cannot tell leaves it out.
+    """What a tuner would like to be told of each round beside its reward; a task that cannot tell leaves it out.
 
-    Parameters
-    ----------
-    estimates
-        What the algorithm's own estimate expects: the values ``model_mean`` and ``model_regret`` of a round.
-    agreement
-        Configurations of which it wants to know whether they would have pulled the same arm: ``Outcome.agreement``.
+    ``estimates``: what the algorithm expects, the values ``model_mean`` and ``model_regret``; ``agreement``: of which
+    configurations it asks whether they would have pulled the same arm (``Outcome.agreement``).
     """
 
     estimates: bool = False
@@ -78,7 +68,7 @@ class Wish:
 class Tuner(ABC):
     """Proposes configurations (``ask``) and learns from the rewards they earn (``tell``).
 
-    A subclass implements ``_start``, ``_ask`` and ``_tell``. A tuner can be used on its own::
+    A subclass implements ``_start``, ``_ask`` and ``_tell``. A tuner works without the suite's loop::
 
         tuner = TL()
         tuner.start(Problem(Space.of(exploration_rate=[0.1, 1.0]), horizon=10_000), Seeds(7))
@@ -101,12 +91,7 @@ class Tuner(ABC):
     def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
         """Forget everything and prepare for ``problem``.
 
-        Raises
-        ------
-        ConfigError
-            If the search space does not fit the tuner.
-        TunerError
-            If the horizon is not positive.
+        Raises ConfigError if the search space does not fit the tuner, TunerError if the horizon is not positive.
         """
         if problem.horizon < 1:
             raise TunerError(f"{type(self).__name__}: found a horizon of {problem.horizon} asks, expected at least 1")
@@ -122,10 +107,7 @@ class Tuner(ABC):
     def ask(self) -> Configuration:
         """Return the configuration to play next; another call before ``tell`` returns a new one.
 
-        Raises
-        ------
-        TunerError
-            If the tuner was not started.
+        Raises TunerError if the tuner was not started.
         """
         if not self._started:
             raise TunerError(f"{type(self).__name__}: found ask() before start(), expected start(problem, seeds) first")
@@ -133,19 +115,9 @@ class Tuner(ABC):
         return self._ask()
 
     def tell(self, reward: float, outcome: Any = None) -> None:
-        """Learn the reward of the latest configuration.
+        """Learn the reward of the latest configuration; most tuners ignore the task's whole ``outcome``.
 
-        Parameters
-        ----------
-        reward
-            A finite number.
-        outcome
-            The task's whole outcome, which most tuners ignore.
-
-        Raises
-        ------
-        TunerError
-            If nothing was asked, or the reward is not finite; the tuner's state is unchanged.
+        Raises TunerError if nothing was asked, or the reward is not finite; the tuner's state is unchanged.
         """
         if not self._asked:
             raise TunerError(f"{type(self).__name__}: found tell() before ask(), expected ask() first")

@@ -1,5 +1,3 @@
-"""What the tuners that number their candidates share."""
-
 from abc import abstractmethod
 
 from bench.component import component

@@ -1,5 +1,3 @@
-"""CDT: continuous dynamic tuning."""
-
 import math
 
 from pydantic import NonNegativeInt, PositiveInt
@@ -33,7 +31,9 @@ def code_constants(problem: Problem) -> tuple[float, float]:
 
 @component
 class CDT(ThompsonZooming):
-    """T1 random pulls, then Zooming TS on the hyper-parameters, restarted every T2 rounds.
+    """Continuous dynamic tuning: T1 random pulls, then Zooming TS on the hyper-parameters, restarted every T2 rounds.
+
+    Source: cdt, algorithm 2.
 
     Parameters
     ----------
@@ -42,14 +42,9 @@ class CDT(ThompsonZooming):
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))); by default 3 for p = 1 and 2 otherwise (inferred from cdt, tables 5 and 6).
     restarts
-        Whether there are any.
+        Whether it restarts every T2 rounds.
     constants
-        ``theory``: those of Zooming TS; ``code``: radius sqrt(13/2 ln T / n) and deviation sqrt(13 / n), whatever the
-        noise.
-    noise_std, radius_scale, ts_scale, removal, first_point
-        As for Zooming TS.
-
-    Source: cdt, algorithm 2.
+        ``theory``: those of Zooming TS; ``code``: radius sqrt(13/2 ln T / n), deviation sqrt(13 / n) for any noise.
     """
 
     warm_up_rounds: NonNegativeInt | None = None

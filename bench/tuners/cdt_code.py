@@ -1,5 +1,3 @@
-"""CDT as in the latest state of the authors' public code."""
-
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component
@@ -11,24 +9,19 @@ from bench.tuners.code_zooming import CodeZooming
 
 @component
 class CDTCode(CodeZooming):
-    """Zooming with the fixed index mean + sqrt(13 / n), without a random draw and without removal.
+    """CDT as in the latest public code: zooming with the fixed index mean + sqrt(13 / n), no random draw, no removal.
 
-    The coverage is checked exactly, in any dimension, whereas the authors' code looks at a few points only.
+    The coverage is checked exactly, in any dimension, whereas the authors' code looks at a few points only. Source: the
+    public code of cdt, CDT_exp/algo/zooming_ts_tuning.py at commit d67bc02 (2023-03-22).
 
     Parameters
     ----------
-    warm_up_rounds
-        Random pulls before the first proposal.
-    learns
-        The ``mean`` or the ``sum`` of the rewards of a decision.
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))) rounds between restarts; by default 3 for p = 1 and 2 otherwise.
     restarts
-        Whether there are any; in the code there are none unless its option ``-H`` is set.
+        Whether it restarts; the code does only with its option ``-H``.
     radius_scale, ts_scale
         Factors on the confidence radius sqrt(13/2 ln T / n) and on what the index adds to the mean.
-
-    Source: the public code of cdt, CDT_exp/algo/zooming_ts_tuning.py at commit d67bc02 (2023-03-22).
     """
 
     epoch_factor: PositiveInt | None = None

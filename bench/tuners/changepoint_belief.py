@@ -1,5 +1,3 @@
-"""A Gaussian belief about the values of some points, all of which may change at once, at unknown rounds."""
-
 from typing import Any
 
 import numpy as np
@@ -26,31 +24,20 @@ and value of the noise variance, and the number of hypotheses."""
 class ChangepointBelief:
     """Hypotheses "nothing has changed since round b", each with a Gaussian belief, weighted by their likelihood.
 
-    The belief is formed at the first value that is at least the eighth and differs from an earlier one: mean and
-    variance of the values so far are the prior mean and the first noise variance, and the values are then learnt under
-    a single hypothesis.
+    The belief is about the values of some points, all of which may change at once. It is formed at the first value that
+    is at least the eighth and differs from an earlier one: mean and variance of the values so far are the prior mean
+    and the first noise variance, and the values are then learnt under a single hypothesis.
 
     Every value y of point k updates all hypotheses: with prior covariance S (in units of the noise variance s2) and
-    mean m, v = S_kk + 1 and e = y - m_k, the weight is multiplied by the density of Student's t,
-    v^(-1/2) (1 + e^2 / (v nu s2))^(-(nu + 1)/2); m += S_k e / v and S -= S_k S_k' / v. s2 is the mean of e^2 / v under
-    the hypothesis that is the likeliest at the time, nu the number of its terms.
+    mean m, v = S_kk + 1 and e = y - m_k, the weight is multiplied by the density of Student's t, v^(-1/2) (1 + e^2 / (v
+    nu s2))^(-(nu + 1)/2); m += S_k e / v and S -= S_k S_k' / v. s2 is the mean of e^2 / v under the hypothesis that is
+    the likeliest at the time, nu the number of its terms.
 
-    Every ``every`` values a hypothesis is born: mean of all values, ``prior``, weight ``chance``. Where there is no
-    room, two neighbours in order of birth become one first, those of the least common weight, which keeps the belief of
-    the likelier; the two youngest are spared, as they had no time to prove themselves.
-
-    Parameters
-    ----------
-    prior
-        Covariances of the points' values in units of the noise variance, shape (points, points).
-    hypotheses
-        How many are kept, at least 4.
-    every
-        Values between births.
-    chance
-        Chance of a change from one birth to the next, below 1; with 0 nothing is ever born.
-
-    Source: Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
+    Every ``every`` values a hypothesis is born: mean of all values, covariance ``prior``, shape (points, points), in
+    units of s2, weight ``chance`` < 1, that of a change since the last birth; with 0 nothing is ever born. Where there
+    are ``hypotheses`` >= 4 already, two neighbours in order of birth become one first, those of the least common
+    weight, which keeps the belief of the likelier; the two youngest are spared, as they had no time to prove
+    themselves. Source: Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
     """
 
     def __init__(self, prior: np.ndarray, hypotheses: int, every: int, chance: float) -> None:
@@ -67,7 +54,6 @@ class ChangepointBelief:
 
     @property
     def formed(self) -> bool:
-        """Whether there is a belief yet."""
         return bool(self._scalars[_HYPOTHESES])
 
     @property
@@ -82,21 +68,17 @@ class ChangepointBelief:
 
     @property
     def noise_variance(self) -> float:
-        """The estimated variance of the noise on the values, s2."""
         return float(self._scalars[_VARIANCE])
 
     def largest_bound(self, beta: float, uniform: float) -> int:
-        """Draw a hypothesis by its weight and return the point of the largest mean + beta standard deviations under it.
+        """Draw a hypothesis by its weight; return the point of the largest mean + beta standard deviations under it.
 
         ``uniform``, in [0, 1), is what it is drawn with. Of equal bounds the first counts.
         """
         return int(_choose(self.means, self.covariances, self.log_weights, self._scalars, beta, uniform))
 
     def learn(self, place: int, value: float) -> float:
-        """Learn a value of the point number ``place``; return its error under the likeliest hypothesis, 0 without one.
-
-        Values beyond 1e100, of either sign, count as that.
-        """
+        """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, 0 without any."""
         value = min(max(value, -LARGEST), LARGEST)
         if not self._scalars[_HYPOTHESES]:
             self._begin(place, value)
@@ -105,7 +87,6 @@ class ChangepointBelief:
         return float(_learn(*arrays, place, value, self._every, self._chance))
 
     def _begin(self, place: int, value: float) -> None:
-        """Keep the value; form the belief once there are enough that differ."""
         if len(self._first) < _MOST or value != self._first[0][1]:
             self._first.append((place, value))
         self._differ = self._differ or value != self._first[0][1]
@@ -120,7 +101,6 @@ class ChangepointBelief:
         self._first.clear()
 
     def save(self) -> dict[str, Any]:
-        """Return the state as lists and numbers."""
         n = self.n_hypotheses
         return {
             "first": [list(pair) for pair in self._first],
@@ -131,7 +111,6 @@ class ChangepointBelief:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over a saved state of a belief about as many points."""
         self._first = [(int(place), float(value)) for place, value in state["first"]]
         self._differ = any(value != self._first[0][1] for _, value in self._first)
         self._scalars[:] = state["scalars"]
@@ -151,7 +130,6 @@ def _choose(
     beta: float,
     uniform: float,
 ) -> int:
-    """Draw a hypothesis by its weight; return the point of the largest upper bound under it, the first of equals."""
     n = int(scalars[_HYPOTHESES])
     top = log_weights[:n].max()
     total = 0.0
@@ -178,7 +156,6 @@ def _choose(
 def _observe(
     means: np.ndarray, covariances: np.ndarray, log_weights: np.ndarray, scalars: np.ndarray, place: int, value: float
 ) -> float:
-    """Update beliefs, weights and noise variance by one value; return its error under the likeliest hypothesis."""
     n, m = int(scalars[_HYPOTHESES]), means.shape[1]
     freedom, variance = scalars[_FREEDOM], scalars[_VARIANCE]
     likeliest = 0

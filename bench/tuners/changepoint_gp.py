@@ -1,5 +1,3 @@
-"""GP-UCB with Bayesian detection of changes: a tuner for online bandits that needs nothing but rewards."""
-
 import math
 from typing import Annotated, Any
 
@@ -26,20 +24,22 @@ _LARGEST_LOG_ODDS = 30.0
 
 @component
 class ChangepointGP(Tuner):
-    """Draw a hypothesis of when everything last changed by its weight; play the largest upper bound under it.
+    """GP-UCB with Bayesian detection of changes, for online bandits: it needs nothing but rewards.
 
-    The expected rewards of the points of the search space (candidates, and even steps on the interval) are a Gaussian
-    process until they change, all at once; see :func:`~bench.tuners.space_points.points` for the points and
-    :class:`~bench.tuners.changepoint_belief.ChangepointBelief` for the hypotheses. The upper bound is mean + beta
-    standard deviations. Level, scale and noise variance of the rewards are estimated. Until the rewards differ, and in
-    the first eight rounds, eight even points are tried in turn, in random order.
+    It draws a hypothesis of when everything last changed by its weight and plays the largest upper bound, mean + beta
+    standard deviations, under it. The expected rewards of the points of the search space (candidates, and even steps on
+    the interval) are a Gaussian process until they change, all at once; see `bench.tuners.space_points.points` for the
+    points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated.
+    Until the rewards differ, and in the first eight rounds, eight even points are tried in turn, in random order.
 
-    Where the task says what the algorithm's own estimate expects of a round (``model_mean`` of the arm pulled and
+    Where the task says what the algorithm's estimate expects of a round (``model_mean`` of the arm pulled and
     ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
     ``residual`` (reward - model_mean), which has a fraction of the reward's noise. It decides while the algorithm's
-    estimate is more likely than not to foretell rewards better than the first belief, but for a share ``doubt`` of the
-    rounds. Two forecasters are compared: the reward is normal around the forecast, with the estimated noise
-    variance, and which of the two it is changes with the chance of a change; the prior probability is 0.9.
+    estimate is more likely than not to predict rewards better than the first belief, but for a share ``doubt`` of the
+    rounds. Two forecasters are compared: the reward is normal around the forecast, with the estimated noise variance,
+    and which of the two it is changes with the chance of a change; the prior probability is 0.9. Source: Srinivas et
+    al. 2010 (GP-UCB); Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one); Herbster and Warmuth
+    1998 (fixed share, for the two forecasters). Their combination is ours.
 
     Parameters
     ----------
@@ -64,10 +64,7 @@ class ChangepointGP(Tuner):
     residual
         Weight of the reward beside the algorithm's estimate; null: learn from rewards alone.
     doubt
-        Chance of a choice by rewards alone where the estimate is trusted, lest greedy play gets stuck.
-
-    Source: Srinivas et al. 2010 (GP-UCB); Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one);
-    Herbster and Warmuth 1998 (fixed share, for the two forecasters). Their combination is ours.
+        Chance of a choice by rewards alone where the estimate is trusted, so that greedy play does not get stuck.
     """
 
     points: Annotated[int, Field(ge=2)] = 20
@@ -103,7 +100,7 @@ class ChangepointGP(Tuner):
 
     @property
     def trust(self) -> float:
-        """The probability that the algorithm's estimate foretells rewards better than the belief from rewards."""
+        """The probability that the algorithm's estimate predicts rewards better than the belief from rewards."""
         return 1.0 / (1.0 + math.exp(-self._log_odds))
 
     def _ask(self) -> Configuration:
@@ -132,13 +129,7 @@ class ChangepointGP(Tuner):
             self._log_odds = math.log(odds / (1.0 - odds))
 
     def save(self) -> dict[str, Any]:
-        """Return its state as plain data that JSON keeps exactly, for :meth:`restore`.
-
-        Raises
-        ------
-        TunerError
-            When the tuner was not started.
-        """
+        """Return its state as plain data that JSON keeps exactly. Raises TunerError if it was not started."""
         if not self._started:
             raise TunerError("ChangepointGP: found save() before start(), expected start(problem, seeds) first")
         return {
@@ -156,10 +147,7 @@ class ChangepointGP(Tuner):
     def restore(self, state: dict[str, Any]) -> None:
         """Go on where a tuner with the same settings, started with the same problem, was saved; start it first.
 
-        Raises
-        ------
-        TunerError
-            When the tuner was not started, or the state belongs to another search space.
+        Raises TunerError if the tuner was not started, or the state belongs to another search space.
         """
         if not self._started:
             raise TunerError("ChangepointGP: found restore() before start(), expected start(problem, seeds) first")

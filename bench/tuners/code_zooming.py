@@ -1,5 +1,3 @@
-"""What the versions of CDT in the authors' public code share."""
-
 from typing import Any, Literal
 
 from pydantic import NonNegativeInt
@@ -12,16 +10,14 @@ from bench.tuners.zooming_tuner import ZoomingTuner
 
 @component
 class CodeZooming(ZoomingTuner):
-    """A number of random pulls, then zooming.
+    """A number of random pulls, then zooming: what the versions of CDT in the authors' public code share.
 
     Parameters
     ----------
     warm_up_rounds
-        Random pulls before the first proposal: 30 in the code for LinUCB and LinTS, 90 for UCB-GLM, 80 for Laplace-TS,
-        0 for GLOC; GLM-TSL and SGD-TS draw their own.
+        Random pulls at the start; in the code 30 for LinUCB, LinTS, 90 for UCB-GLM, 80 for Laplace-TS, 0 for GLOC.
     learns
-        What it learns where a decision covers several rounds: the ``mean`` of their rewards, or their ``sum`` as in the
-        code for SGD-TS.
+        What it learns of a decision's rewards: their ``mean``, or their ``sum`` as in the code for SGD-TS.
     """
 
     warm_up_rounds: NonNegativeInt = 30

@@ -1,5 +1,3 @@
-"""CORRAL: mirror descent with a log barrier over candidates."""
-
 import math
 from typing import Any
 
@@ -18,18 +16,17 @@ class Corral(Tuner):
     """Draw from p' = (1 - 1/T) p + 1/(T M); then one step of mirror descent, whose rates rise where chances fall.
 
     The loss of the candidate drawn is (1 - reward) / p', of the others 0. The step: 1/p_i becomes 1/p_i + eta_i (loss_i
-    - lambda), with lambda such that the chances sum to 1. Where then 1/p'_i > rho_i: rho_i = 2/p'_i and eta_i *=
-    exp(1 / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
+    - lambda), with lambda such that the chances sum to 1. Where then 1/p'_i > rho_i: rho_i = 2/p'_i and eta_i *= exp(1
+    / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
 
     The M base algorithms of the paper each learn from their own importance-weighted rewards. Here they are candidates
-    that share one algorithm, which learns from every round, so only the master is left.
+    that share one algorithm, which learns from every round, so only the master is left. Source: Agarwal, Luo, Neyshabur
+    and Schapire 2017, algorithms 1 and 2.
 
     Parameters
     ----------
     eta
         First learning rate; null: sqrt(M / T).
-
-    Source: Agarwal, Luo, Neyshabur and Schapire 2017, algorithms 1 and 2.
     """
 
     eta: PositiveFloat | None = None
@@ -65,10 +62,10 @@ class Corral(Tuner):
 
 @kernel
 def descend(chances: np.ndarray, rates: np.ndarray, losses: np.ndarray) -> None:
-    """Take a step of mirror descent with the barrier sum ln(1/p_i) / eta_i, in place.
+    """Take a step of mirror descent with the barrier sum ln(1/p_i) / eta_i, in place; lambda is found by bisection.
 
-    lambda lies between the least and the largest loss, where the sum of the chances increases from at most 1 to at
-    least 1 or beyond a pole: bisection.
+    It lies between the least and the largest loss, where the sum of the chances increases from at most 1 to at least 1
+    or beyond a pole.
     """
     low = losses.min()
     high = losses.max()

@@ -29,23 +29,14 @@ _SPLITS_PER_AXIS = 10  # after which the vertices are enumerated, however many b
 def uncovered(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> float:
     """Return the largest depth g(x) = min_i |x - v_i|^2 - r_i^2 in the cube [0, 1]^p: positive if it is not covered.
 
+    The ``centers`` v_i, shape (n, p), p >= 1, are in or near the cube; they may coincide or be collinear. The ``radii``
+    r_i >= 0, shape (n,), are of closed balls, possibly infinite. ``witness``, shape (p,), becomes the point with the
+    largest depth, the centre if that is infinite.
+
     A negative value is a slack: as long as no squared radius shrinks by more than ``-value``, the cube stays covered.
-
-    Parameters
-    ----------
-    centers
-        Shape (n, p), p >= 1: the centres v_i, in or near the cube. They may coincide or be collinear.
-    radii
-        Shape (n,): the radii r_i >= 0 of the closed balls. Infinite: the ball covers everything.
-    witness
-        Shape (p,), overwritten: the point of the cube with the largest depth, the centre if that is infinite.
-
-    Returns
-    -------
-    float
-        The largest depth, to within 1e-12 (p + max r_i^2). A depth up to 1e-12 p counts as covered: balls that touch
-        leave no gap, whatever the rounding. Where covered, the value is rounded up by the first amount, at most to 0,
-        so that it is a valid slack. Without balls it is +inf, with an infinite ball -inf.
+    The value is within 1e-12 (p + max r_i^2). A depth up to 1e-12 p counts as covered: balls that touch leave no gap,
+    whatever the rounding. Where covered, the value is rounded up by the first amount, at most to 0, so that it is a
+    valid slack. Without balls it is +inf, with an infinite ball -inf.
     """
     p = witness.size
     witness[:] = 0.5
@@ -64,18 +55,8 @@ def uncovered(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> fl
 def gap_midpoint(centers: np.ndarray, radii: np.ndarray) -> float:
     """Return the midpoint of the widest gap that the intervals [v_i - r_i, v_i + r_i] leave in [0, 1]; NaN if none.
 
-    Parameters
-    ----------
-    centers
-        Shape (n, 1): the midpoints v_i of the intervals.
-    radii
-        Shape (n,): their half-lengths r_i >= 0, possibly infinite.
-
-    Returns
-    -------
-    float
-        The midpoint, of the leftmost gap if several are equally wide. Gaps up to 2e-13 count as covered; where
-        `uncovered` is positive there is a wider one.
+    Of equally wide gaps the leftmost counts. Gaps up to 2e-13 count as covered; where `uncovered` is positive there is
+    a wider one. ``centers``: shape (n, 1); ``radii`` >= 0, possibly infinite: shape (n,).
     """
     lefts = centers[:, 0] - radii
     order = np.argsort(lefts)
@@ -184,7 +165,6 @@ def _deepest(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> flo
 
 @kernel
 def _depth(point: np.ndarray, centers: np.ndarray, radii: np.ndarray, kept: np.ndarray, count: int) -> float:
-    """Return the lowest power at a point among the first ``count`` of the kept balls."""
     depth = math.inf
     for k in range(count):
         power = -radii[kept[k]] * radii[kept[k]]
@@ -207,8 +187,8 @@ def _lowest_balls(
 ) -> tuple[int, float]:
     """Drop from ``kept`` the balls that are nowhere lowest in a box; return how many remain and a bound on the depth.
 
-    ``powers`` receives the powers of the remaining ones at the middle of the box, in ascending order. A ball that is
-    lowest at one point of the box's border remains (hence the margin): a vertex there needs it in every adjacent box.
+    ``powers`` receives those of the remaining balls at the middle of the box, ascending. A ball that is lowest at one
+    point of the box's border remains (hence the margin): a vertex there needs it in every adjacent box.
     """
     p = low.size
     bound = math.inf

@@ -1,5 +1,3 @@
-"""Discounted UCB: upper confidence bounds that forget at a steady rate."""
-
 import math
 from typing import Annotated, Any
 
@@ -17,8 +15,8 @@ from bench.tuners.base import Problem, Tuner
 class DiscountedUCB(Tuner):
     """Try each candidate once, then the one with the largest mean + 2 B sqrt(xi ln n / N).
 
-    Means and counts N are discounted: what lies s rounds back counts gamma^s; n is the sum of all N. Of equal upper
-    bounds the first counts.
+    Means and counts N are discounted: what lies s rounds back counts gamma^s; n is the sum of all N. Of equal bounds
+    the first counts. Source: Garivier and Moulines 2011, section 3 (D-UCB) and remarks on theorem 1 (default discount).
 
     Parameters
     ----------
@@ -30,8 +28,6 @@ class DiscountedUCB(Tuner):
         Width of the bounds; the theory wants it above 1/2.
     bound
         B, rewards lie in [0, B].
-
-    Source: Garivier and Moulines 2011, section 3 (D-UCB); the default discount is that of their remarks on theorem 1.
     """
 
     discount: Annotated[float, Field(gt=0, lt=1)] | None = None
@@ -57,7 +53,6 @@ class DiscountedUCB(Tuner):
 
 @kernel
 def _optimistic(sums: np.ndarray, counts: np.ndarray, scale: float) -> int:
-    """Return the first arm with the largest upper bound; one that was never tried comes first."""
     total = 0.0
     for arm in range(counts.size):
         if counts[arm] == 0.0:
@@ -76,7 +71,7 @@ def _optimistic(sums: np.ndarray, counts: np.ndarray, scale: float) -> int:
 @kernel
 def _learn(sums: np.ndarray, counts: np.ndarray, discount: float, chosen: int, reward: float) -> None:
     for arm in range(counts.size):
-        # a candidate is not forgotten altogether, lest its mean become 0 / 0
+        # a candidate is not forgotten altogether, or its mean would be 0 / 0
         if counts[arm] > 1e-200:
             sums[arm] *= discount
             counts[arm] *= discount

@@ -1,5 +1,3 @@
-"""Means of past rewards in a changing environment: old rewards are dropped (hard) or discounted (soft)."""
-
 import math
 from abc import ABC, abstractmethod
 
@@ -11,23 +9,10 @@ _SMALLEST_SCALE = 1e-30  # small, so that arms are rarely rescaled, but large en
 
 
 class DynamicMeans(ABC):
-    """Weighted numbers of pulls and sums of rewards of the arms 0, 1, ...; arms can be added.
+    """Weighted numbers of pulls and sums of rewards of arms in a changing environment; arms can be added.
 
-    A round updates one or two arms, whatever their number.
-
-    Parameters
-    ----------
-    n_arms
-        Number of arms at the start.
-
-    Attributes
-    ----------
-    total
-        W_t, the sum of the weights of all past rounds.
-    stats
-        Shape (capacity, 2), the first ``n_arms`` rows in use: pulls and sum of rewards, to be multiplied by
-        ``scale`` to give n_t(a) and R_t(a).
-
+    ``total`` is W_t, the sum of the weights of all past rounds. ``stats``, shape (capacity, 2), holds pulls and sum of
+    rewards in its first ``n_arms`` rows; times ``scale`` they are n_t(a) and R_t(a). A round updates one or two arms.
     Source: online_hpo, equations 3 to 5 and remark 4.1.
     """
 
@@ -38,7 +23,6 @@ class DynamicMeans(ABC):
         self.total = 0.0
 
     def add_arm(self) -> None:
-        """Add an arm that has not been pulled."""
         if self.n_arms == len(self.stats):
             self.stats = np.concatenate([self.stats, np.zeros_like(self.stats)])
         self.n_arms += 1
@@ -48,18 +32,14 @@ class DynamicMeans(ABC):
         """End a round: ``arm`` was pulled and earned ``reward``."""
 
     def most_promising(self, log_term: float, factor: float) -> int:
-        """Return the arm with the largest R / n + ``factor`` sqrt(``log_term`` / n), the first on a tie.
-
-        An arm whose pulls have no weight has an infinite index.
-        """
+        """Return the first arm with the largest R / n + ``factor`` sqrt(``log_term`` / n), infinite for n = 0."""
         return _most_promising(self.stats, self.n_arms, self.scale, log_term, factor)
 
 
 class WindowedMeans(DynamicMeans):
     """Hard drop: the rewards of the last ``window`` rounds have weight 1, older ones 0.
 
-    Once per window the sums are recomputed, so that rounding errors, such as those left when a huge reward is
-    subtracted, do not persist.
+    Once per window the sums are recomputed, so that rounding errors, such as those of huge rewards, do not persist.
     """
 
     def __init__(self, window: int, n_arms: int = 0) -> None:
@@ -118,7 +98,6 @@ def _most_promising(stats: np.ndarray, n_arms: int, scale: float, log_term: floa
 
 @kernel
 def _slide(stats: np.ndarray, arms: np.ndarray, rewards: np.ndarray, place: int, arm: int, reward: float) -> None:
-    """Replace the oldest pull of the window, at ``place``, by the new one."""
     oldest = arms[place]
     if oldest >= 0:
         stats[oldest, 0] -= 1.0

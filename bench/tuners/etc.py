@@ -1,5 +1,3 @@
-"""ETC: explore, then commit."""
-
 from typing import Any
 
 from pydantic import PositiveInt
@@ -13,16 +11,14 @@ from bench.tuners.candidate_tuner import CandidateTuner
 
 @component
 class ETC(CandidateTuner):
-    """Try the candidates in turn, the same number of times each, then commit to the best mean, the first on a tie.
+    """Explore, then commit: try the candidates in turn, then commit to the best mean, the first on a tie.
 
-    With a horizon below pulls_per_arm times the number of candidates it never commits.
+    With a horizon below pulls_per_arm times the number of candidates it never commits. Source: habo, section 3.
 
     Parameters
     ----------
     pulls_per_arm
         m, the number of times that each candidate is tried.
-
-    Source: habo, section 3.
     """
 
     pulls_per_arm: PositiveInt = 200

@@ -1,5 +1,3 @@
-"""EXP3: exponential weights with importance-weighted estimates."""
-
 import math
 from typing import Annotated, Any, Literal
 
@@ -18,11 +16,12 @@ from bench.tuners.softmax import LARGEST_REWARD, Softmax
 
 @component
 class EXP3(CandidateTuner):
-    """Draw in proportion to the exponentials of estimated rewards, in one of two forms.
+    """Exponential weights: draw in proportion to the exponentials of estimated rewards, in one of two forms.
 
     *reward*: P_i proportional to exp(eta S_i), and after a reward X of A, S_i += 1 - 1[A = i] (1 - X) / P_i, without
     uniform exploration. *weight*: P_i = (1 - gamma) w_i / sum w + gamma / K and w_A *= exp(gamma X / (K P_A)).
-    Estimates are unbiased for any reward; the bounds assume rewards in [0, 1].
+    Estimates are unbiased; the bounds assume rewards in [0, 1]. Raises ConfigError if a setting of the other form is
+    given. Source: habo, section 18; Lattimore and Szepesvari 2020, algorithm 9 (reward); Auer et al. 2002 (weight).
 
     Parameters
     ----------
@@ -32,14 +31,6 @@ class EXP3(CandidateTuner):
         Learning rate of the reward form; None: sqrt(ln K / (t K)) in round t, with regret at most 2 sqrt(K T ln K).
     gamma
         Share of uniform draws of the weight form; None: min{1, sqrt(K ln K / ((e - 1) T))}.
-
-    Raises
-    ------
-    ConfigError
-        If a setting of the other form is given.
-
-    Source: habo, section 18; the reward form: Lattimore and Szepesvari 2020, algorithm 9; the weight form: Auer et al.
-    2002.
     """
 
     form: Literal["reward", "weight"] = "reward"

@@ -1,5 +1,3 @@
-"""EXP3.S: exponential weights that can follow a change."""
-
 import math
 from typing import Annotated, Any
 
@@ -15,10 +13,11 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class EXP3S(Tuner):
-    """EXP3 in which every candidate gets a share of all weight each round.
+    """EXP3 in which every candidate gets a share of all weight each round, to follow a change.
 
     p_i = (1 - gamma) w_i / sum w + gamma / K; after the reward X of the candidate A, w_A *= exp(gamma X / (K p_A)), and
-    e alpha / K times the sum of all weights before that is added to each. Weights are kept with the sum 1.
+    e alpha / K times the sum of all weights before that is added to each. Weights are kept with the sum 1. Source:
+    Auer, Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
 
     Parameters
     ----------
@@ -28,8 +27,6 @@ class EXP3S(Tuner):
         Share of uniform draws; null: min{1, sqrt(K (S ln(K T) + e) / ((e - 1) T))}.
     alpha
         Share that is given to all; null: 1 / T.
-
-    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
     """
 
     changes: NonNegativeFloat = 1.0

@@ -1,5 +1,3 @@
-"""EXP4 over candidates that are known to have pulled the same arm."""
-
 import math
 from typing import Any
 
@@ -17,14 +15,12 @@ from bench.tuners.softmax import LARGEST_REWARD, Softmax
 class EXP4Agreement(Tuner):
     """Draw a candidate by exponential weights; its reward counts for all that would have pulled the same arm.
 
-    Candidates are EXP4's experts: each advises the arm that the algorithm would pull with it. With q the chance
-    of the arm pulled, the sum of the chances of those that agree, the estimated reward is 1 - (1 - reward) / q for
-    these and 1 for the others. In round t weights are exponentials of eta_t times summed estimates, eta_t =
-    sqrt(ln N / (1 + sum of 1/q so far)): 1/q is, in expectation, the number of different arms that are advised. A task
-    that cannot tell who agrees leaves EXP3, in which everyone has an arm of its own.
-
-    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and Szepesvari 2020, algorithm 11. The
-    learning rate is that of their theorem 18.1 with a running number of arms in place of K.
+    Candidates are EXP4's experts: each advises the arm that the algorithm would pull with it. With q the chance of the
+    arm pulled, the sum of the chances of those that agree, the estimated reward is 1 - (1 - reward) / q for these and 1
+    for the others. In round t weights are exponentials of eta_t times summed estimates, eta_t = sqrt(ln N / (1 + sum of
+    1/q so far)): 1/q is, in expectation, the number of different arms that are advised. A task that cannot tell who
+    agrees leaves EXP3, in which no two candidates agree. Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section
+    7; Lattimore and Szepesvari 2020, algorithm 11. Learning rate: their theorem 18.1 with a running number of arms.
     """
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
@@ -58,7 +54,6 @@ class EXP4Agreement(Tuner):
 
 @kernel
 def _learn(scores: np.ndarray, chances: np.ndarray, agree: np.ndarray, reward: float) -> float:
-    """Add the estimates to the scores; return the chance of the arm that was pulled."""
     chance = 0.0
     for i in range(scores.size):
         if agree[i]:

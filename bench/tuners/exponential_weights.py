@@ -1,5 +1,3 @@
-"""EXP3 over the numbers 0 .. n-1: the layer of TL, TL-Combined, Syndicated, HABO and others."""
-
 import math
 import sys
 
@@ -14,23 +12,8 @@ _LARGEST_STEP = 1e300
 class ExponentialWeights:
     """EXP3: p_j = beta/n + (1-beta) w_j / sum w, and after the reward Y of the chosen i, w_i *= exp(rate Y/p_i).
 
-    Weights are kept as logarithms with their maximum at 0, so they cannot overflow.
-
-    Parameters
-    ----------
-    n
-        Number of candidates.
-    horizon
-        Number of decisions, T.
-    rng
-        Source of the draws.
-    beta
-        Share of uniform draws; by default min{1, sqrt(n ln n / ((e-1) T))}.
-    rate
-        Learning rate; by default beta/n.
-    lowest
-        Lower limit of the log weights, which keeps all probabilities positive even if beta is 0.
-
+    By default beta = min{1, sqrt(n ln n / ((e-1) T))}, T the ``horizon``, and rate = beta/n. Log weights have their
+    maximum at 0, so they cannot overflow; the limit ``lowest`` keeps all probabilities positive even if beta is 0.
     Source: Auer et al. 2002; syndicated, algorithm 1.
     """
 
@@ -53,7 +36,6 @@ class ExponentialWeights:
         self._chosen = 0
 
     def draw(self) -> int:
-        """Draw a candidate."""
         self._chosen = int(_draw(self.log_weights, self.beta, self._rng.random(), self._drawn_from))
         return self._chosen
 
@@ -64,14 +46,12 @@ class ExponentialWeights:
         return self.beta / len(weights) + (1.0 - self.beta) * weights / weights.sum()
 
     def learn(self, reward: float) -> None:
-        """Reward the candidate that was drawn last."""
         step = self._rate * reward / float(self._drawn_from[self._chosen])
         _learn(self.log_weights, self._chosen, min(max(step, -_LARGEST_STEP), _LARGEST_STEP), self._lowest)
 
 
 @kernel
 def _draw(log_weights: np.ndarray, beta: float, uniform: float, probabilities: np.ndarray) -> int:
-    """Compute the probabilities and invert their distribution function at ``uniform``."""
     n = log_weights.size
     total = 0.0
     for j in range(n):
@@ -89,7 +69,6 @@ def _draw(log_weights: np.ndarray, beta: float, uniform: float, probabilities: n
 
 @kernel
 def _learn(log_weights: np.ndarray, chosen: int, step: float, lowest: float) -> None:
-    """Add ``step`` to one log weight and shift all so that the largest is 0."""
     log_weights[chosen] += step
     largest = log_weights.max()
     for j in range(log_weights.size):

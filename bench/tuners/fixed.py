@@ -1,5 +1,3 @@
-"""A fixed configuration."""
-
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -17,8 +15,7 @@ class Fixed(Tuner):
     Parameters
     ----------
     configuration
-        Values by name; a missing hyper-parameter has its default, or else its first candidate or the middle of its
-        interval.
+        Values by name; others have their default, else their first candidate or the middle of their interval.
     """
 
     leaves_space: ClassVar[bool] = True

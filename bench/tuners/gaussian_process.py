@@ -1,5 +1,3 @@
-"""Gaussian-process regression on a fixed set of points."""
-
 import math
 from typing import Literal
 
@@ -17,27 +15,15 @@ _NOISE_BOUNDS = (math.log(1e-6), math.log(1e1))
 
 
 class GaussianProcess:
-    """Posterior of an unknown function on given points, from noisy values at some of them.
+    """Posterior of an unknown function on ``points``, shape (n_points, dim), in the unit cube, from noisy values.
 
-    The values are standardised (mean 0, standard deviation 1 of all so far), so the prior mean is 0. Covariance:
-    signal variance times a squared exponential or Matern (nu = 5/2) function with a length per axis; independent
-    normal noise. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky decomposition of the values'
-    covariance and K the covariance between the values and all points. As the values belong to some of the points, the
-    new row of L is a column of that matrix, so a value costs O(n_values n_points), without solving a system.
-
-    Parameters
-    ----------
-    points
-        Shape (n_points, dim), in the unit cube.
-    covariance
-        Name of the covariance function.
-
-    Attributes
-    ----------
-    parameters
-        Logarithms of signal variance, of the dim lengths and of the noise variance, for standardised values.
-
-    Source: Rasmussen and Williams 2006, algorithm 2.1 and equations 4.9, 4.17, 5.8 and 5.9.
+    The values are standardised (mean 0, standard deviation 1 of all so far), so the prior mean is 0. Covariance: signal
+    variance times a squared exponential or Matern (nu = 5/2) function with a length per axis; independent normal noise.
+    ``parameters`` are the logarithms of signal variance, of the dim lengths and of the noise variance, for standardised
+    values. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky decomposition of the values' covariance and K
+    the covariance between the values and all points. As the values belong to some of the points, the new row of L is a
+    column of that matrix, so a value costs O(n_values n_points), without solving a system. Source: Rasmussen and
+    Williams 2006, algorithm 2.1 and equations 4.9, 4.17, 5.8 and 5.9.
     """
 
     def __init__(self, points: np.ndarray, covariance: CovarianceName) -> None:
@@ -51,14 +37,12 @@ class GaussianProcess:
         self._reset()
 
     def _reset(self) -> None:
-        """Return to the prior."""
         self._n_rows = 0
         self._of_values = np.zeros(len(self._points))
         self._of_ones = np.zeros(len(self._points))
         self._variance = np.full(len(self._points), math.exp(self.parameters[0]))
 
     def observe(self, index: int, value: float) -> None:
-        """Learn ``value`` at the point number ``index``."""
         self._indices.append(index)
         self._values.append(value)
         self._condition(index, value)
@@ -118,16 +102,9 @@ class GaussianProcess:
 
 
 def covariances(name: CovarianceName, parameters: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """Return the covariances of pairs of points.
+    """Return the covariances of pairs of points, whose squared differences are ``gaps``, shape (..., dim).
 
-    Parameters
-    ----------
-    name
-        Name of the covariance function.
-    parameters
-        Logarithms of signal variance and of the dim lengths.
-    gaps
-        Squared differences of the two points on each axis, shape (..., dim).
+    ``parameters`` begins with the logarithms of signal variance and of the dim lengths.
     """
     squares = gaps @ np.exp(-2.0 * parameters[1:])
     if name == "squared_exponential":
@@ -139,18 +116,9 @@ def covariances(name: CovarianceName, parameters: np.ndarray, gaps: np.ndarray) 
 def log_marginal_likelihood(
     name: CovarianceName, parameters: np.ndarray, gaps: np.ndarray, targets: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return the logarithm of the density of the targets, and its gradient with respect to the parameters.
+    """Return the log density of the targets, shape (n,), with prior mean 0, and its gradient in the parameters.
 
-    Parameters
-    ----------
-    name
-        Name of the covariance function.
-    parameters
-        Logarithms of signal variance, of the dim lengths and of the noise variance.
-    gaps
-        Squared differences on each axis between the points of the targets, shape (n, n, dim).
-    targets
-        Shape (n,), with prior mean 0.
+    ``parameters`` are those of `GaussianProcess`; ``gaps`` the points' squared differences, shape (n, n, dim).
     """
     n = len(targets)
     signal = covariances(name, parameters[:-1], gaps)
@@ -172,7 +140,6 @@ def log_marginal_likelihood(
 
 @kernel
 def _eliminate(rows: np.ndarray, last: int, index: int) -> None:
-    """Subtract from row ``last`` the earlier rows, each times its entry at ``index``."""
     row = rows[last]
     for i in range(last):
         factor = rows[i, index]

@@ -1,5 +1,3 @@
-"""Gaussian Thompson sampling with an estimated variance."""
-
 import math
 from typing import Annotated, Any
 
@@ -22,15 +20,13 @@ class GaussianTS(Tuner):
 
     The prior density is proportional to sigma^(-1 - 2 prior) for mean and variance. After n rewards with mean m and sum
     of squared deviations S, the mean is m + sqrt(S / (n f)) t with t Student's of f = n + 2 prior - 1 degrees of
-    freedom. Each candidate is first played max(2, 3 - floor(2 prior)) times.
+    freedom. Each candidate is first played max(2, 3 - floor(2 prior)) times. Source: Honda and Takemura 2014
+    (Optimality of Thompson sampling for Gaussian bandits depends on priors).
 
     Parameters
     ----------
     prior
-        alpha of the paper: below 0 the regret is asymptotically optimal; at 0 (the reference prior), 1/2 (Jeffreys) and
-        above it is not.
-
-    Source: Honda and Takemura 2014 (Optimality of Thompson sampling for Gaussian bandits depends on priors).
+        The paper's alpha: regret is asymptotically optimal below 0, not at 0 (reference), 1/2 (Jeffreys) or above.
     """
 
     prior: Annotated[float, Field(ge=-10, le=10)] = -0.5
@@ -51,7 +47,6 @@ class GaussianTS(Tuner):
         return self._candidates[self._chosen]
 
     def _draw(self) -> np.ndarray:
-        """Draw the means, shape (candidates,)."""
         counts = self._arms.counts
         freedom = counts + 2.0 * self.prior - 1.0
         return self._arms.means + np.sqrt(self._squares / (counts * freedom)) * self._rng.standard_t(freedom)

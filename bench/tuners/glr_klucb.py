@@ -1,5 +1,3 @@
-"""GLR-klUCB: kl-UCB that starts afresh when a likelihood ratio says that something has changed."""
-
 import math
 from typing import Annotated, Any, Literal
 
@@ -19,8 +17,11 @@ class GLRklUCB(Tuner):
 
     With t' rounds since the last restart, every floor(K / alpha) rounds each candidate is played once; else the one
     with the largest q such that N kl(mean, q) <= ln t'. Of the n rewards of the candidate just played, a change is
-    noticed where for some s: s kl(m_1, m) + (n - s) kl(m_2, m) > ln(n sqrt(n) / delta), m_1 and m_2 being the means
-    of the first s and of the others, m that of all. Rewards are clipped to [0, 1].
+    noticed where for some s: s kl(m_1, m) + (n - s) kl(m_2, m) > ln(n sqrt(n) / delta), m_1 and m_2 being the means of
+    the first s and of the others, m that of all. Rewards are clipped to [0, 1]. Source: Besson, Kaufmann, Maillard and
+    Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and ``alpha``. The threshold of the theory has
+    further terms; this one, and tests of every tenth reward and s only, are those of the authors' experiments
+    (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7), which also halve alpha.
 
     Parameters
     ----------
@@ -32,10 +33,6 @@ class GLRklUCB(Tuner):
         Share of forced exploration; null: sqrt(k K ln T / T) after k - 1 restarts, at most 1.
     every
         Rewards of a candidate between tests, and step between the s that are tried; 1 is the paper's algorithm.
-
-    Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and ``alpha``.
-    The threshold of the theory has further terms; this one, and tests of every tenth reward and s only, are those of
-    the authors' experiments (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7), which also halve alpha.
     """
 
     restart: Literal["global", "local"] = "global"

@@ -1,5 +1,3 @@
-"""Bayesian optimisation with a Gaussian process, by scikit-optimize."""
-
 import warnings
 from typing import Any, ClassVar
 
@@ -16,20 +14,18 @@ _LARGEST = 1e100
 
 @component
 class GPMinimize(Tuner):
-    """Scikit-optimize's ``gp_minimize`` with its defaults, round by round; it minimises -reward.
+    """Bayesian optimisation: scikit-optimize's ``gp_minimize`` with its defaults, round by round, minimises -reward.
 
     A hyper-parameter is searched on its interval if it has one (integers as such), else on its candidates as
     categories. One with a single candidate is fixed. The time of a refit grows with the cube of the number of rewards.
+    Source: habo, section 26.1 (its baseline); the function and its defaults from the authors' code.
 
     Parameters
     ----------
     n_initial_points
         Number of random configurations before the Gaussian process is used.
     random_state
-        Seed of the optimiser, the same in every repetition, as in ``skopt.gp_minimize(random_state=...)``; null: drawn
-        from the repetition's seeds.
-
-    Source: habo, section 26.1 (its baseline); the function and its defaults from the authors' code.
+        Seed of the optimiser in every repetition, as ``skopt.gp_minimize`` takes it; null: from the repetition's seeds.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("scikit-optimize",)
@@ -87,7 +83,6 @@ def _dimension(parameter: HyperParameter) -> Any:
 
 
 def _value(parameter: HyperParameter, coordinate: Any) -> Any:
-    """Return the value of a coordinate as a Python object, clipped to the interval."""
     if parameter.low is None or parameter.high is None:
         return parameter.candidates[int(coordinate)]
     inside = min(max(float(coordinate), parameter.low), parameter.high)

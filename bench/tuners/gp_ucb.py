@@ -1,5 +1,3 @@
-"""Bayesian optimisation with a Gaussian process in a first phase, then its best configuration."""
-
 import math
 from typing import Annotated
 
@@ -22,12 +20,12 @@ class GPUCB(TrainThenBest):
 
     The maximum is over a fixed set of points: evenly spaced, including both ends, for one hyper-parameter; for more, a
     Halton sequence with a random shift. The first point is drawn from them. The parameters of the covariance function
-    are fitted by maximum marginal likelihood after 10, 20, 40, 80, ... rewards.
-
-    beta_t = ``beta_scale`` 2 ln(D t^2 pi^2 / (6 delta)), D points.
-
-    The time of training is quadratic, that of the fits cubic in the number of rounds, and memory is rounds times
-    ``n_points``: it is meant for a few thousand rounds.
+    are fitted by maximum marginal likelihood after 10, 20, 40, 80, ... rewards. beta_t = ``beta_scale`` 2 ln(D t^2 pi^2
+    / (6 delta)), D points. The time of training is quadratic, that of the fits cubic in the number of rounds, and
+    memory rounds times ``n_points``: for a few thousand rounds. Raises ConfigError if a hyper-parameter has no
+    interval. Source: Srinivas et al. 2010, algorithm 1 and theorem 1, with D, delta and the factor 1/5 of its section
+    6; online_hpo, section 7.1.3 (two covariance functions, upper confidence bounds, first T/10 rounds; all else
+    assumed).
 
     Parameters
     ----------
@@ -39,14 +37,6 @@ class GPUCB(TrainThenBest):
         Probability with which the bound on the function may fail.
     beta_scale
         Factor on beta_t; 1 is the theory.
-
-    Raises
-    ------
-    ConfigError
-        If a hyper-parameter has no interval.
-
-    Source: Srinivas et al. 2010, algorithm 1 and theorem 1, with D, delta and the factor 1/5 of its section 6;
-    online_hpo, section 7.1.3 (two covariance functions, upper confidence bounds, first T/10 rounds; all else assumed).
     """
 
     train_share: Share = 0.1
@@ -64,7 +54,6 @@ class GPUCB(TrainThenBest):
         self._space.from_unit(self._points[self._next])  # raises the error for a space without intervals
 
     def _place(self, dim: int, rng: np.random.Generator) -> np.ndarray:
-        """Return the points, shape (n_points, dim), in the unit cube."""
         if dim == 1:
             return np.linspace(0.0, 1.0, self.n_points)[:, None]
         from scipy.stats import qmc

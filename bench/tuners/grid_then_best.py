@@ -1,5 +1,3 @@
-"""Grid search in a first phase, then its best configuration."""
-
 import itertools
 from typing import Any
 
@@ -19,20 +17,14 @@ class GridThenBest(RoundRobin):
 
     The points of an interval include both of its ends (assumed: the paper says evenly spaced over [0, 1]); a
     logarithmic interval is evenly spaced in the logarithm, whole numbers appear once. Several hyper-parameters make a
-    product grid, the last one varying fastest; if ``n_points`` per axis give more points than there are asks of
-    training, all axes get as many as fit. A hyper-parameter without an interval contributes its candidates.
+    product grid, the last varying fastest; if ``n_points`` per axis give more points than there are asks of training,
+    all axes get as many as fit. A hyper-parameter without an interval contributes its candidates. Raises ConfigError if
+    candidates alone give more points than there are asks of training. Source: online_hpo, section 7.1.3.
 
     Parameters
     ----------
     n_points
         The largest number of points of an interval.
-
-    Raises
-    ------
-    ConfigError
-        If candidates alone give more points than there are asks of training.
-
-    Source: online_hpo, section 7.1.3.
     """
 
     def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:

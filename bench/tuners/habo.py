@@ -1,5 +1,3 @@
-"""HABO: one bandit chooses which hyper-parameter to change, another one to which of its values."""
-
 import math
 from typing import Annotated, Any
 
@@ -26,7 +24,7 @@ class HABO(Tuner):
     reward, such as an R2 below 0, is used unchanged: it lowers the two weights.
 
     The defaults are the algorithm as stated. The authors' code has the first three flags set and, in the comparison
-    with Bayesian optimisation, also the fourth.
+    with Bayesian optimisation, also the fourth. Source: habo, algorithm 2; the flags from the authors' code.
 
     Parameters
     ----------
@@ -37,12 +35,9 @@ class HABO(Tuner):
     mix_values
         Whether Q is also mixed with the uniform distribution: (1 - gamma) w_I / sum w_I + gamma / n.
     keep_if_better
-        Whether a changed value is kept only if its reward exceeds the best so far, initially the incumbent's;
-        otherwise every change is kept.
+        Whether a change is kept only if its reward exceeds the best so far, initially the incumbent's.
     uniform_hyper_parameter
         Whether the super-arm is drawn uniformly; its weights are then ignored.
-
-    Source: habo, algorithm 2; the flags from the authors' code.
     """
 
     gamma: Annotated[float, Field(gt=0.0, le=1.0)] = 0.1

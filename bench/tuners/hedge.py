@@ -1,5 +1,3 @@
-"""Hedge: exponential weights with full information."""
-
 import math
 from typing import Any, ClassVar
 
@@ -21,15 +19,13 @@ class Hedge(CandidateTuner):
 
     It needs the rewards of all candidates. The gain form, exp(eta reward), is equivalent: all its weights are larger by
     the same factor. Weights are kept as logarithms. The bounds assume rewards in [0, 1]; others are used unchanged.
+    Source: habo, section 15 (Freund and Schapire 1997).
 
     Parameters
     ----------
     eta
-        Learning rate; None: sqrt(ln K / (t K)) in round t, as in the paper. With decreasing rates in the product, early
-        rounds count more than late ones, so regret can be linear; with a constant rate it is at most
-        ln K / eta + eta T / 8.
-
-    Source: habo, section 15 (Freund and Schapire 1997).
+        Learning rate; None: sqrt(ln K / (t K)) in round t, as in the paper. Decreasing rates weight early rounds more:
+        regret can be linear; with a constant one it is at most ln K / eta + eta T / 8.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("full_information",)

@@ -1,5 +1,3 @@
-"""Hyperband in a first phase, then its best configuration."""
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,15 +14,12 @@ from bench.tuners.train_then_best import TrainThenBest
 
 @dataclass
 class Trial:
-    """A configuration with the number of its pulls and the sum of their rewards."""
-
     configuration: Configuration
     pulls: int = 0
     total: float = 0.0
 
     @property
     def mean(self) -> float:
-        """Mean reward."""
         return self.total / self.pulls
 
     @property
@@ -44,8 +39,10 @@ class Hyperband(TrainThenBest):
     with ``max_resource`` pulls; after the last bracket the loop restarts with new configurations, until the training
     phase ends, possibly within a rung. r is rounded to an integer.
 
-    The best is the highest mean among the configurations with most pulls, which is ``max_resource`` once one bracket
-    is complete (Li et al.: the best loss seen; with noisy rewards that could be a single lucky pull).
+    The best is the highest mean among the configurations with most pulls, which is ``max_resource`` once one bracket is
+    complete (Li et al.: the best loss seen; with noisy rewards that could be a single lucky pull). Source: Li et al.
+    2017, algorithm 1; online_hpo, section 7.1.3 (first phase T/2, R = T / (2 (ln T + 1)^2); its "proportion of
+    configurations discarded 1/3" is literally eta = 1.5).
 
     Parameters
     ----------
@@ -53,9 +50,6 @@ class Hyperband(TrainThenBest):
         One of ``eta`` configurations survives a rung.
     max_resource
         R, the most pulls of one configuration, in asks; by default ``train_share`` T / (ln T + 1)^2 rounds.
-
-    Source: Li et al. 2017, algorithm 1; online_hpo, section 7.1.3 (first phase T/2, R = T / (2 (ln T + 1)^2); its
-    "proportion of configurations discarded 1/3" is literally eta = 1.5).
     """
 
     eta: Annotated[float, Field(gt=1)] = 3.0
@@ -83,12 +77,10 @@ class Hyperband(TrainThenBest):
         return self._leader().configuration
 
     def _leader(self) -> Trial:
-        """Return the best trial so far, the earliest on a tie."""
         finished = [] if self._finished is None else [self._finished]
         return max(finished + self._bracket, key=lambda trial: trial.rank)
 
     def _schedule(self, table: list[list[tuple[int, int]]]) -> Iterator[Trial]:
-        """Yield the trials to pull, endlessly."""
         while True:
             for rungs in table:
                 self._bracket = [Trial(self._space.sample(self._rng)) for _ in range(rungs[0][0])]

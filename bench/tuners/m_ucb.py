@@ -1,5 +1,3 @@
-"""M-UCB: UCB1 that starts afresh when a window of rewards looks changed."""
-
 import math
 from typing import Annotated, Any
 
@@ -20,7 +18,9 @@ class MUCB(Tuner):
 
     With t' rounds since the last restart, candidate t' mod floor(K / gamma) is played where that is one of the K, else
     the one with the largest mean + sqrt(2 ln t' / N). Once a candidate has w rewards, the sums of the two halves of its
-    last w are compared; if they differ by more than b, everything is forgotten.
+    last w are compared; if they differ by more than b, everything is forgotten. Source: Cao, Wen, Kveton and Xie 2019,
+    algorithms 1 and 2. Assumed: w = 800; the paper derives it from the least change that matters; Besson et al. 2022
+    take 200 and 800.
 
     Parameters
     ----------
@@ -32,9 +32,6 @@ class MUCB(Tuner):
         Expected number of changes, for the default gamma; with 0, exploration is forced in the first K rounds only.
     gamma
         Share of forced exploration; null: sqrt(changes K (2 b + 3 sqrt(w)) / (2 T)), at most 1.
-
-    Source: Cao, Wen, Kveton and Xie 2019, algorithms 1 and 2. Assumed: w = 800; the paper derives it from the
-    least change that matters, and Besson et al. 2022 compare with 200 and 800.
     """
 
     window: Annotated[PositiveInt, Field(multiple_of=2)] = 800
@@ -78,7 +75,6 @@ class MUCB(Tuner):
 
 @kernel
 def _halves_differ(last: np.ndarray, oldest: int, threshold: float) -> bool:
-    """Tell whether the sums of the older and of the newer half of a ring differ by more than ``threshold``."""
     w = last.size
     difference = 0.0
     for s in range(w):

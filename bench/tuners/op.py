@@ -1,5 +1,3 @@
-"""OP: Thompson sampling over the candidates of one hyper-parameter."""
-
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,18 +10,15 @@ from bench.tuners.candidate_tuner import CandidateTuner
 
 @component
 class OP(CandidateTuner):
-    """Beta-Bernoulli Thompson sampling, with Beta(1, 1) priors.
+    """Beta-Bernoulli Thompson sampling over the candidates of one hyper-parameter, with Beta(1, 1) priors.
 
-    A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure.
+    A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure. Source:
+    Bouneffouf and Claeys 2020 (OPLINUCB), as modified in syndicated, section 6; the clipping is from the authors' code.
 
     Parameters
     ----------
     reward
-        What is clipped where a decision covers several rounds: their ``mean`` reward, or their ``sum`` as in the
-        authors' code.
-
-    Source: Bouneffouf and Claeys 2020 (OPLINUCB), as modified in syndicated, section 6; the clipping is from the
-    authors' code.
+        What is clipped of a decision's rewards: their ``mean``, or their ``sum`` as in the authors' code.
     """
 
     multiple: ClassVar[bool] = False

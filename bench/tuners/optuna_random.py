@@ -1,5 +1,3 @@
-"""Random search, by Optuna."""
-
 from typing import Any
 
 from bench.component import component

@@ -1,5 +1,3 @@
-"""What the tuners based on Optuna's samplers share."""
-
 from abc import abstractmethod
 from typing import Any, ClassVar
 

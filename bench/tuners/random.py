@@ -1,5 +1,3 @@
-"""A new random configuration each time."""
-
 from typing import Any
 
 from bench.component import component

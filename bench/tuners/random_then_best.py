@@ -1,5 +1,3 @@
-"""Random search in a first phase, then its best configuration."""
-
 from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -11,14 +9,12 @@ from bench.tuners.round_robin import RoundRobin
 class RandomThenBest(RoundRobin):
     """Try random configurations in turn during the first phase, then keep the one with the highest mean reward.
 
-    Each is drawn uniformly, from its interval if there is one, else from its candidates.
+    They are uniform on the interval if there is one, else on the candidates. Source: online_hpo, section 7.1.3.
 
     Parameters
     ----------
     n_points
         Number of configurations, however many hyper-parameters there are.
-
-    Source: online_hpo, section 7.1.3.
     """
 
     def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:

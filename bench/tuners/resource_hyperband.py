@@ -1,5 +1,3 @@
-"""Hyperband with the value of a hyper-parameter as the resource."""
-
 import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -25,23 +23,15 @@ class ResourceHyperband(Tuner):
     A bracket draws n configurations and tries them, once each, with the resource at a fraction of its largest value;
     the share 1/eta with the highest rewards (on a tie, the earlier drawn) is tried again with eta times as much, and so
     on up to the largest value. After the last bracket the loop restarts with new configurations. For a task whose
-    rewards are the same each time, as the first reward at a rung counts.
+    rewards are the same each time, as the first reward at a rung counts. Raises ConfigError if there is none of that
+    name, a value is not above 0, or the largest exceeds 1e15 times the smallest. Source: Li et al. 2017, algorithm 1.
 
     Parameters
     ----------
     resource
-        Name of the hyper-parameter, whose values are numbers above 0. Null: the first such; without any, every
-        configuration is tried once, as in random search.
+        Name of the hyper-parameter, with numbers above 0; null: the first such, or without any, random search.
     eta
         One of ``eta`` configurations survives a rung.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such hyper-parameter, a value of it is not a number above 0, or the largest is more than 1e15
-        times the smallest.
-
-    Source: Li et al. 2017, algorithm 1.
     """
 
     resource: str | None = None
@@ -69,7 +59,7 @@ class ResourceHyperband(Tuner):
         self._next = next(self._schedule)
 
     def _trials(self) -> Iterator[Configuration]:
-        """Yield what to try, endlessly; the reward of one is there when the next is asked for."""
+        """Yield what to try, endlessly; the reward of one is known when the next is asked for."""
         units = int(max(self._values) / min(self._values)) if self._values else 1
         table = brackets(units, self.eta)
         while True:
@@ -85,7 +75,6 @@ class ResourceHyperband(Tuner):
                     survivors = [configuration for _, configuration in tried]
 
     def _find(self) -> HyperParameter | None:
-        """Return the hyper-parameter that is the resource."""
         parameters = self._space.parameters
         if self.resource is None:
             return next((parameter for parameter in parameters if _values(parameter)), None)

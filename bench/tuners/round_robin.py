@@ -1,5 +1,3 @@
-"""What grid and random search share: a fixed list of configurations, tried in turn."""
-
 from abc import abstractmethod
 
 import numpy as np

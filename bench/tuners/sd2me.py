@@ -1,5 +1,3 @@
-"""SD2ME: evenly spaced arms with dynamic means."""
-
 import math
 from typing import Any
 
@@ -16,10 +14,9 @@ from bench.tuners.dynamic_means import DynamicMeans, floor_at_least_one
 class SD2ME(DynamicMeanTuner):
     """Static discretisation with dynamic mean estimator: argmax of mean + sqrt(ln W / n) over the arms rho, 2 rho, ...
 
-    The arms' first pulls are in random order; the paper does not specify one. In very short runs, where rho would
-    exceed 1, the only arm is the end of the interval (assumed; the paper's formula gives no arm).
-
-    Source: online_hpo, algorithm 1 and theorem 4.1.
+    First pulls are in random order; the paper does not specify one. In very short runs, where rho would exceed 1, the
+    only arm is the end of the interval (assumed: the formula gives none). Source: online_hpo, algorithm 1 and theorem
+    4.1.
     """
 
     def _memory(self, rounds: int) -> float:

@@ -1,5 +1,3 @@
-"""Mean rewards of arms over the last rounds."""
-
 import numpy as np
 
 from bench.jit import kernel
@@ -9,15 +7,7 @@ _LARGEST = 1e250
 
 
 class SlidingWindow:
-    """What the rewards of ``n_arms`` arms have been in the last ``length`` rounds.
-
-    Parameters
-    ----------
-    n_arms
-        Number of arms.
-    length
-        Rounds in the window, tau.
-    """
+    """What the rewards of ``n_arms`` arms have been in the last ``length`` rounds, tau."""
 
     def __init__(self, n_arms: int, length: int) -> None:
         self._arms = np.zeros(length, dtype=np.int64)
@@ -27,7 +17,6 @@ class SlidingWindow:
         self._round = 0
 
     def learn(self, arm: int, reward: float) -> None:
-        """Take a reward of ``arm`` and forget the one that leaves the window."""
         reward = min(max(reward, -_LARGEST), _LARGEST)
         _learn(self._arms, self._rewards, self._sums, self._counts, self._round, arm, reward)
         self._round += 1

@@ -1,5 +1,3 @@
-"""Sliding-window UCB: upper confidence bounds from the last rounds only."""
-
 import math
 from typing import Any
 
@@ -16,7 +14,8 @@ from bench.tuners.sliding_window import SlidingWindow
 class SlidingWindowUCB(Tuner):
     """Play the candidate with the largest mean + B sqrt(xi ln(min(t, tau)) / N) over the last tau rounds.
 
-    A candidate that was not played in the window comes first; of equal upper bounds the first counts.
+    A candidate that was not played in the window comes first; of equal upper bounds the first counts. Source: Garivier
+    and Moulines 2011, section 4 (SW-UCB); the default window is that of their remarks on theorem 2.
 
     Parameters
     ----------
@@ -28,8 +27,6 @@ class SlidingWindowUCB(Tuner):
         Width of the bounds; the theory wants it above 1/2.
     bound
         B, rewards lie in [0, B].
-
-    Source: Garivier and Moulines 2011, section 4 (SW-UCB); the default window is that of their remarks on theorem 2.
     """
 
     window: PositiveInt | None = None

@@ -1,5 +1,3 @@
-"""Draws with probabilities proportional to the exponentials of scores: for Hedge and the reward form of EXP3."""
-
 import numpy as np
 
 from bench.jit import kernel
@@ -11,23 +9,9 @@ LARGEST_REWARD = 1e250
 class Softmax:
     """Draws i with probability proportional to exp(scale score_i).
 
+    The user of the class sets ``scores``; ``drawn_from`` has the probabilities of the latest draw; both of shape (n,).
     Only differences of scores matter. A candidate whose exponential would underflow (below exp(-700) of the largest)
-    has the probability of one at that limit, about 1e-304. So no probability is zero, and draws are unaffected, since
-    random numbers are multiples of 2^-53.
-
-    Parameters
-    ----------
-    n
-        Number of candidates.
-    rng
-        Source of the draws.
-
-    Attributes
-    ----------
-    scores
-        Set by the user of the class, shape (n,).
-    drawn_from
-        Probabilities of the latest draw, shape (n,).
+    has the probability at that limit, about 1e-304. So none is zero, and draws, by multiples of 2^-53, are unaffected.
     """
 
     def __init__(self, n: int, rng: np.random.Generator) -> None:
@@ -36,11 +20,9 @@ class Softmax:
         self._rng = rng
 
     def draw(self, scale: float) -> int:
-        """Draw a candidate."""
         return int(_draw(self.scores, scale, 1.0 - self._rng.random(), self.drawn_from))
 
     def probabilities(self, scale: float) -> np.ndarray:
-        """Return the probabilities of the candidates, shape (n,)."""
         chances = np.empty(len(self.scores))
         _draw(self.scores, scale, 1.0, chances)
         return chances
@@ -48,7 +30,6 @@ class Softmax:
 
 @kernel
 def _draw(scores: np.ndarray, scale: float, uniform: float, probabilities: np.ndarray) -> int:
-    """Compute the probabilities and invert their distribution function at ``uniform`` in (0, 1]."""
     n = scores.size
     largest = scores[0]
     for i in range(n):

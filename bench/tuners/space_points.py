@@ -1,5 +1,3 @@
-"""Points of a search space, and how alike their rewards are expected to be."""
-
 import math
 from typing import Any
 
@@ -22,24 +20,13 @@ def points(
 ) -> tuple[list[Configuration], np.ndarray]:
     """Return points of ``space`` and their Matern 3/2 correlations, shape (points, points).
 
-    A single hyper-parameter has its candidates and ``n_even`` even steps of its interval, on the scale of the interval;
-    a step within half a step of a candidate is left out. Several hyper-parameters have the product of their candidates;
-    one with fewer than three gets even steps of its interval as well. Of more than 128 combinations, 128 are drawn that
-    are spread evenly over each hyper-parameter (a Latin hypercube).
+    A single hyper-parameter has its candidates and ``n_even`` >= 2 even steps of its interval, on the scale of the
+    interval; a step within half a step of a candidate is left out. Several hyper-parameters have the product of their
+    candidates; one with fewer than three gets even steps of its interval as well. Of more than 128 combinations, 128
+    are drawn that are spread evenly over each hyper-parameter (a Latin hypercube).
 
     The correlation is the product over the hyper-parameters of (1 + s) exp(-s) with s = sqrt(3) distance / length,
     distances in units of the interval. Values that have no place on an interval are unrelated to others.
-
-    Parameters
-    ----------
-    space
-        The search space.
-    n_even
-        Even steps of the interval of a single hyper-parameter, at least 2.
-    length
-        Length scale, in units of the interval.
-    rng
-        Source of the draws, used only where there are too many combinations.
     """
     several = max(_ENOUGH, round(64 ** (1.0 / space.dim)))
     axes = [_axis(parameter, n_even if space.dim == 1 else several, space.dim > 1) for parameter in space.parameters]

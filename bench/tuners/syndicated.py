@@ -1,5 +1,3 @@
-"""Syndicated: one EXP3 for each hyper-parameter."""
-
 from typing import Any, Literal
 
 import numpy as np
@@ -15,12 +13,12 @@ from bench.tuners.exponential_weights import ExponentialWeights
 class Syndicated(Tuner):
     """Independent EXP3 layers, one per hyper-parameter, which all receive the same reward.
 
+    Source: syndicated, algorithm 2.
+
     Parameters
     ----------
     horizon_unit
         Unit of T in beta: the tuner's ``asks``, or ``rounds`` as in the authors' code.
-
-    Source: syndicated, algorithm 2.
     """
 
     horizon_unit: Literal["asks", "rounds"] = "asks"

@@ -1,5 +1,3 @@
-"""The theoretical values."""
-
 from typing import Any, ClassVar
 
 from bench.component import component
@@ -11,9 +9,7 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class Theory(Tuner):
-    """Propose what the algorithm's theory prescribes for the round.
-
-    A tuned hyper-parameter without a theoretical value has its default.
+    """Propose what the algorithm's theory prescribes for the round; without such a value, the default.
 
     Source: syndicated, section 6 ("Theoretical-Explore").
     """

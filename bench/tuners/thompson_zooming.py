@@ -1,5 +1,3 @@
-"""What Zooming TS and its variants share."""
-
 import math
 from typing import Literal
 
@@ -23,15 +21,15 @@ class ThompsonZooming(ZoomingTuner):
     Parameters
     ----------
     constants
-        Those of the confidence radius and the sampling deviation, see :func:`zooming_constants`.
+        ``theory`` or ``code``: those of radius and deviation, as for Zooming TS.
     noise_std
         tau0, the sub-Gaussian constant of the rewards; by default that of the task.
     radius_scale, ts_scale
         Factors on the confidence radius and on the sampling deviation.
     removal
-        Whether points that are worse than another with high confidence are dropped.
+        Whether points that are surely worse than another are dropped; not so in the authors' switching simulations.
     first_point
-        Where the first point lies, see :data:`FIRST_POINT`.
+        Where the first point lies: in the ``middle`` 40 % of each axis, or ``anywhere``.
     """
 
     constants: Literal["theory", "code"] = "theory"
@@ -45,7 +43,6 @@ class ThompsonZooming(ZoomingTuner):
         return zooming_constants(self.constants, self.noise_std, problem)
 
     def _restart_every(self, problem: Problem) -> int:
-        """Return the number of asks between restarts; by default there are none."""
         return problem.horizon + 1
 
     def _rule(self, problem: Problem) -> ZoomingRule:

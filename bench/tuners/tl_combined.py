@@ -1,5 +1,3 @@
-"""TL-Combined: one EXP3 over every combination of candidates."""
-
 from typing import Any, Literal
 
 import numpy as np
@@ -15,13 +13,12 @@ from bench.tuners.exponential_weights import ExponentialWeights
 class TLCombined(CandidateTuner):
     """One EXP3 layer over the product of the candidate sets.
 
+    Source: syndicated, section 5 (the naive strategy) and section 6.
+
     Parameters
     ----------
     horizon_unit
-        Unit of T in beta: the tuner's ``asks``, or ``rounds`` as in the authors' code; they differ if a decision covers
-        several rounds.
-
-    Source: syndicated, section 5 (the naive strategy) and section 6.
+        Unit of T in beta: the tuner's ``asks``, or ``rounds`` as in the authors' code.
     """
 
     horizon_unit: Literal["asks", "rounds"] = "asks"

@@ -1,5 +1,3 @@
-"""TPE: the tree-structured Parzen estimator, by Optuna."""
-
 from typing import Any
 
 from pydantic import PositiveInt
@@ -10,18 +8,17 @@ from bench.tuners.optuna_tuner import OptunaTuner
 
 @component
 class TPE(OptunaTuner):
-    """Prefer values that are likely among good trials and unlikely among the others.
+    """Tree-structured Parzen estimator, by Optuna: prefers values likely among good trials, unlikely among others.
 
-    Arguments of Optuna's ``TPESampler`` whose defaults differ between its versions 4 and 5 are set explicitly.
+    Arguments of Optuna's ``TPESampler`` whose defaults differ between its versions 4 and 5 are set explicitly. Source:
+    Bergstra et al. 2011, as in Optuna's ``TPESampler``; opl_hpo, section 2.
 
     Parameters
     ----------
     n_startup
         Random trials at the start.
     multivariate
-        Whether the densities are joint ones; if not, each hyper-parameter is sampled on its own, as in the original.
-
-    Source: Bergstra et al. 2011, as in Optuna's ``TPESampler``; opl_hpo, section 2.
+        Whether the densities are joint ones; if not, each hyper-parameter is sampled separately, as in the original.
     """
 
     n_startup: PositiveInt = 10

@@ -1,5 +1,3 @@
-"""Optuna's TPE sampler without its walk over all trials at each suggestion."""
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -16,8 +14,8 @@ class RememberingTPESampler(TPESampler):
     """Suggests what `TPESampler` suggests, for one process, one objective to be maximised and no constraints.
 
     Optuna sorts all trials and converts their values anew at every suggestion, which at 1,000 trials takes twice as
-    long as the suggestion itself. Here each trial's values are converted once, when it is told, and the split into
-    good and other trials is done once per trial. Densities, random numbers and the choice remain Optuna's.
+    long as the suggestion itself. Here each trial's values are converted once, when it is told, and the split into good
+    and other trials is done once per trial. Densities, random numbers and the choice remain Optuna's.
     """
 
     def __init__(self, **arguments: Any) -> None:

@@ -1,5 +1,3 @@
-"""What the tuners with a training phase share."""
-
 from abc import abstractmethod
 from typing import Annotated, Any
 
@@ -17,7 +15,7 @@ Share = Annotated[float, Field(gt=0, le=1)]
 class TrainThenBest(Tuner):
     """Try configurations in a first phase, then always propose the best one, without learning.
 
-    A subclass defines what is tried (``_prepare``, ``_explore``, ``_learn``) and which one was best (``_find_best``).
+    A subclass defines what is tried (``_prepare``, ``_explore``, ``_learn``) and which was best (``_find_best``).
 
     Parameters
     ----------

@@ -1,5 +1,3 @@
-"""UCB1: optimism in the face of uncertainty, for rewards in [0, 1]."""
-
 from bench.component import component
 from bench.tuners.upper_bound_tuner import UpperBoundTuner
 
@@ -8,9 +6,7 @@ from bench.tuners.upper_bound_tuner import UpperBoundTuner
 class UCB1(UpperBoundTuner):
     """Try each candidate once, then the one with the largest mean + sqrt(2 ln t / N), the first on a tie.
 
-    t counts all decisions so far and N those for the candidate.
-
-    Source: Auer, Cesa-Bianchi and Fischer 2002; habo, section 8.
+    t counts all decisions, N those for the candidate; rewards lie in [0, 1]. Source: Auer et al. 2002; habo, section 8.
     """
 
     @property

@@ -1,5 +1,3 @@
-"""UCB(delta): upper confidence bounds with a fixed confidence level."""
-
 import math
 from typing import Annotated, Literal
 
@@ -16,17 +14,15 @@ class UCBDelta(UpperBoundTuner):
     """Try the candidate with the largest upper bound, infinite until it was tried once; the first on a tie.
 
     The bound is mean + sqrt(2 ln(1 / delta) / N), where N counts the decisions for the candidate: rewards are
-    1-sub-Gaussian. For rewards in [0, 1], Hoeffding's inequality gives mean + sqrt(ln(1 / delta) / (2 N)).
+    1-sub-Gaussian. For rewards in [0, 1], Hoeffding's inequality gives mean + sqrt(ln(1 / delta) / (2 N)). Source:
+    Lattimore and Szepesvari 2020, section 7; habo, section 10; ``hoeffding`` from the authors' code.
 
     Parameters
     ----------
     delta
-        Probability with which an upper bound may fail, between 0 and 1; None: 1 / T^2, for which the regret has its
-        logarithmic bound. A fixed delta has no such bound: an underestimated arm may never be tried again.
+        Probability with which a bound may fail; None: 1 / T^2, with logarithmic regret; no fixed delta guarantees it.
     width
         ``sub_gaussian``: that of the paper; ``hoeffding``: half of it, as in the authors' code.
-
-    Source: Lattimore and Szepesvari 2020, section 7; habo, section 10; ``hoeffding`` from the authors' code.
     """
 
     delta: Annotated[float, Field(gt=0, lt=1)] | None = None

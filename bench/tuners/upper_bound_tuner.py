@@ -1,5 +1,3 @@
-"""What UCB1 and UCB(delta) share."""
-
 from abc import abstractmethod
 from typing import Any
 

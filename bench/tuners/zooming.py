@@ -1,5 +1,3 @@
-"""The zooming algorithm."""
-
 from typing import Literal
 
 from pydantic import NonNegativeFloat, PositiveFloat
@@ -13,7 +11,9 @@ from bench.tuners.zooming_tuner import ZoomingTuner
 
 @component
 class Zooming(ZoomingTuner):
-    """Pull the active point with the largest mean + 2 r, for a stationary continuum: no removal, no restart.
+    """The zooming algorithm: pull the active point with the largest mean + 2 r; no removal, no restart.
+
+    For a stationary continuum. Source: Kleinberg, Slivkins and Upfal 2019; cdt, appendix A.3.
 
     Parameters
     ----------
@@ -25,8 +25,6 @@ class Zooming(ZoomingTuner):
         Factor on the confidence radius.
     first_point
         Where the first point lies, as for Zooming TS.
-
-    Source: Kleinberg, Slivkins and Upfal 2019; cdt, appendix A.3.
     """
 
     constants: Literal["theory", "code"] = "theory"

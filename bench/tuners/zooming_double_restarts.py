@@ -1,5 +1,3 @@
-"""Zooming TS with Double Restarts."""
-
 import math
 from dataclasses import replace
 from typing import Any
@@ -21,14 +19,7 @@ class ZoomingDoubleRestarts(ThompsonZooming):
 
     The horizon is split into top-level epochs of ceil(T^((p+2)/(p+4))) rounds. In each, Zooming TS starts afresh, with
     a length between restarts drawn from 1, 2, 4, ... up to that of the epoch; EXP3 receives the epoch's mean reward,
-    clipped to [0, 1] (the paper scales the sum; how is assumed).
-
-    Parameters
-    ----------
-    constants, noise_std, radius_scale, ts_scale, removal, first_point
-        As for Zooming TS.
-
-    Source: cdt, algorithm 3.
+    clipped to [0, 1] (the paper scales the sum; how is assumed). Source: cdt, algorithm 3.
     """
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:

@@ -1,5 +1,3 @@
-"""Zooming TS that knows when the environment changes."""
-
 from typing import ClassVar
 
 from bench.component import component
@@ -11,15 +9,7 @@ from bench.tuners.thompson_zooming import ThompsonZooming
 
 @component
 class ZoomingOracle(ThompsonZooming):
-    """Zooming TS, restarted at the true change points, which the problem provides.
-
-    Parameters
-    ----------
-    constants, noise_std, radius_scale, ts_scale, removal, first_point
-        As for Zooming TS.
-
-    Source: cdt, appendix A.3.
-    """
+    """Zooming TS, restarted at the true change points, which the problem provides. Source: cdt, appendix A.3."""
 
     needs: ClassVar[tuple[str, ...]] = ("change_points",)
 

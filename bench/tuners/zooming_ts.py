@@ -1,5 +1,3 @@
-"""Zooming TS with Restarts."""
-
 from pydantic import NonNegativeFloat, PositiveInt
 
 from bench.component import component
@@ -12,7 +10,8 @@ class ZoomingTS(ThompsonZooming):
     """Thompson sampling on a continuum that is refined where rewards are high, restarted every ``epoch_length`` rounds.
 
     With tau0 the sub-Gaussian constant and n the pulls of a point: confidence radius sqrt(13 tau0^2 ln T / (2 n)),
-    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed).
+    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed). Source: cdt,
+    algorithm 1 and theorem 4.1; the ``code`` constants are those of the authors' simulations.
 
     Parameters
     ----------
@@ -24,17 +23,6 @@ class ZoomingTS(ThompsonZooming):
         z in the default length; by default the number p of hyper-parameters, which it never exceeds (appendix C).
     constants
         ``theory`` as above; ``code``: radius sqrt(13/2 tau0^1.5 ln T / n), deviation sqrt(pi/2 tau0^2 ln T / n).
-    noise_std
-        tau0; by default that of the task.
-    radius_scale, ts_scale
-        Factors on the radius and on the deviation.
-    removal
-        Whether points that are worse than another with high confidence are dropped; the authors' simulations of
-        switching functions do without.
-    first_point
-        Where the first point lies: in the ``middle`` 40 % of each axis, or ``anywhere``.
-
-    Source: cdt, algorithm 1 and theorem 4.1; the ``code`` constants are those of the authors' simulations.
     """
 
     epoch_length: PositiveInt | None = None

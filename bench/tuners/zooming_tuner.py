@@ -1,5 +1,3 @@
-"""What the tuners that zoom in on a continuum share."""
-
 from abc import abstractmethod
 from typing import Any
 
