@@ -40,7 +40,6 @@ NOISE_STD = 0.5
 
 
 def whole_loop(algorithm: Any, tuner: Tuner, n_arms: int, dim: int, rounds: int) -> None:
-    """Run the suite's loop."""
     task = ContextualBandit(SyntheticLinear(dim=dim, n_arms=n_arms, noise_std=NOISE_STD), algorithm)
     run(task, tuner, rounds=rounds, seeds=Seeds(0))
 
@@ -109,22 +108,14 @@ def measure(rounds: int, repeats: int) -> pd.DataFrame:
                     seconds[case].append(time.perf_counter() - start)
             speed = {case: rounds_of[case] / statistics.median(values) for case, values in seconds.items()}
             for tuner in TUNERS:
-                rows.append(
-                    {
-                        "algorithm": label,
-                        "arms": n_arms,
-                        "features": dim,
-                        "tuner": tuner,
-                        "rounds per second": round(speed[tuner]),
-                        "bare kernels per second": round(speed["bare kernels"]),
-                        "plain NumPy per second": round(speed["plain NumPy"]),
-                        "time / bare kernels": round(speed["bare kernels"] / speed[tuner], 2),
-                        "speed / plain NumPy": round(speed[tuner] / speed["plain NumPy"], 1),
-                    }
-                )
-            print(
-                pd.DataFrame(rows[-len(TUNERS) :]).to_string(index=False, header=len(rows) == len(TUNERS)), flush=True
-            )
+                row: dict[str, Any] = {"algorithm": label, "arms": n_arms, "features": dim, "tuner": tuner}
+                row["rounds per second"] = round(speed[tuner])
+                row |= {f"{case} per second": round(speed[case]) for case in ("bare kernels", "plain NumPy")}
+                row["time / bare kernels"] = round(speed["bare kernels"] / speed[tuner], 2)
+                row["speed / plain NumPy"] = round(speed[tuner] / speed["plain NumPy"], 1)
+                rows.append(row)
+            latest = pd.DataFrame(rows[-len(TUNERS) :])
+            print(latest.to_string(index=False, header=len(rows) == len(TUNERS)), flush=True)
     return pd.DataFrame(rows)
 
 
@@ -136,16 +127,21 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     with threadpool_limits(1):
         table = measure(options.rounds, options.repeats)
-    folder = results_folder() / "benchmark"
-    machine = environment()
     note = (
         f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms, a tenth for the plain "
-        f"loop), one process, one thread; {machine.get('cpu')}, Python {machine.get('python')}."
+        "loop), one process, one thread"
     )
-    write_text(folder / "speed.csv", table.to_csv(index=False, lineterminator="\n"))
-    write_text(folder / "speed.md", to_markdown(table, title="Rounds per second", notes=[note]).removeprefix("#"))
-    print(f"written to {folder}")
+    write(table, "speed", "Rounds per second", note)
     return 0
+
+
+def write(table: pd.DataFrame, name: str, title: str, note: str) -> None:
+    """Write a table to ``results/benchmark/``, as CSV and as Markdown with a note that names the machine."""
+    folder, machine = results_folder() / "benchmark", environment()
+    note = f"{note}; {machine.get('cpu')}, Python {machine.get('python')}."
+    write_text(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+    write_text(folder / f"{name}.md", to_markdown(table, title=title, notes=[note]).removeprefix("#"))
+    print(f"written to {folder}")
 
 
 if __name__ == "__main__":

@@ -34,74 +34,53 @@ ERROR = 0.025  # to each side
 RARE = ("two arms", "off-policy learning")
 """Experiments where a few repetitions in a hundred make the mean: a wrong arm kept, a bad policy learnt."""
 CONSTANT = 30.0  # added to the best candidate's regret, where bounds are measured
-_ARMS = ["paper=habo", "algorithm=none", "horizon=2000"]
-_GRID = [
-    "paper=syndicated", "env=synthetic_linear", "env.dim=5", "env.n_arms=100", "env.mean=raw", "env.features=changing",
-    "algorithm.tune=[exploration_rate]", "horizon=500",
-]  # fmt: skip
 RATES = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5]
-EXPERIMENTS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
-    "LinUCB": (
-        ["paper=syndicated", "env=synthetic_linear", "algorithm=linucb", "horizon=2000"],
-        {"Theory": ["tuner=theory"], "OP": ["tuner=op"], "TL": ["tuner=tl"]},
-    ),
-    "LinTS": (
-        ["paper=syndicated", "env=synthetic_linear", "algorithm=lints", "horizon=2000"],
-        {"Theory": ["tuner=theory"], "OP": ["tuner=op"], "TL": ["tuner=tl"]},
-    ),
-    "UCB-GLM": (
-        ["paper=syndicated", "env=synthetic_logistic", "algorithm=ucb_glm", "horizon=500"],
-        {"OP": ["tuner=op"], "TL": ["tuner=tl"]},
-    ),
+_ARMS = "paper=habo algorithm=none horizon=2000 env="
+_GRID = (
+    "paper=syndicated env=synthetic_linear env.dim=5 env.n_arms=100 env.mean=raw env.features=changing "
+    "algorithm.tune=[exploration_rate] horizon=500 algorithm="
+)
+_TUNERS = {"Theory": "tuner=theory", "OP": "tuner=op", "TL": "tuner=tl", "CDT": "tuner=cdt"}
+_TUNERS |= {"UCB1": "tuner=ucb1", "EXP3": "tuner=exp3", "ETC": "tuner=etc tuner.pulls_per_arm=40"}
+_FIXED = {str(rate): f"tuner=fixed +tuner.configuration.exploration_rate={rate}" for rate in RATES}
+
+
+def _tuners(*names: str) -> dict[str, str]:
+    return {name: _TUNERS[name] for name in names}
+
+
+EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
+    "LinUCB": ("paper=syndicated env=synthetic_linear algorithm=linucb horizon=2000", _tuners("Theory", "OP", "TL")),
+    "LinTS": ("paper=syndicated env=synthetic_linear algorithm=lints horizon=2000", _tuners("Theory", "OP", "TL")),
+    "UCB-GLM": ("paper=syndicated env=synthetic_logistic algorithm=ucb_glm horizon=500", _tuners("OP", "TL")),
     "LinUCB, 25 dimensions": (
-        ["paper=cdt", "env=synthetic_linear", "algorithm=linucb", "horizon=2000"],
-        {"Theory": ["tuner=theory"], "OP": ["tuner=op"], "CDT": ["tuner=cdt"]},
+        "paper=cdt env=synthetic_linear algorithm=linucb horizon=2000", _tuners("Theory", "OP", "CDT")
     ),
-    "SGD-TS": (
-        ["paper=cdt", "env=synthetic_logistic", "algorithm=sgd_ts", "horizon=2000"],
-        {"Theory": ["tuner=theory"], "OP": ["tuner=op"], "CDT": ["tuner=cdt"]},
-    ),
-    "five arms": (
-        [*_ARMS, "env=gaussian_arms"],
-        {"UCB1": ["tuner=ucb1"], "EXP3": ["tuner=exp3"], "ETC": ["tuner=etc", "tuner.pulls_per_arm=40"]},
-    ),
+    "SGD-TS": ("paper=cdt env=synthetic_logistic algorithm=sgd_ts horizon=2000", _tuners("Theory", "OP", "CDT")),
+    "five arms": (f"{_ARMS}gaussian_arms", _tuners("UCB1", "EXP3", "ETC")),
     "two arms": (
-        [*_ARMS, "env=gaussian_arms", "env.means=[0.5,0.3]", "env.variance=1.0"],
-        {"ETC": ["tuner=etc", "tuner.pulls_per_arm=100"], "UCB(delta)": ["tuner=ucb_delta"],
-         "UCB(0.1)": ["tuner=ucb_delta", "tuner.delta=0.1"]},
+        f"{_ARMS}gaussian_arms env.means=[0.5,0.3] env.variance=1.0",
+        {"ETC": "tuner=etc tuner.pulls_per_arm=100", "UCB(delta)": "tuner=ucb_delta",
+         "UCB(0.1)": "tuner=ucb_delta tuner.delta=0.1"},
     ),
-    "adversary": (
-        [*_ARMS, "env=adversarial_arms", "env.adversary=adaptive"],
-        {"UCB1": ["tuner=ucb1"], "EXP3": ["tuner=exp3"]},
-    ),
+    "adversary": (f"{_ARMS}adversarial_arms env.adversary=adaptive", _tuners("UCB1", "EXP3")),
     "triangle": (
-        ["paper=cdt", "env=switching_triangle", "algorithm=none", "horizon=9000"],
-        {"Zooming": ["tuner=zooming"], "Zooming TS-R": ["tuner=zooming_ts", "tuner.epoch_length=2400"],
-         "Oracle": ["tuner=zooming_oracle"]},
+        "paper=cdt env=switching_triangle algorithm=none horizon=9000",
+        {"Zooming": "tuner=zooming", "Zooming TS-R": "tuner=zooming_ts tuner.epoch_length=2400",
+         "Oracle": "tuner=zooming_oracle"},
     ),
     "Lipschitz": (
-        ["paper=online_hpo", "env=piecewise_lipschitz", "algorithm=none"],
-        {f"{tuner}, {rounds}": [f"tuner={tuner}", "tuner.weights=hard", f"horizon={rounds}"]
+        "paper=online_hpo env=piecewise_lipschitz algorithm=none",
+        {f"{tuner}, {rounds}": f"tuner={tuner} tuner.weights=hard horizon={rounds}"
          for tuner in ("sd2me", "ad2me") for rounds in (500, 1000, 2000)},
     ),
-    "Bernoulli arms": (
-        [*_ARMS, "env=bernoulli_arms", "env.means=[0.05,0.1,0.15]"],
-        {"UCB1": ["tuner=ucb1"], "EXP3": ["tuner=exp3"], "TL": ["tuner=tl"]},
-    ),
+    "Bernoulli arms": (f"{_ARMS}bernoulli_arms env.means=[0.05,0.1,0.15]", _tuners("UCB1", "EXP3", "TL")),
     "off-policy learning": (
-        ["paper=opl_hpo", "env=synthetic_logged", "algorithm=softmax_policy", "env.n_test=5000", "env.beta0=20",
-         "horizon=4"],
-        {"Baseline": ["tuner=tpe"],
-         "CIR-HPO": ["tuner=tpe", "task.objective=lower_bound", "task.imitation=true"]},
+        "paper=opl_hpo env=synthetic_logged algorithm=softmax_policy env.n_test=5000 env.beta0=20 horizon=4",
+        {"Baseline": "tuner=tpe", "CIR-HPO": "tuner=tpe task.objective=lower_bound task.imitation=true"},
     ),
-    "LinUCB, grid": (
-        [*_GRID, "algorithm=linucb"],
-        {str(rate): ["tuner=fixed", f"+tuner.configuration.exploration_rate={rate}"] for rate in RATES},
-    ),
-    "LinTS, grid": (
-        [*_GRID, "algorithm=lints"],
-        {str(rate): ["tuner=fixed", f"+tuner.configuration.exploration_rate={rate}"] for rate in RATES},
-    ),
+    "LinUCB, grid": (f"{_GRID}linucb", _FIXED),
+    "LinTS, grid": (f"{_GRID}lints", _FIXED),
 }  # fmt: skip
 """Name -> common overrides, and those of each method."""
 
@@ -128,9 +107,9 @@ def final_values() -> Finals:
         for name, (common, methods) in EXPERIMENTS.items():
             for method, overrides in methods.items():
                 labels.append((name, method))
-                runs.append(from_overrides([*common, *overrides]))
+                runs.append(from_overrides(f"{common} {overrides}".split()))
     summary = run_all([(run.experiment, REPETITIONS) for run in runs], store, jobs=1)
-    found: Finals = {}
+    finals: Finals = {}
     for (name, method), run, result in zip(labels, runs, summary.results, strict=True):
         if len(result.done) < REPETITIONS:
             raise SystemExit(f"{name}, {method}: {len(result.failed)} repetitions failed")
@@ -138,8 +117,8 @@ def final_values() -> Finals:
         columns = [c for c in ("regret", "random_regret", "relative_true_value") if c in last[0]]
         values = {c: np.array([float(row[c]) for row in last]) for c in columns}
         values["final"] = values["regret"] if "regret" in values else values["relative_true_value"]
-        found.setdefault(name, {})[method] = values
-    return found
+        finals.setdefault(name, {})[method] = values
+    return finals
 
 
 def mean(values: Array) -> tuple[Array, Array]:
@@ -204,27 +183,27 @@ def intervals(item: Item, samples: Array, rng: np.random.Generator) -> dict[str,
         rows = rng.integers(0, n, size=(RESAMPLES, n))
         resampled, t = np.empty((2, draws, RESAMPLES))
         for draw in range(draws):
-            resampled[draw], own = item.linear(samples[draw][rows])
-            t[draw] = (resampled[draw] - estimate[draw]) / standard_error(own)
+            resampled[draw], influences = item.linear(samples[draw][rows])
+            t[draw] = (resampled[draw] - estimate[draw]) / standard_error(influences)
     resampled[~np.isfinite(resampled)], t[~np.isfinite(t)] = np.nan, np.nan
-    found = {
+    ends = {
         "Student's t": (estimate - reach * error, estimate + reach * error),
         "percentile": tuple(np.nanquantile(resampled, [ERROR, 1 - ERROR], axis=1)),
         "BCa": _accelerated(estimate, influence, resampled),
     }
     low, high = np.nanquantile(t, [ERROR, 1 - ERROR], axis=1)
-    found["studentised"] = estimate - high * error, estimate - low * error
+    ends["studentised"] = estimate - high * error, estimate - low * error
     if item.kind == "ratio":
         fieller = [RatioOfMeans(*sample.T).ends(ERROR, fixed, n) for sample in samples]
         with np.errstate(divide="ignore", invalid="ignore"):
-            found["Fieller"] = tuple(np.log(np.maximum(np.array(fieller).T, 0.0)))
+            ends["Fieller"] = tuple(np.log(np.maximum(np.array(fieller).T, 0.0)))
     if item.kind == "spread":
         without = np.array([[j for j in range(n) if j != i] for i in range(n)])
         with np.errstate(divide="ignore", invalid="ignore"):
             left_out = item.linear(samples[:, without, :])[0]
             error = standard_error((n - 1) * (left_out - left_out.mean(axis=1, keepdims=True)))
-        found["jackknife"] = estimate - reach * error, estimate + reach * error
-    return found
+        ends["jackknife"] = estimate - reach * error, estimate + reach * error
+    return ends
 
 
 def _accelerated(estimate: Array, influence: Array, resampled: Array) -> tuple[Array, Array]:
@@ -257,7 +236,7 @@ def grids(finals: Finals, draws: int) -> Iterator[tuple[str, str, int, str, floa
             for _ in range(draws):
                 sample = values[rng.integers(0, len(values), n)]
                 again = sample[rng.integers(0, n, (RESAMPLES, n))].mean(axis=1)
-                bound = Extreme([[RatioOfMeans(sample[:, 1], own + CONSTANT) for own in sample.T]], "max", "max")
+                bound = Extreme([[RatioOfMeans(sample[:, 1], other + CONSTANT) for other in sample.T]], "max", "max")
                 of_bound = again[:, 1] / (again.min(axis=1) + CONSTANT)
                 for i, (truth, old, new) in enumerate(
                     [(best, grid[again.argmin(axis=1)], BestValue(grid, sample)), (ratio, of_bound, bound)]

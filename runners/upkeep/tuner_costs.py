@@ -13,13 +13,11 @@ import hydra
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from bench.report.tables import to_markdown
 from bench.seeding import Seeds
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.tree import CONF, suite_choices
-from runners.results.capture import environment
-from runners.results.store import results_folder, write_text
+from runners.upkeep.benchmark import write
 
 REPEATS = {10_000: 3, 1_000_000: 1}
 """Rounds -> how often; the least counts."""
@@ -85,15 +83,11 @@ def main(arguments: list[str]) -> int:
     names = options.tuner or [name for name in suite_choices("tuner") if NO_NUMBER.get(name, "?")]
     with hydra.initialize_config_dir(CONF, version_base="1.3"), threadpool_limits(1):
         table = costs(names, options.limit)
-    machine = environment()
     note = (
         "Microseconds of ask and tell in a round, processor time of one process and one thread: the least of three "
-        f"runs at 10,000 rounds, one run at 1,000,000; {machine.get('cpu')}, Python {machine.get('python')}."
+        "runs at 10,000 rounds, one run at 1,000,000"
     )
-    folder = results_folder() / "benchmark"
-    write_text(folder / "tuners.csv", table.to_csv(index=False, lineterminator="\n"))
-    write_text(folder / "tuners.md", to_markdown(table, title="Cost of tuners", notes=[note]).removeprefix("#"))
-    print(f"written to {folder}")
+    write(table, "tuners", "Cost of tuners", note)
     return 0
 
 

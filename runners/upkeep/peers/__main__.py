@@ -35,13 +35,7 @@ def main(arguments: list[str]) -> int:
 
 
 def measure_and_write(only: str, repeats: int) -> bool:
-    """Do it; return whether every case was measured.
-
-    Raises
-    ------
-    ConfigError
-        If a library is unknown, or there are no repetitions.
-    """
+    """Return whether every case was measured. Raises ConfigError if a library is unknown, or without repetitions."""
     known = list(dict.fromkeys(case.peer for case in CASES))
     chosen = [name for name in only.split(",") if name] or known
     for name in chosen:

@@ -5,28 +5,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """A library's player beside ours.
+    """A library's player beside ours; ``peer`` is its name on the package index.
 
-    Parameters
-    ----------
-    peer
-        The library, by its name on the package index.
-    does, setting
-        What both do, in a few words, and on what.
-    problem, arguments
-        One of `runners.upkeep.peers.problems.PROBLEMS`, and what it is called with.
-    theirs, ours
-        Players of `runners.upkeep.peers.theirs` and `runners.upkeep.peers.ours`.
-    rounds
-        Decisions of a timed run.
-    our_problem, our_arguments
-        Ours, where the suite cannot play the same one: then the work is alike, the regrets are not to be compared.
-    unit
-        What is counted.
-    most
-        The largest number of repetitions, of a case that takes minutes.
-    note
-        What a reader has to know to judge the numbers.
+    ``theirs`` and ``ours`` are players of the modules of these names. ``our_problem`` is ours where the suite cannot
+    play the same one: then the work is alike, the regrets are not to be compared. ``rounds`` counts decisions of a
+    timed run, ``most`` limits the repetitions of a case that takes minutes.
     """
 
     peer: str

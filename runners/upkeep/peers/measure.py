@@ -36,15 +36,7 @@ class PeerError(BenchError):
 
 
 class Worker:
-    """A process that plays what it is asked for; with one thread, on one core where the system allows it.
-
-    Parameters
-    ----------
-    command
-        Python's path and arguments.
-    sees_suite
-        Whether it can import the suite.
-    """
+    """A process that plays what it is asked for; with one thread, on one core where the system allows it."""
 
     def __init__(self, command: Sequence[str], *, sees_suite: bool) -> None:
         environ = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1")}
@@ -58,13 +50,7 @@ class Worker:
             os.sched_setaffinity(self._process.pid, {max(os.sched_getaffinity(0))})
 
     def ask(self, **what: Any) -> dict[str, Any]:
-        """Return the answer.
-
-        Raises
-        ------
-        PeerError
-            With what went wrong.
-        """
+        """Return the answer. Raises PeerError with what went wrong."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -81,7 +67,6 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        """End the process."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
@@ -102,20 +87,17 @@ def worker_for(peer: str | None) -> Iterator[Worker]:
 
 
 def install(peer: str) -> Path:
-    """Install a library into an environment of its own, unless it is there, and return that one's Python.
+    """Install a library into its environment, unless it is there, and return the Python of that.
 
-    Raises
-    ------
-    PeerError
-        With the last line of what pip says.
+    Raises PeerError with the last error that pip prints.
     """
     folder = Path(_ROOT if (_ROOT / "pyproject.toml").exists() else Path.cwd()) / _ENVIRONMENTS / peer
     python, stamp = folder / "bin" / "python", folder / "installed"
     wanted = "\n".join(REQUIREMENTS[peer]) + "\n"
     if stamp.exists() and stamp.read_text() == wanted:
         return python
-    steps = ([sys.executable, "-m", "venv", "--clear", str(folder)], [str(python), "-m", "pip", "install", "-q"])
-    for step in (steps[0], [*steps[1], *REQUIREMENTS[peer]]):
+    venv = [sys.executable, "-m", "venv", "--clear", str(folder)]
+    for step in (venv, [str(python), "-m", "pip", "install", "-q", *REQUIREMENTS[peer]]):
         done = subprocess.run(step, capture_output=True, text=True, check=False)
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
@@ -138,8 +120,8 @@ def compare(case: Case, ours: Worker, peer: Worker, repeats: int) -> dict[str, A
             paths = {side: Path(scratch) / f"{side}.npz" for side in ("ours", "theirs")}
             _save(paths["theirs"], data)
             if case.our_problem:
-                own = PROBLEMS[case.our_problem](np.random.default_rng([number, 1]), case.rounds, **case.our_arguments)
-                _save(paths["ours"], own)
+                rng = np.random.default_rng([number, 1])
+                _save(paths["ours"], PROBLEMS[case.our_problem](rng, case.rounds, **case.our_arguments))
             else:
                 paths["ours"] = paths["theirs"]
             sides = [("ours", ours, case.ours), ("theirs", peer, case.theirs)]
@@ -153,14 +135,7 @@ def compare(case: Case, ours: Worker, peer: Worker, repeats: int) -> dict[str, A
             results["random"].append(random_result(data, case.rounds))
     ratio, low, high = median_interval(np.divide(seconds["theirs"], seconds["ours"]))
     median = {side: float(np.median(values)) for side, values in seconds.items()}
-    return {
-        "peer": case.peer,
-        "does": case.does,
-        "setting": case.setting,
-        "unit": case.unit,
-        "decisions": case.rounds,
-        "same_problem": not case.our_problem,
-        "n": repeats,
+    return _about(case, repeats) | {
         "ours_per_second": case.rounds / median["ours"],
         "theirs_per_second": case.rounds / median["theirs"],
         "ratio": ratio,
@@ -192,19 +167,16 @@ def median_interval(values: Any) -> tuple[float, float, float]:
 
 
 def measure(cases: Sequence[Case], repeats: int) -> pd.DataFrame:
-    """Compare all cases; return a row for each.
-
-    A library that cannot be installed or fails has rows without numbers, with the reason.
-    """
+    """Compare all cases; return a row for each, of one that fails without numbers but with the reason."""
     rows = []
     with worker_for(None) as ours:
         for name in dict.fromkeys(case.peer for case in cases):
-            own = [case for case in cases if case.peer == name]
+            cases_of_peer = [case for case in cases if case.peer == name]
             version = ""
             try:
                 with worker_for(name) as peer:
                     version = peer.ask(version=name)["version"]
-                    for case in own:
+                    for case in cases_of_peer:
                         try:
                             row = compare(case, ours, peer, repeats)
                         except PeerError as error:
@@ -212,15 +184,20 @@ def measure(cases: Sequence[Case], repeats: int) -> pd.DataFrame:
                         rows.append({"peer": name, "version": version} | row)
                         print(line_of(rows[-1]), flush=True)
             except PeerError as error:
-                missing = [{"peer": name, "version": version} | _failed(case, error) for case in own]
-                rows += [row for row in missing if row["does"] not in {one["does"] for one in rows}]
+                missing = [{"peer": name, "version": version} | _failed(case, error) for case in cases_of_peer]
+                rows += [row for row in missing if row["does"] not in {row["does"] for row in rows}]
                 print(line_of(missing[0]), flush=True)
     return pd.DataFrame(rows)
 
 
+def _about(case: Case, repeats: int) -> dict[str, Any]:
+    row = {"does": case.does, "setting": case.setting, "unit": case.unit, "decisions": case.rounds}
+    return row | {"same_problem": not case.our_problem, "n": repeats}
+
+
 def _failed(case: Case, error: PeerError) -> dict[str, Any]:
-    row = {"does": case.does, "setting": case.setting, "unit": case.unit, "decisions": case.rounds, "n": 0}
-    return row | {"same_problem": not case.our_problem, "reason": _clean(error)}
+    # Without the folders of this machine
+    return _about(case, 0) | {"reason": re.sub(r"(/[\w.+-]+)+/", "", str(error))}
 
 
 def line_of(row: Mapping[str, Any]) -> str:
@@ -238,8 +215,3 @@ def line_of(row: Mapping[str, Any]) -> str:
 def _save(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     named: dict[str, Any] = dict(arrays)
     np.savez(path, **named)
-
-
-def _clean(error: Exception) -> str:
-    """Return an error without the folders of this machine."""
-    return re.sub(r"(/[\w.+-]+)+/", "", str(error))

@@ -1,5 +1,7 @@
 """The suite's side: the same problems in its own loop, or a tuner asked and told as docs/extend.md shows."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,17 +24,16 @@ from bench.tuners.gp_ucb import GPUCB
 from bench.tuners.tpe import TPE
 from bench.tuners.ucb1 import UCB1
 from bench.tuners.zooming import Zooming
-from runners.upkeep.peers.theirs import Data, Loop, bowl, serve
+from runners.upkeep.peers.theirs import Data, Loop, Player, bowl, serve
 
 _SQUARE = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 0.0, "high": 1.0})
 
 
 @component
 class SavedArms(ContextualEnvironment):
-    """Arms whose features are given, or whose features are a shared context in a block of their own for each arm."""
+    """Arms whose features are given, or are a shared context in another block for each arm."""
 
     def load(self, data: Data) -> "SavedArms":
-        """Take a problem's arrays."""
         contexts, self._means, self._rewards = data["contexts"], data["means"], data["rewards"]
         self.n_arms = self._means.shape[1]
         self._is_shared = contexts.ndim == 2
@@ -69,7 +70,6 @@ class SavedRewards(DirectEnvironment):
     """Arms whose rewards are given, or a function on a line with given noise."""
 
     def load(self, data: Data) -> "SavedRewards":
-        """Take a problem's arrays."""
         self._is_line = "peak" in data
         if self._is_line:
             self._peak, self._noise = float(data["peak"]), data["noise"].tolist()
@@ -83,7 +83,6 @@ class SavedRewards(DirectEnvironment):
 
     @property
     def space(self) -> Space:
-        """The unit interval, or the arms."""
         return Space.of(x={"low": 0.0, "high": 1.0}) if self._is_line else Space.of(x=range(len(self._means)))
 
     def start(self, rounds: int, seeds: Seeds) -> None:
@@ -112,8 +111,8 @@ def linucb(data: Data, rounds: int, seed: int) -> Loop:
     return loop
 
 
-def _direct(tuner: Tuner, data: Data, rounds: int, seed: int) -> Loop:
-    environment = SavedRewards().load(data)
+def _direct(make: Callable[[], Tuner], data: Data, rounds: int, seed: int) -> Loop:
+    environment, tuner = SavedRewards().load(data), make()
 
     def loop() -> list[Any]:
         run(Direct(environment), tuner, rounds=rounds, seeds=Seeds(seed))
@@ -122,20 +121,8 @@ def _direct(tuner: Tuner, data: Data, rounds: int, seed: int) -> Loop:
     return loop
 
 
-def ucb1(data: Data, rounds: int, seed: int) -> Loop:
-    return _direct(UCB1(), data, rounds, seed)
-
-
-def exp3(data: Data, rounds: int, seed: int) -> Loop:
-    return _direct(EXP3(form="weight", gamma=0.05), data, rounds, seed)
-
-
-def zooming(data: Data, rounds: int, seed: int) -> Loop:
-    return _direct(Zooming(), data, rounds, seed)
-
-
-def _asks(tuner: Tuner, data: Data, rounds: int, seed: int) -> Loop:
-    trials, noise = len(data["points"]), data["noise"].tolist()
+def _asks(make: Callable[[], Tuner], data: Data, rounds: int, seed: int) -> Loop:
+    tuner, trials, noise = make(), len(data["points"]), data["noise"].tolist()
     tuner.start(Problem(_SQUARE, horizon=trials + rounds, noise_std=0.05), Seeds(seed))
 
     def play(t: int) -> list[float]:
@@ -148,15 +135,7 @@ def _asks(tuner: Tuner, data: Data, rounds: int, seed: int) -> Loop:
     return lambda: [play(trials + t) for t in range(rounds)]
 
 
-def tpe(data: Data, rounds: int, seed: int) -> Loop:
-    return _asks(TPE(), data, rounds, seed)
-
-
-def gp_ucb(data: Data, rounds: int, seed: int) -> Loop:
-    return _asks(GPUCB(train_share=1.0), data, rounds, seed)
-
-
-def _estimate(estimator: Estimator, data: Data, rounds: int) -> Loop:
+def _estimate(estimator: Estimator, data: Data, rounds: int, seed: int) -> Loop:
     rows = data["action"]
     contexts = np.empty((len(rows), 0))
     logged = LoggedData(contexts, rows, data["reward"], data["pscore"], data["logging"])
@@ -171,19 +150,17 @@ def _estimate(estimator: Estimator, data: Data, rounds: int) -> Loop:
     return loop
 
 
-def ips(data: Data, rounds: int, seed: int) -> Loop:
-    return _estimate("ips", data, rounds)
-
-
-def snips(data: Data, rounds: int, seed: int) -> Loop:
-    return _estimate("snips", data, rounds)
-
-
-def dr(data: Data, rounds: int, seed: int) -> Loop:
-    return _estimate("dr", data, rounds)
-
-
-PLAYERS = {player.__name__: player for player in (linucb, ucb1, exp3, zooming, tpe, gp_ucb, ips, snips, dr)}
+PLAYERS: dict[str, Player] = {
+    "linucb": linucb,
+    "ucb1": partial(_direct, UCB1),
+    "exp3": partial(_direct, partial(EXP3, form="weight", gamma=0.05)),
+    "zooming": partial(_direct, Zooming),
+    "tpe": partial(_asks, TPE),
+    "gp_ucb": partial(_asks, partial(GPUCB, train_share=1.0)),
+    "ips": partial(_estimate, "ips"),
+    "snips": partial(_estimate, "snips"),
+    "dr": partial(_estimate, "dr"),
+}
 
 if __name__ == "__main__":
     serve(PLAYERS)

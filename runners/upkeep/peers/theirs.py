@@ -1,8 +1,8 @@
 """The loops of other libraries, each in its documented way of use, and the process that plays them.
 
-This file is run by the interpreter of each library's own environment, which knows nothing of the suite: it needs NumPy
-and that library alone. A player is given a problem's arrays (see `runners.upkeep.peers.problems`), the number of rounds
-and a seed; it prepares what need not be timed and returns the loop, whose result are the choices made.
+The interpreter of each library's environment runs this file: it needs NumPy and that library, not the suite. A player
+is given a problem's arrays (see `problems.py`), the number of rounds and a seed; it prepares what need not be timed and
+returns the loop, whose result are the choices made.
 """
 
 import gc
@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
     return loop
 
 
-def _vowpal_wabbit(data: Data, rounds: int, seed: int, *, is_prepared: bool) -> Loop:
+def _vowpal_wabbit(is_prepared: bool, data: Data, rounds: int, seed: int) -> Loop:
     from vowpalwabbit import Workspace  # type: ignore[import-not-found]
 
     def text(arms: list[list[float]]) -> list[str]:
@@ -68,14 +69,6 @@ def _vowpal_wabbit(data: Data, rounds: int, seed: int, *, is_prepared: bool) -> 
         return choices
 
     return loop
-
-
-def vw_regcb(data: Data, rounds: int, seed: int) -> Loop:
-    return _vowpal_wabbit(data, rounds, seed, is_prepared=False)
-
-
-def vw_regcb_prepared(data: Data, rounds: int, seed: int) -> Loop:
-    return _vowpal_wabbit(data, rounds, seed, is_prepared=True)
 
 
 def mabwiser_linucb(data: Data, rounds: int, seed: int) -> Loop:
@@ -137,29 +130,23 @@ def obp_linucb(data: Data, rounds: int, seed: int) -> Loop:
     return loop
 
 
-def _smpybandits(policy: Any, data: Data, rounds: int) -> list[int]:
-    rewards = data["rewards"]
-    policy.startGame()
-    choices = []
-    for t in range(rounds):
-        arm = policy.choice()
-        policy.getReward(arm, rewards[t, arm])
-        choices.append(arm)
-    return choices
-
-
-def smpybandits_ucb1(data: Data, rounds: int, seed: int) -> Loop:
-    from SMPyBandits.Policies import UCB  # type: ignore[import-not-found]
+def _smpybandits(name: str, options: dict[str, float], data: Data, rounds: int, seed: int) -> Loop:
+    import SMPyBandits.Policies  # type: ignore[import-not-found]
 
     np.random.seed(seed)  # noqa: NPY002, which the library draws from
-    return lambda: _smpybandits(UCB(data["rewards"].shape[1]), data, rounds)
+    rewards = data["rewards"]
 
+    def loop() -> list[int]:
+        policy = getattr(SMPyBandits.Policies, name)(rewards.shape[1], **options)
+        policy.startGame()
+        choices = []
+        for t in range(rounds):
+            arm = policy.choice()
+            policy.getReward(arm, rewards[t, arm])
+            choices.append(arm)
+        return choices
 
-def smpybandits_exp3(data: Data, rounds: int, seed: int) -> Loop:
-    from SMPyBandits.Policies import Exp3
-
-    np.random.seed(seed)  # noqa: NPY002
-    return lambda: _smpybandits(Exp3(data["rewards"].shape[1], gamma=0.05), data, rounds)
+    return loop
 
 
 def pyxab_zooming(data: Data, rounds: int, seed: int) -> Loop:
@@ -216,39 +203,35 @@ def optuna_tpe(data: Data, rounds: int, seed: int) -> Loop:
     return lambda: [play(trials + t) for t in range(rounds)]
 
 
-def _obp_estimator(data: Data, rounds: int, estimator: Any, **more: Any) -> Loop:
-    log = {key: data[key] for key in ("reward", "action", "pscore")}
+def _obp_estimator(name: str, data: Data, rounds: int, seed: int) -> Loop:
+    import obp.ope
+
+    estimator = getattr(obp.ope, name)()
+    arguments = {key: data[key] for key in ("reward", "action", "pscore")}
+    if name == "DoublyRobust":
+        arguments["estimated_rewards_by_reg_model"] = data["predictions"][:, :, None]
     policies = data["policies"][:rounds, :, :, None]
     return lambda: [
-        estimator.estimate_policy_value(**log, action_dist=policies[t % len(policies)], **more) for t in range(rounds)
+        estimator.estimate_policy_value(**arguments, action_dist=policies[t % len(policies)]) for t in range(rounds)
     ]
 
 
-def obp_ips(data: Data, rounds: int, seed: int) -> Loop:
-    from obp.ope import InverseProbabilityWeighting
-
-    return _obp_estimator(data, rounds, InverseProbabilityWeighting())
-
-
-def obp_snips(data: Data, rounds: int, seed: int) -> Loop:
-    from obp.ope import SelfNormalizedInverseProbabilityWeighting
-
-    return _obp_estimator(data, rounds, SelfNormalizedInverseProbabilityWeighting())
-
-
-def obp_dr(data: Data, rounds: int, seed: int) -> Loop:
-    from obp.ope import DoublyRobust
-
-    return _obp_estimator(data, rounds, DoublyRobust(), estimated_rewards_by_reg_model=data["predictions"][:, :, None])
-
-
 PLAYERS: dict[str, Player] = {
-    player.__name__: player
-    for player in (
-        coba_linucb, vw_regcb, vw_regcb_prepared, mabwiser_linucb, contextualbandits_linucb, obp_linucb,
-        smpybandits_ucb1, smpybandits_exp3, pyxab_zooming, skopt_gp, optuna_tpe, obp_ips, obp_snips, obp_dr,
-    )
-}  # fmt: skip
+    "coba_linucb": coba_linucb,
+    "vw_regcb": partial(_vowpal_wabbit, False),
+    "vw_regcb_prepared": partial(_vowpal_wabbit, True),
+    "mabwiser_linucb": mabwiser_linucb,
+    "contextualbandits_linucb": contextualbandits_linucb,
+    "obp_linucb": obp_linucb,
+    "smpybandits_ucb1": partial(_smpybandits, "UCB", {}),
+    "smpybandits_exp3": partial(_smpybandits, "Exp3", {"gamma": 0.05}),
+    "pyxab_zooming": pyxab_zooming,
+    "skopt_gp": skopt_gp,
+    "optuna_tpe": optuna_tpe,
+    "obp_ips": partial(_obp_estimator, "InverseProbabilityWeighting"),
+    "obp_snips": partial(_obp_estimator, "SelfNormalizedInverseProbabilityWeighting"),
+    "obp_dr": partial(_obp_estimator, "DoublyRobust"),
+}
 
 
 def bowl(points: np.ndarray, data: Data) -> np.ndarray:
@@ -257,11 +240,7 @@ def bowl(points: np.ndarray, data: Data) -> np.ndarray:
 
 
 def result_of(choices: Any, data: Data) -> float:
-    """Return what the choices are worth.
-
-    The cumulative regret, of arms or of points on a line; the loss at the best point asked for,
-    of an optimiser; the mean estimate, of an estimator.
-    """
+    """Return cumulative regret, or an optimiser's loss at the best point asked for, or an estimator's mean."""
     kind = str(data["kind"])
     if kind == "estimate":
         return float(np.mean(choices))
