@@ -26,10 +26,10 @@ class CandidateGeneration(Algorithm):
 
     The vectors come from DSSM, which is trained once. The cosines of all pairs of a log are cached, in the folder
     ``dssm``, under a hash of the log, the settings and the code; beside them are the loss of every step, as CSV, and
-    its curve, as SVG. Source: online_hpo, sections 6 and 7.1, with its 10,000 epochs read as steps. Assumed: the width
-    of the embeddings, Adam's usual learning rate, and a smoothing of 1, since the paper gives no factor. With 5 the
-    cosines of clicked and unclicked ads of the generated log are further apart, and F-scores depend more on the
-    threshold.
+    its curve, as SVG.
+    Source: online_hpo, sections 6 and 7.1, with its 10,000 epochs read as steps. Assumed: the width of the embeddings,
+    Adam's usual learning rate, and a smoothing of 1, since the paper gives no factor. With 5 the cosines of clicked and
+    unclicked ads of the generated log are further apart, and F-scores depend more on the threshold.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ class Dssm:
     invariant to scaling all m: the cosines then drift towards -1, where no threshold in [0, 1] lets an ad pass.
 
     All arithmetic uses one thread: the same ``seeds`` give the same numbers in any process on the same machine. Raises
-    DataError if no user of the log has both a clicked and an unclicked ad. Source: online_hpo, section 7.1. Assumed:
-    the width of the embeddings; weights are drawn uniformly within sqrt(6 / (inputs + outputs)), as in Huang et al.
-    2013, embeddings from N(0, 0.1^2).
+    DataError if no user of the log has both a clicked and an unclicked ad.
+    Source: online_hpo, section 7.1. Assumed: the width of the embeddings; weights are drawn uniformly within sqrt(6 /
+    (inputs + outputs)), as in Huang et al. 2013, embeddings from N(0, 0.1^2).
     """
 
     def __init__(self, log: AdLog, embedding_dim: int, seeds: Seeds) -> None:

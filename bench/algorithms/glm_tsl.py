@@ -20,8 +20,8 @@ class GLMTSL(ContextualAlgorithm):
 
     theta_bar minimises the sum of logistic losses + ridge/2 |theta|^2 over all data so far, and H = ridge I + sum
     mu'(x'theta_bar) x x' is the Hessian there: both for the current ridge, in every round that is decided; theta_bar
-    within 1e-7, H within 1e-3 in the relative Frobenius norm (see `LogisticRegression`). Source: Kveton et al. 2020,
-    algorithm 1 (GLM-TSL); cdt, section 5.
+    within 1e-7, H within 1e-3 in the relative Frobenius norm (see `LogisticRegression`).
+    Source: Kveton et al. 2020, algorithm 1 (GLM-TSL); cdt, section 5.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class GLMTSL(ContextualAlgorithm):
     kappa
         Smallest derivative of the link that theory assumes.
     theory_factor
-        Factor on the theoretical exploration rate, 1/2 in the code of cdt: sqrt of the link's largest derivative, 1/4.
+        Factor on the theoretical exploration rate, as in cdt's code; 1/2 is also the root of the link's largest slope.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = LinearAlgorithm.spaces

@@ -31,8 +31,8 @@ class GLOC(ContextualAlgorithm):
     learner's regret over the rounds so far; S = theta_norm, R the noise constant. Assumed: cdt's text does not say
     which values it uses; these are Jun et al.'s with the constants of the logistic function, and the residual sum of
     squares that their beta subtracts is omitted, so the set is slightly too large. Rewards of a warm-up, before the
-    first decision, are learnt with the theoretical kappa. Source: Jun, Bhargava, Nowak and Willett 2017, algorithms 1
-    and 2, theorems 1 and 3; cdt, section 5.
+    first decision, are learnt with the theoretical kappa.
+    Source: Jun, Bhargava, Nowak and Willett 2017, algorithms 1 and 2, theorems 1 and 3; cdt, section 5.
 
     Parameters
     ----------

@@ -20,7 +20,8 @@ class GLOCCode(GLOC):
     to the ball after each, of length 1/2 at first and half of that after each 100 steps; it ends early where the
     gradient is shorter than 1e-4. The last steps have length 2^-10, so that the descent does not converge where V has
     an eigenvalue above 1,024: theta then ends near the ball's boundary in the direction of that eigenvector, wherever
-    theta' is. Source: the public code of cdt, argm in GLOC.py at commits 4711c87 (2023-01-25) and d67bc02 (2023-03-22).
+    theta' is.
+    Source: the public code of cdt, argm in GLOC.py at commits 4711c87 (2023-01-25) and d67bc02 (2023-03-22).
     """
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:

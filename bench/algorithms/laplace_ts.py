@@ -32,8 +32,8 @@ class LaplaceTS(ContextualAlgorithm):
     and arms are pulled nearly at random for the rest of the run. ``solver: exact`` avoids that.
 
     Assumed: if the descent overflows (the squared norm of w is not finite), the posterior is unchanged; rewards of a
-    warm-up, before the first decision, are learnt with the theoretical step size. Source: Chapelle and Li 2011,
-    algorithm 3; cdt, section 5 (hyper-parameter: the step size; theory: 1).
+    warm-up, before the first decision, are learnt with the theoretical step size.
+    Source: Chapelle and Li 2011, algorithm 3; cdt, section 5 (hyper-parameter: the step size; theory: 1).
 
     Parameters
     ----------

@@ -36,8 +36,8 @@ class SGDTS(ContextualAlgorithm):
 
     The maximum-likelihood estimate is infinite if a plane through the origin separates the rewards of the random pulls,
     which is certain if there are no more pulls than features, and common up to twice as many. Assumed: a penalty/2
-    |theta|^2 is added, small enough to be negligible otherwise. Source: Ding, Hsieh and Sharpnack 2021, algorithm 1;
-    syndicated, appendix A.4; cdt, section 5.
+    |theta|^2 is added, small enough to be negligible otherwise.
+    Source: Ding, Hsieh and Sharpnack 2021, algorithm 1; syndicated, appendix A.4; cdt, section 5.
 
     Parameters
     ----------

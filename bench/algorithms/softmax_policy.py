@@ -26,8 +26,8 @@ class SoftmaxPolicy(Algorithm):
 
     mu is a logistic regression with an elastic net or a random forest, on the context joined with the action's
     features. A logistic regression on these alone orders the actions in the same way in every context. Models are
-    remembered for the run: beta does not enter the training, and the random state is the same each time. Source:
-    opl_hpo, equation 6 and table 2.
+    remembered for the run: beta does not enter the training, and the random state is the same each time.
+    Source: opl_hpo, equation 6 and table 2.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ class UCBGLM(LinearAlgorithm):
 
     theta_hat and V = ridge I + sum x x' are those of all data so far and of the current ridge, exactly, in every round
     that is decided. The estimate is penalised: that of Li et al. 2017 is not, but does not exist while the labels can
-    be separated by a hyperplane, which random pulls don't exclude; with ``penalty: lambda`` it always exists. Source:
-    Li et al. 2017, algorithm 1; syndicated, section 6; cdt, section 5.
+    be separated by a hyperplane, which random pulls don't exclude; with ``penalty: lambda`` it always exists.
+    Source: Li et al. 2017, algorithm 1; syndicated, section 6; cdt, section 5.
 
     Parameters
     ----------

@@ -40,8 +40,8 @@ def read_house_prices(path: Path) -> Table:
     """Read Kaggle's ``train.csv`` of houses in Ames, Iowa: 75 features of 1,460 houses, missing values filled.
 
     A missing number becomes the column's median, a missing category its most frequent one; categories are then coded in
-    alphabetical order. Raises DataError, naming file and line or column, if the file is not such a table. Source: habo;
-    selection, filling and coding from the authors' code.
+    alphabetical order. Raises DataError, naming file and line or column, if the file is not such a table.
+    Source: habo; selection, filling and coding from the authors' code.
     """
     columns = Columns(path, (*FEATURES, _TARGET))
     target = columns.numbers(_TARGET)

@@ -20,7 +20,8 @@ def read_titanic(path: Path) -> Table:
     """Read Kaggle's ``train.csv``: seven features of the passengers without a missing value (712 of 891).
 
     Cabin, Ticket, Name and PassengerId are ignored; Sex and Embarked are coded in alphabetical order. Raises DataError,
-    naming the place, if it is not such a table. Source: habo; selection and coding from the authors' code.
+    naming the place, if it is not such a table.
+    Source: habo; selection and coding from the authors' code.
     """
     columns = Columns(path, (_TARGET, *FEATURES))
     whole = ~np.any([columns.missing(name) for name in (_TARGET, *FEATURES)], axis=0)

@@ -23,9 +23,9 @@ class AdversarialArms(Arms):
     - 1) / K a round; a randomised learner cannot be predicted.
 
     Trace columns besides ``reward``, not summed, since the best arm changes: ``regret``, and for the oblivious
-    adversary ``random_regret``, that of uniform draws on the same rewards, computed and not played. Source: the
-    adaptive adversary is the one by which every deterministic learner has linear regret (Lattimore and Szepesvari 2020,
-    section 11.1); habo, section 13, names neither.
+    adversary ``random_regret``, that of uniform draws on the same rewards, computed and not played.
+    Source: the adaptive adversary is the one by which every deterministic learner has linear regret (Lattimore and
+    Szepesvari 2020, section 11.1); habo, section 13, names neither.
 
     Parameters
     ----------

@@ -35,8 +35,9 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
     clicks; expected rewards, and so regret, are unknown. Each row is treated as an event, although a page view has
     three rows. The features of an item are the position, one-hot, the item's numerical feature, the user-item affinity
     a as a / (1 + a), and ``n_hashed`` signed hashed features (item, its categories, and these crossed with the user's
-    features); each item's features are scaled to norm 1. Source: opl_hpo, appendix A. It has 240 actions in the men's
-    campaign, the 80 items times 3 positions of another: assumed are the position in the context and the halves.
+    features); each item's features are scaled to norm 1.
+    Source: opl_hpo, appendix A. It has 240 actions in the men's campaign, the 80 items times 3 positions of another:
+    assumed are the position in the context and the halves.
 
     Parameters
     ----------

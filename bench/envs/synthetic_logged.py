@@ -19,7 +19,8 @@ class SyntheticLogged(LoggedEnvironment):
     Contexts are N(0, I); the entries of M, eta_x and eta_a are uniform on [-1, 1], drawn for each repetition unless
     ``reward_seed`` is given, and so are the action features e_a. Values of policies are exact expectations over the
     actions, averaged over ``n_test`` contexts that are the same for all policies. Raises ConfigError if the number of
-    one-hot features differs from that of actions. Source: opl_hpo, section 3.1, equations 4 and 5.
+    one-hot features differs from that of actions.
+    Source: opl_hpo, section 3.1, equations 4 and 5.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class TabularEnvironment(Environment):
         """Return the whole table."""
 
     def start(self, rounds: int, seeds: Seeds) -> None:
-        """Load and split the table. Raises DataError if it is damaged, ConfigError if a part has less than two rows."""
+        """Load and split the table. Raises DataError if damaged, ConfigError if a part has fewer than two rows."""
         from sklearn.model_selection import train_test_split
 
         table = self.load()

@@ -13,8 +13,8 @@ class YahooR6A(ContextualEnvironment):
 
     Arms are the articles that were shown at that stamp, ordered by id, so their number changes. The success probability
     of an arm is its click-through rate at that stamp, clicks divided by shows; rewards are drawn from it in each
-    repetition. Without the files, a generated log is used. Source: cdt, section 5; the click-through rate per stamp
-    from the authors' code.
+    repetition. Without the files, a generated log is used.
+    Source: cdt, section 5; the click-through rate per stamp from the authors' code.
     """
 
     @property

@@ -23,7 +23,8 @@ def estimator_terms(
     - ``dr``: sum_a pi(a|x) mu(x, a) + w (r - mu(x, a)), doubly robust.
 
     ``policy`` holds the probabilities of all actions and ``predictions`` mu(x, a), for ``dr`` only: shape (n,
-    n_actions). Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims 2015.
+    n_actions).
+    Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims 2015.
     """
     weights = importance_weights(data, policy)
     if estimator == "dr":

@@ -18,7 +18,8 @@ def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: f
     - ``bernstein``: V - sqrt(2 ln(2 / delta) Var / (n - 1)) - 7 w_max ln(2 / delta) / (3 (n - 1)).
 
     w_max is the largest pi(a|x) / pi0(a|x); the inequalities assume terms in [0, w_max], as IPS has for rewards in [0,
-    1]. Source: opl_hpo, equation 11 and appendix E; Thomas et al. 2015; Maurer and Pontil 2009.
+    1].
+    Source: opl_hpo, equation 11 and appendix E; Thomas et al. 2015; Maurer and Pontil 2009.
     """
     n = terms.size
     mean, variance = float(terms.mean()), float(terms.var())

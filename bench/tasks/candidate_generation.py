@@ -29,8 +29,9 @@ class CandidateGenerationTask(Task):
     ``ten_thresholds``, the F-scores of a whole run with one threshold, or one for each tenth, that was the best on
     every second user and is judged on the others: without drift ten earn no more than one.
 
-    Raises ConfigError if environment or algorithm is of the wrong type. Source: online_hpo, section 7.1 (the closed
-    form of F; the quotient of precision and recall printed there lacks the factor 2).
+    Raises ConfigError if environment or algorithm is of the wrong type.
+    Source: online_hpo, section 7.1 (the closed form of F; the quotient of precision and recall printed there lacks the
+    factor 2).
     """
 
     sums = ("reward", "regret")

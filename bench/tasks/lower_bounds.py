@@ -21,7 +21,8 @@ class LowerBounds(Task):
     ``delta``; the mean so far of each bound, as ``t_test``, ``hoeffding`` and ``bernstein``; by how much that lies
     below the true value, as ``t_test_gap`` and so on; and the share of rounds so far in which the bound was not below
     the true value, as ``t_test_errors`` and so on. None is summed. The bounds take the largest weight to be that over
-    the log's contexts and all actions. Source: opl_hpo, appendix E.
+    the log's contexts and all actions.
+    Source: opl_hpo, appendix E.
 
     Parameters
     ----------

@@ -46,7 +46,8 @@ class OffPolicyLearning(Task):
     ``largest_overestimation``, the shares of trials beyond 0, 0.02, .. as ``beyond_0``, ``beyond_0.02``, .. and, where
     the best value is known, ``regret``, by how much the trials' policies together are worse than the best. None is
     summed by the trace. Costs: ``training``, ``scoring``, their sum ``trials``, and ``true_value``, which is spent on
-    the report and not on tuning. Source: opl_hpo, algorithms 1 and 2, equations 11 to 14.
+    the report and not on tuning.
+    Source: opl_hpo, algorithms 1 and 2, equations 11 to 14.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class OffPolicyLearning(Task):
     imitation
         Whether policies are mixed with the logging policy.
     imitation_test
-        What pi0 is compared with: the ``trained`` policy pi_hat_t, or the one ``mixed`` with the last trial's alpha.
+        What pi0 is compared with: the ``trained`` pi_hat_t, or the policy ``mixed`` with the previous trial's alpha.
     alpha_init, gamma
         Of alpha_t.
     initial_incumbent

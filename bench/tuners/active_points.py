@@ -55,7 +55,8 @@ class ActivePoints:
 
     The uncovered point is, in one dimension, the midpoint of the widest gap, otherwise the deepest point of the
     uncovered region; the first point is drawn uniformly, by default from the middle 40 % of each axis (both as in cdt's
-    code; in several dimensions assumed). Source: cdt, algorithm 1; Kleinberg et al. 2019.
+    code; in several dimensions assumed).
+    Source: cdt, algorithm 1; Kleinberg et al. 2019.
     """
 
     def __init__(self, space: Space, rule: ZoomingRule, seeds: Seeds) -> None:

@@ -21,7 +21,8 @@ class AD2ME(DynamicMeanTuner):
     An arm covers the points within its width xi = sqrt(ln(2 t^1.5 / delta^0.5) / n). If a part of [0, 1] is uncovered,
     an arm is added there, drawn uniformly from the whole uncovered part. The paper allows any; with about three arms in
     10,000 rounds a fixed choice would determine the result, so repetitions average over it (and the paper's results
-    vary more between repetitions than a fixed choice would explain). Source: online_hpo, algorithm 2 and theorem 4.2.
+    vary more between repetitions than a fixed choice would explain).
+    Source: online_hpo, algorithm 2 and theorem 4.2.
 
     Parameters
     ----------

@@ -16,10 +16,10 @@ class BanditOverBandit(Tuner):
     """Blocks of H rounds, each played by a fresh sliding-window UCB whose window EXP3 chose.
 
     Windows are floor(H^(j/D)) for j = 0, ..., D with D = ceil(ln H). EXP3 is rewarded with 1/2 + the block's sum of
-    rewards / (2 H + 4 R sqrt(H ln(T / sqrt(H)))). Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2; there, the
-    base is linear of dimension d, here it is that of Garivier and Moulines 2011. The paper's H, floor(d sqrt(T)),
-    balances the regret of EXP3, sqrt(H T), with that of its base in blocks of H rounds, d T / sqrt(H); for K arms T
-    sqrt(K/H).
+    rewards / (2 H + 4 R sqrt(H ln(T / sqrt(H)))).
+    Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2; there, the base is linear of dimension d, here it is that of
+    Garivier and Moulines 2011. The paper's H, floor(d sqrt(T)), balances the regret of EXP3, sqrt(H T), with that of
+    its base in blocks of H rounds, d T / sqrt(H); for K arms the latter is T sqrt(K / H).
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from bench.tuners.code_zooming import CodeZooming
 class CDTCode(CodeZooming):
     """CDT as in the latest public code: zooming with the fixed index mean + sqrt(13 / n), no random draw, no removal.
 
-    The coverage is checked exactly, in any dimension, whereas the authors' code looks at a few points only. Source: the
-    public code of cdt, CDT_exp/algo/zooming_ts_tuning.py at commit d67bc02 (2023-03-22).
+    The coverage is checked exactly, in any dimension, whereas the authors' code looks at a few points only.
+    Source: the public code of cdt, CDT_exp/algo/zooming_ts_tuning.py at commit d67bc02 (2023-03-22).
 
     Parameters
     ----------

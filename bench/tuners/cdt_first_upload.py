@@ -11,8 +11,8 @@ class CDTFirstUpload(CodeZooming):
 
     Confidence radius sqrt(13/2 ln T / n), no removal. The coverage is checked exactly, in any dimension, whereas the
     authors' code looks at a few points only. That code maps [0, 1] to values by a function for each algorithm: see the
-    key ``power`` of a hyper-parameter. Source: the public code of cdt, Figure2/algo/zooming_ts_tuning.py at commit
-    4711c87 (2023-01-25), its first upload.
+    key ``power`` of a hyper-parameter.
+    Source: the public code of cdt, Figure2/algo/zooming_ts_tuning.py at commit 4711c87 (2023-01-25), its first upload.
     """
 
     def _rule(self, problem: Problem) -> ZoomingRule:

@@ -37,7 +37,8 @@ class ChangepointBelief:
     units of s2, weight ``chance`` < 1, that of a change since the last birth; with 0 nothing is ever born. Where there
     are ``hypotheses`` >= 4 already, two neighbours in order of birth become one first, those of the least common
     weight, which keeps the belief of the likelier; the two youngest are spared, as they had no time to prove
-    themselves. Source: Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
+    themselves.
+    Source: Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
     """
 
     def __init__(self, prior: np.ndarray, hypotheses: int, every: int, chance: float) -> None:

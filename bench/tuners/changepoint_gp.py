@@ -37,9 +37,9 @@ class ChangepointGP(Tuner):
     ``residual`` (reward - model_mean), which has a fraction of the reward's noise. It decides while the algorithm's
     estimate is more likely than not to predict rewards better than the first belief, but for a share ``doubt`` of the
     rounds. Two forecasters are compared: the reward is normal around the forecast, with the estimated noise variance,
-    and which of the two it is changes with the chance of a change; the prior probability is 0.9. Source: Srinivas et
-    al. 2010 (GP-UCB); Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one); Herbster and Warmuth
-    1998 (fixed share, for the two forecasters). Their combination is ours.
+    and which of the two it is changes with the chance of a change; the prior probability is 0.9.
+    Source: Srinivas et al. 2010 (GP-UCB); Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one);
+    Herbster and Warmuth 1998 (fixed share, for the two forecasters). Their combination is ours.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ class Corral(Tuner):
     / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
 
     The M base algorithms of the paper each learn from their own importance-weighted rewards. Here they are candidates
-    that share one algorithm, which learns from every round, so only the master is left. Source: Agarwal, Luo, Neyshabur
-    and Schapire 2017, algorithms 1 and 2.
+    that share one algorithm, which learns from every round, so only the master is left.
+    Source: Agarwal, Luo, Neyshabur and Schapire 2017, algorithms 1 and 2.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class Corral(Tuner):
 def descend(chances: np.ndarray, rates: np.ndarray, losses: np.ndarray) -> None:
     """Take a step of mirror descent with the barrier sum ln(1/p_i) / eta_i, in place; lambda is found by bisection.
 
-    It lies between the least and the largest loss, where the sum of the chances increases from at most 1 to at least 1
-    or beyond a pole.
+    lambda lies between the least and the largest loss, where the sum of the chances increases from at most 1 to at
+    least 1 or beyond a pole.
     """
     low = losses.min()
     high = losses.max()

@@ -16,7 +16,8 @@ class DiscountedUCB(Tuner):
     """Try each candidate once, then the one with the largest mean + 2 B sqrt(xi ln n / N).
 
     Means and counts N are discounted: what lies s rounds back counts gamma^s; n is the sum of all N. Of equal bounds
-    the first counts. Source: Garivier and Moulines 2011, section 3 (D-UCB) and remarks on theorem 1 (default discount).
+    the first counts.
+    Source: Garivier and Moulines 2011, section 3 (D-UCB) and remarks on theorem 1 (default discount).
 
     Parameters
     ----------

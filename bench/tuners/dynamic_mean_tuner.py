@@ -28,8 +28,8 @@ class DynamicMeanTuner(Tuner):
     """Optimistic choice by dynamic means, for each hyper-parameter separately.
 
     All hyper-parameters learn from every reward; they take turns to choose, while the others keep their values. If all
-    chose in every round, they would move in step, as they receive the same rewards: of ten arms each, only ten pairs
-    were played.
+    chose in every round, they would move in step, as they receive the same rewards: of two with ten arms each, only ten
+    pairs would be played.
 
     Parameters
     ----------

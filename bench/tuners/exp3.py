@@ -21,7 +21,8 @@ class EXP3(CandidateTuner):
     *reward*: P_i proportional to exp(eta S_i), and after a reward X of A, S_i += 1 - 1[A = i] (1 - X) / P_i, without
     uniform exploration. *weight*: P_i = (1 - gamma) w_i / sum w + gamma / K and w_A *= exp(gamma X / (K P_A)).
     Estimates are unbiased; the bounds assume rewards in [0, 1]. Raises ConfigError if a setting of the other form is
-    given. Source: habo, section 18; Lattimore and Szepesvari 2020, algorithm 9 (reward); Auer et al. 2002 (weight).
+    given.
+    Source: habo, section 18; Lattimore and Szepesvari 2020, algorithm 9 (reward); Auer et al. 2002 (weight).
 
     Parameters
     ----------

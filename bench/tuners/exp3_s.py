@@ -16,8 +16,8 @@ class EXP3S(Tuner):
     """EXP3 in which every candidate gets a share of all weight each round, to follow a change.
 
     p_i = (1 - gamma) w_i / sum w + gamma / K; after the reward X of the candidate A, w_A *= exp(gamma X / (K p_A)), and
-    e alpha / K times the sum of all weights before that is added to each. Weights are kept with the sum 1. Source:
-    Auer, Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
+    e alpha / K times the sum of all weights before that is added to each. Weights are kept with the sum 1.
+    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
 
     Parameters
     ----------

@@ -19,8 +19,9 @@ class EXP4Agreement(Tuner):
     arm pulled, the sum of the chances of those that agree, the estimated reward is 1 - (1 - reward) / q for these and 1
     for the others. In round t weights are exponentials of eta_t times summed estimates, eta_t = sqrt(ln N / (1 + sum of
     1/q so far)): 1/q is, in expectation, the number of different arms that are advised. A task that cannot tell who
-    agrees leaves EXP3, in which no two candidates agree. Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section
-    7; Lattimore and Szepesvari 2020, algorithm 11. Learning rate: their theorem 18.1 with a running number of arms.
+    agrees leaves EXP3, in which no two candidates agree.
+    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and Szepesvari 2020, algorithm 11.
+    Learning rate: their theorem 18.1 with a running number of arms.
     """
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:

@@ -22,8 +22,8 @@ class GaussianProcess:
     ``parameters`` are the logarithms of signal variance, of the dim lengths and of the noise variance, for standardised
     values. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky decomposition of the values' covariance and K
     the covariance between the values and all points. As the values belong to some of the points, the new row of L is a
-    column of that matrix, so a value costs O(n_values n_points), without solving a system. Source: Rasmussen and
-    Williams 2006, algorithm 2.1 and equations 4.9, 4.17, 5.8 and 5.9.
+    column of that matrix, so a value costs O(n_values n_points), without solving a system.
+    Source: Rasmussen and Williams 2006, algorithm 2.1 and equations 4.9, 4.17, 5.8 and 5.9.
     """
 
     def __init__(self, points: np.ndarray, covariance: CovarianceName) -> None:

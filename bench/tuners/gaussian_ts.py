@@ -20,8 +20,8 @@ class GaussianTS(Tuner):
 
     The prior density is proportional to sigma^(-1 - 2 prior) for mean and variance. After n rewards with mean m and sum
     of squared deviations S, the mean is m + sqrt(S / (n f)) t with t Student's of f = n + 2 prior - 1 degrees of
-    freedom. Each candidate is first played max(2, 3 - floor(2 prior)) times. Source: Honda and Takemura 2014
-    (Optimality of Thompson sampling for Gaussian bandits depends on priors).
+    freedom. Each candidate is first played max(2, 3 - floor(2 prior)) times.
+    Source: Honda and Takemura 2014 (Optimality of Thompson sampling for Gaussian bandits depends on priors).
 
     Parameters
     ----------

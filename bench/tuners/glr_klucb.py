@@ -18,10 +18,10 @@ class GLRklUCB(Tuner):
     With t' rounds since the last restart, every floor(K / alpha) rounds each candidate is played once; else the one
     with the largest q such that N kl(mean, q) <= ln t'. Of the n rewards of the candidate just played, a change is
     noticed where for some s: s kl(m_1, m) + (n - s) kl(m_2, m) > ln(n sqrt(n) / delta), m_1 and m_2 being the means of
-    the first s and of the others, m that of all. Rewards are clipped to [0, 1]. Source: Besson, Kaufmann, Maillard and
-    Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and ``alpha``. The threshold of the theory has
-    further terms; this one, and tests of every tenth reward and s only, are those of the authors' experiments
-    (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7), which also halve alpha.
+    the first s and of the others, m that of all. Rewards are clipped to [0, 1].
+    Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and ``alpha``.
+    The threshold of the theory has further terms; this one, and tests of every tenth reward and s only, are those of
+    the authors' experiments (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7), which also halve alpha.
 
     Parameters
     ----------

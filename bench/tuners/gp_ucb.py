@@ -22,10 +22,10 @@ class GPUCB(TrainThenBest):
     Halton sequence with a random shift. The first point is drawn from them. The parameters of the covariance function
     are fitted by maximum marginal likelihood after 10, 20, 40, 80, ... rewards. beta_t = ``beta_scale`` 2 ln(D t^2 pi^2
     / (6 delta)), D points. The time of training is quadratic, that of the fits cubic in the number of rounds, and
-    memory rounds times ``n_points``: for a few thousand rounds. Raises ConfigError if a hyper-parameter has no
-    interval. Source: Srinivas et al. 2010, algorithm 1 and theorem 1, with D, delta and the factor 1/5 of its section
-    6; online_hpo, section 7.1.3 (two covariance functions, upper confidence bounds, first T/10 rounds; all else
-    assumed).
+    memory is rounds times ``n_points``: it is meant for a few thousand rounds. Raises ConfigError if a hyper-parameter
+    has no interval.
+    Source: Srinivas et al. 2010, algorithm 1 and theorem 1, with D, delta and the factor 1/5 of its section 6;
+    online_hpo, section 7.1.3 (two covariance functions, upper confidence bounds, first T/10 rounds; all else assumed).
 
     Parameters
     ----------

@@ -19,7 +19,8 @@ class GridThenBest(RoundRobin):
     logarithmic interval is evenly spaced in the logarithm, whole numbers appear once. Several hyper-parameters make a
     product grid, the last varying fastest; if ``n_points`` per axis give more points than there are asks of training,
     all axes get as many as fit. A hyper-parameter without an interval contributes its candidates. Raises ConfigError if
-    candidates alone give more points than there are asks of training. Source: online_hpo, section 7.1.3.
+    candidates alone give more points than there are asks of training.
+    Source: online_hpo, section 7.1.3.
 
     Parameters
     ----------

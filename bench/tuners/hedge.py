@@ -25,7 +25,7 @@ class Hedge(CandidateTuner):
     ----------
     eta
         Learning rate; None: sqrt(ln K / (t K)) in round t, as in the paper. Decreasing rates weight early rounds more:
-        regret can be linear; with a constant one it is at most ln K / eta + eta T / 8.
+        regret can be linear; with a constant rate it is at most ln K / eta + eta T / 8.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("full_information",)

@@ -40,9 +40,9 @@ class Hyperband(TrainThenBest):
     phase ends, possibly within a rung. r is rounded to an integer.
 
     The best is the highest mean among the configurations with most pulls, which is ``max_resource`` once one bracket is
-    complete (Li et al.: the best loss seen; with noisy rewards that could be a single lucky pull). Source: Li et al.
-    2017, algorithm 1; online_hpo, section 7.1.3 (first phase T/2, R = T / (2 (ln T + 1)^2); its "proportion of
-    configurations discarded 1/3" is literally eta = 1.5).
+    complete (Li et al.: the best loss seen; with noisy rewards that could be a single lucky pull).
+    Source: Li et al. 2017, algorithm 1; online_hpo, section 7.1.3 (first phase T/2, R = T / (2 (ln T + 1)^2); its
+    "proportion of configurations discarded 1/3" is literally eta = 1.5).
 
     Parameters
     ----------

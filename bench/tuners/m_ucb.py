@@ -18,9 +18,9 @@ class MUCB(Tuner):
 
     With t' rounds since the last restart, candidate t' mod floor(K / gamma) is played where that is one of the K, else
     the one with the largest mean + sqrt(2 ln t' / N). Once a candidate has w rewards, the sums of the two halves of its
-    last w are compared; if they differ by more than b, everything is forgotten. Source: Cao, Wen, Kveton and Xie 2019,
-    algorithms 1 and 2. Assumed: w = 800; the paper derives it from the least change that matters; Besson et al. 2022
-    take 200 and 800.
+    last w are compared; if they differ by more than b, everything is forgotten.
+    Source: Cao, Wen, Kveton and Xie 2019, algorithms 1 and 2. Assumed: w = 800; the paper derives it from the least
+    change that matters; Besson et al. 2022 take 200 and 800.
 
     Parameters
     ----------

@@ -12,8 +12,9 @@ from bench.tuners.candidate_tuner import CandidateTuner
 class OP(CandidateTuner):
     """Beta-Bernoulli Thompson sampling over the candidates of one hyper-parameter, with Beta(1, 1) priors.
 
-    A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure. Source:
-    Bouneffouf and Claeys 2020 (OPLINUCB), as modified in syndicated, section 6; the clipping is from the authors' code.
+    A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure.
+    Source: Bouneffouf and Claeys 2020 (OPLINUCB), as modified in syndicated, section 6; the clipping is from the
+    authors' code.
 
     Parameters
     ----------

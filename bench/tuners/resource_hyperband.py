@@ -24,7 +24,8 @@ class ResourceHyperband(Tuner):
     the share 1/eta with the highest rewards (on a tie, the earlier drawn) is tried again with eta times as much, and so
     on up to the largest value. After the last bracket the loop restarts with new configurations. For a task whose
     rewards are the same each time, as the first reward at a rung counts. Raises ConfigError if there is none of that
-    name, a value is not above 0, or the largest exceeds 1e15 times the smallest. Source: Li et al. 2017, algorithm 1.
+    name, a value is not above 0, or the largest exceeds 1e15 times the smallest.
+    Source: Li et al. 2017, algorithm 1.
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ class SD2ME(DynamicMeanTuner):
     """Static discretisation with dynamic mean estimator: argmax of mean + sqrt(ln W / n) over the arms rho, 2 rho, ...
 
     First pulls are in random order; the paper does not specify one. In very short runs, where rho would exceed 1, the
-    only arm is the end of the interval (assumed: the formula gives none). Source: online_hpo, algorithm 1 and theorem
-    4.1.
+    only arm is the end of the interval (assumed: the formula gives none).
+    Source: online_hpo, algorithm 1 and theorem 4.1.
     """
 
     def _memory(self, rounds: int) -> float:

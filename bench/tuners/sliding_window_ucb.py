@@ -14,8 +14,8 @@ from bench.tuners.sliding_window import SlidingWindow
 class SlidingWindowUCB(Tuner):
     """Play the candidate with the largest mean + B sqrt(xi ln(min(t, tau)) / N) over the last tau rounds.
 
-    A candidate that was not played in the window comes first; of equal upper bounds the first counts. Source: Garivier
-    and Moulines 2011, section 4 (SW-UCB); the default window is that of their remarks on theorem 2.
+    A candidate that was not played in the window comes first; of equal upper bounds the first counts.
+    Source: Garivier and Moulines 2011, section 4 (SW-UCB); the default window is that of their remarks on theorem 2.
 
     Parameters
     ----------

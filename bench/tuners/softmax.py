@@ -11,7 +11,8 @@ class Softmax:
 
     The user of the class sets ``scores``; ``drawn_from`` has the probabilities of the latest draw; both of shape (n,).
     Only differences of scores matter. A candidate whose exponential would underflow (below exp(-700) of the largest)
-    has the probability at that limit, about 1e-304. So none is zero, and draws, by multiples of 2^-53, are unaffected.
+    has the probability at that limit, about 1e-304. So no probability is zero, and draws, by multiples of 2^-53, are
+    unaffected.
     """
 
     def __init__(self, n: int, rng: np.random.Generator) -> None:

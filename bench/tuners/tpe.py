@@ -10,8 +10,8 @@ from bench.tuners.optuna_tuner import OptunaTuner
 class TPE(OptunaTuner):
     """Tree-structured Parzen estimator, by Optuna: prefers values likely among good trials, unlikely among others.
 
-    Arguments of Optuna's ``TPESampler`` whose defaults differ between its versions 4 and 5 are set explicitly. Source:
-    Bergstra et al. 2011, as in Optuna's ``TPESampler``; opl_hpo, section 2.
+    Arguments of Optuna's ``TPESampler`` whose defaults differ between its versions 4 and 5 are set explicitly.
+    Source: Bergstra et al. 2011, as in Optuna's ``TPESampler``; opl_hpo, section 2.
 
     Parameters
     ----------

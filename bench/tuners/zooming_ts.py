@@ -10,8 +10,8 @@ class ZoomingTS(ThompsonZooming):
     """Thompson sampling on a continuum that is refined where rewards are high, restarted every ``epoch_length`` rounds.
 
     With tau0 the sub-Gaussian constant and n the pulls of a point: confidence radius sqrt(13 tau0^2 ln T / (2 n)),
-    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed). Source: cdt,
-    algorithm 1 and theorem 4.1; the ``code`` constants are those of the authors' simulations.
+    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed).
+    Source: cdt, algorithm 1 and theorem 4.1; the ``code`` constants are those of the authors' simulations.
 
     Parameters
     ----------
