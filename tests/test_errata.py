@@ -370,6 +370,15 @@ def test_hoeffding_does_not_hold_for_a_random_count() -> None:
     assert as_printed(exceeded * 1e6, "2.0")
 
 
+def test_neighbours_do_not_tell_whether_all_is_covered() -> None:
+    arms = [(0.1, 0.41), (0.45, 0.01), (0.5, 0.01), (0.55, 0.01), (0.9, 0.41)]  # position and width
+    grid = np.linspace(0, 1, 10_001)
+    assert np.any([abs(grid - arm) <= width for arm, width in arms], axis=0).all()
+    (left, a), (middle, b), (right, c) = arms[1:4]
+    assert middle - b > left + a
+    assert middle + b < right - c
+
+
 def test_sd2me_has_three_arms() -> None:
     discount = 1 - 6**-0.25 * (10 / 10_000) ** 0.75
     spacing = (6 * (1 - discount)) ** (1 / 3)
