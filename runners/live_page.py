@@ -1,134 +1,157 @@
-"""The page of what is running: how far it is, and the figures as they stand."""
+"""Ordinary pages of figures that are running, and of single runs, made of the repetitions there are."""
 
 import json
-import time
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.errors import BenchError
+from bench.errors import BenchError, one_line
 from bench.report.figure import Figure, read_figure
-from bench.report.gallery.live import Sketch, page, sketches
+from bench.report.gallery.build import figure_page, render
+from bench.report.gallery.papers import COMPARE, PaperPage, read_one
+from bench.report.gallery.papers import Figure as FigurePage
+from bench.report.gallery.result import Result
 from bench.report.provenance import Provenance
 from bench.report.results import Results
-from runners.config.figures import unfold
-from runners.execute.live import Group, LiveRun, Status
-from runners.results.aggregate import Kept, curve_table, final_table, thin
-from runners.results.store import Store
+from bench.report.tables import to_csv
+from runners.execute.live import LiveRun, running
+from runners.results.aggregate import Kept, thin
+from runners.results.derive import LabelledKept, committed_long_tables, evidence
+from runners.results.store import Store, write_text
 
-SECONDS = 4.0
-"""How long a figure's sketch is shown before it is drawn anew."""
-MOST_GROUPS = 4
-"""Of the figures in progress, how many are drawn."""
-
-
-class _Labelled(NamedTuple):
-    """What the tables need to know of an experiment."""
-
-    labels: dict[str, str]
+OVERVIEW, RUN = "live.html", "run"
+"""The page of all that is running, and the folder of pages of single runs, among those of papers."""
+_SCALE = "running"
 
 
-class Drawings:
-    """Figures drawn of the repetitions there are, each repetition read once.
+class LivePages:
+    """Pages made anew whenever they are asked for; each repetition is read once.
 
     Parameters
     ----------
     results
         The folder of results; nothing is changed in it.
+    scratch
+        A folder for the tables that pages are made of.
     """
 
-    def __init__(self, results: Path) -> None:
+    def __init__(self, results: Path, scratch: Path) -> None:
         self.store = Store(results)
+        self._scratch = scratch
         self._kept: dict[tuple[str, str, int], Kept] = {}
-        self._drawn: dict[str, tuple[float, list[Sketch]]] = {}
+        self.drawing = threading.Lock()
+        """Held while pages are made: matplotlib's settings are those of the whole process."""
 
-    def of(self, group: Group) -> list[Sketch]:
-        """Return a group's panels as they stand; those of a moment ago if there are any."""
-        name = json.dumps([group.name, [run.run_id for run in group.runs]])
-        when, known = self._drawn.get(name, (0.0, []))
-        if time.monotonic() - when > SECONDS or not when:
-            known = self._draw(group)
-            self._drawn[name] = (time.monotonic(), known)
-        return known
-
-    def settings(self, run_id: str) -> dict[str, Any] | None:
-        """Return what a run's name is the hash of; None if there is no such run."""
-        try:
-            found: dict[str, Any] = json.loads((self.store.folder(run_id) / "settings.json").read_bytes())
-        except (BenchError, OSError, ValueError):
-            return None
-        return found
-
-    def _draw(self, group: Group) -> list[Sketch]:
-        figure = read_figure(group.figure) if group.figure else self._of_runs(group.runs)
-        own, done = [], []
-        for run in group.runs:
-            numbers = sorted(number for number in self.store.done(run.run_id) if number < run.repetitions)
-            there = [self._read(figure, run.run_id, number) for number in numbers]
-            own.append([one for one in there if one is not None])
-            done.append([number for number, one in zip(numbers, there, strict=True) if one is not None])
-        if not any(done):
-            return []
-        drawn: Any = [_Labelled(run.labels) for run in group.runs]
-        curves, finals = unfold(figure, curve_table(drawn, own)), unfold(figure, final_table(drawn, done, own))
-        results = Results(figure, curves, finals, Provenance())
-        return sketches(figure.plot(results, figure.tables(results)))
-
-    def _of_runs(self, runs: Sequence[LiveRun]) -> Figure:
-        """Return a figure for runs that are of none: their regret, or what they have instead."""
-        names: list[str] = []
-        for run in runs:
-            for number in sorted(self.store.done(run.run_id))[:1]:
-                names = [name for name in self._table(run.run_id, number).column_names if name != "round"]
-        column = next((name for name in ("regret", "reward") if name in names), (names or ["regret"])[0])
-        return read_figure({"name": "run", "kind": "curves", "column": column, "x_label": "round", "runs": [{}]})
-
-    def _read(self, figure: Mapping[str, Any], run_id: str, number: int) -> Kept | None:
-        key = figure["name"], run_id, number
-        if key not in self._kept:
-            known = read_figure(figure)
-            try:
-                trace = self._table(run_id, number).to_pandas()
-            except (OSError, pa.ArrowException):  # it is gone, or not whole
-                return None
-            side = self.store.read_side(run_id, number)
-            self._kept[key] = thin(trace, side, known.curve_columns(), known.kept_rounds, None)
-        return self._kept[key]
-
-    def _table(self, run_id: str, number: int) -> pa.Table:
-        return pq.ParquetFile(self.store.path(run_id, number)).read()
-
-
-def live_page(drawings: Drawings, known: Sequence[Status]) -> str:
-    """Return the page of all processes that run repetitions."""
-    shown = []
-    for status in known:
-        groups = sorted(status.groups, key=lambda group: not 0 < group.finished < group.total)
-        parts: list[tuple[Group, list[Sketch] | str]] = []
-        for group in groups:
-            parts.append((group, _try(drawings, group) if len(parts) < MOST_GROUPS and group.finished else []))
-        shown.append((status, parts))
-    return page(shown)
-
-
-def run_page(drawings: Drawings, run_id: str) -> str | None:
-    """Return the page of a single run; None if there is no such run."""
-    settings = drawings.settings(run_id)
-    if settings is None:
+    def page(self, name: str) -> str | None:
+        """Return `OVERVIEW`, the page of a figure while it runs, or of a run (``run/<run_id>``); None of all else."""
+        paper, _, own_name = name.partition("/")
+        if name in (OVERVIEW, RUN):
+            return render("live", processes=running(self.store.root))
+        if paper == RUN:
+            return self._run(own_name)
+        for status in running(self.store.root):
+            for group in status.groups:
+                if group.name == name and group.figure is not None and group.finished:
+                    others = [] if paper == COMPARE else self._others(name, group.figure)
+                    words = f"running: {group.finished:,} of {group.total:,} repetitions"
+                    return self._page(name, group.figure, group.runs, {"command": status.command}, words, others)
         return None
-    done = drawings.store.done(run_id)
-    run = LiveRun(run_id=run_id, labels={}, repetitions=max(done, default=-1) + 1)
-    group = Group(name=run_id, runs=[run], finished=len(done), total=len(done))
-    return page([], run=(group, _try(drawings, group), json.dumps(settings, indent=1)))
 
+    def _run(self, run_id: str) -> str | None:
+        identity = self._identity(run_id)
+        if not identity:
+            return None
+        done = sorted(self.store.done(run_id))
+        columns = self._read(run_id, done[0]) if done else None
+        names = [] if columns is None else [str(name) for name in columns if name != "round"]
+        column = next((name for name in ("regret", "reward") if name in names), (names or ["regret"])[0])
+        config = {
+            "name": "run",
+            "title": "a single run",
+            "kind": "curves",
+            "column": column,
+            "x_label": "round",
+            "runs": [{}],
+        }
+        runs = [LiveRun(run_id=run_id, labels={}, repetitions=max(done, default=-1) + 1)]
+        settings = [{"key": key, "values": [value], "source": ""} for key, value in identity["settings"].items()]
+        return self._page(f"{RUN}/{run_id}", config, runs, {"settings": settings}, "", [])
 
-def _try(drawings: Drawings, group: Group) -> list[Sketch] | str:
-    """Return a group's panels, or why it cannot be drawn."""
-    try:
-        return drawings.of(group)
-    except (BenchError, KeyError, TypeError, ValueError, pd.errors.DataError) as error:
-        return f"cannot be drawn yet: {error}"
+    def _others(self, name: str, config: Mapping[str, Any]) -> list[Result]:
+        try:
+            return read_one(self.store.root, name, config, committed_long_tables).results
+        except BenchError:
+            return []
+
+    def _page(
+        self,
+        name: str,
+        config: Mapping[str, Any],
+        runs: Sequence[LiveRun],
+        manifest: Mapping[str, Any],
+        words: str,
+        others: Sequence[Result],
+    ) -> str:
+        """Write the tables of the repetitions there are, and return the ordinary page of them."""
+        folder = self._scratch / name / _SCALE
+        problems = [words] if words else []
+        figure, tables, done = None, dict[str, pd.DataFrame](), list[int]()
+        try:
+            figure = read_figure(config)
+            labelled = [self._labelled(figure, run) for run in runs]
+            done = [len(run.done) for run in labelled]
+            curves, finals, _ = evidence(figure, labelled, Provenance())
+            tables = figure.tables(Results(figure, curves, finals, Provenance()))
+            tables |= {table: rows for table, rows in (("curves", curves), ("finals", finals)) if len(rows)}
+        except (BenchError, KeyError, TypeError, ValueError) as error:
+            problems.append(f"cannot be drawn yet: {one_line(error)}")
+        entries = [self._entry(run, number) for run, number in zip(runs, done or [0] * len(runs), strict=True)]
+        write_text(folder / "manifest.json", json.dumps({**manifest, "scale": _SCALE, "runs": entries}))
+        for table_name, table in tables.items():
+            write_text(folder / f"{table_name}.csv", to_csv(table))
+        result = Result(folder, figure)
+        result.problems[:] = problems  # that claims and environment are missing goes without saying
+        paper, _, own_name = name.partition("/")
+        page = FigurePage(paper, own_name, figure or {}, [result, *others])
+        with self.drawing:
+            return figure_page(PaperPage(paper, paper, figures=[page]), page)[1]
+
+    def _labelled(self, figure: Figure, run: LiveRun) -> LabelledKept:
+        kept: dict[int, Kept] = {}
+        for number in sorted(number for number in self.store.done(run.run_id) if number < run.repetitions):
+            key = f"{figure.name} {figure.curve_columns()}", run.run_id, number
+            if key not in self._kept:
+                trace = self._read(run.run_id, number)
+                if trace is None:
+                    continue
+                side = self.store.read_side(run.run_id, number)
+                self._kept[key] = thin(trace, side, figure.curve_columns(), figure.kept_rounds, None)
+            kept[number] = self._kept[key]
+        return LabelledKept(run.labels, list(kept), list(kept.values()))
+
+    def _read(self, run_id: str, number: int) -> pd.DataFrame | None:
+        """Return a repetition; None if it is gone, or not whole, which is another command's business."""
+        try:
+            return pq.ParquetFile(self.store.path(run_id, number)).read().to_pandas()
+        except (OSError, pa.ArrowException):
+            return None
+
+    def _identity(self, run_id: str) -> dict[str, Any]:
+        """Return what a run's name is the hash of; empty if there is no such run."""
+        try:
+            identity: dict[str, Any] = json.loads((self.store.folder(run_id) / "settings.json").read_bytes())
+        except (BenchError, OSError, ValueError):
+            return {}
+        return identity
+
+    def _entry(self, run: LiveRun, repetitions: int) -> dict[str, Any]:
+        """Return what a manifest says of a run."""
+        identity = self._identity(run.run_id)
+        entry = {"run_id": run.run_id, "labels": run.labels, "repetitions": repetitions}
+        horizon = identity.get("settings", {}).get("horizon")
+        return {**entry, "horizon": horizon, "data": identity.get("fingerprint")}

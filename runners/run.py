@@ -99,7 +99,7 @@ def _text(report: dict[str, Any]) -> str:
         low, high = values["ci_low"], values["ci_high"]
         interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
-    lines.append(f"page: http://127.0.0.1:8765/run/{report['run_id']}.html while `make gallery SERVE=1` runs")
+    lines.append(f"page: http://127.0.0.1:8765/run/{report['run_id']}/ while `make gallery SERVE=1` runs")
     return "\n".join(lines)
 
 

@@ -2,8 +2,8 @@
 
 import json
 import mimetypes
-import re
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import bench.report.gallery
 from bench.errors import BenchError, one_line
-from bench.report.gallery.live import script
 from runners.execute.live import running
-from runners.live_page import Drawings, live_page, run_page
+from runners.live_page import OVERVIEW, RUN, LivePages
 
 HOST = "127.0.0.1"
 REFRESH_SECONDS = 5.0
 """How often to look whether a figure has been written."""
 
 _SCRIPT = b'<script src="/live.js"></script></body>'
+_SCRIPT_FILE = Path(bench.report.gallery.__file__).parent / "templates" / "live.js"
 _POLICY = "default-src 'self' 'unsafe-inline' data:"
 
 
@@ -43,8 +44,15 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, results: Path, port: int) -> None:
         self.results = results.resolve()
-        self.drawings = Drawings(self.results)
         super().__init__((HOST, port), _Handler)
+        self._temporary = tempfile.TemporaryDirectory(prefix="bandit-bench-")
+        self._scratch = Path(self._temporary.name).resolve()
+        self.live = LivePages(self.results, self._scratch)
+
+    def server_close(self) -> None:
+        """Stop listening, and delete what pages of running figures were made of."""
+        super().server_close()
+        self._temporary.cleanup()
 
     @property
     def address(self) -> str:
@@ -58,15 +66,35 @@ class Server(ThreadingHTTPServer):
 
     def file(self, path: str) -> Path | None:
         """Return the file that a path means; None if there is none, if it is hidden or outside the folder."""
-        parts = [part for part in unquote(path).split("/") if part]
+        parts = [part for part in path.split("/") if part]
         if any(part.startswith(".") or "\0" in part or "\\" in part for part in parts):
             return None
-        try:
-            found = self.results.joinpath(*parts).resolve()
-            found = found / "index.html" if found.is_dir() else found
-            return found if found.is_relative_to(self.results) and found.is_file() else None
-        except (OSError, ValueError):
-            return None
+        for folder in (self.results, self._scratch):
+            try:
+                file = folder.joinpath(*parts).resolve()
+                file = file / "index.html" if file.is_dir() else file
+                if file.is_relative_to(folder) and file.is_file():
+                    return file
+            except (OSError, ValueError):
+                return None
+        return None
+
+    def state(self, path: str) -> dict[str, Any]:
+        """Return how far all is, and what changes whenever the page of a path would say something else."""
+        processes = running(self.results)
+        groups = [group for process in processes for group in process.groups]
+        shown = [
+            group.finished
+            for group in groups
+            if path in (OVERVIEW, group.name, *(f"{RUN}/{run.run_id}" for run in group.runs))
+        ]
+        file = self.file(path)
+        return {
+            "version": f"{shown} {file.stat().st_mtime if file else ''}",
+            "finished": sum(process.finished for process in processes),
+            "total": sum(process.total for process in processes),
+            "running": len(processes),
+        }
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -78,48 +106,26 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send a page or a file."""
-        path = urlsplit(self.path).path
-        made = {"/live.html": self._live, "/live.js": self._script, "/live.json": self._state}
-        file = self.server.file(path)
+        address = urlsplit(self.path)
+        path = unquote(address.path)
         if self.headers.get("Host", "") not in self.server.names:
             self.send_error(421)
-        elif path in made:
-            self._send(*made[path]())
-        elif page := self._run(path):
+        elif path == "/live.js":
+            self._send("text/javascript", _SCRIPT_FILE.read_bytes())
+        elif path == "/live.json":
+            state = self.server.state(_page_name(unquote(address.query).removeprefix("page=")))
+            self._send("application/json", json.dumps(state).encode())
+        elif page := self.server.live.page(_page_name(path)):
             self._send("text/html", page.encode())
-        elif file is None:
-            self.send_error(404)
+        elif file := self.server.file(path):
+            self._send(mimetypes.guess_type(file.name)[0] or "application/octet-stream", file.read_bytes())
         else:
-            kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-            content = file.read_bytes()
-            self._send(kind, content.replace(b"</body>", _SCRIPT) if kind == "text/html" else content)
+            self.send_error(404)
 
     do_HEAD = do_GET
 
-    def _run(self, path: str) -> str | None:
-        match = re.fullmatch(r"/run/([0-9a-f]{8,64})\.html", path)
-        return run_page(self.server.drawings, match[1]) if match else None
-
-    def _live(self) -> tuple[str, bytes]:
-        return "text/html", live_page(self.server.drawings, running(self.server.results)).encode()
-
-    def _script(self) -> tuple[str, bytes]:
-        return "text/javascript", script("live.js").encode()
-
-    def _state(self) -> tuple[str, bytes]:
-        """Return what pages ask for again and again: how far all is, and when the page in `?page=` was written."""
-        query = unquote(urlsplit(self.path).query).removeprefix("page=")
-        file = self.server.file(query)
-        known = running(self.server.results)
-        state = {
-            "written": file.stat().st_mtime if file else 0,
-            "finished": sum(one.finished for one in known),
-            "total": sum(one.total for one in known),
-            "running": len(known),
-        }
-        return "application/json", json.dumps(state).encode()
-
     def _send(self, kind: str, content: bytes) -> None:
+        content = content.replace(b"</body>", _SCRIPT) if kind == "text/html" else content
         is_text = kind.startswith("text/") or kind in ("application/json", "image/svg+xml")
         self.send_response(200)
         self.send_header("Content-Type", f"{kind}; charset=utf-8" if is_text else kind)
@@ -153,22 +159,24 @@ def serve(results: Path, port: int, write: Any) -> None:
         When the port is taken.
     """
     with Server(results, port) as server:
-        write()
+        with server.live.drawing:
+            write()
         print(f"gallery: {server.address}, live: {server.address}live.html; Ctrl-C ends it", flush=True)
-        threading.Thread(target=_keep_up, args=(server.results, write), daemon=True).start()
+        threading.Thread(target=_keep_up, args=(server, write), daemon=True).start()
         server.serve_forever()
 
 
-def _keep_up(results: Path, write: Any) -> None:
+def _keep_up(server: Server, write: Any) -> None:
     """Write the pages again whenever the results have changed."""
-    before = set(_written(results))
+    before = set(_written(server.results))
     while True:
         time.sleep(REFRESH_SECONDS)
-        now = set(_written(results))
+        now = set(_written(server.results))
         if now != before:
             before = now
             try:
-                write()
+                with server.live.drawing:
+                    write()
             except (BenchError, OSError) as error:
                 print(f"error: {one_line(error)}", file=sys.stderr)
 
@@ -181,3 +189,8 @@ def _written(results: Path) -> Iterator[tuple[Path, float]]:
                 yield path, path.stat().st_mtime
             except FileNotFoundError:
                 continue
+
+
+def _page_name(path: str) -> str:
+    """Return what a page is called: the folder that it is the index of, or its path."""
+    return path.removesuffix("index.html").strip("/")

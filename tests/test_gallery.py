@@ -31,7 +31,6 @@ from bench.report.gallery.beside import Beside, groups, place
 from bench.report.gallery.finding import finding
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.result import Result
-from bench.report.gallery.small import small
 from bench.report.gallery.text import duration, number, readable
 from bench.report.parts import part_id, read_part_id
 from bench.report.render import render
@@ -280,11 +279,12 @@ def test_the_words_of_a_picture_are_words_of_the_page() -> None:
 
 @pytest.mark.parametrize("name", [name for name in FIGURES_MADE if name not in ("syndicated/unmade", "habo/examples")])
 def test_points_lie_within_their_panel_where_they_are_drawn(name: str) -> None:
-    for view in drawn(name).panels:
+    found = drawn(name)
+    for view in found.panels:
         match = re.search('viewBox="([^"]*)"', view.svg)
         assert match
         left, top, width, height = (float(number) for number in match[1].split())
-        assert width == pytest.approx(view.width, abs=0.1)
+        assert width == pytest.approx(found.width, abs=0.1)
         assert view.marks
         for mark in view.marks:
             for *_, x, y in mark["points"]:
@@ -386,7 +386,7 @@ def test_a_page_is_drawn_anew_when_what_it_shows_changed(tmp_path: Path) -> None
     for name, text in first.items():
         write_text(tmp_path / name, text)
     kept = build(read(tmp_path, FIGURES_MADE))
-    assert first.keys() - kept.keys() == {page, "syndicated/figure2/thumbnail.svg"}
+    assert first.keys() - kept.keys() == {page}
     assert all(first[name] == text for name, text in kept.items())
     assert page in build(read(tmp_path, FIGURES_MADE | {"syndicated/figure2": CURVES | {"title": "x"}}))
     for name in ("claims.csv", "curves.csv", "manifest.json"):
@@ -405,19 +405,6 @@ def test_published_means_are_counted_inside_the_interval() -> None:
     assert (group, [name for name, _ in own]) == ("p", ["a", "b", "c"])
     assert low < 0.9 < 3.1 < high
     assert (place(1.5, 1, 2), place(1, 1, 2)) == ("50.0%", "0.0%")
-
-
-def test_a_small_picture_has_the_lines_of_its_panel() -> None:
-    panel = render(CURVES, *made_up(CURVES)).plot.panels[0]
-    text = small(panel, words=True)
-    lines = [mark for mark in panel.marks if mark.shape == "line" and mark.look.dash != "none"]
-    assert text.count('stroke-width="1.8"') + text.count('stroke-dasharray="4 3"') == len(lines)
-    assert EVIL not in text
-    ends = [float(path.split()[-1]) for path in re.findall(r'<path d="M([^"]*)"[^>]*stroke-width="1.8"', text)]
-    assert all(0 <= end <= 110 for end in ends)
-    ElementTree.fromstring(text)
-    panel.y = replace(panel.y, high=12_340_000.0)  # too long to be written out beside an axis
-    assert ">12M</text>" in small(panel, words=True)
 
 
 def test_bounds_of_a_grid_differ_in_their_dashes() -> None:

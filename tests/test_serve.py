@@ -63,7 +63,7 @@ def test_it_listens_on_the_loopback_interface_alone(server: Server) -> None:
     [
         "/../secret.txt", "/..%2fsecret.txt", "/%2e%2e/secret.txt", "/raw/../../secret.txt",
         "/raw/%2e%2e/%2e%2e/secret.txt", "//etc/passwd", "/etc/passwd", "/..\\secret.txt", "/link.txt",
-        "/folder/secret.txt", "/raw/.live/x.json", "/%00", "/run/../../secret.html", "/run/0123456789abcdef.html",
+        "/folder/secret.txt", "/raw/.live/x.json", "/%00", "/run/../../secret.html", "/run/0123456789abcdef/",
         "/raw", "/nothing.html",
     ],
 )  # fmt: skip
@@ -91,34 +91,44 @@ def test_a_run_in_progress_shows_with_its_curves_so_far(
     report = commands.here(monkeypatch, capsys, "run", *words, "repetitions=3").report
     assert "Nothing is running" in ask(server, "/live.html")[1]
     run_id = report["run_id"]
+    mean = f'<td class="number">{report["metrics"]["final_regret"]["mean"]:.4g}'
     figure = {**CURVES, "name": "figure9", "title": "A figure", "claims": [], "published": [], "bounds": []}
+    page = "/cdt/figure9/index.html"
+    assert ask(server, page)[0] == 404
+    monkeypatch.setattr("runners.execute.live.SECONDS", 0.0)
     with progress_bar(False, results=server.results) as progress:
         progress.words = "cdt/figure9, 3 of 51 figures"
         runs = [LiveRun(run_id=run_id, labels={"panel": "LinUCB, simulation", "method": "TL"}, repetitions=8)]
         progress.announce("cdt/figure9", figure, runs)
         progress.expect("cdt/figure9", 30, 8)
-        assert progress.live
+        versions = []
         for _ in range(3):
-            progress.live._written = 0
             progress.advance("cdt/figure9", 30, 2.0)
-        status, text = ask(server, "/live.html")
-        assert status == 200
-        assert "3 of 8 repetitions" in text
+            versions.append(json.loads(ask(server, f"/live.json?page={page}")[1]).pop("version"))
+        assert len(set(versions)) == 3
+        text = ask(server, "/live.html")[1]
+        assert f'<a href="{page}">cdt/figure9</a>: 3 of 8 repetitions' in text
         assert "cdt/figure9, 3 of 51 figures" in text
-        assert "<h2>cdt/figure9: 3 of 8 repetitions</h2>" in text
-        mean = report["metrics"]["final_regret"]["mean"]
-        assert f'<td class="words">TL</td><td class="number">{mean:.4g}'[:60] in text
-        assert '<td class="number">3</td></tr>' in text
+        status, text = ask(server, page)
+        assert status == 200
+        assert "running: 3 of 8 repetitions" in text
+        assert "3 repetitions of 30 rounds" in text
+        assert 'data-part="line" data-name="TL"' in text
+        assert mean in text
+        assert text.endswith('<script src="/live.js"></script></body>\n</html>')
+        assert "regret" in ask(server, "/cdt/figure9/running/finals.csv")[1]
         state = json.loads(ask(server, "/live.json?page=%2Findex.html")[1])
-        assert state == {"written": state["written"], "finished": 3, "total": 8, "running": 1}
-        assert state["written"] > 0
+        assert state == {"version": state["version"], "finished": 3, "total": 8, "running": 1}
     assert "Nothing is running" in ask(server, "/live.html")[1]
-    status, text = ask(server, f"/run/{run_id}.html")
-    assert status == 200
-    assert "3 repetitions." in text
-    assert "GaussianArms" in text
+    assert ask(server, page)[0] == 404
+    for address in (f"/run/{run_id}/", f"/run/{run_id}/index.html"):
+        status, text = ask(server, address)
+        assert status == 200
+        assert "3 repetitions of 30 rounds" in text
+        assert "GaussianArms" in text
+        assert mean in text
     printed = commands.here(monkeypatch, capsys, "run", *words[:-1], "repetitions=3").out
-    assert f"/run/{run_id}.html" in printed.splitlines()[-1]
+    assert f"/run/{run_id}/ " in printed.splitlines()[-1]
 
 
 def test_what_cannot_be_drawn_yet_is_said(server: Server) -> None:
@@ -126,7 +136,7 @@ def test_what_cannot_be_drawn_yet_is_said(server: Server) -> None:
     live.announce("a/b", {"kind": "curves", "column": "regret", "foo": 1}, [])
     live.groups["a/b"].finished, live.groups["a/b"].total = 1, 2
     live.write("", 1, 2, None)
-    assert "cannot be drawn yet" in ask(server, "/live.html")[1]
+    assert "cannot be drawn yet: figure" in ask(server, "/a/b/index.html")[1]
 
 
 def test_the_dead_are_not_running(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import matplotlib as mpl
 
 import bench.report
 
-PAGES = ("index.html", "thumbnail.svg")
+PAGE = "index.html"
 """What is made for a figure beside its results."""
 
 
@@ -27,23 +27,31 @@ def inputs_of(folders: list[Path], config: Mapping[str, Any], around: Any) -> st
     around
         What else the page says, as for JSON.
     """
-    found = hashlib.sha256(_code().encode())
-    found.update(json.dumps([dict(config), around], sort_keys=True, default=str).encode())
+    digest = hashlib.sha256(_code().encode())
+    digest.update(json.dumps([dict(config), around], sort_keys=True, default=str).encode())
     for folder in folders:
         for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != "."):
-            if path.name in PAGES:
+            if path.name == PAGE:
                 continue
-            shown = path.suffix in (".csv", ".json", ".parquet")
-            found.update(f"\n{folder.name}/{path.name}\n".encode())
-            found.update(path.read_bytes() if shown else b"")
-    return found.hexdigest()[:20]
+            digest.update(f"\n{folder.name}/{path.name}\n".encode())
+            digest.update(path.read_bytes() if path.suffix in (".csv", ".json", ".parquet") else b"")
+    return digest.hexdigest()[:20]
+
+
+def is_fresh(folder: Path, inputs: str) -> bool:
+    """Return whether the page in a folder was made of what there is now."""
+    try:
+        with (folder / PAGE).open(encoding="utf-8") as file:
+            return f"<!-- {inputs} -->" in file.read(200)
+    except (OSError, ValueError):
+        return False
 
 
 @cache
 def _code() -> str:
     """Return the checksum of all that makes pages: the package of reports with its templates, and matplotlib."""
-    found = hashlib.sha256(mpl.__version__.encode())
+    digest = hashlib.sha256(mpl.__version__.encode())
     root = Path(bench.report.__file__).parent
     for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")):
-        found.update(f"\n{path.relative_to(root)}\n".encode() + path.read_bytes())
-    return found.hexdigest()
+        digest.update(f"\n{path.relative_to(root)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from bench.report.claims import VERDICTS, after_holm
-from bench.report.gallery.build import PaperPage
+from bench.report.gallery.papers import PaperPage
 from bench.report.tables import to_markdown
 
 _HOLM = ("decided", "holm")

@@ -15,7 +15,7 @@ from bench.report.claims import VERDICTS, after_holm
 from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
 from bench.report.gallery.finding import finding
-from bench.report.gallery.inputs import PAGES
+from bench.report.gallery.inputs import PAGE
 from bench.report.gallery.manifest import Made, Manifest
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.text import duration, interval, number, readable
@@ -86,7 +86,7 @@ class Result:
         self._figure = figure
         self._derive = derive
         found = (path.name for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
-        self.files = sorted(name for name in found if name not in PAGES)
+        self.files = sorted(name for name in found if name != PAGE)
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
         self._provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
         self.made = self._read("environment.json", Made.model_validate_json) or Made()

@@ -1,29 +1,22 @@
 "use strict";
-// For pages that are served: says that something is running, and keeps what is shown up to date.
+// For pages that are served: says that something is running, and loads a page again when it has changed.
 (() => {
-  const part = document.getElementById("live");
-  const page = decodeURIComponent(location.pathname);
   const link = document.createElement("a");
   link.href = "/live.html";
   link.id = "running";
   link.hidden = true;
-  if (!part) document.querySelector("main").prepend(link);
-  let written;
+  if (location.pathname !== link.pathname) document.querySelector("main").prepend(link);
+  let version;
 
   async function look() {
     try {
-      const state = await (await fetch(`/live.json?page=${encodeURIComponent(page)}`)).json();
+      const page = encodeURIComponent(decodeURIComponent(location.pathname));
+      const state = await (await fetch(`/live.json?page=${page}`)).json();
       link.hidden = !state.running;
       link.textContent = `Running now: ${state.finished} of ${state.total} repetitions`;
-      if (part) {
-        const text = await (await fetch(location.pathname)).text();
-        const fresh = new DOMParser().parseFromString(text, "text/html").getElementById("live");
-        const busy = part.contains(document.activeElement) || !getSelection().isCollapsed;
-        if (fresh && !busy && fresh.innerHTML !== part.innerHTML) part.replaceChildren(...fresh.childNodes);
-      } else if (written !== undefined && state.written !== written) {
-        location.reload();
-      }
-      written = state.written;
+      const isBusy = !getSelection().isCollapsed;
+      if (version !== undefined && state.version !== version && !isBusy) location.reload();
+      version ??= state.version;
     } catch { // the server has ended
       link.hidden = true;
     }

@@ -1,0 +1,218 @@
+"""Papers with their figures, and what there is of their results."""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from bench.errors import BenchError, one_line
+from bench.report.claims import VERDICTS
+from bench.report.figure import read_figure
+from bench.report.gallery.inputs import inputs_of, is_fresh
+from bench.report.gallery.result import Derive, Result
+
+COMPARE = "compare"
+"""The folder of a user's own comparisons, among those of papers."""
+
+
+@dataclass
+class Figure:
+    """A figure with its results, the largest scale first.
+
+    Parameters
+    ----------
+    inputs
+        The checksum of what its page is made of.
+    is_fresh
+        Whether its page was made of just that.
+    is_counted
+        Whether it counts in the suite's totals, which a user's own figures do not.
+    """
+
+    paper: str
+    name: str
+    config: Mapping[str, Any]
+    results: list[Result]
+    inputs: str = ""
+    is_fresh: bool = False
+    is_counted: bool = True
+
+    @property
+    def first(self) -> Result | None:
+        """The result that counts on the front page."""
+        return self.results[0] if self.results else None
+
+    @property
+    def title(self) -> str:
+        """The figure's title, or its name."""
+        return str(self.config.get("title", self.name))
+
+    @property
+    def folder(self) -> str:
+        """The path of its page's folder in the folder of results."""
+        return f"{self.paper}/{self.name}"
+
+    @property
+    def address(self) -> str:
+        """The path of its page in the folder of results; without results it is a part of its paper's page."""
+        if self.results:
+            return f"{quote(self.folder)}/index.html"
+        return f"{quote(self.paper)}/index.html#{quote(self.name)}"
+
+    @property
+    def file(self) -> str:
+        """What its picture is called."""
+        return f"{self.config.get('name', self.name)}.svg"
+
+    @property
+    def picture(self) -> str:
+        """The path of its picture in the folder of results, or ""."""
+        if self.first is None or self.file not in self.first.files:
+            return ""
+        return f"{quote(self.folder)}/{self.first.at}{quote(self.file)}"
+
+
+@dataclass
+class PaperPage:
+    """A paper with its figures, and what its configuration says of it."""
+
+    name: str
+    title: str = ""
+    authors: str = ""
+    summary: str = ""
+    finding: str = ""
+    headline: Mapping[str, str] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether these are comparisons of a user's own, not figures of a paper."""
+        return self.name == COMPARE
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is one of the suite's papers."""
+        return any(figure.is_counted for figure in self.figures)
+
+    @property
+    def made(self) -> list[Figure]:
+        """The figures that have results."""
+        return [figure for figure in self.figures if figure.results]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """The number of cases by verdict, of results that allow conclusions."""
+        figures = [figure for figure in self.figures if figure.is_counted == self.is_counted]
+        firsts = [figure.first for figure in figures if figure.first and not figure.first.caveat]
+        return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
+
+    @property
+    def shown(self) -> Figure | None:
+        """The figure that its card shows."""
+        named = (figure for figure in self.made if figure.name == self.headline.get("figure"))
+        return next((figure for figure in named if figure.picture), None)
+
+    @property
+    def agreement(self) -> tuple[int, int]:
+        """How many published means lie inside our interval, and of how many."""
+        pairs = [figure.first.agreement for figure in self.figures if figure.first]
+        return sum(inside for inside, _ in pairs), sum(number for _, number in pairs)
+
+
+def read(
+    results: Path,
+    figures: Mapping[str, Mapping[str, Any]],
+    about: Mapping[str, Mapping[str, Any]] | None = None,
+    counted: Collection[str] | None = None,
+    derive: Derive | None = None,
+) -> list[PaperPage]:
+    """Return all papers with their figures and what there is of their results.
+
+    Parameters
+    ----------
+    results
+        The folder of results; may be unfinished or not there.
+    figures
+        The figures there can be, by ``paper/figure``. Others that have results are shown, too.
+    about
+        By paper: ``title``, ``authors``, ``summary``, ``finding``, a sentence, and ``headline``, the ``figure`` that
+        its card shows. Papers are shown in this order, others after them.
+    counted
+        The names of the figures that count in totals; by default all.
+    derive
+        See `Result`.
+    """
+    about = about or {}
+    names = sorted({*figures, *_with_results(results)}, key=_order)
+    of_names = {name.partition("/")[0] for name in names}
+    papers = {}
+    for paper in [*(name for name in about if name in of_names), *sorted(of_names - set(about))]:
+        given = about.get(paper, {})
+        words = {key: str(given.get(key, "")).strip() for key in ("authors", "summary", "finding")}
+        papers[paper] = PaperPage(paper, given.get("title", paper), **words, headline=given.get("headline", {}))
+    for name in names:
+        figure = read_one(results, name, figures.get(name, {}), derive)
+        figure.is_counted = counted is None or name in counted
+        papers[figure.paper].figures.append(figure)
+    pages = list(papers.values())
+    if comparisons := _comparisons(results):
+        pages.append(PaperPage(COMPARE, "Your comparisons", figures=comparisons))
+    for page in pages:
+        around = [page.name, page.title, [figure.name for figure in page.made]]
+        for figure in page.made:
+            figure.inputs = inputs_of([result.folder for result in figure.results], figure.config, around)
+            figure.is_fresh = is_fresh(results / figure.folder, figure.inputs)
+    return pages
+
+
+def read_one(results: Path, name: str, config: Mapping[str, Any], derive: Derive | None = None) -> Figure:
+    """Return a figure, by its name ``paper/figure``, with what there is of its results."""
+    paper, _, own_name = name.partition("/")
+    figure = read_figure(config) if config.get("kind") else None
+    is_link = (results / paper).is_symlink() or (results / name).is_symlink()
+    found = [] if is_link else [Result(folder, figure, derive) for folder in _scales(results / name)]
+    return Figure(paper, own_name, config, sorted(found, key=lambda result: result.order))
+
+
+def _comparisons(results: Path) -> list[Figure]:
+    """Return the comparisons, each by the file that says what it is."""
+    figures = []
+    for folder in _folders(results / COMPARE) if not (results / COMPARE).is_symlink() else []:
+        path = folder / "comparison.json"
+        if not path.is_file():
+            continue
+        try:
+            config = read_figure(json.loads(path.read_text(encoding="utf-8")))
+            figures.append(Figure(COMPARE, folder.name, config, [Result(folder, config, is_own=True)]))
+        except (BenchError, OSError, ValueError) as error:
+            result = Result(folder, None, is_own=True)
+            result.problems.append(f"{path.name} cannot be read: {one_line(error)}")
+            figures.append(Figure(COMPARE, folder.name, {}, [result]))
+    return figures
+
+
+def _order(name: str) -> tuple[bool, list[tuple[bool, int, str]]]:
+    """Return what to sort by: the papers' own figures and tables come first, and figure 10 after figure 9."""
+    parts = [part for part in re.split(r"(\d+)", name) if part]
+    is_ours = not re.search(r"/(figure|table)\d", name)
+    return is_ours, [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+
+
+def _with_results(results: Path) -> set[str]:
+    """Return the names of figures that have results."""
+    papers = [paper for paper in _folders(results) if paper.name not in ("raw", COMPARE)]
+    return {f"{paper.name}/{figure.name}" for paper in papers for figure in _folders(paper) if _scales(figure)}
+
+
+def _scales(figure: Path) -> list[Path]:
+    return [folder for folder in _folders(figure) if (folder / "manifest.json").is_file()]
+
+
+def _folders(folder: Path) -> list[Path]:
+    """Return the folders in a folder, without links, which may lead out of the results."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink() and path.name[0] != ".")
