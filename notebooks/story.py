@@ -10,7 +10,7 @@ import pandas as pd
 from IPython.display import SVG, Image, Markdown, display
 
 from bench.report.drawing import draw
-from bench.report.gallery.result import Result
+from bench.report.stored import Stored
 from bench.report.style import applied
 from runners.config.figures import figure_names, load_figure
 from runners.results.derive import committed_long_tables
@@ -44,12 +44,12 @@ class Story:
             self._read()
 
     def _read(self) -> None:
-        self.results: dict[str, Result] = {}
+        self.results: dict[str, Stored] = {}
         for name, figure in self.figures.items():
             folders = [path.parent for path in (results_folder() / self.paper / name).glob("*/manifest.json")]
             if folders:
                 self.results[name] = min(
-                    (Result(folder, figure, committed_long_tables) for folder in folders), key=lambda one: one.order
+                    (Stored(folder, figure, committed_long_tables) for folder in folders), key=lambda one: one.order
                 )
 
     def overview(self) -> pd.DataFrame:
@@ -86,7 +86,9 @@ class Story:
 
     def table(self, figure: str, name: str = "table") -> pd.DataFrame:
         """Return one of a figure's tables, with four digits; empty without results."""
-        return self._csv(figure, name).map(lambda value: float(f"{value:.4g}") if isinstance(value, float) else value)
+        result = self.results.get(figure)
+        table = result.csv(f"{name}.csv") if result and f"{name}.csv" in result.files else pd.DataFrame()
+        return table.map(lambda value: float(f"{value:.4g}") if isinstance(value, float) else value)
 
     def claims(self, figure: str) -> pd.DataFrame:
         """Return the verdicts on a figure's claims, case by case; empty without any."""
@@ -102,13 +104,12 @@ class Story:
     def readings(self, figure: str) -> pd.DataFrame:
         """Return the verdicts on a figure's claims, case by case, a column for each reading; empty without any."""
         result = self.results.get(figure)
-        view = result.readings() if result else None
-        rows = [
-            {"claim": claim, "case": case} | {name: _VERDICTS[verdict] for name, verdict in verdicts.items()}
-            for (claim, _), cases in (view.matrix if view else {}).items()
-            for case, verdicts in cases.items()
-        ]
-        return pd.DataFrame(rows).set_index(["claim", "case"]) if rows else pd.DataFrame()
+        if result is None or "readings.csv" not in result.files:
+            return pd.DataFrame()
+        table = result.csv("readings.csv", "claim").fillna({"case": ""})
+        table["verdict"] = table["verdict"].map(_VERDICTS)
+        order = {"index": ["claim", "case"], "columns": "reading", "sort": False}
+        return table.pivot_table(values="verdict", aggfunc="first", **order).rename_axis(columns=None)
 
     def finals(self, figure: str) -> pd.DataFrame:
         """Return the final values of all repetitions; empty without results."""
@@ -125,11 +126,6 @@ class Story:
         table = pd.DataFrame(rows, columns=["key", "values", "source", "where"])
         wanted = (table["source"] == source) & (table["where"] != "the suite's default")
         return table[wanted].drop(columns="source").set_index("key")
-
-    def _csv(self, figure: str, name: str) -> pd.DataFrame:
-        result = self.results.get(figure)
-        path = result.folder / f"{name}.csv" if result else None
-        return pd.read_csv(path) if path and path.is_file() else pd.DataFrame()
 
 
 def _natural(name: str) -> list[str | int]:

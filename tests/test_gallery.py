@@ -1,12 +1,10 @@
 import json
 import re
 import shutil
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -31,10 +29,10 @@ from bench.report.gallery.beside import Beside, groups, place
 from bench.report.gallery.finding import finding
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.result import Result
-from bench.report.gallery.text import duration, number, readable
 from bench.report.parts import part_id, read_part_id
 from bench.report.render import render
 from bench.report.style import line_style
+from bench.report.text import duration, number, readable
 from runners import gallery
 from runners.config.papers import load_paper
 from runners.config.tree import CONFIGS

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bench.report.gallery.result import Result
+from bench.report.stored import Stored
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names
 from runners.results.committed import FILE
@@ -48,7 +48,7 @@ def reference_part(folder: Path | None = None) -> str:
     spent: dict[str, dict[str, float]] = {}
     for name in figure_names():
         of_paper = spent.setdefault(name.partition("/")[0], {})
-        found = [Result(place.parent, None) for place in sorted((folder / name).glob("*/manifest.json"))]
+        found = [Stored(place.parent, None) for place in sorted((folder / name).glob("*/manifest.json"))]
         found = [result for result in found if result.is_reference]
         if not found:
             rows.append(f"| `{name}` | none yet | | | |")

@@ -12,11 +12,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bench.report.claims import VERDICTS
 from bench.report.gallery.beside import groups, place
 from bench.report.gallery.docs import page_of, title_of
-from bench.report.gallery.inputs import PAGE
 from bench.report.gallery.papers import Figure, PaperPage
-from bench.report.gallery.result import DATA, PARTS
-from bench.report.gallery.text import duration, number
 from bench.report.readings import EXACT, EXPLAINED, INSIDE, UNEXPLAINED
+from bench.report.stored import DATA, PAGE, PARTS
+from bench.report.text import duration, number
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""

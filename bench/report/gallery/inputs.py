@@ -10,9 +10,7 @@ from typing import Any
 import matplotlib as mpl
 
 import bench.report
-
-PAGE = "index.html"
-"""What is made for a figure beside its results."""
+from bench.report.stored import PAGE
 
 
 def inputs_of(folders: list[Path], config: Mapping[str, Any], around: Any) -> str:

@@ -12,7 +12,8 @@ from bench.errors import BenchError, one_line
 from bench.report.claims import VERDICTS
 from bench.report.figure import read_figure
 from bench.report.gallery.inputs import inputs_of, is_fresh
-from bench.report.gallery.result import Derive, Result
+from bench.report.gallery.result import Result
+from bench.report.stored import Derive
 
 COMPARE = "compare"
 """The folder of a user's own comparisons, among those of papers."""

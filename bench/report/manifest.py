@@ -1,4 +1,4 @@
-"""The parts of a figure's manifest and environment that the gallery shows."""
+"""What a figure's manifest and environment say; everything has a default, since results may be unfinished."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from bench.report.provenance import Provenance
 
 
 class Setting(BaseModel):
-    """A setting with its values, its source (stated, code, assumed) and the place."""
+    """A setting with its values, its source (stated, code, assumed, scale) and the place."""
 
     key: str
     values: list[Any] = []
@@ -29,7 +29,7 @@ class Run(BaseModel):
 
 
 class Manifest(BaseModel):
-    """Everything has a default: a page is made of whatever there is."""
+    """What was asked for, and what the numbers rest on."""
 
     command: str = ""
     scale: str = ""

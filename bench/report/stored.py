@@ -1,0 +1,233 @@
+"""What is on disk of one figure at one scale: pages, notebooks and overviews read it here."""
+
+import io
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from bench.errors import BenchError
+from bench.report.claims import VERDICTS
+from bench.report.figure import Figure
+from bench.report.manifest import Made, Manifest
+from bench.report.overrides import commands
+from bench.report.plot import Plot
+from bench.report.provenance import ALTERED, PACKAGED, SURROGATE, Provenance, number_of_repetitions, number_of_rounds
+from bench.report.render import plot_of
+from bench.report.results import Results
+from bench.report.text import duration, interval, number
+
+PARTS = ("env", "algorithm", "tuner")
+SCALES = ("paper", "reduced", "quick", "smoke")
+PAGE = "index.html"
+"""What a comparison's own page is called, which lies among its results."""
+DATA = {
+    "real": "real data",
+    "synthetic": "synthetic: drawn at random by a rule",
+    "packaged": "a small packaged sample of the real data, too small to conclude from",
+    "surrogate": "data generated in place of the real, which says nothing about the paper",
+    "altered": "data that differs from the published data, which says nothing about the paper",
+    "computed": "none: computed, nothing was run",
+}
+"""Kinds of data in words."""
+DERIVED, REPETITIONS = ("finals.csv", "curves.csv"), "repetitions.parquet"
+"""Tables of which reference results have no files, and the file that has all that they say."""
+_CLAIM = (
+    *("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect"),
+    *("verdict", "holm", "needs", "note"),
+)
+Read = TypeVar("Read")
+Derive = Callable[[Figure, Path], Mapping[str, bytes]]
+
+
+class Stored:
+    """A folder of results, read as far as it goes; what is missing or damaged is said in `problems`.
+
+    Parameters
+    ----------
+    folder
+        ``<paper>/<figure>/<scale>[-custom][-surrogate|-altered]``; of a comparison ``compare/<name>``.
+    figure
+        The figure; None if it is unknown.
+    derive
+        What makes the files `DERIVED` of a figure and a folder that has `REPETITIONS` in place of them.
+    """
+
+    def __init__(self, folder: Path, figure: Figure | None, derive: Derive | None = None) -> None:
+        self.scale = folder.name
+        self.problems: list[str] = []
+        self.folder = folder
+        self.figure = figure
+        self._derive = derive
+        names = (path.name for path in folder.iterdir() if path.is_file())
+        self.files = sorted(name for name in names if name[0] != "." and name != PAGE)
+        self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
+        self.provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
+        self.made = self._read("environment.json", Made.model_validate_json) or Made()
+        self.data = self._data()
+        self.caveat = next((kind for kind in ("altered", "surrogate", "packaged") if kind in self.data), "")
+        self.claims = self._claims()
+        self._tables = {name: self.csv(f"{name}.csv") for name in self.titles}
+        missing = sum(run.repetitions == 0 for run in self.manifest.runs)
+        if missing:
+            self.problems.append(f"{missing} of {len(self.manifest.runs)} experiments have no repetition yet")
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """What its tables are called, by file name."""
+        return self.figure.table_titles() if self.figure else {"table": "Table"}
+
+    @property
+    def order(self) -> tuple[int, bool, str]:
+        """What to sort by: the largest scale first, real and synthetic data before stand-ins."""
+        size = self.scale.split("-")[0]
+        return (SCALES.index(size) if size in SCALES else len(SCALES), bool(self.caveat), self.scale)
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is a result to be committed, not a user's own."""
+        return self.scale.startswith("paper")
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether a formula made the numbers, and nothing was run."""
+        return self.figure is not None and self.figure.source == "formula"
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """The number of claims, case by case, by verdict."""
+        return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
+
+    @property
+    def size(self) -> str:
+        """Repetitions and rounds in words."""
+        horizons = {run.horizon for run in self.manifest.runs if run.horizon}
+        return " of ".join(filter(None, [self.repetitions, number_of_rounds(horizons) if horizons else ""]))
+
+    @property
+    def repetitions(self) -> str:
+        """The number of repetitions in words; "" without runs."""
+        numbers = {run.repetitions for run in self.manifest.runs}
+        return number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds of all repetitions together; None if they are not known."""
+        times = self.seconds_by_run
+        return sum(times.values()) if times else None
+
+    @property
+    def seconds_by_run(self) -> dict[str, float]:
+        """The seconds of each run's repetitions, as far as they are known; readings may share some of them."""
+        means = self.made.seconds_per_repetition
+        in_order = sorted(self.manifest.runs, key=lambda run: run.repetitions)  # the largest number counts
+        return {run.run_id: means[run.run_id] * run.repetitions for run in in_order if run.run_id in means}
+
+    @property
+    def run_time(self) -> str:
+        """The seconds of all repetitions together, in words."""
+        return "unknown" if self.seconds is None else duration(self.seconds)
+
+    @property
+    def commit(self) -> str:
+        """The commit of the code that made it, in words; "" if it is not known."""
+        git = self.made.git or {}
+        commit = str(git.get("commit") or "")[:10]
+        return f"{commit}{' with changes' if git.get('dirty') else ''}" if commit else ""
+
+    @cached_property
+    def commands(self) -> list[str]:
+        """The command of each distinct run."""
+        return list(dict.fromkeys(commands(self.manifest.model_dump())))
+
+    @cached_property
+    def choices(self) -> dict[str, list[str]]:
+        """The environments, algorithms and tuners of its runs, as their commands name them."""
+        pairs = {tuple(word.split("=", 1)) for command in self.commands for word in command.split() if "=" in word}
+        return {part: sorted(value for key, value in pairs if key == part) for part in PARTS}
+
+    @cached_property
+    def finals(self) -> pd.DataFrame:
+        """The final values of all repetitions."""
+        return self.csv("finals.csv")
+
+    @cached_property
+    def plot(self) -> Plot | None:
+        """What the figure shows, from the tables; None if that cannot be said."""
+        if self.figure is None or self.is_computed:
+            return None
+        curves = self.csv("curves.csv") if self.figure.curve_columns() else pd.DataFrame()
+        finals = self.finals if self.figure.draws_finals else pd.DataFrame()
+        if len(finals) and "seconds.csv" in self.files:  # its rows are those of finals.csv
+            seconds = self.csv("seconds.csv")
+            finals = finals.join(seconds[[name for name in seconds if name not in finals]])
+        try:
+            return plot_of(self.figure, Results(self.figure, curves, finals, self.provenance), self._tables)
+        except (BenchError, KeyError, TypeError, ValueError) as error:
+            self.problems.append(f"no picture to point at: the tables don't fit the figure's settings ({error})")
+            return None
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a table by its file name; empty without."""
+        return self._tables.get(name, pd.DataFrame())
+
+    def csv(self, name: str, *words: str) -> pd.DataFrame:
+        """Return what a file says, empty if it cannot be read; columns ``words`` are not taken for numbers."""
+        types = dict.fromkeys(words, str)
+        table = self._read(name, lambda text: pd.read_csv(io.StringIO(text), dtype=types, low_memory=False))
+        return pd.DataFrame() if table is None else table
+
+    def grouped_claims(self) -> list[list[dict[str, Any]]]:
+        """Return the cases claim by claim."""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in self.claims:
+            groups.setdefault(row["claim"], []).append(row)
+        return list(groups.values())
+
+    def _data(self) -> dict[str, list[str]]:
+        """Return the kinds of data used, see `DATA`, with their checksums."""
+        sums: dict[str, set[str]] = {}
+        for run in self.manifest.runs:
+            if run.data is None or run.data == SURROGATE:
+                sums.setdefault(run.data or "synthetic", set())
+            else:
+                mark = next((mark for mark in (ALTERED, PACKAGED) if run.data.startswith(mark)), "")
+                sums.setdefault(mark.rstrip("-") or "real", set()).add(run.data.removeprefix(mark))
+        if SURROGATE in self.scale:
+            sums.setdefault(SURROGATE, set())
+        if self.is_computed:
+            sums = {"computed": set()}
+        return {kind: sorted(sums[kind]) for kind in DATA if kind in sums}
+
+    def _claims(self) -> list[dict[str, Any]]:
+        """Return the cases, with numbers as a reader sees them."""
+        rows = []
+        for row in self.csv("claims.csv", "claim").reindex(columns=_CLAIM).to_dict("records"):
+            estimate, *ends = (float(pd.to_numeric(row[part], errors="coerce")) for part in _CLAIM[3:6])
+            words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in _CLAIM}
+            if words["verdict"] not in VERDICTS:
+                self.problems.append(f"claims.csv: claim {words['claim']} has no verdict, it is shown as open")
+                words["verdict"] = "open"
+            rows.append({**words, "estimate": number(estimate), "interval": interval(*ends)})
+        return rows
+
+    def _read(self, name: str, parse: Callable[[str], Read]) -> Read | None:
+        try:
+            derived = self._derived if name in DERIVED and name not in self.files else {}
+            return parse(derived[name].decode() if name in derived else (self.folder / name).read_text("utf-8"))
+        except FileNotFoundError:
+            self.problems.append(f"{name} is missing")
+        except BenchError as error:
+            self.problems += [] if str(error) in self.problems else [str(error)]
+        except (OSError, ValueError) as error:
+            reason = str(error).splitlines()[0] if str(error) else "empty"
+            self.problems.append(f"{name} cannot be read: {reason}; delete it and run the figure's command again")
+        return None
+
+    @cached_property
+    def _derived(self) -> Mapping[str, bytes]:
+        if self.figure is None or self._derive is None or REPETITIONS not in self.files:
+            return {}
+        return self._derive(self.figure, self.folder)
