@@ -17,6 +17,7 @@ from bench.errors import BenchError, ConfigError, one_line
 from bench.report.figure import Figure
 from bench.report.gallery import PaperPage, build, overview, overview_text, read
 from bench.report.published import published_overview, published_text
+from bench.report.stored import Derive
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
@@ -47,10 +48,7 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     BenchError
         When results cannot be read, or pages cannot be written.
     """
-    figures, about = _configured()
-    suite = {name: figures[name] for name in figure_names()}
-    papers = read(folder, figures, about, suite, committed_long_tables)
-    numbers = published_overview(suite, folder)
+    papers, numbers = _read(folder, committed_long_tables)
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
@@ -62,19 +60,25 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
             print(f"{folder / name}: left as it is, since another program wrote it, or it is a link", file=sys.stderr)
     for problem in _damaged_manifests(papers):
         print("error:", problem, file=sys.stderr)
-    for name, text in _overviews(overview(papers), numbers).items():
+    for name, text in _overviews(papers, numbers).items():
         write_text(folder / name, text)
-    return folder / "index.html", sum(name.endswith(".html") for name in pages)
+    return folder / "index.html", len(pages)
 
 
 def overviews(folder: Path) -> dict[str, str]:
     """Return the overviews of claims and published numbers by file name; none without reference results."""
+    return _overviews(*_read(folder))
+
+
+def _read(folder: Path, derive: Derive | None = None) -> tuple[list[PaperPage], pd.DataFrame]:
+    """Return the papers with what there is of their results, and all published numbers."""
     figures, about = _configured()
     suite = {name: figures[name] for name in figure_names()}
-    return _overviews(overview(read(folder, figures, about, suite)), published_overview(suite, folder))
+    return read(folder, figures, about, suite, derive), published_overview(suite, folder)
 
 
-def _overviews(claims: pd.DataFrame, numbers: pd.DataFrame) -> dict[str, str]:
+def _overviews(papers: list[PaperPage], numbers: pd.DataFrame) -> dict[str, str]:
+    claims = overview(papers)
     if not len(claims):
         return {}
     return {
@@ -96,7 +100,7 @@ def _is_replaceable(path: Path) -> bool:
     """Return whether there is no such page yet, or it is the gallery's own, marked by this or an earlier version."""
     if path.is_symlink() or path.parent.is_symlink():
         return False
-    if path.suffix != ".html" or not path.exists():
+    if not path.exists():
         return True
     with path.open(encoding="utf-8", errors="replace") as file:
         head = file.read(600)
@@ -152,15 +156,15 @@ def _port(words: list[str]) -> int | None:
     ConfigError
         When a word is none of those expected.
     """
-    found = {"serve": "false", "port": str(PORT)}
+    given = {"serve": "false", "port": str(PORT)}
     for word in words:
         key, _, value = word.partition("=")
-        if key not in found:
-            raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(sorted(found))}")
-        found[key] = value
-    serve, port = found["serve"].lower(), found["port"]
+        if key not in given:
+            raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(sorted(given))}")
+        given[key] = value
+    serve, port = given["serve"].lower(), given["port"]
     if serve not in ("true", "false"):
-        raise ConfigError(f"serve: found '{found['serve']}', expected true or false")
+        raise ConfigError(f"serve: found '{given['serve']}', expected true or false")
     if not port.isdigit() or not 1024 <= int(port) <= 65535:
         raise ConfigError(f"port: found '{port}', expected a whole number from 1024 to 65535")
     return int(port) if serve == "true" else None

@@ -54,12 +54,11 @@ class LivePages:
             return render("live", processes=running(self.store.root))
         if paper == RUN:
             return self._run(own_name)
-        for status in running(self.store.root):
-            for group in status.groups:
-                if group.name == name and group.figure is not None and group.finished:
-                    others = [] if paper == COMPARE else self._others(name, group.figure)
-                    words = f"running: {group.finished:,} of {group.total:,} repetitions"
-                    return self._page(name, group.figure, group.runs, {"command": status.command}, words, others)
+        groups = [(status, group) for status in running(self.store.root) for group in status.groups]
+        for status, group in groups:
+            if group.name == name and group.figure is not None and group.finished:
+                words = f"running: {group.finished:,} of {group.total:,} repetitions"
+                return self._page(name, group.figure, group.runs, {"command": status.command}, words)
         return None
 
     def _run(self, run_id: str) -> str | None:
@@ -67,59 +66,46 @@ class LivePages:
         if not identity:
             return None
         done = sorted(self.store.done(run_id))
-        columns = self._read(run_id, done[0]) if done else None
-        names = [] if columns is None else [str(name) for name in columns if name != "round"]
-        column = next((name for name in ("regret", "reward") if name in names), (names or ["regret"])[0])
-        config = {
-            "name": "run",
-            "title": "a single run",
-            "kind": "curves",
-            "column": column,
-            "x_label": "round",
-            "runs": [{}],
-        }
+        trace = self._read(run_id, done[0]) if done else None
+        columns = [] if trace is None else [str(name) for name in trace if name != "round"]
+        column = next((name for name in ("regret", "reward", *columns) if name in columns), "regret")
+        config = {"name": "run", "title": "a single run", "kind": "curves", "column": column, "x_label": "round"}
         runs = [LiveRun(run_id=run_id, labels={}, repetitions=max(done, default=-1) + 1)]
         settings = [{"key": key, "values": [value], "source": ""} for key, value in identity["settings"].items()]
-        return self._page(f"{RUN}/{run_id}", config, runs, {"settings": settings}, "", [])
-
-    def _others(self, name: str, config: Mapping[str, Any]) -> list[Result]:
-        try:
-            return read_one(self.store.root, name, config, committed_long_tables).results
-        except BenchError:
-            return []
+        return self._page(f"{RUN}/{run_id}", {**config, "runs": [{}]}, runs, {"settings": settings})
 
     def _page(
-        self,
-        name: str,
-        config: Mapping[str, Any],
-        runs: Sequence[LiveRun],
-        manifest: Mapping[str, Any],
-        words: str,
-        others: Sequence[Result],
+        self, name: str, config: Mapping[str, Any], runs: Sequence[LiveRun], more: Mapping[str, Any], words: str = ""
     ) -> str:
         """Write the tables of the repetitions there are, and return the ordinary page of them."""
-        folder = self._scratch / name / _SCALE
+        paper, _, own_name = name.partition("/")
+        page = FigurePage(paper, own_name, {}, [])
         problems = [words] if words else []
-        figure, tables, done = None, dict[str, pd.DataFrame](), list[int]()
+        folder = self._scratch / name / _SCALE
+        manifest = {**more, "scale": _SCALE, "runs": [self._entry(run) for run in runs]}
+        tables: dict[str, pd.DataFrame] = {}
         try:
-            figure = read_figure(config)
-            labelled = [self._labelled(figure, run) for run in runs]
-            done = [len(run.done) for run in labelled]
-            curves, finals, _ = evidence(figure, labelled, Provenance())
-            tables = figure.tables(Results(figure, curves, finals, Provenance()))
-            tables |= {table: rows for table, rows in (("curves", curves), ("finals", finals)) if len(rows)}
+            page.config = figure = read_figure(config)
+            if paper not in (RUN, COMPARE):
+                page.results += read_one(self.store.root, name, figure, committed_long_tables).results
+            tables = self._tables(figure, runs, Provenance.of_manifest(manifest))
         except (BenchError, KeyError, TypeError, ValueError) as error:
             problems.append(f"cannot be drawn yet: {one_line(error)}")
-        entries = [self._entry(run, number) for run, number in zip(runs, done or [0] * len(runs), strict=True)]
-        write_text(folder / "manifest.json", json.dumps({**manifest, "scale": _SCALE, "runs": entries}))
+        write_text(folder / "manifest.json", json.dumps(manifest))
         for table_name, table in tables.items():
             write_text(folder / f"{table_name}.csv", to_csv(table))
-        result = Result(folder, figure)
+        result = Result(folder, page.config or None)
         result.problems[:] = problems  # that claims and environment are missing goes without saying
-        paper, _, own_name = name.partition("/")
-        page = FigurePage(paper, own_name, figure or {}, [result, *others])
+        result.commands = []  # the overrides of each run are not known here
+        page.results.insert(0, result)
         with self.drawing:
             return figure_page(PaperPage(paper, paper, figures=[page]), page)[1]
+
+    def _tables(self, figure: Figure, runs: Sequence[LiveRun], provenance: Provenance) -> dict[str, pd.DataFrame]:
+        """Return the tables of the repetitions there are, by file name."""
+        curves, finals, _ = evidence(figure, [self._labelled(figure, run) for run in runs], provenance)
+        tables = figure.tables(Results(figure, curves, finals, provenance))
+        return {name: table for name, table in {**tables, "curves": curves, "finals": finals}.items() if len(table)}
 
     def _labelled(self, figure: Figure, run: LiveRun) -> LabelledKept:
         kept: dict[int, Kept] = {}
@@ -149,9 +135,9 @@ class LivePages:
             return {}
         return identity
 
-    def _entry(self, run: LiveRun, repetitions: int) -> dict[str, Any]:
-        """Return what a manifest says of a run."""
+    def _entry(self, run: LiveRun) -> dict[str, Any]:
+        """Return what a manifest says of a run as far as it is."""
         identity = self._identity(run.run_id)
-        entry = {"run_id": run.run_id, "labels": run.labels, "repetitions": repetitions}
-        horizon = identity.get("settings", {}).get("horizon")
-        return {**entry, "horizon": horizon, "data": identity.get("fingerprint")}
+        done = sum(number < run.repetitions for number in self.store.done(run.run_id))
+        of_run = {"horizon": identity.get("settings", {}).get("horizon"), "data": identity.get("fingerprint")}
+        return {"run_id": run.run_id, "labels": run.labels, "repetitions": done, **of_run}

@@ -1,19 +1,17 @@
 """The pages on this machine alone, kept up to date while runs go on: python -m runners.gallery serve=true."""
 
 import json
-import mimetypes
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from functools import cached_property
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import bench.report.gallery
 from bench.errors import BenchError, one_line
 from runners.execute.live import running
 from runners.live_page import OVERVIEW, RUN, LivePages
@@ -21,9 +19,6 @@ from runners.live_page import OVERVIEW, RUN, LivePages
 HOST = "127.0.0.1"
 REFRESH_SECONDS = 5.0
 """How often to look whether a figure has been written."""
-
-_SCRIPT = b'<script src="/live.js"></script></body>'
-_SCRIPT_FILE = Path(bench.report.gallery.__file__).parent / "templates" / "live.js"
 _POLICY = "default-src 'self' 'unsafe-inline' data:"
 
 
@@ -82,11 +77,11 @@ class Server(ThreadingHTTPServer):
     def state(self, path: str) -> dict[str, Any]:
         """Return how far all is, and what changes whenever the page of a path would say something else."""
         processes = running(self.results)
-        groups = [group for process in processes for group in process.groups]
         shown = [
             group.finished
-            for group in groups
-            if path in (OVERVIEW, group.name, *(f"{RUN}/{run.run_id}" for run in group.runs))
+            for process in processes
+            for group in process.groups
+            if _name(path) in (OVERVIEW, group.name, *(f"{RUN}/{run.run_id}" for run in group.runs))
         ]
         file = self.file(path)
         return {
@@ -97,7 +92,7 @@ class Server(ThreadingHTTPServer):
         }
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(SimpleHTTPRequestHandler):
     """Answers to GET and HEAD; all else is refused by the standard library."""
 
     server: Server
@@ -105,40 +100,56 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        """Send a page or a file."""
+        """Send a page that is made now, how far all is, or a file."""
         address = urlsplit(self.path)
-        path = unquote(address.path)
         if self.headers.get("Host", "") not in self.server.names:
             self.send_error(421)
-        elif path == "/live.js":
-            self._send("text/javascript", _SCRIPT_FILE.read_bytes())
-        elif path == "/live.json":
-            state = self.server.state(_page_name(unquote(address.query).removeprefix("page=")))
-            self._send("application/json", json.dumps(state).encode())
-        elif page := self.server.live.page(_page_name(path)):
-            self._send("text/html", page.encode())
-        elif file := self.server.file(path):
-            self._send(mimetypes.guess_type(file.name)[0] or "application/octet-stream", file.read_bytes())
-        else:
+        elif address.path == "/live.json":
+            state = self.server.state(unquote(address.query).removeprefix("page="))
+            self._send("application/json", json.dumps(state))
+        elif page := self.server.live.page(_name(unquote(address.path))):
+            self._send("text/html; charset=utf-8", page)
+        elif not self.server.file(unquote(address.path)):
             self.send_error(404)
+        elif self.command == "GET":
+            super().do_GET()
+        else:
+            super().do_HEAD()
 
     do_HEAD = do_GET
 
-    def _send(self, kind: str, content: bytes) -> None:
-        content = content.replace(b"</body>", _SCRIPT) if kind == "text/html" else content
-        is_text = kind.startswith("text/") or kind in ("application/json", "image/svg+xml")
-        self.send_response(200)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8" if is_text else kind)
-        self.send_header("Content-Length", str(len(content)))
+    def translate_path(self, path: str) -> str:
+        """Return the file that a path means."""
+        return str(self.server.file(unquote(urlsplit(path).path)))
+
+    def guess_type(self, path: Any) -> str:
+        """Return a file's type; all text here is UTF-8."""
+        kind = super().guess_type(path)
+        return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+
+    def end_headers(self) -> None:
+        """Have pages load nothing from elsewhere."""
         self.send_header("Cache-Control", "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Content-Security-Policy", _POLICY)
+        super().end_headers()
+
+    def _send(self, kind: str, text: str) -> None:
+        content = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command == "GET":
             self.wfile.write(content)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing: requests come every few seconds."""
+
+
+def _name(path: str) -> str:
+    """Return what a page is called: the folder that it is the index of, or its path."""
+    return path.removesuffix("index.html").strip("/")
 
 
 def serve(results: Path, port: int, write: Any) -> None:
@@ -159,9 +170,8 @@ def serve(results: Path, port: int, write: Any) -> None:
         When the port is taken.
     """
     with Server(results, port) as server:
-        with server.live.drawing:
-            write()
-        print(f"gallery: {server.address}, live: {server.address}live.html; Ctrl-C ends it", flush=True)
+        write()
+        print(f"gallery: {server.address}, live: {server.address}{OVERVIEW}; Ctrl-C ends it", flush=True)
         threading.Thread(target=_keep_up, args=(server, write), daemon=True).start()
         server.serve_forever()
 
@@ -189,8 +199,3 @@ def _written(results: Path) -> Iterator[tuple[Path, float]]:
                 yield path, path.stat().st_mtime
             except FileNotFoundError:
                 continue
-
-
-def _page_name(path: str) -> str:
-    """Return what a page is called: the folder that it is the index of, or its path."""
-    return path.removesuffix("index.html").strip("/")

@@ -11,7 +11,6 @@ import pytest
 from commands import Commands
 from gallery_site import CURVES
 
-from bench.errors import ConfigError
 from runners import gallery
 from runners.execute.live import Live, LiveRun, Status, folder_of, running
 from runners.execute.progress import Progress, progress_bar
@@ -77,7 +76,7 @@ def test_files_of_the_results_are_sent(server: Server) -> None:
     assert ask(server, "/a%20b.csv?x=1") == (200, "1,2\n")
     assert ask(server, "/a%20b.csv", "HEAD") == (200, "")
     for path in ("/", "/index.html"):
-        assert ask(server, path) == (200, '<body>front<script src="/live.js"></script></body>')
+        assert ask(server, path) == (200, "<body>front</body>")
     assert ask(server, "/", host=f"localhost:{server.server_port}")[0] == 200
     assert ask(server, "/", host="elsewhere.example")[0] == 421  # a name that was made to lead here
     assert ask(server, "/", "POST")[0] == 501
@@ -112,10 +111,11 @@ def test_a_run_in_progress_shows_with_its_curves_so_far(
         status, text = ask(server, page)
         assert status == 200
         assert "running: 3 of 8 repetitions" in text
+        assert "runners.run" not in text
         assert "3 repetitions of 30 rounds" in text
         assert 'data-part="line" data-name="TL"' in text
         assert mean in text
-        assert text.endswith('<script src="/live.js"></script></body>\n</html>')
+        assert "/live.json?page=" in text
         assert "regret" in ask(server, "/cdt/figure9/running/finals.csv")[1]
         state = json.loads(ask(server, "/live.json?page=%2Findex.html")[1])
         assert state == {"version": state["version"], "finished": 3, "total": 8, "running": 1}
@@ -134,7 +134,7 @@ def test_a_run_in_progress_shows_with_its_curves_so_far(
 def test_what_cannot_be_drawn_yet_is_said(server: Server) -> None:
     live = Live(server.results)
     live.announce("a/b", {"kind": "curves", "column": "regret", "foo": 1}, [])
-    live.groups["a/b"].finished, live.groups["a/b"].total = 1, 2
+    live.count("a/b", expected=2, finished=1)
     live.write("", 1, 2, None)
     assert "cannot be drawn yet: figure" in ask(server, "/a/b/index.html")[1]
 
@@ -186,11 +186,20 @@ def test_progress_without_a_folder_writes_nothing() -> None:
     ("words", "expected"),
     [([], None), (["serve=true"], 8765), (["port=9000", "serve=true"], 9000), (["serve=false", "port=9000"], None)],
 )
-def test_the_command_serves_when_it_is_asked_to(words: list[str], expected: int | None) -> None:
-    assert gallery._port(words) == expected
+def test_the_command_serves_when_it_is_asked_to(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], expected: int | None
+) -> None:
+    ports: list[int] = []
+    monkeypatch.setattr("sys.argv", ["gallery", *words])
+    monkeypatch.setattr("runners.serve.serve", lambda _results, port, _write: ports.append(port))
+    monkeypatch.setattr("runners.gallery.write_gallery", lambda folder: (folder, 0))
+    assert gallery.main() == 0
+    assert ports == ([] if expected is None else [expected])
 
 
 @pytest.mark.parametrize("word", ["serve=yes", "port=80", "port=x", "foo=1", "serve"])
-def test_a_wrong_word_is_named(word: str) -> None:
-    with pytest.raises(ConfigError, match=word.partition("=")[0]):
-        gallery._port([word])
+def test_a_wrong_word_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], word: str) -> None:
+    monkeypatch.setattr("sys.argv", ["gallery", word])
+    assert gallery.main() == 1
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence.startswith(f"error: {word.partition('=')[0]}: found ")

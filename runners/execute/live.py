@@ -77,20 +77,20 @@ class Live:
         group = self.groups.setdefault(name, Group(name=name))
         group.figure, group.runs = None if figure is None else dict(figure), list(runs)
 
+    def count(self, name: str, expected: int, finished: int) -> None:
+        """Count repetitions of a group, if it was announced."""
+        if group := self.groups.get(name):
+            group.total += expected
+            group.finished += finished
+
     def write(self, words: str, finished: int, total: int, seconds_left: float | None) -> None:
         """Write how far all is, unless that was done a moment ago; that it cannot be written stops nothing."""
         if time.monotonic() - self._written < SECONDS:
             return
         self._written = time.monotonic()
-        status = self._status.model_copy(
-            update={
-                "words": words,
-                "finished": finished,
-                "total": total,
-                "seconds_left": seconds_left,
-                "groups": [group for group in self.groups.values() if group.finished < group.total],
-            }
-        )
+        numbers = {"words": words, "finished": finished, "total": total, "seconds_left": seconds_left}
+        groups = [group for group in self.groups.values() if group.finished < group.total]
+        status = self._status.model_copy(update={**numbers, "groups": groups})
         with suppress(StoreError):
             write_text(self._path, status.model_dump_json())
 

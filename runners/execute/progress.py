@@ -48,10 +48,7 @@ class Progress:
         """Add repetitions to come, each of ``horizon`` rounds."""
         self.total += repetitions
         self._expected[group] += horizon * repetitions
-        if self.live and group in self.live.groups:
-            self.live.groups[group].total += repetitions
-            self._tell()
-        self.show()
+        self._tell(group, expected=repetitions)
 
     def foresee(self, group: str, rounds: int) -> None:
         """Say how many rounds of a group will probably be asked for later; they count for the time left alone."""
@@ -69,15 +66,13 @@ class Progress:
                 self._since = time.monotonic()
             else:
                 self._spent += seconds
-        if self.live:
-            if group in self.live.groups:
-                self.live.groups[group].finished += 1
-            self._tell()
-        self.show()
+        self._tell(group, finished=1)
 
-    def _tell(self) -> None:
+    def _tell(self, group: str, expected: int = 0, finished: int = 0) -> None:
         if self.live:
+            self.live.count(group, expected, finished)
             self.live.write(self.words, self.finished, self.total, self.seconds_left())
+        self.show()
 
     @property
     def phase(self) -> str:

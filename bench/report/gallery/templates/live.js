@@ -1,6 +1,7 @@
 "use strict";
-// For pages that are served: says that something is running, and loads a page again when it has changed.
+// On pages that `make gallery SERVE=1` serves: says that something is running, and loads a page again when it has changed.
 (() => {
+  if (!location.protocol.startsWith("http")) return;
   const link = document.createElement("a");
   link.href = "/live.html";
   link.id = "running";
@@ -10,17 +11,15 @@
 
   async function look() {
     try {
-      const page = encodeURIComponent(decodeURIComponent(location.pathname));
-      const state = await (await fetch(`/live.json?page=${page}`)).json();
+      const state = await (await fetch(`/live.json?page=${location.pathname}`)).json();
       link.hidden = !state.running;
       link.textContent = `Running now: ${state.finished} of ${state.total} repetitions`;
-      const isBusy = !getSelection().isCollapsed;
-      if (version !== undefined && state.version !== version && !isBusy) location.reload();
+      if (version !== undefined && state.version !== version && getSelection().isCollapsed) location.reload();
       version ??= state.version;
-    } catch { // the server has ended
+      setTimeout(look, 3000);
+    } catch { // the server has ended, or is another
       link.hidden = true;
     }
-    setTimeout(look, 3000);
   }
   look();
 })();
