@@ -1,6 +1,7 @@
 """Ordinary pages of figures that are running, and of single runs, made of the repetitions there are."""
 
 import json
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,13 +37,10 @@ class LivePages:
     ----------
     results
         The folder of results; nothing is changed in it.
-    scratch
-        A folder for the tables that pages are made of.
     """
 
-    def __init__(self, results: Path, scratch: Path) -> None:
+    def __init__(self, results: Path) -> None:
         self.store = Store(results)
-        self._scratch = scratch
         self._kept: dict[tuple[str, str, int], Kept] = {}
         self.drawing = threading.Lock()
         """Held while pages are made: matplotlib's settings are those of the whole process."""
@@ -77,35 +75,34 @@ class LivePages:
     def _page(
         self, name: str, config: Mapping[str, Any], runs: Sequence[LiveRun], more: Mapping[str, Any], words: str = ""
     ) -> str:
-        """Write the tables of the repetitions there are, and return the ordinary page of them."""
+        """Return the ordinary page of the repetitions there are."""
         paper, _, own_name = name.partition("/")
         page = FigurePage(paper, own_name, {}, [])
         problems = [words] if words else []
-        folder = self._scratch / name / _SCALE
         manifest = {**more, "scale": _SCALE, "runs": [self._entry(run) for run in runs]}
-        tables: dict[str, pd.DataFrame] = {}
+        files = {"manifest.json": json.dumps(manifest)}
         try:
             page.config = figure = read_figure(config)
             if paper not in (RUN, COMPARE):
                 page.results += read_one(self.store.root, name, figure, committed_long_tables).results
-            tables = self._tables(figure, runs, Provenance.of_manifest(manifest))
+            files |= self._tables(figure, runs, Provenance.of_manifest(manifest))
         except (BenchError, KeyError, TypeError, ValueError) as error:
             problems.append(f"cannot be drawn yet: {one_line(error)}")
-        write_text(folder / "manifest.json", json.dumps(manifest))
-        for table_name, table in tables.items():
-            write_text(folder / f"{table_name}.csv", to_csv(table))
-        result = Result(folder, page.config or None)
-        result.problems[:] = problems  # that claims and environment are missing goes without saying
-        result.commands = []  # the overrides of each run are not known here
-        page.results.insert(0, result)
-        with self.drawing:
+        with tempfile.TemporaryDirectory() as temporary, self.drawing:
+            folder = Path(temporary) / _SCALE
+            for file, text in files.items():
+                write_text(folder / file, text)
+            result = Result(folder, page.config or None)
+            result.problems[:] = problems  # that claims and environment are missing goes without saying
+            result.commands, result.files = [], []  # overrides are not known here, and nothing can be downloaded
+            page.results.insert(0, result)
             return figure_page(PaperPage(paper, paper, figures=[page]), page)[1]
 
-    def _tables(self, figure: Figure, runs: Sequence[LiveRun], provenance: Provenance) -> dict[str, pd.DataFrame]:
-        """Return the tables of the repetitions there are, by file name."""
+    def _tables(self, figure: Figure, runs: Sequence[LiveRun], provenance: Provenance) -> dict[str, str]:
+        """Return the tables of the repetitions there are, as CSV by file name."""
         curves, finals, _ = evidence(figure, [self._labelled(figure, run) for run in runs], provenance)
-        tables = figure.tables(Results(figure, curves, finals, provenance))
-        return {name: table for name, table in {**tables, "curves": curves, "finals": finals}.items() if len(table)}
+        tables = {**figure.tables(Results(figure, curves, finals, provenance)), "curves": curves, "finals": finals}
+        return {f"{name}.csv": to_csv(table) for name, table in tables.items() if len(table)}
 
     def _labelled(self, figure: Figure, run: LiveRun) -> LabelledKept:
         kept: dict[int, Kept] = {}

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -39,15 +38,8 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, results: Path, port: int) -> None:
         self.results = results.resolve()
+        self.live = LivePages(self.results)
         super().__init__((HOST, port), _Handler)
-        self._temporary = tempfile.TemporaryDirectory(prefix="bandit-bench-")
-        self._scratch = Path(self._temporary.name).resolve()
-        self.live = LivePages(self.results, self._scratch)
-
-    def server_close(self) -> None:
-        """Stop listening, and delete what pages of running figures were made of."""
-        super().server_close()
-        self._temporary.cleanup()
 
     @property
     def address(self) -> str:
@@ -64,15 +56,12 @@ class Server(ThreadingHTTPServer):
         parts = [part for part in path.split("/") if part]
         if any(part.startswith(".") or "\0" in part or "\\" in part for part in parts):
             return None
-        for folder in (self.results, self._scratch):
-            try:
-                file = folder.joinpath(*parts).resolve()
-                file = file / "index.html" if file.is_dir() else file
-                if file.is_relative_to(folder) and file.is_file():
-                    return file
-            except (OSError, ValueError):
-                return None
-        return None
+        try:
+            file = self.results.joinpath(*parts).resolve()
+            file = file / "index.html" if file.is_dir() else file
+            return file if file.is_relative_to(self.results) and file.is_file() else None
+        except (OSError, ValueError):
+            return None
 
     def state(self, path: str) -> dict[str, Any]:
         """Return how far all is, and what changes whenever the page of a path would say something else."""

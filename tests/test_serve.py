@@ -116,7 +116,7 @@ def test_a_run_in_progress_shows_with_its_curves_so_far(
         assert 'data-part="line" data-name="TL"' in text
         assert mean in text
         assert "/live.json?page=" in text
-        assert "regret" in ask(server, "/cdt/figure9/running/finals.csv")[1]
+        assert "running/" not in text
         state = json.loads(ask(server, "/live.json?page=%2Findex.html")[1])
         assert state == {"version": state["version"], "finished": 3, "total": 8, "running": 1}
     assert "Nothing is running" in ask(server, "/live.html")[1]
