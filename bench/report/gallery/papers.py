@@ -88,6 +88,9 @@ class PaperPage:
     headline: Mapping[str, str] = field(default_factory=dict)
     figures: list[Figure] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.title = self.title or self.name
+
     @property
     def is_own(self) -> bool:
         """Whether these are comparisons of a user's own, not figures of a paper."""
@@ -152,8 +155,8 @@ def read(
     papers = {}
     for paper in [*(name for name in about if name in of_names), *sorted(of_names - set(about))]:
         given = about.get(paper, {})
-        words = {key: str(given.get(key, "")).strip() for key in ("authors", "summary", "finding")}
-        papers[paper] = PaperPage(paper, given.get("title", paper), **words, headline=given.get("headline", {}))
+        words = (str(given.get(key, "")).strip() for key in ("title", "authors", "summary", "finding"))
+        papers[paper] = PaperPage(paper, *words, headline=given.get("headline", {}))
     for name in names:
         figure = read_one(results, name, figures.get(name, {}), derive)
         figure.is_counted = counted is None or name in counted

@@ -23,7 +23,7 @@ _PHONE = 4.6
 # A legend's sample, in inches.
 _SAMPLE = (34 / _POINTS, 17 / _POINTS)
 _NOTHING = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-_CLEAR = {"figure.facecolor": "none", "axes.facecolor": "none"}
+_CLEAR: Any = {"figure.facecolor": "none", "axes.facecolor": "none"}
 
 
 class Entry(NamedTuple):
