@@ -12,7 +12,7 @@ from scipy.stats import beta, norm
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.selected import kept, normal, normal_order_means, normal_shift, number_run, printed, resampled
+from bench.report.kinds.selection import kept, normal, normal_order_means, normal_shift, number_run, printed, resampled
 
 FIGURE: dict[str, Any] = {
     "name": "selection",

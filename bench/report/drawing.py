@@ -16,10 +16,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from bench.report.parts import part_id
-from bench.report.plot import Axis, Look, Mark, Panel, Plot, Sample
+from bench.report.plot import Axis, Look, Mark, Panel, Plot, Sample, wrapped
 from bench.report.rows import TITLE_LETTERS
 from bench.report.style import SURROGATE_COLOUR, applied
-from bench.report.words import wrapped
 
 # Inches, and inches per letter at the font sizes used here.
 _MIN_WIDTH = 7.0

@@ -1,15 +1,18 @@
 """The experiments of a figure: those it asks for, and the results there are of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
-from bench.report.labels import ANY, Selection, canonical, describe, matches
+from bench.report.labels import ANY, Selection, canonical, describe, matches, said
+
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
 
 Key = tuple[str, ...]
 """An experiment: its label on every axis, "" where it has none."""
@@ -21,8 +24,7 @@ class Experiments:
     Parameters
     ----------
     figure
-        The figure as a plain dict; `runs` lists its experiments. Without `runs` they are those found in ``finals``;
-        with it, others in ``finals`` are left out.
+        Its `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in ``finals``.
     finals
         One row per experiment and repetition: axis columns, `repetition`, `rounds`, then final values. May be empty or
         hold only some of the expected experiments.
@@ -33,12 +35,12 @@ class Experiments:
         If ``finals`` has rows but no `repetition` column, or two rows for one repetition of an experiment.
     """
 
-    def __init__(self, figure: Mapping[str, Any], finals: pd.DataFrame) -> None:
-        self.name = str(figure.get("name", "?"))
+    def __init__(self, figure: "Figure", finals: pd.DataFrame) -> None:
+        self.name = figure.name
         columns = [str(column) for column in finals.columns]
         if columns and "repetition" not in columns:
             raise DataError(f"figure '{self.name}': finals lack the column 'repetition', found: {', '.join(columns)}")
-        blocks = [_axes(block) for block in figure.get("runs") or ()]
+        blocks = [{axis: list(labels) for axis, labels in block.items()} for block in figure.runs]
         found_axes = columns[: columns.index("repetition")] if columns else []
         self.axes: tuple[str, ...] = tuple(dict.fromkeys([axis for block in blocks for axis in block] + found_axes))
         self.is_declared = bool(blocks)
@@ -64,7 +66,6 @@ class Experiments:
                 twice = rows["repetition"][rows["repetition"].duplicated()].iloc[0]
                 raise DataError(f"figure '{self.name}': finals have repetition {twice} of {self.text(key)} twice")
         self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Key]] = {}
-        self._dicts: dict[Key, dict[str, str]] = {}
         self.keys: list[Key] = list(dict.fromkeys(expected if self.is_declared else self._rows))
 
     def labels(self, axis: str) -> list[str]:
@@ -79,20 +80,20 @@ class Experiments:
         """Return an experiment's labels by axis."""
         return dict(zip(self.axes, key, strict=True))
 
-    def _by_axis(self, key: Key) -> dict[str, str]:
-        if key not in self._dicts:
-            self._dicts[key] = self.as_dict(key)
-        return self._dicts[key]
-
     def text(self, key: Key) -> str:
         """Return an experiment in words."""
         return describe({axis: (label,) for axis, label in self.as_dict(key).items() if label})
+
+    def series_name(self, key: Key, without: Iterable[str]) -> str:
+        """Return an experiment's name within a panel: its labels on all other axes than those in ``without``."""
+        shown = {axis: label for axis, label in self.as_dict(key).items() if label and axis not in set(without)}
+        return ", ".join(said(axis, label) for axis, label in shown.items())
 
     def select(self, chosen: Selection) -> list[Key]:
         """Return the experiments, expected or found, that satisfy a selection."""
         question = tuple(chosen.items())
         if question not in self._selected:  # claims ask the same again and again
-            self._selected[question] = [key for key in self.keys if matches(self._by_axis(key), chosen)]
+            self._selected[question] = [key for key in self.keys if matches(self.as_dict(key), chosen)]
         return list(self._selected[question])
 
     def rows(self, key: Key) -> pd.DataFrame:
@@ -121,13 +122,10 @@ class Experiments:
         if not set(axes) <= set(self.axes):
             return []
         positions = [self.axes.index(axis) for axis in axes]
-        found = []
-        for chosen in selections:
-            combinations = [tuple(key[i] for i in positions) for key in self.select(chosen)]
-            found.append(dict.fromkeys(labels for labels in combinations if all(labels)))
-        every = dict.fromkeys(labels for labels in _in_order(self, positions) if any(labels in one for one in found))
-        if self.is_declared:
-            every = dict.fromkeys(labels for labels in every if all(labels in one for one in found))
+        found = [{tuple(key[i] for i in positions) for key in self.select(chosen)} for chosen in selections]
+        enough = all if self.is_declared else any
+        in_order = dict.fromkeys(tuple(key[i] for i in positions) for key in self.keys)
+        every = [labels for labels in in_order if all(labels) and enough(labels in group for group in found)]
         return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in every]
 
     def check(self, chosen: Selection, where: str) -> None:
@@ -157,20 +155,5 @@ class Experiments:
             raise ConfigError(f"{where}: the figure has no axis '{axis}', its axes are: {', '.join(self.axes)}")
 
 
-def _axes(block: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the axes of one block of runs: a mapping of labels to overrides, or `values` with an `override`."""
-    axes = {}
-    for axis, labels in block.items():
-        if not isinstance(labels, Mapping):
-            continue
-        values = labels["values"] if set(labels) == {"values", "override"} else list(labels)
-        axes[str(axis)] = [canonical(value) for value in values]
-    return axes
-
-
 def _key(labels: Any) -> Key:
     return tuple(labels) if isinstance(labels, tuple) else (labels,)
-
-
-def _in_order(experiments: Experiments, positions: list[int]) -> list[Key]:
-    return list(dict.fromkeys(tuple(key[i] for i in positions) for key in experiments.keys))

@@ -2,30 +2,27 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, PrivateAttr, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, ValidationError
 
 import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.claims.check import read
-from bench.report.experiments import Experiments
-from bench.report.labels import canonical
+from bench.report.experiments import Experiments, Key
+from bench.report.labels import canonical, labels_of
 from bench.report.plot import Plot
 from bench.report.reading import READING, Cause, Reading
 from bench.report.results import Results
+from bench.report.tables import summary
 
 MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
 _PUBLISHED_KEYS = ("what", "value", "note", "cell")
-
-
-Pair = tuple[float, float]
 
 
 class Scale(BaseModel):
@@ -56,10 +53,7 @@ class Unfold(BaseModel):
 
 
 class Published(NamedTuple):
-    """A number printed in a paper.
-
-    Labels by axis, what it is, the number, a note or "", and the name that it has in every figure that shows it.
-    """
+    """A number printed in a paper; ``cell`` is the name that it has in every figure that shows it."""
 
     labels: dict[str, str]
     what: str
@@ -68,36 +62,25 @@ class Published(NamedTuple):
     cell: str
 
 
-class Figure(BaseModel, Mapping[str, Any]):
+class Figure(BaseModel):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
     A kind declares keys of its own as fields, says what it needs of the raw runs, makes the tables, and turns them into
-    a `Plot`. As a mapping, a figure has the keys and values that were given, and no defaults.
+    a `Plot`.
 
     Parameters
     ----------
-    name, paper, title
-        What it is called; the title is the name by default.
-    kind
-        The kind.
     column
         The trace column that is drawn, and that claims are about unless they name another.
-    x_label, y_label
-        What stands at the axes.
     panels
         Axes whose labels make the panels; default: `panel` where the figure has it.
-    runs, common, scales, horizon, repetitions, unfold
-        What is run, see `docs/extend.md`.
-    published
-        Numbers of the paper.
+    runs
+        Blocks of axes: axis -> label -> overrides; see `docs/extend.md`.
     published_repetitions
-        How many repetitions each of these is the mean of; by default `repetitions`, or the paper's.
+        How many repetitions a published number is the mean of; by default `repetitions`, or the paper's.
     deviation
-        Whether its deviations are the sample's (divisor n - 1) or the population's (divisor n); ours are the sample's.
-    causes
-        Why published numbers differ where no reading gives them, see `bench.report.reading.Cause`.
-    claims
-        What is checked, see `bench.report.claims`.
+        Whether published deviations are the sample's (divisor n - 1) or the population's (divisor n); ours are the
+        sample's.
     sources
         Setting -> where it is from: stated, code or assumed, and the place.
     readings
@@ -106,7 +89,7 @@ class Figure(BaseModel, Mapping[str, Any]):
         A line below the title; not shown beside surrogate data.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
     source: ClassVar[Literal["runs", "timing", "formula"]] = "runs"
     """Where the numbers come from: traces of runs, runs timed apart from other work, or a function."""
@@ -123,7 +106,7 @@ class Figure(BaseModel, Mapping[str, Any]):
     x_label: str = ""
     y_label: str = ""
     panels: list[str] | None = None
-    runs: list[dict[str, dict[str, Any]]] = []
+    runs: list[dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]] = []
     common: list[str] = []
     scales: dict[str, Scale] = {}
     horizon: PositiveInt | None = None
@@ -137,7 +120,6 @@ class Figure(BaseModel, Mapping[str, Any]):
     sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
     readings: list[Reading] = []
     note: str = ""
-    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     # What a kind may say otherwise
 
@@ -155,13 +137,13 @@ class Figure(BaseModel, Mapping[str, Any]):
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return all tables by file name; the main one is called ``table``."""
-        raise NotImplementedError
+        return {"table": summary(self, results)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return what is drawn, all its numbers read from ``tables`` or ``results``."""
         raise NotImplementedError
 
-    def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> Pair | None:
+    def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
         """Return the 95 % prediction interval of a published number from a further ``size`` repetitions.
 
         None where the number is a mean or deviation of the figure's column in one experiment, of which
@@ -244,6 +226,13 @@ class Figure(BaseModel, Mapping[str, Any]):
             entries.append(Published(labels, str(what), float(value), str(entry.get("note", "")), cell))
         return entries
 
+    def published_means(self, data: Experiments) -> dict[Key, Published]:
+        """Return the published mean of every experiment that has one."""
+        means = [number for number in self.published_numbers(data) if number.what == "mean"]
+        return {
+            key: number for number in means for key in data.keys if number.labels.items() <= data.as_dict(key).items()
+        }
+
     def check_readings(self, data: Experiments) -> None:
         """Check the readings' names, axes and labels, and that the first is the figure as it stands.
 
@@ -266,34 +255,6 @@ class Figure(BaseModel, Mapping[str, Any]):
         if self.readings and READING in data.axes:
             raise ConfigError(f"{self.where}: an axis is called '{READING}', which the figure's readings need")
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the figure that a mapping describes.
-
-        Raises
-        ------
-        ConfigError
-            Naming figure and key, what was found, and what is valid.
-        """
-        where = f"figure '{given.get('name', '?')}'"
-        try:
-            figure = cls.model_validate(dict(given))
-        except ValidationError as error:
-            raise ConfigError(_sentence(where, cls, error)) from None
-        figure._given = dict(given)
-        return figure
-
-    # As a mapping
-
-    def __getitem__(self, key: str) -> Any:
-        return self._given[key]
-
-    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
-        return iter(self._given)
-
-    def __len__(self) -> int:
-        return len(self._given)
-
 
 def evenly(rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
     """Return up to `MAX_ROUNDS` positions, evenly spaced, the first and the last among them."""
@@ -305,7 +266,14 @@ def kinds() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(bench.report.kinds.__path__))
 
 
-def read_figure(given: Mapping[str, Any]) -> Figure:
+def kind_class(kind: str) -> type[Figure]:
+    """Return the class of a kind."""
+    module = importlib.import_module(f"bench.report.kinds.{kind}")
+    figure_class: type[Figure] = getattr(module, kind.title().replace("_", ""))
+    return figure_class
+
+
+def read_figure(given: Mapping[str, Any] | Figure) -> Figure:
     """Return a figure of the class of its kind, checked as far as that is possible without results.
 
     Parameters
@@ -320,26 +288,22 @@ def read_figure(given: Mapping[str, Any]) -> Figure:
     """
     if isinstance(given, Figure):
         return given
-    kind = given.get("kind")
+    where, kind = f"figure '{given.get('name', '?')}'", given.get("kind")
     if kind not in kinds():
-        raise ConfigError(f"figure '{given.get('name', '?')}': unknown kind {kind!r}, choose from {', '.join(kinds())}")
-    figure = _class(str(kind)).of(given)
+        raise ConfigError(f"{where}: unknown kind {kind!r}, choose from {', '.join(kinds())}")
+    figure_class = kind_class(str(kind))
+    try:
+        figure = figure_class.model_validate(dict(given))
+    except ValidationError as error:
+        raise ConfigError(_sentence(where, figure_class, error)) from None
     if figure.runs:
         figure.check(Experiments(figure, pd.DataFrame()))
     return figure
 
 
-@cache
-def _class(kind: str) -> type[Figure]:
-    module = importlib.import_module(f"bench.report.kinds.{kind}")
-    found: type[Figure] = getattr(module, kind.title().replace("_", ""))
-    return found
-
-
 def _sentence(where: str, model: type[Figure], error: ValidationError) -> str:
     """Return the first of pydantic's complaints as one sentence."""
-    unknown_first = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    first = unknown_first[0]
+    first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         fields: Any = model.model_fields

@@ -36,6 +36,15 @@ def canonical(value: Any) -> str:
     return str(value) if type(value).__name__ in ("bool", "bool_") else f"{number:.10g}"
 
 
+def labels_of(entry: Any) -> Any:
+    """Return the overrides of an axis by label: written out, or values with a template; anything else as it is."""
+    if not isinstance(entry, Mapping):
+        return entry
+    if set(entry) == {"values", "override"}:
+        return {canonical(value): [entry["override"].format(value)] for value in entry["values"]}
+    return {canonical(label): [] if overrides is None else overrides for label, overrides in entry.items()}
+
+
 def is_number(label: str) -> bool:
     """Return whether a canonical label is a number."""
     return _NUMBER.fullmatch(label) is not None
@@ -72,3 +81,13 @@ def describe(chosen: Selection) -> str:
         else:
             names.append("/".join(f"{axis} {label}" if is_number(label) else label for label in labels))
     return ", ".join(names)
+
+
+def said(axis: str, label: str, link: str = " ") -> str:
+    """Return a label in words: a number with its axis."""
+    return f"{axis.replace('_', ' ')}{link}{label}" if is_number(label) else label
+
+
+def panel_title(labels: Selection) -> str:
+    """Return the title of a panel: its labels."""
+    return ", ".join(said(axis, only[0], " = ") for axis, only in labels.items())

@@ -11,9 +11,9 @@ from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
+from bench.report.labels import panel_title
 from bench.report.provenance import number_of_repetitions
 from bench.report.results import Results
-from bench.report.series import panel_title, series_name
 from bench.report.tables import by_experiment, cells_of
 
 _ACROSS = 4
@@ -112,7 +112,7 @@ def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[
     across = [*figure.panel_axes(data), *([figure.unfold.axis] if figure.unfold else [])]
     rows = by_experiment(table, data)
     panels = [(panel_title(chosen), data.select(chosen)) for chosen in data.groups(across, [{}])]
-    names = list(dict.fromkeys(series_name(data, key, across) for _, keys in panels for key in keys))
+    names = list(dict.fromkeys(data.series_name(key, across) for _, keys in panels for key in keys))
     lowest = _lowest_is_best(figure)
     sequential = results.provenance.sequential
     lines, has_bold = [], False
@@ -124,7 +124,7 @@ def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[
         lines += [_row(["", *heads, *[""] * (width - len(block))]), r"\midrule"]
         columns = []
         for _, keys in block:
-            own = {series_name(data, key, across): key for key in keys}
+            own = {data.series_name(key, across): key for key in keys}
             bold: set[str] = set()
             if lowest is not None:
                 values = {name: _values(data, key, figure.column) for name, key in own.items()}

@@ -5,6 +5,7 @@ their numbers from the same marks.
 """
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,28 +18,18 @@ from bench.report.style import GREY, RANDOM_ARMS, Dash, LineStyle, line_style
 
 Array = npt.NDArray[np.float64]
 INTERVAL = "95 % interval"
+LINE_BETWEEN = "#E4E4E4"
+RANDOM_CAPTION = "Random arms: expected regret of uniformly random arms, computed from the means."
+FAR = 3.0
+"""Beyond this many times the largest number of a method, random arms are mentioned only."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a mark is drawn; sizes in points.
+    """How a mark is drawn; sizes in points, 0, "" and None for the style's own.
 
-    Parameters
-    ----------
-    color
-        Of everything.
-    dash
-        Dashes, or "none" for single marks.
-    marker
-        The marker, or "".
-    size, width
-        Of the marker and of the line; 0 for the style's own.
-    fill
-        Colour of the marker's inside, "none" for an open one, "" for `color`.
-    edge, edge_width
-        Colour and width of the marker's rim; "" and None for the style's own.
-    alpha, order
-        Opacity, and what lies above what.
+    ``dash`` may be "none" for single marks; ``fill`` is the colour of the marker's inside, "none" for an open one.
+    Of two marks that of the larger ``order`` lies above.
     """
 
     color: str
@@ -74,10 +65,10 @@ class Mark:
         Unique for a case and name.
     name
         What the legend calls it: a method.
+    case
+        What the numbers are of: the panel, or a row, in words.
     x, y
         Where its points are. One of them None: a line across the panel.
-    look
-        How it is drawn.
     shape
         ``line``: points, joined if the look has dashes; ``box`` and ``tick``: from `y` - `half` to `y` + `half`, the
         box from `low` to `high`; ``cell``: a square that begins at `x`, `y`; ``text``: words alone.
@@ -91,8 +82,6 @@ class Mark:
         How they are drawn: ``band``, ``bars`` (with caps), ``segment``, or "".
     n
         Numbers of repetitions; empty if unknown.
-    case
-        What the numbers are of: the panel, or a row, in words.
     what, ends
         What the numbers are if not means, and what the intervals are.
     places, places_are
@@ -151,18 +140,8 @@ class Mark:
 class Axis:
     """An axis of a panel.
 
-    Parameters
-    ----------
-    label
-        What stands at it.
-    log
-        Whether it is logarithmic.
-    low, high
-        Its ends; None: as the marks need.
-    ticks, names
-        Where it has ticks, and what they say; None: round numbers.
-    few
-        Whether there is room for few numbers only.
+    Without ``low`` and ``high`` it ends as the marks need, without ``ticks`` and their ``names`` it shows round
+    numbers; ``few``: there is room for few of them.
     """
 
     label: str = ""
@@ -194,8 +173,6 @@ class Panel:
 
     Parameters
     ----------
-    title, subtitle
-        What it shows, and a remark; may be "".
     rows
         Whether `y` names rows, first on top.
     lines
@@ -220,6 +197,30 @@ class Panel:
         """Whether there is nothing to show yet."""
         return not self.marks and not self.texts
 
+    @property
+    def drawn(self) -> Array:
+        """Every number drawn, ends of intervals included."""
+        return np.concatenate([mark.drawn for mark in self.marks if mark.number])
+
+    def leaves_out(self, top: float, random: float, is_log: bool) -> float | None:
+        """Return the upper end of a linear axis that leaves out random arms, and say so; None if they fit.
+
+        Parameters
+        ----------
+        top
+            The largest number drawn of a method.
+        random
+            The regret of uniformly random arms, NaN if unknown.
+        is_log
+            Whether the axis is logarithmic: then everything fits.
+        """
+        if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
+            return None
+        how: dict[str, Any] = {"ha": "left", "va": "top", "color": "#555555", "fontstyle": "italic", "fontsize": 8.0}
+        how |= {"zorder": 6, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.5}}
+        self.texts.append(Text(0.02, 0.98, f"random arms: {random:,.0f}, above this axis", "xy", how=how))
+        return 1.22 * top
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -235,12 +236,8 @@ class Plot:
 
     Parameters
     ----------
-    title, note
-        Above the panels: what is shown; scale, repetitions and data.
-    panels
-        In reading order.
-    legend
-        Name -> sample, in order.
+    note
+        Above the panels: scale, repetitions and data.
     caption
         Sentences below.
     panel_size
@@ -252,8 +249,8 @@ class Plot:
     """
 
     title: str
-    note: str
-    panels: list[Panel]
+    note: str = ""
+    panels: list[Panel] = field(default_factory=list)
     legend: dict[str, Sample] = field(default_factory=dict)
     caption: list[str] = field(default_factory=list)
     panel_size: tuple[float, float] = (3.9, 2.9)
@@ -301,6 +298,11 @@ def level(value: float, name: str, case: str, look: Look, *, number: Literal["x"
     """Return a line across the panel, upright if its number lies along `x`."""
     across: dict[str, Any] = {"x": one(value), "y": None} if number == "x" else {"x": None, "y": one(value)}
     return Mark(**({"part": "line"} | across | more), name=name, case=case, look=look, number=number)
+
+
+def wrapped(label: str, letters: int) -> str:
+    """Return a label broken into lines."""
+    return "\n".join(textwrap.wrap(label, letters)) or label
 
 
 def _known(number: Any) -> float | None:

@@ -9,12 +9,10 @@ import pandas as pd
 from scipy import special
 
 from bench.report.figure import Figure
-from bench.report.labels import canonical, matches, selection
-from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one
+from bench.report.labels import canonical, matches, said, selection
+from bench.report.plot import INTERVAL, LINE_BETWEEN, Axis, Look, Mark, Panel, Plot, one, wrapped
 from bench.report.reading import READING
 from bench.report.results import Results
-from bench.report.rows import LINE_BETWEEN
-from bench.report.series import said
 from bench.report.style import (
     BLUE,
     BROWN,
@@ -29,7 +27,6 @@ from bench.report.style import (
     VERMILION,
     WINE,
 )
-from bench.report.words import wrapped
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
@@ -303,7 +300,7 @@ def specification(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
         panel = Panel(", ".join([*map(str, title), str(what).replace("_", " ")]), rows=True)
         panel.x = Axis(figure.number_label)
         if what == "best":
-            panel.x = Axis(str(figure.get("axis", "best value")).replace("_", " "))
+            panel.x = Axis((getattr(figure, "axis", "") or "best value").replace("_", " "))
         shown = [wrapped(case, 22) for case in cases]
         panel.y = Axis(ticks=range(len(cases)), names=shown, low=len(cases) - 0.5, high=-0.5)
         panel.lines = dict.fromkeys((row - 0.5 for row in range(1, len(cases))), LINE_BETWEEN)

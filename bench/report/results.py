@@ -1,9 +1,9 @@
 """Aggregated results of a figure, as kinds turn them into tables and pictures."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,9 @@ from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical
 from bench.report.provenance import Provenance
 from bench.stats import Array
+
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
 
 RANDOM_REGRET = "random_regret"
 
@@ -27,9 +30,7 @@ class Results:
         Surrogate results never stand beside published numbers.
     """
 
-    def __init__(
-        self, figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, provenance: Provenance
-    ) -> None:
+    def __init__(self, figure: "Figure", curves: pd.DataFrame, finals: pd.DataFrame, provenance: Provenance) -> None:
         self.data = Experiments(figure, finals)
         self.provenance = provenance
         self._curves = curves
@@ -50,10 +51,10 @@ class Results:
         return curves
 
     def curve(self, key: Key, column: str) -> pd.DataFrame:
-        """Return an experiment's mean curve of a column, in the order of rounds; empty if there is none."""
+        """Return an experiment's mean curve of a column, or of a pattern of them, by round; empty if there is none."""
         if "column" not in self.curves.columns:
             return self.curves.iloc[:0]
-        is_own = self.curves["column"] == column
+        is_own = self.curves["column"].astype(str).str.fullmatch(column)
         for axis, label in self.data.as_dict(key).items():
             is_own &= self.curves[axis] == label
         return self.curves[is_own].sort_values("round")
@@ -73,6 +74,13 @@ class Results:
             found = rows.set_index("repetition")[column] if column in rows else pd.Series()
             self._series[key, column] = found.astype(np.float64)
         return self._series[key, column]
+
+    def complete(self, keys: Sequence[Key], column: str) -> Array:
+        """Return the final values of the repetitions that all experiments have, shape (repetitions, experiments)."""
+        if not keys:
+            return np.empty((0, 0))
+        values = pd.concat([self.series(key, column) for key in keys], axis=1).dropna()
+        return np.asarray(values.sort_index(), dtype=np.float64)
 
     def random_arms(self, keys: Sequence[Key]) -> float:
         """Return the mean final regret of uniformly random arms over some experiments, NaN if there is none."""

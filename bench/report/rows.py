@@ -1,4 +1,4 @@
-"""Panels of rows, one per method: what the kinds `dots` and `distribution` share."""
+"""Panels of rows, one per method: what the kinds `dots` and `selection` share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,27 +8,19 @@ import numpy as np
 
 from bench.report.experiments import Key
 from bench.report.figure import Figure
-from bench.report.labels import Selection
-from bench.report.plot import REFERENCE, Array, Axis, Look, Mark, Panel, Plot, level
+from bench.report.labels import panel_title
+from bench.report.plot import LINE_BETWEEN, REFERENCE, Array, Axis, Look, Mark, Panel, Plot, level, wrapped
 from bench.report.results import Results
-from bench.report.series import panel_title, series_name
-from bench.report.words import wrapped
 
 _LABEL_LETTERS, TITLE_LETTERS = 22, 44
 _TITLE_LINE, _AXIS_HEIGHT = 0.17, 0.62
 _JITTER = 0.5 * (5**0.5 - 1)
-LINE_BETWEEN = "#E4E4E4"
 
 
 class Rows(Figure):
     """Final values, a row per method, a panel per case.
 
-    Parameters
-    ----------
-    x_scale
-        ``linear`` or ``log``, which needs positive numbers.
-    reference_line, reference_label
-        An upright line, and its name.
+    ``x_scale: log`` needs positive numbers; `reference_line` is an upright line, `reference_label` its name.
     """
 
     x_scale: Literal["linear", "log"] = "linear"
@@ -40,18 +32,19 @@ class Rows(Figure):
         """What the legend calls the reference line; "" without one."""
         return "" if self.reference_line is None else self.reference_label or f"{self.reference_line:g}"
 
-    def panels_of_rows(self, results: Results) -> Iterator[tuple[Panel, Selection, dict[str, tuple[int, Key]]]]:
-        """Yield each panel, empty, with its selection, and row and experiment by name."""
+    def panels_of_rows(self, results: Results, plot: Plot) -> Iterator[tuple[Panel, dict[str, tuple[int, Key]]]]:
+        """Yield each panel, empty, and added to ``plot``, with row and experiment by name."""
         data, axes = results.data, self.panel_axes(results.data)
         panels = data.groups(axes, [{}])
-        names = list(dict.fromkeys(series_name(data, key, axes) for panel in panels for key in data.select(panel)))
+        names = list(dict.fromkeys(data.series_name(key, axes) for panel in panels for key in data.select(panel)))
         for chosen in panels:
             panel = Panel(panel_title(chosen), x=Axis(self.x_label or self.column), rows=True)
             shown = [wrapped(name, _LABEL_LETTERS) for name in names]
             panel.y = Axis(ticks=range(len(names)), names=shown, low=len(names) - 0.45, high=-0.55)
             panel.lines = dict.fromkeys((row - 0.5 for row in range(1, len(names))), LINE_BETWEEN)
-            keys = {series_name(data, key, axes): key for key in data.select(chosen)}
-            yield panel, chosen, {name: (names.index(name), key) for name, key in keys.items()}
+            plot.panels.append(panel)
+            keys = {data.series_name(key, axes): key for key in data.select(chosen)}
+            yield panel, {name: (names.index(name), key) for name, key in keys.items()}
 
     def scale(self, plot: Plot, panel: Panel) -> None:
         """Add the reference line, and give the axis room for all numbers."""
@@ -60,8 +53,7 @@ class Rows(Figure):
             look = Look(REFERENCE.color, width=REFERENCE.width, order=1)
             panel.marks.append(level(self.reference_line, name, panel.title, look, number="x", part="reference"))
             plot.explain(name, look)
-        drawn = np.concatenate([mark.drawn for mark in panel.marks])
-        low, high = float(drawn.min()), float(drawn.max())
+        low, high = float(panel.drawn.min()), float(panel.drawn.max())
         is_log = self.x_scale == "log" and low > 0
         if is_log:
             room = (high / low) ** 0.06 if high > low else 1.1
@@ -81,21 +73,15 @@ class Rows(Figure):
         return width, max(1.4, height)
 
 
-def in_row(panel: Panel, row: int, name: str, numbers: Sequence[float] | Array, look: Look, **more: object) -> Mark:
+def in_row(panel: Panel, row: int, name: str, numbers: Sequence[float] | Array, look: Look, **more: Any) -> Mark:
     """Return a mark on the middle line of a row."""
-    own = np.asarray(numbers, dtype=float)
-    how: dict[str, object] = {"part": "line", "y": np.full(len(own), float(row)), "number": "x"} | more
-    return Mark(name=name, case=panel.title, x=own, look=look, **how)  # type: ignore[arg-type]
-
-
-def scattered(count: int, height: float) -> Array:
-    """Return distances from the middle of a row, spread evenly over ``height``, neighbours far from each other."""
-    places = np.arange(1, count + 1, dtype=np.float64) * _JITTER % 1.0
-    return np.asarray(height * (places - 0.5))
+    x = np.asarray(numbers, dtype=float)
+    how: dict[str, Any] = {"part": "line", "y": np.full(len(x), float(row)), "number": "x"} | more
+    return Mark(name=name, case=panel.title, x=x, look=look, **how)
 
 
 def repetitions(panel: Panel, row: int, name: str, values: Array, look: Look) -> Mark:
-    """Return single values, spread over the height of a row."""
-    heights = row + scattered(len(values), 0.5)
+    """Return single values, spread evenly over half the height of a row, neighbours far from each other."""
+    heights = row + 0.5 * (np.arange(1, len(values) + 1) * _JITTER % 1.0 - 0.5)
     at: dict[str, Any] = {"places": list(range(len(values))), "places_are": "repetition", "y": heights}
     return replace(in_row(panel, row, name, values, look, part="repetitions", **at), what="one value")

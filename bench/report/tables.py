@@ -2,24 +2,26 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
 from bench.report.experiments import Experiments, Key
-from bench.report.figure import Figure
 from bench.report.labels import canonical, describe, is_number, selection
 from bench.report.results import Results
 from bench.stats import mean_interval, standard_deviation
+
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
 
 _COUNTS = ("n", "rounds")
 # The order in which published numbers stand
 _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
 
 
-def summary(figure: Figure, results: Results, *, beside: bool = True) -> pd.DataFrame:
+def summary(figure: "Figure", results: Results, *, beside: bool = True) -> pd.DataFrame:
     """Return one row per experiment of a figure, those without results included (n = 0).
 
     Parameters
@@ -72,7 +74,7 @@ def summary(figure: Figure, results: Results, *, beside: bool = True) -> pd.Data
     return table_of(rows, data.axes)
 
 
-def check_column(figure: Figure, data: Experiments) -> None:
+def check_column(figure: "Figure", data: Experiments) -> None:
     """Check that results have the figure's column.
 
     Raises
@@ -96,9 +98,14 @@ def put_beside(row: dict[str, Any], what: str, value: float, note: str) -> None:
         row["published_note"] = "; ".join(filter(None, [row.get("published_note", ""), note]))
 
 
+def experiments_of(table: pd.DataFrame, data: Experiments) -> list[Key]:
+    """Return the experiment of each row of a table."""
+    return [tuple(canonical(row.get(axis)) for axis in data.axes) for row in table.to_dict("records")]
+
+
 def by_experiment(table: pd.DataFrame, data: Experiments) -> dict[Key, dict[Any, Any]]:
     """Return the rows of a table by experiment."""
-    return {tuple(canonical(row.get(axis)) for axis in data.axes): row for row in table.to_dict("records")}
+    return dict(zip(experiments_of(table, data), table.to_dict("records"), strict=True))
 
 
 def table_of(rows: list[dict[str, Any]], axes: Sequence[str]) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from omegaconf import OmegaConf
 
 from bench.errors import ConfigError
-from bench.report.labels import canonical
+from bench.report.labels import canonical, labels_of
 from bench.report.reading import READING, Reading
 from runners.config.compose import Run, from_overrides
 from runners.config.papers import load_paper, published
@@ -135,7 +135,7 @@ def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) 
     known: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
     if reading not in known:
         raise ConfigError(f"found the reading '{reading}', {one_of(reading, known)}")
-    there = {axis: {label for block in runs for label, _ in _labels(block.get(axis, {}))} for axis in _axes(runs)}
+    there = {axis: {label for block in runs for label in labels_of(block.get(axis, {}))} for axis in _axes(runs)}
     entry = dict(known[reading])
     overrides = []
     for part in [*known.get(entry.pop("like", ""), {}).get("overrides", []), *entry.get("overrides", [])]:
@@ -152,7 +152,7 @@ def _axes(runs: Sequence[Mapping[str, Any]]) -> set[str]:
     return {axis for block in runs for axis in block}
 
 
-def expand(figure: Mapping[str, Any], scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
+def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
     Without ``readings`` those of the first reading alone.
@@ -161,32 +161,33 @@ def expand(figure: Mapping[str, Any], scale: str, extra: list[str], *, readings:
     runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
     does not change are the same experiments.
     """
-    limits: dict[str, int] = {key: figure[key] for key in ("horizon", "repetitions") if key in figure}
-    at_scale = figure.get("scales", {}).get(scale, {})
-    limits |= {key: value for key, value in at_scale.items() if key.startswith("max_")}
-    smaller = at_scale.get("overrides", [])
-    left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.get("leave_out", {}).items()}
+    limits: dict[str, int] = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
+    smaller: list[str] = []
+    left_out: dict[str, list[str]] = {}
+    if at_scale := figure.scales.get(scale):
+        limits |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
+        smaller = at_scale.overrides
+        left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
     drawn = []
-    others = [Reading.model_validate(reading) for reading in figure.get("readings", [])[1:]] if readings else []
-    for reading in (None, *others):
+    for reading in (None, *(figure.readings[1:] if readings else [])):
         for labels, own in _product(figure, reading):
             if any(labels.get(axis) in out for axis, out in left_out.items()):
                 continue
-            overrides = [f"paper={figure['paper']}", *own, *smaller]
-            with placed(f"figure/{figure['paper']}/{figure.get('name')}"):
+            overrides = [f"paper={figure.paper}", *own, *smaller]
+            with placed(f"figure/{figure.paper}/{figure.name}"):
                 run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
             drawn.append(LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run))
     return drawn
 
 
-def by_reading(figure: Mapping[str, Any], drawn: Sequence[Labelled]) -> dict[str, list[int]]:
+def by_reading(figure: "Figure", drawn: Sequence[Labelled]) -> dict[str, list[int]]:
     """Return the positions of the experiments under each reading that has any, the first first.
 
     The reading of a figure without readings is "".
     """
-    if not figure.get("readings"):
+    if not figure.readings:
         return {"": list(range(len(drawn)))}
-    names = [reading["name"] for reading in figure["readings"]]
+    names = [reading.name for reading in figure.readings]
     found: dict[str, list[int]] = {}
     for position, one in enumerate(drawn):
         found.setdefault(one.labels.get(READING, names[0]), []).append(position)
@@ -198,14 +199,14 @@ def without_reading(one: LabelledRun) -> LabelledRun:
     return replace(one, labels={axis: label for axis, label in one.labels.items() if axis != READING})
 
 
-def _product(figure: Mapping[str, Any], reading: Reading | None) -> Iterator[tuple[dict[str, str], list[str]]]:
-    common = list(figure.get("common", []))
-    unfolded = figure.get("unfold", {}).get("axis")
-    for block in figure.get("runs", []):
+def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[str, str], list[str]]]:
+    common = figure.common
+    unfolded = figure.unfold.axis if figure.unfold else None
+    for block in figure.runs:
         axes = [
             [
                 (axis, label, reading.of_label(axis, label, overrides) if reading else overrides)
-                for label, overrides in _labels(entry)
+                for label, overrides in entry.items()
             ]
             for axis, entry in block.items()
             if axis != unfolded
@@ -218,28 +219,19 @@ def _product(figure: Mapping[str, Any], reading: Reading | None) -> Iterator[tup
             yield labels, reading.applied(labels, overrides) if reading else overrides
 
 
-def _labels(entry: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return label and overrides of every value of an axis, written out or as values with a template."""
-    if set(entry) == {"values", "override"}:
-        return [(canonical(value), [entry["override"].format(value)]) for value in entry["values"]]
-    return [(canonical(label), [str(override) for override in overrides]) for label, overrides in entry.items()]
-
-
-def unfold(figure: Mapping[str, Any], table: "pd.DataFrame") -> "pd.DataFrame":
+def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
     """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: a row for each of them.
 
     Parameters
     ----------
-    figure
-        The figure; ``unfold`` has ``axis``, ``column`` (the name of the values there) and ``labels``: label -> column.
     table
         Final values, with the columns; or curves, with their names in ``column``.
     """
-    if "unfold" not in figure or not len(table):
+    if figure.unfold is None or not len(table):
         return table
     import pandas as pd
 
-    axis, name, labels = (figure["unfold"][key] for key in ("axis", "column", "labels"))
+    axis, name, labels = figure.unfold.axis, figure.unfold.column, figure.unfold.labels
     if "column" in table:
         parts = [
             table[table["column"] == column].assign(**{axis: label, "column": name}) for label, column in labels.items()

@@ -6,15 +6,18 @@ import shlex
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from bench.errors import StoreError
 from runners.results.store import write_text
+
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
 
 SECONDS = 2.0
 """How often the file is written at most."""
@@ -72,10 +75,10 @@ class Live:
         self._path = folder_of(results) / f"{self._status.host}-{os.getpid()}.json"
         self._written = 0.0
 
-    def announce(self, name: str, figure: Mapping[str, Any] | None, runs: Sequence[LiveRun]) -> None:
+    def announce(self, name: str, figure: "Figure | None", runs: Sequence[LiveRun]) -> None:
         """Say what a group consists of."""
         group = self.groups.setdefault(name, Group(name=name))
-        group.figure, group.runs = None if figure is None else dict(figure), list(runs)
+        group.figure, group.runs = figure and figure.model_dump(mode="json", exclude_unset=True), list(runs)
 
     def count(self, name: str, expected: int, finished: int) -> None:
         """Count repetitions of a group, if it was announced."""

@@ -24,8 +24,7 @@ def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[s
         If ``BENCH_DATA_DIR`` is no folder.
     """
     needed: dict[str, list[str]] = {}
-    blocks = figure.runs if figure.source != "computed" else []
-    for label, override in _overrides({**figure, "runs": blocks}, readings=readings):
+    for label, override in _overrides(figure, readings=readings):
         key, _, name = override.lstrip("+").partition("=")
         name = CDT_FACTORS.name if (key, name) == ("env.factors", "cdt") else name if key == "env" else ""
         if name in CATALOGUE:
@@ -33,19 +32,17 @@ def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[s
     return {name: labels for name, labels in needed.items() if locate(CATALOGUE[name]) is None}
 
 
-def _overrides(figure: Mapping[str, Any], *, readings: bool) -> Iterator[tuple[str, str]]:
+def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]:
     """Yield all overrides of a figure, each with its label, "" where it holds for the whole figure."""
-    yield from (("", str(override)) for override in figure.get("common", []))
-    for block in figure["runs"]:
+    yield from (("", override) for override in figure.common)
+    for block in figure.runs:
         for labels in block.values():
-            if not isinstance(labels, Mapping) or set(labels) == {"values", "override"}:
-                continue
             for label, overrides in labels.items():
-                yield from ((str(label), str(override)) for override in overrides or [])
-    for reading in figure.get("readings") or [] if readings else []:
-        for part in reading.get("overrides", []):
-            words = part.get("overrides", []) if isinstance(part, Mapping) else [part]
-            yield from ((f"reading {reading['name']}", str(word)) for word in words)
+                yield from ((label, override) for override in overrides)
+    for reading in figure.readings if readings else []:
+        for part in reading.overrides:
+            words = [part] if isinstance(part, str) else part.overrides
+            yield from ((f"reading {reading.name}", word) for word in words)
 
 
 def replaced(env: str, settings: Mapping[str, Any]) -> list[str]:

@@ -227,7 +227,7 @@ def _manifest(plan: FigurePlan, drawn: list[LabelledRun], derived: Derived, done
         "settings": settings_table(plan.figure, [one for one in drawn if READING not in one.labels], plan.scale),
         "provenance": derived.provenance.model_dump(mode="json"),
         "published": plan.figure.published,
-        **({"readings": plan.figure["readings"]} if plan.figure.readings else {}),
+        **plan.figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
         "overrides": shared,
         "runs": runs,
     }
@@ -265,19 +265,17 @@ def _environment(finished: FinishedFigure, own: list[list[Kept]], store: Store) 
     return {"made": when, **environment(), **adopted, "seconds_per_repetition": seconds}
 
 
-def settings_table(figure: Mapping[str, Any], drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
+def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
     """Return every setting of the figure's experiments with its values, its source and the place.
 
     The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
     (``env.dim``), else the paper's (``env.synthetic_linear.dim``), else ``assumed``: the suite's own default.
     """
-    paper = load_paper(figure["paper"])
+    paper = load_paper(figure.paper)
     sources = paper["sources"]
     rows: dict[str, dict[str, Any]] = {}
-    at_scale = {
-        override.lstrip("+").partition("=")[0]
-        for override in figure.get("scales", {}).get(scale, {}).get("overrides", [])
-    }
+    smaller = figure.scales[scale].overrides if scale in figure.scales else []
+    at_scale = {override.lstrip("+").partition("=")[0] for override in smaller}
     for one in drawn:
         flat = {"horizon": one.run.settings.horizon, "repetitions": one.run.settings.repetitions}
         for part in PARTS:
@@ -286,9 +284,11 @@ def settings_table(figure: Mapping[str, Any], drawn: list[LabelledRun], scale: s
         for key, value in flat.items():
             part, _, rest = key.partition(".")
             general = f"{part}.{rest.partition('.')[2]}" if rest else key
-            given = figure.get("sources", {}).get(general) or sources.get(key)
+            given = figure.sources.get(general) or sources.get(key)
             source, where = given or ["assumed", "the suite's default"]
-            if general in at_scale or (not rest and value != figure.get(key, paper["settings"].get(key, value))):
+            if general in at_scale or (
+                not rest and value != (getattr(figure, key) or paper["settings"].get(key, value))
+            ):
                 source, where = "scale", "less than the paper's, or as the command says"
             row = rows.setdefault(key, {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:

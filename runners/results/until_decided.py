@@ -115,7 +115,7 @@ def look(
     is_silent = any(one.run.experiment.surrogate or one.run.experiment.packaged for one in drawn)
     if is_silent or figure.column not in finals:
         return Look(0, following, expected)
-    unfolded = figure.get("unfold", {}).get("axis")
+    unfolded = figure.unfold.axis if figure.unfold else None
     for labels, needed in still_open(figure, finals, curves).values():
         wanted = [{axis: label for axis, label in own.items() if label and axis != unfolded} for own in labels]
         places = [place for place, one in enumerate(drawn) if done[place] and one.labels in wanted]

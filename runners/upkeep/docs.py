@@ -98,8 +98,8 @@ def _figures() -> str:
     rows = []
     for name in figure_names():
         figure = load_figure(name)
-        own = ", ".join(figure.get("scales", {}))
-        rows.append(f"| `{name}` | `{figure['kind']}` | {_cell(figure['title'])} | {own} |")
+        own = ", ".join(figure.scales)
+        rows.append(f"| `{name}` | `{figure.kind}` | {_cell(figure.title)} | {own} |")
     return "\n".join(["| figure | kind | title | limits of its own |", "| --- | --- | --- | --- |", *rows, ""])
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel, ValidationError
@@ -24,6 +24,9 @@ from bench.report.claims.steepness import Steepness
 from bench.report.claims.two_sided import Combine
 from bench.report.experiments import Experiments
 from bench.stats import holm
+
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
 
 
 class Unfinished(NamedTuple):
@@ -76,7 +79,7 @@ COLUMNS = (
 
 
 def check(
-    figure: Mapping[str, Any],
+    figure: "Figure",
     finals: pd.DataFrame,
     curves: pd.DataFrame,
     *,
@@ -90,8 +93,6 @@ def check(
 
     Parameters
     ----------
-    figure
-        The figure as a plain dict, with `name`, `column`, `runs` and `claims`.
     finals
         Final values: axis columns, `repetition`, `rounds`, one column per trace column. Experiments may be missing:
         the cases that need them are open.
@@ -165,7 +166,7 @@ def after_holm(column: Iterable[str]) -> tuple[int, int]:
 
 
 def still_open(
-    figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame, *, sequential: bool = True
+    figure: "Figure", finals: pd.DataFrame, curves: pd.DataFrame, *, sequential: bool = True
 ) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
@@ -202,7 +203,7 @@ def _p_value(finding: Finding) -> float:
     return finding.p if math.isfinite(finding.p) else 1.0
 
 
-def read(figure: Mapping[str, Any], data: Experiments) -> list[Claim]:
+def read(figure: "Figure", data: Experiments) -> list[Claim]:
     """Return a figure's claims, checked against its axes and labels.
 
     Raises
@@ -210,7 +211,7 @@ def read(figure: Mapping[str, Any], data: Experiments) -> list[Claim]:
     ConfigError
         Naming figure, claim, key and the valid choices.
     """
-    claims = [_read_one(figure, raw, data) for raw in figure.get("claims") or ()]
+    claims = [_read_one(figure.column, raw, data) for raw in figure.claims]
     ids = [claim.id for claim in claims]
     for claim in claims:
         where = f"figure '{data.name}', claim '{claim.id}'"
@@ -224,7 +225,7 @@ def read(figure: Mapping[str, Any], data: Experiments) -> list[Claim]:
     return claims
 
 
-def _read_one(figure: Mapping[str, Any], raw: Any, data: Experiments) -> Claim:
+def _read_one(column: str, raw: Any, data: Experiments) -> Claim:
     if not isinstance(raw, Mapping):
         raise ConfigError(f"figure '{data.name}', key 'claims': expected a list of mappings, found {raw!r}")
     where = f"figure '{data.name}', claim '{raw.get('id', '?')}'"
@@ -233,7 +234,7 @@ def _read_one(figure: Mapping[str, Any], raw: Any, data: Experiments) -> Claim:
         raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(KINDS)}")
     model = KINDS[kind]
     try:
-        default = {"column": str(figure["column"])} if "column" in figure and issubclass(model, CaseClaim) else {}
+        default = {"column": column} if issubclass(model, CaseClaim) else {}
         claim = model.model_validate({**default, **raw})
     except ValidationError as error:
         raise ConfigError(_sentence(where, kind, model, error)) from None

@@ -16,11 +16,9 @@ from bench.report.claims.finding import Unmeasured
 from bench.report.experiments import Experiments
 from bench.report.figure import Figure
 from bench.report.labels import describe
-from bench.report.plot import Axis, Look, Mark, Panel, Plot, Text, one
+from bench.report.plot import Axis, Look, Mark, Panel, Plot, Text, one, wrapped
 from bench.report.results import Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS, line_style
-from bench.report.tables import summary
-from bench.report.words import wrapped
 from bench.stats import MEAN_INTERVAL, Interval
 
 _ROW_HEIGHT, _WIDTH = 0.46, 8.4
@@ -52,20 +50,16 @@ class Bound(Figure):
             raise ConfigError(f"{self.where}: kind 'bound' draws the claims of kind 'bound', there are none")
         return claims
 
-    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the table of final values."""
-        return {"table": summary(self, results)}
-
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return a row per case."""
         data, claims = results.data, self._bounds(results.data)
         cases = [(claim, case) for claim in claims for case in claim.cases(data)]
         panel = Panel(x=Axis(self.x_label or claims[0].column), rows=True)
-        plot = Plot(self.heading, "", [panel], panel_size=(_WIDTH, max(1.6, 0.7 + _ROW_HEIGHT * len(cases))))
+        plot = Plot(self.heading, panels=[panel], panel_size=(_WIDTH, max(1.6, 0.7 + _ROW_HEIGHT * len(cases))))
         names = []
         for row, (claim, case) in enumerate(cases):
-            own = describe(claim.measured)
-            names.append(wrapped(f"{own}: {case_text(case)}" if case else own, 34))
+            tuner = describe(claim.measured)
+            names.append(wrapped(f"{tuner}: {case_text(case)}" if case else tuner, 34))
             try:
                 sides = claim.sides(data, case)
             except Unmeasured as reason:
@@ -84,8 +78,7 @@ class Bound(Figure):
         return plot
 
     def _scale(self, panel: Panel) -> None:
-        drawn = np.concatenate([mark.drawn for mark in panel.marks if mark.number])
-        low, high = float(drawn.min()), float(drawn.max())
+        low, high = float(panel.drawn.min()), float(panel.drawn.max())
         is_wide = low > 0 and high > _MANY_TIMES * low
         if (self.x_scale or ("log" if is_wide else "linear")) == "log" and low > 0:
             panel.x = Axis(panel.x.label, True, low / 1.3, high * 1.3)

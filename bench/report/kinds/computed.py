@@ -71,8 +71,8 @@ class Computed(Figure):
         panel = Panel(is_table=True)
         height = _write(panel, heads, rows, widths) if rows else 0.0
         width = sum(_GAP + _LETTER * letters for letters in widths) + 0.3
-        size = (width, max(height + 0.15, 1.2))
-        return Plot(self.heading, "", [panel], {}, [self.caption] if self.caption else [], size, is_words=True)
+        size, caption = (width, max(height + 0.15, 1.2)), [self.caption] if self.caption else []
+        return Plot(self.heading, panels=[panel], caption=caption, panel_size=size, is_words=True)
 
 
 def _write(panel: Panel, heads: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> float:

@@ -11,14 +11,11 @@ from pydantic import BaseModel, ConfigDict
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
-from bench.report.labels import Selection, selection
-from bench.report.plot import RANDOM, REFERENCE, Axis, Look, Mark, Panel, Plot, level, look_of
-from bench.report.random_arms import RANDOM_CAPTION, room_for_random_arms
+from bench.report.labels import Selection, panel_title, selection
+from bench.report.plot import RANDOM, RANDOM_CAPTION, REFERENCE, Axis, Look, Mark, Panel, Plot, level, look_of
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import RANDOM_REGRET, Results
-from bench.report.series import panel_title, series_name
 from bench.report.style import GREY, RANDOM_ARMS
-from bench.report.tables import summary
 from bench.stats import MEAN_INTERVAL
 
 _MARKS_PER_LINE = 6
@@ -36,18 +33,9 @@ class MethodBound(BaseModel):
 
 
 class Curves(Figure):
-    """Mean curves with their bands.
+    """Mean curves with their bands; `reference_line` is a level line, `reference_label` its name.
 
     For columns of regret, uniformly random arms are a dashed grey line.
-
-    Parameters
-    ----------
-    y_scale
-        ``linear`` or ``log``.
-    bounds
-        Bounds of single methods.
-    reference_line, reference_label
-        A level line, and its name.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
@@ -64,14 +52,10 @@ class Curves(Figure):
         super().check(data)
         self._formulas(data)
 
-    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the table of final values."""
-        return {"table": summary(self, results)}
-
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return the curves."""
         axes, formulas = self.panel_axes(results.data), self._formulas(results.data)
-        plot = Plot(self.heading, "", [])
+        plot = Plot(self.heading)
         has_bands = speaks_of_random = False
         for chosen in results.data.groups(axes, [{}]):
             panel = Panel(panel_title(chosen), x=Axis(self.x_label or "round"), y=Axis(self.y_label or self.column))
@@ -80,19 +64,19 @@ class Curves(Figure):
             if not lines:
                 continue
             for place, (key, rows) in enumerate(lines.items()):
-                name = series_name(results.data, key, axes) or self.column
+                name = results.data.series_name(key, axes) or self.column
                 panel.marks.append(self._line(panel, rows, name, place))
                 plot.explain(name, look_of(name))
                 has_bands |= bool(rows["ci_low"].notna().any())
                 if key in formulas:
                     panel.marks.append(self._bound(panel, rows["round"], name, formulas[key]))
                     plot.explain(_BOUND, Look(GREY, **{**_BOUND_STYLE, "marker": ""}))
-            drawn = np.concatenate([mark.drawn for mark in panel.marks])
+            drawn = panel.drawn
             random = self._random(results, chosen)
             top = None
             if random is not None:
                 speaks_of_random = True
-                top = room_for_random_arms(panel, drawn.max(), float(random.iloc[-1]), self.y_scale == "log")
+                top = panel.leaves_out(drawn.max(), float(random.iloc[-1]), self.y_scale == "log")
                 if top is None:
                     panel.marks.append(self._curve(panel, random.index, random, "line", RANDOM_ARMS, RANDOM))
                     plot.explain(RANDOM_ARMS, RANDOM)
@@ -130,7 +114,7 @@ class Curves(Figure):
 
     def _formulas(self, data: Experiments) -> dict[Key, Mapping[str, Any]]:
         """Return the formula of every experiment that has a bound."""
-        found: dict[Key, Mapping[str, Any]] = {}
+        formulas: dict[Key, Mapping[str, Any]] = {}
         for number, bound in enumerate(self.bounds, start=1):
             where, chosen = f"{self.where}, bound {number}", selection(bound.measured)
             data.check(chosen, where)
@@ -138,8 +122,8 @@ class Curves(Figure):
                 regret_bound(bound.formula, [1])
             except ConfigError as error:
                 raise ConfigError(f"{where}, {error}") from None
-            found |= dict.fromkeys(data.select(chosen), bound.formula)
-        return found
+            formulas |= dict.fromkeys(data.select(chosen), bound.formula)
+        return formulas
 
     def _random(self, results: Results, chosen: Selection) -> "pd.Series[float] | None":
         """Return the mean regret of random arms by round, over all experiments of a panel."""

@@ -12,14 +12,12 @@ from pydantic import BaseModel, ConfigDict
 from bench.errors import ConfigError
 from bench.report.claims.best_on_grid import best_value
 from bench.report.experiments import Experiments, Key
-from bench.report.figure import Figure, Pair
+from bench.report.figure import Figure
 from bench.report.kinds.curves import start_at_zero
-from bench.report.labels import Selection, is_number
-from bench.report.plot import RANDOM, Axis, Look, Mark, Panel, Plot, level, look_of, one
-from bench.report.random_arms import RANDOM_CAPTION, room_for_random_arms
+from bench.report.labels import Selection, is_number, matches, panel_title
+from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, level, look_of, one
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import Results
-from bench.report.series import panel_title, series_name
 from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
 from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
@@ -27,12 +25,11 @@ from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
 THEORY = "Theory"
 _MEASURED, _BEST, _PUBLISHED = "mean on the grid", "best on the grid", "published best"
 _GRID = Look(BLUE, "-", "o", size=4.0)
-_BOUNDS = [
-    Look(GREY, (0, dashes), width=1.3, order=1.8)
-    for dashes in ((2.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.0), (10.0, 2.0))
-]
+_DASHES = ((2.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.0), (10.0, 2.0))
+_BOUNDS = [Look(GREY, (0, dashes), width=1.3, order=1.8) for dashes in _DASHES]
 _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, order=5)
 _DIAMOND = Look(VERMILION, "none", "D", size=6, fill="white", order=4)
+_DOTTED = Look(VERMILION, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
 _FEW = 8
 _FURTHER_SETS = 4000
 
@@ -85,13 +82,13 @@ class Grid(Figure):
         if self.axis:
             data.check_axis(self.axis, f"{self.where}, key 'axis'")
             return self.axis
-        found = [axis for axis in data.axes if (labels := data.labels(axis)) and all(map(is_number, labels))]
-        if len(found) != 1:
+        numeric = [axis for axis in data.axes if (labels := data.labels(axis)) and all(map(is_number, labels))]
+        if len(numeric) != 1:
             raise ConfigError(
-                f"{self.where}: a grid needs one axis with numbers, found {', '.join(found) or 'none'}; "
+                f"{self.where}: a grid needs one axis with numbers, found {', '.join(numeric) or 'none'}; "
                 "name it with the key 'axis'"
             )
-        return found[0]
+        return numeric[0]
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return the table of all grid values and, unless `best` is none, that of the best ones."""
@@ -116,158 +113,140 @@ class Grid(Figure):
         data, axis, panels = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
         rows = []
         for chosen in data.groups(panels, [{}]):
-            labels = {name: only[0] for name, only in chosen.items()}
-            theory = _theory(data, axis, labels)
+            theory = _theory(data, axis, chosen)
             for line, keys in _lines(data, chosen, axis, panels).items():
-                own = labels | dict(line)
-                row: dict[str, Any] = own | self._best(results, keys, axis)
+                labels = {name: only[0] for name, only in chosen.items()} | dict(line)
+                row: dict[str, Any] = labels | self._best(results, keys, axis)
                 values = results.column(theory, self.column) if theory else np.empty(0)
                 row |= {"theory_mean": mean_interval(values).estimate, "theory_std": standard_deviation(values)}
                 if results.has_random_arms(self.column):
                     row["random_arms"] = results.random_arms(keys)
                 for number in [] if results.is_surrogate else self.published_numbers(data):
-                    if number.labels == own:
+                    if number.labels == labels:
                         put_beside(row, number.what, number.value, number.note)
                 rows.append(row)
         return table_of(rows, data.axes)
 
-    def _complete(self, results: Results, keys: list[Key]) -> pd.DataFrame:
-        """Return the final values of the repetitions that all experiments have, a column for each experiment."""
-        found = [results.data.rows(key) for key in keys]
-        values = [
-            rows.set_index("repetition")[self.column].astype(float) if len(rows) else pd.Series(dtype=float)
-            for rows in found
-        ]
-        return pd.concat(values, axis=1).dropna()
-
     def _best(self, results: Results, keys: list[Key], axis: str) -> dict[str, Any]:
-        complete = self._complete(results, keys)
+        numbers = results.complete(keys, self.column)
         names = ("n", "best", "best_low", "best_high", "mean", "std")
-        if complete.empty:
+        if not len(numbers):
             return dict(zip(names, (0, *[math.nan] * 5), strict=True))
         grid = np.array([_x(results.data, key, axis) for key in keys])
-        numbers = complete.to_numpy(dtype=np.float64)
         best = best_value(grid, numbers, self.best)
-        own = numbers[:, int(np.flatnonzero(grid == best.estimate)[0])]
+        values = numbers[:, int(np.flatnonzero(grid == best.estimate)[0])]
         interval = (best.estimate, best.low, best.high)
-        return dict(zip(names, (len(own), *interval, own.mean(), standard_deviation(own)), strict=True))
+        return dict(zip(names, (len(values), *interval, values.mean(), standard_deviation(values)), strict=True))
 
-    def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> Pair | None:
+    def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
         """Return the prediction interval of what is best among few repetitions: quantiles over resamples of ours."""
         if what not in ("best", "mean", "std"):
             return None
         data, axis = results.data, self.grid_axis(results.data)
-        keys = [
-            key for key in data.select({name: (label,) for name, label in labels.items()}) if data.as_dict(key)[axis]
-        ]
+        chosen = {name: (label,) for name, label in labels.items()}
+        keys = [key for key in data.select(chosen) if data.as_dict(key)[axis]]
         keys.sort(key=lambda key: _x(data, key, axis))
-        numbers = self._complete(results, keys).to_numpy(dtype=np.float64)
+        numbers = results.complete(keys, self.column)
         if len(numbers) < 2:
             return math.nan, math.nan
-        grid = np.array([_x(data, key, axis) for key in keys])
-        rows = np.random.default_rng(SEED).integers(0, len(numbers), size=(_FURTHER_SETS, size))
-        sets = np.stack([numbers[own] for own in rows])
+        sets = numbers[np.random.default_rng(SEED).integers(0, len(numbers), size=(_FURTHER_SETS, size))]
         means = sets.mean(axis=1)
         places = (means if self.best == "lowest" else -means).argmin(axis=1)
         each = np.arange(len(sets))
         if what == "best":
-            found = grid[places]
+            values = np.array([_x(data, key, axis) for key in keys])[places]
         elif what == "mean":
-            found = means[each, places]
+            values = means[each, places]
         else:
-            found = sets.std(axis=1, ddof=1 if self.deviation == "sample" else 0)[each, places]
-        low, high = np.quantile(found, (0.025, 0.975), method="inverted_cdf")
+            values = sets.std(axis=1, ddof=1 if self.deviation == "sample" else 0)[each, places]
+        low, high = np.quantile(values, (0.025, 0.975), method="inverted_cdf")
         return float(low), float(high)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return the means along the axis."""
         data, axis, axes = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
         rows = by_experiment(tables["table"], data)
-        x_label = self.x_label or axis.replace("_", " ")
-        plot = Plot(self.heading, "", [])
+        plot = Plot(self.heading)
         for chosen in data.groups(axes, [{}]):
-            panel = Panel(panel_title(chosen), x=Axis(x_label, log=self.x_scale == "log"))
-            panel.y = Axis(self.y_label or self.column, log=self.y_scale == "log")
+            x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
+            panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))
             plot.panels.append(panel)
             for keys in _lines(data, chosen, axis, axes).values():
-                name = series_name(data, keys[0], [*axes, axis])
+                name = data.series_name(keys[0], [*axes, axis])
                 look = look_of(name, size=4.0) if name else _GRID
-                points = [(_x(data, key, axis), rows[key]) for key in keys if rows[key]["n"]]
+                points = {_x(data, key, axis): rows[key] for key in keys if rows[key]["n"]}
                 if points:
-                    panel.marks.append(_line(panel, points, name or _MEASURED, look))
+                    means = [row["mean"] for row in points.values()]
+                    how: dict[str, Any] = {"interval": "bars", "name": name or _MEASURED} | _interval(*points.values())
+                    panel.marks.append(_at(panel, list(points), means, look, part="line", **how))
                     plot.explain(name or _MEASURED, look)
             if panel.marks:
-                self._beside(plot, panel, chosen, results, rows)
-        has_random = results.has_random_arms(self.column)
+                self._put_beside(plot, panel, chosen, results, rows)
         plot.put_last(_BEST, THEORY, _PUBLISHED, RANDOM_ARMS)
         band = f" and the band of {THEORY}" if THEORY in plot.legend else ""
         plot.caption = [f"Points: mean over repetitions of the final value, bars{band}: {MEAN_INTERVAL}."]
-        plot.caption += [RANDOM_CAPTION] if has_random else []
+        plot.caption += [RANDOM_CAPTION] if results.has_random_arms(self.column) else []
         return plot
 
-    def _beside(
+    def _put_beside(
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Key, Mapping[Any, Any]]
     ) -> None:
         """Add what stands beside the lines of a panel, and scale its axes."""
-        data, axis, lines = results.data, self.grid_axis(results.data), list(panel.marks)
-        bottom = min(mark.drawn.min() for mark in lines)
-        tops = [max(mark.drawn.max() for mark in lines)]
-        places = sorted({float(x) for mark in lines for x in mark.places})
+        bottom, tops = panel.drawn.min(), [panel.drawn.max()]
+        places = sorted({float(x) for mark in panel.marks for x in mark.places})
         if self.best != "none":
-            panel.marks += [_best_mark(mark, self.best) for mark in lines]
+            panel.marks += [_best_mark(mark, self.best) for mark in panel.marks]
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
             panel.marks.append(_at(panel, places, values, look, part="bound", name=bound.label, what="bound"))
             tops.append(max(values))
             plot.explain(bound.label, look)
-        labels = {name: only[0] for name, only in chosen.items()}
-        theory = _theory(data, axis, labels)
+        theory = _theory(results.data, self.grid_axis(results.data), chosen)
         if theory is not None and rows[theory]["n"]:
             look = look_of(THEORY, marker="", width=1.2, order=2.5)
-            mark = level(rows[theory]["mean"], THEORY, panel.title, look, interval="band", **_interval([rows[theory]]))
+            mark = level(rows[theory]["mean"], THEORY, panel.title, look, interval="band", **_interval(rows[theory]))
             panel.marks.append(mark)
             tops.append(mark.drawn.max())
             plot.explain(THEORY, look)
-        published = [one for one in self.published_numbers(data) if labels.items() <= one.labels.items()]
-        numbers = {number.what: number.value for number in published}
-        if "best" in numbers and not results.is_surrogate:
-            line = Look(VERMILION, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
-            panel.marks.append(
-                level(numbers["best"], _PUBLISHED, panel.title, line, number="x", part="published line",
-                      what="published best")
-            )  # fmt: skip
-            if "mean" in numbers:
-                panel.marks.append(
-                    _at(panel, [numbers["best"]], [numbers["mean"]], _DIAMOND, part="published", name=_PUBLISHED,
-                        what="published")
-                )  # fmt: skip
-            tops.append(numbers.get("mean", 0.0))
-            plot.explain(_PUBLISHED, Look(VERMILION, ":", "D", fill="white"))  # type: ignore[arg-type]
-        high = None
-        if results.has_random_arms(self.column):
-            if axis == "horizon":
-                found = {x: results.random_arms(data.select({**chosen, axis: (x,)})) for x in data.labels(axis)}
-                known = {float(x): value for x, value in found.items() if math.isfinite(value)}
-                xs, values = list(known), list(known.values())
-                panel.marks.append(_at(panel, xs, values, RANDOM, part="line", name=RANDOM_ARMS))
-                plot.explain(RANDOM_ARMS, RANDOM)
-            else:
-                random = results.random_arms(data.select(chosen))
-                high = room_for_random_arms(panel, max(tops), random, panel.y.log)
-                if high is None and math.isfinite(random):
-                    panel.marks.append(level(random, RANDOM_ARMS, panel.title, RANDOM))
-                    plot.explain(RANDOM_ARMS, RANDOM)
+        tops += self._put_published(plot, panel, chosen, results)
+        high = self._put_random(plot, panel, chosen, results, max(tops))
         ticks = places if len(places) <= _FEW and not panel.x.log else None
         low = None if panel.y.log else start_at_zero(bottom, max(tops))
         panel.x = Axis(panel.x.label, panel.x.log, ticks=ticks)
         panel.y = Axis(panel.y.label, panel.y.log, low=low, high=high)
 
+    def _put_published(self, plot: Plot, panel: Panel, chosen: Selection, results: Results) -> list[float]:
+        """Add the published best value with its mean, and return the mean."""
+        entries = [entry for entry in self.published_numbers(results.data) if matches(entry.labels, chosen)]
+        numbers = {entry.what: entry.value for entry in entries}
+        if "best" not in numbers or results.is_surrogate:
+            return []
+        best, how = numbers["best"], {"number": "x", "part": "published line", "what": "published best"}
+        panel.marks.append(level(best, _PUBLISHED, panel.title, _DOTTED, **how))  # type: ignore[arg-type]
+        if "mean" in numbers:
+            how = {"part": "published", "name": _PUBLISHED, "what": "published"}
+            panel.marks.append(_at(panel, [best], [numbers["mean"]], _DIAMOND, **how))
+        plot.explain(_PUBLISHED, Look(VERMILION, ":", "D", fill="white"))  # type: ignore[arg-type]
+        return [numbers.get("mean", 0.0)]
 
-def _line(panel: Panel, points: Sequence[tuple[float, Mapping[Any, Any]]], name: str, look: Look) -> Mark:
-    places, rows = [x for x, _ in points], [row for _, row in points]
-    values = [row["mean"] for row in rows]
-    return _at(panel, places, values, look, part="line", name=name, interval="bars", **_interval(rows))
+    def _put_random(self, plot: Plot, panel: Panel, chosen: Selection, results: Results, top: float) -> float | None:
+        """Add random arms, or return the upper end of the axis where they are too far above."""
+        data, axis = results.data, self.grid_axis(results.data)
+        if not results.has_random_arms(self.column):
+            return None
+        if axis == "horizon":
+            regrets = {x: results.random_arms(data.select({**chosen, axis: (x,)})) for x in data.labels(axis)}
+            known = {float(x): value for x, value in regrets.items() if math.isfinite(value)}
+            panel.marks.append(_at(panel, list(known), list(known.values()), RANDOM, part="line", name=RANDOM_ARMS))
+            plot.explain(RANDOM_ARMS, RANDOM)
+            return None
+        random = results.random_arms(data.select(chosen))
+        high = panel.leaves_out(top, random, panel.y.log)
+        if high is None and math.isfinite(random):
+            panel.marks.append(level(random, RANDOM_ARMS, panel.title, RANDOM))
+            plot.explain(RANDOM_ARMS, RANDOM)
+        return high
 
 
 def _at(panel: Panel, places: Sequence[float], values: Sequence[float], look: Look, **more: Any) -> Mark:
@@ -275,7 +254,7 @@ def _at(panel: Panel, places: Sequence[float], values: Sequence[float], look: Lo
     return Mark(case=panel.title, x=np.array(places, float), y=np.array(values, float), look=look, **across, **more)
 
 
-def _interval(rows: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
+def _interval(*rows: Mapping[Any, Any]) -> dict[str, Any]:
     ends = {end: np.array([row[f"ci_{end}"] for row in rows], dtype=float) for end in ("low", "high")}
     return ends | {"n": [row["n"] for row in rows]}
 
@@ -284,9 +263,8 @@ def _best_mark(line: Mark, best: str) -> Mark:
     place = int(line.numbers.argmin() if best == "lowest" else line.numbers.argmax())
     numbers: dict[str, Any] = {"low": line.low[[place]], "high": line.high[[place]], "n": [line.n[place]]}
     at: dict[str, Any] = {"x": one(line.places[place]), "y": one(line.numbers[place]), "places": [line.places[place]]}
-    return Mark(
-        part="best", name=line.name, case=line.case, look=_STAR, what=_BEST, places_are=line.places_are, **at, **numbers
-    )
+    how: dict[str, Any] = {"look": _STAR, "what": _BEST, "places_are": line.places_are}
+    return Mark(part="best", name=line.name, case=line.case, **how, **at, **numbers)
 
 
 def _lines(
@@ -299,17 +277,12 @@ def _lines(
         if labels[axis]:
             others = tuple((name, label) for name, label in labels.items() if label and name not in (axis, *panels))
             lines.setdefault(others, []).append(key)
-    return {line: sorted(own, key=lambda key: _x(data, key, axis)) for line, own in lines.items()}
+    return {line: sorted(keys, key=lambda key: _x(data, key, axis)) for line, keys in lines.items()}
 
 
-def _theory(data: Experiments, axis: str, panel: Mapping[str, str]) -> Key | None:
+def _theory(data: Experiments, axis: str, panel: Selection) -> Key | None:
     """Return the theoretical setting of a panel: the experiment without a grid value that bears the label `Theory`."""
-    for key in data.keys:
-        labels = data.as_dict(key)
-        is_here = all(labels.get(name) == label for name, label in panel.items())
-        if is_here and not labels.get(axis) and THEORY in key:
-            return key
-    return None
+    return next((key for key in data.select(panel) if not data.as_dict(key).get(axis) and THEORY in key), None)
 
 
 def _x(data: Experiments, key: Key, axis: str) -> float:

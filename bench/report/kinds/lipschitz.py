@@ -11,10 +11,10 @@ from pydantic import BeforeValidator, Field
 
 from bench.report.claims.steepness import PROBE
 from bench.report.figure import Figure
-from bench.report.labels import canonical
+from bench.report.labels import panel_title
 from bench.report.plot import GREY, Axis, Look, Mark, Panel, Plot, level, look_of
 from bench.report.results import Results
-from bench.report.series import panel_title, series_name
+from bench.report.tables import experiments_of
 
 _COLUMNS = ("probed", "blocks", "mean", "std")
 
@@ -32,12 +32,7 @@ def _share(value: Any) -> float:
 class Lipschitz(Figure):
     """The centred reward of every probed value, its mean and standard deviation over blocks of rounds.
 
-    Parameters
-    ----------
-    drop
-        The share of rounds before the first block, such as 1/7.
-    blocks
-        The number of equal blocks that the rest is divided into.
+    `drop` is the share of rounds before the first block, such as 1/7; the rest is divided into `blocks` equal blocks.
     """
 
     drop: Annotated[float, BeforeValidator(_share)] = 0.0
@@ -66,40 +61,35 @@ class Lipschitz(Figure):
         DataFrame
             The axes, then `probed` (the value), `blocks` (their number), `mean` and `std` (divisor: blocks - 1).
         """
-        data, curves = results.data, results.curves
+        data = results.data
         parts = []
-        for key in data.keys if "column" in curves.columns else ():
-            is_own = curves["column"].astype(str).str.startswith(PROBE)
-            for axis, label in data.as_dict(key).items():
-                is_own &= curves[axis] == label
-            own = curves[is_own]
-            sums = own.assign(probed=own["column"].str.removeprefix(PROBE).astype(float)).pivot(
-                index="round", columns="probed", values="mean"
-            )
-            if len(sums) < 2:
+        for key in data.keys:
+            curves = results.curve(key, rf"{PROBE}.*")
+            if curves.empty or curves["round"].nunique() < 2:
                 continue
+            probed = curves["column"].str.removeprefix(PROBE).astype(float)
+            sums = curves.assign(probed=probed).pivot(index="round", columns="probed", values="mean")
             means = np.diff(sums.to_numpy(dtype=np.float64), axis=0) / np.diff(sums.index.to_numpy())[:, None]
             centred = means - means.mean(axis=1, keepdims=True)
             spread = centred.std(axis=0, ddof=1) if len(centred) > 1 else np.full(centred.shape[1], np.nan)
             values = {"probed": sums.columns, "blocks": len(centred), "mean": centred.mean(axis=0), "std": spread}
             parts.append(pd.DataFrame({**data.as_dict(key), **values}))
-        found = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*data.axes, *_COLUMNS])
-        return {"table": found}
+        table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*data.axes, *_COLUMNS])
+        return {"table": table}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return the centred rewards against the values."""
         data, table, axes = results.data, tables["table"], self.panel_axes(results.data)
-        labels = {axis: table[axis].map(canonical) for axis in data.axes}
-        plot = Plot(self.heading, "", [])
+        experiments = experiments_of(table, data)
+        plot = Plot(self.heading)
         for chosen in data.groups(axes, [{}]):
             x, y = Axis(self.x_label or "value"), Axis(self.y_label or "centred reward")
             panel = Panel(panel_title(chosen), x=x, y=y)
             plot.panels.append(panel)
             for key in data.select(chosen):
-                is_own = np.logical_and.reduce([labels[axis] == label for axis, label in data.as_dict(key).items()])
-                rows = table[is_own]
+                rows = table[[experiment == key for experiment in experiments]]
                 if len(rows):
-                    name = series_name(data, key, axes) or "mean over blocks"
+                    name = data.series_name(key, axes) or "mean over blocks"
                     panel.marks.append(_line(panel, name, rows))
                     plot.explain(name, look_of(name))
             if panel.marks:

@@ -53,7 +53,7 @@ class Profile(Ranking):
 
         Tasks whose lowest mean is not above 0 have no factors and are left out.
         """
-        values = self.by_task(results)
+        values = self.by_task(self.on_tasks(results))
         methods = set(results.data.labels(METHOD))
         rows = []
         for family, of_family in values.groupby(FAMILY, sort=False):
@@ -87,7 +87,7 @@ class Profile(Ranking):
             x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=self.largest),
             y=Axis(self.y_label or "share of tasks", low=0.0, high=1.02),
         )
-        plot = Plot(self.heading, "", [panel], panel_size=(6.2, 4.2))
+        plot = Plot(self.heading, panels=[panel], panel_size=(6.2, 4.2))
         grid = np.geomspace(1.0, self.largest, _POINTS)
         names = [name for name in (self.shown or results.data.labels(METHOD)) if name in set(factors[METHOD])]
         if BEST_FIXED in set(factors[METHOD]):

@@ -12,10 +12,9 @@ from pydantic import Field
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
-from bench.report.labels import Selection, selection
-from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one
+from bench.report.labels import selection
+from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one, wrapped
 from bench.report.results import Results
-from bench.report.words import wrapped
 from bench.stats import mean_interval
 
 FAMILY, TASK, METHOD, FIXED = "family", "task", "method", "fixed"
@@ -70,15 +69,20 @@ class Ranking(Figure):
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return the ranks, and the values by family, by task and of what is shown apart."""
-        found = {"table": self.by_family(results), "ranks": self.mean_ranks(results), "tasks": self.by_task(results)}
-        return found | ({"apart": self.shown_apart(results)} if self.apart else {})
+        tasks = self.on_tasks(results)
+        tables = {"table": self.by_family(tasks), "ranks": self.mean_ranks(tasks), "tasks": self.by_task(tasks)}
+        return tables | ({"apart": self.shown_apart(tasks)} if self.apart else {})
 
     def table_titles(self) -> dict[str, str]:
         """Return the titles of the tables."""
         titles = {"ranks": "All families" if self.has_ranks else "Mean over families", "table": "By family"}
         return titles | {"tasks": "By task"} | ({"apart": "Apart"} if self.apart else {})
 
-    def by_task(self, results: Results) -> pd.DataFrame:
+    def on_tasks(self, results: Results) -> "Tasks":
+        """Return the results by task."""
+        return Tasks(results, self.column, self._reference(results.data))
+
+    def by_task(self, tasks: "Tasks") -> pd.DataFrame:
         """Return every method's mean final value on every task, its ratio to that of the reference, and its rank.
 
         Returns
@@ -89,35 +93,29 @@ class Ranking(Figure):
             not run on a task.
         """
         rows = []
-        for family, tasks in self._families(results).items():
-            for task in tasks:
-                values = self._relative(results, task)
-                base = self._base(results, task)
+        for family, names in tasks.families.items():
+            for task in names:
+                values = tasks.relative(task)
                 ranks = dict(self._ranks(values.drop(columns=BEST_FIXED, errors="ignore")).mean())
-                paired = self._paired(values, results)
+                paired = tasks.paired(values)
                 for method in values:
-                    own = paired[method].dropna().to_numpy()
-                    interval = mean_interval(own)
-                    rank = float(ranks.get(method, np.nan))
-                    rows.append((family, task, method, len(own), interval.estimate * base, *interval[:3], rank))
+                    known = paired[method].dropna().to_numpy()
+                    interval = mean_interval(known)
+                    rank, mean = float(ranks.get(method, np.nan)), interval.estimate * tasks.base(task)
+                    rows.append((family, task, method, len(known), mean, *interval[:3], rank))
         columns = [FAMILY, TASK, METHOD, "n", "mean", "relative", "ci_low", "ci_high", "mean_rank"]
         return pd.DataFrame(rows, columns=columns)
 
-    def by_family(self, results: Results) -> pd.DataFrame:
-        """Return every method's mean ratio to the reference, and its mean rank, over the tasks of each family.
+    def by_family(self, tasks: "Tasks") -> pd.DataFrame:
+        """Return ``family`` and the columns of `mean_ranks`, over the tasks of each family.
 
-        Returns
-        -------
-        DataFrame
-            ``family`` and the columns of `mean_ranks`; only methods that are run on all of its tasks.
+        Only methods that are run on all of its tasks.
         """
-        tables = []
-        for family, tasks in self._families(results).items():
-            tables.append(self._over(results, {family: tasks}).assign(**{FAMILY: family}))
-        found = pd.concat(tables, ignore_index=True) if tables else self._over(results, {}).assign(**{FAMILY: ""})
-        return found[[FAMILY, *(column for column in found if column not in (FAMILY, "families"))]]
+        tables = [self._over(tasks, {name: of}).assign(**{FAMILY: name}) for name, of in tasks.families.items()]
+        table = pd.concat(tables, ignore_index=True) if tables else self._over(tasks, {}).assign(**{FAMILY: ""})
+        return table[[FAMILY, *(column for column in table if column not in (FAMILY, "families"))]]
 
-    def mean_ranks(self, results: Results) -> pd.DataFrame:
+    def mean_ranks(self, tasks: "Tasks") -> pd.DataFrame:
         """Return mean rank and mean ratio of every method over the families on which all methods are run.
 
         Methods are ranked anew in every repetition, whose data they share: 1 and for each other group of duplicates the
@@ -131,59 +129,48 @@ class Ranking(Figure):
             repetitions, ``ci_low`` and ``ci_high``, and ``relative``, with ``relative_low`` and ``relative_high``; best
             first, the best fixed configuration last. The choice of the tasks is not in the intervals.
         """
-        data, methods = results.data, set(results.data.labels(METHOD))
-        shared = {}
-        for family, tasks in self._families(results).items():
-            run = [task for task in tasks if any(len(data.rows(key)) for key in _methods(results, task).values())]
-            if run and all(set(_methods(results, task)) == methods for task in run):
-                shared[family] = run
-        table = self._over(results, shared)
-        missing = [method for method in results.data.labels(METHOD) if method not in set(table[METHOD])]
+        table = self._over(tasks, {family: run for family in tasks.families if (run := tasks.run_by_all(family))})
+        missing = [method for method in tasks.all_methods if method not in set(table[METHOD])]
         rest = pd.DataFrame({METHOD: missing, "families": 0, "tasks": 0, "n": 0}, index=range(len(missing)))
         return pd.concat([table, rest], ignore_index=True) if missing else table
 
-    def shown_apart(self, results: Results) -> pd.DataFrame:
+    def shown_apart(self, tasks: "Tasks") -> pd.DataFrame:
         """Return the columns of `mean_ranks` for the tasks that are shown apart, and for all others.
 
         In each part those methods count that are run on all of its tasks.
         """
-        parts = {name: set(tasks) for name, tasks in self.apart.items()}
-        parts["other tasks"] = set(results.data.labels(TASK)) - set().union(*parts.values())
+        parts = {name: set(names) for name, names in self.apart.items()}
+        parts["other tasks"] = {task for names in tasks.families.values() for task in names}.difference(*parts.values())
         tables = []
-        for name, chosen in parts.items():
-            families = {
-                family: [task for task in tasks if task in chosen] for family, tasks in self._families(results).items()
-            }
-            table = self._over(results, {family: tasks for family, tasks in families.items() if tasks})
-            tables.append(table.assign(part=name))
-        found = pd.concat(tables, ignore_index=True)
-        return found[["part", *(column for column in found if column != "part")]]
+        for part, chosen in parts.items():
+            families = {family: [task for task in of if task in chosen] for family, of in tasks.families.items()}
+            table = self._over(tasks, {family: of for family, of in families.items() if of})
+            tables.append(table.assign(part=part))
+        table = pd.concat(tables, ignore_index=True)
+        return table[["part", *(column for column in table if column != "part")]]
 
-    def _over(self, results: Results, families: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    def _over(self, tasks: "Tasks", families: Mapping[str, Sequence[str]]) -> pd.DataFrame:
         """Return ranks and ratios averaged over tasks and then families, of methods that are run on all of them."""
-        tasks = [task for own in families.values() for task in own]
-        values = {task: self._relative(results, task) for task in tasks}
+        values = {task: tasks.relative(task) for of in families.values() for task in of}
         values = {task: table for task, table in values.items() if table.notna().any(axis=None)}
-        kept = {family: [task for task in own if task in values] for family, own in families.items()}
-        kept = {family: own for family, own in kept.items() if own}
-        methods = [
-            method
-            for method in (*results.data.labels(METHOD), BEST_FIXED)
-            if all(method in table and table[method].notna().any() for table in values.values())
-        ]
-        rows: list[tuple[Any, ...]] = []
+        kept = {family: [task for task in of if task in values] for family, of in families.items()}
+        kept = {family: of for family, of in kept.items() if of}
+        rows: list[tuple[Any, ...]] = [(method, 0, 0, 0, *[np.nan] * 6) for method in tasks.all_methods]
         if values:
+            methods = [
+                method
+                for method in (*tasks.all_methods, BEST_FIXED)
+                if all(method in table and table[method].notna().any() for table in values.values())
+            ]
             complete = [set(table[methods].dropna().index) for table in values.values()]
             shared = sorted(set.intersection(*complete))
             ranked = [method for method in methods if method != BEST_FIXED]
             ranks = {task: self._ranks(table.loc[shared, ranked]) for task, table in values.items()}
-            paired = {task: self._paired(table.loc[shared], results) for task, table in values.items()}
+            paired = {task: tasks.paired(table.loc[shared]) for task, table in values.items()}
+            rows = []
             for method in methods:
-                rank = mean_interval(_averaged(ranks, kept, method))
-                ratio = mean_interval(_averaged(paired, kept, method))
-                rows.append((method, len(kept), len(values), len(shared), *rank[:3], *ratio[:3]))
-        else:
-            rows = [(method, 0, 0, 0, *[np.nan] * 6) for method in results.data.labels(METHOD)]
+                intervals = [mean_interval(_averaged(tables, kept, method))[:3] for tables in (ranks, paired)]
+                rows.append((method, len(kept), len(values), len(shared), *intervals[0], *intervals[1]))
         columns = [METHOD, "families", "tasks", "n", "mean_rank", "ci_low", "ci_high"]
         table = pd.DataFrame(rows, columns=[*columns, "relative", "relative_low", "relative_high"])
         if self.has_ranks:
@@ -207,57 +194,9 @@ class Ranking(Figure):
         ranks[np.isnan(known)] = np.nan
         return pd.DataFrame(ranks, index=values.index, columns=values.columns)
 
-    def _families(self, results: Results) -> dict[str, list[str]]:
-        """Return the tasks of every family."""
-        found: dict[str, list[str]] = {}
-        for key in results.data.keys:
-            labels = results.data.as_dict(key)
-            tasks = found.setdefault(labels.get(FAMILY) or labels[TASK], [])
-            if labels[TASK] not in tasks:
-                tasks.append(labels[TASK])
-        return found
-
-    def _relative(self, results: Results, task: str) -> pd.DataFrame:
-        """Return final values over the reference's mean on a task: a row per repetition, a column per method.
-
-        With the fixed configuration that has the lowest mean, where there are any.
-        """
-        columns = {method: results.series(key, self.column) for method, key in _methods(results, task).items()}
-        chosen: Selection = {TASK: (task,), METHOD: ("",)}
-        fixed = (
-            [results.series(key, self.column) for key in results.data.select(chosen)]
-            if self._has_fixed(results)
-            else []
-        )
-        fixed = [values for values in fixed if values.notna().any()]
-        if fixed:
-            columns[BEST_FIXED] = min(fixed, key=lambda values: float(values.mean()))
-        return pd.DataFrame(columns) / self._base(results, task)
-
-    def _paired(self, values: pd.DataFrame, results: Results) -> pd.DataFrame:
-        """Return numbers whose means are those of ratios to the reference, and whose spread is theirs (delta method).
-
-        A repetition in which all methods have more regret, the reference too, moves no ratio.
-        """
-        reference = self._reference(results.data)
-        if reference not in values:
-            return values
-        ratios = values / values[reference].mean()
-        means = ratios.mean()
-        return ratios - np.outer(ratios[reference], means) + means.to_numpy()
-
-    def _base(self, results: Results, task: str) -> float:
-        """Return the reference's mean on a task."""
-        key = _methods(results, task).get(self._reference(results.data))
-        return float(results.series(key, self.column).mean()) if key else math.nan
-
-    @staticmethod
-    def _has_fixed(results: Results) -> bool:
-        return FIXED in results.data.axes
-
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return the heat map."""
-        values, ranks, families = tables["table"], tables["ranks"], list(self._families(results))
+        values, ranks, families = tables["table"], tables["ranks"], list(self.on_tasks(results).families)
         methods = ranks[METHOD].tolist()
         titles = [wrapped(family, _TITLE_LETTERS) for family in families]
         header = 0.16 * max((title.count("\n") + 1 for title in titles), default=1) + 0.1
@@ -265,7 +204,7 @@ class Ranking(Figure):
         parts = [families[start : start + step] for start in range(0, len(families), step)]
         width = max(step, len(parts[-1]) + _RANKS)
         size = _NAMES + _COLUMN * width, header + _ROW * len(methods)
-        plot = Plot(self.heading, "", [], panel_size=size)
+        plot = Plot(self.heading, panel_size=size)
         last = "mean rank" if self.has_ranks else "mean"
         for number, part in enumerate(parts):
             panel = Panel(is_table=True, names_on_top=True)
@@ -329,16 +268,11 @@ class Ranking(Figure):
             )
         if self.has_ranks and self.duplicates:
             caption.append("Variants of a method count once among the others.")
-        run = self._families(results)
-        if 0 < counted < len(run):
-            everyone = {family for family in run if self._is_for_all(results, run[family])}
-            missing = ", ".join(family for family in run if family not in everyone)
+        tasks = self.on_tasks(results)
+        if 0 < counted < len(tasks.families):
+            missing = ", ".join(family for family in tasks.families if not tasks.is_for_all(family))
             caption.append(f"Not every method can play {missing}: not in the {what.lower()}.")
         return caption
-
-    def _is_for_all(self, results: Results, tasks: Sequence[str]) -> bool:
-        methods = set(results.data.labels(METHOD))
-        return all(set(_methods(results, task)) == methods for task in tasks)
 
     def _reference(self, data: Experiments) -> str:
         for axis in (TASK, METHOD):
@@ -351,10 +285,71 @@ class Ranking(Figure):
         return reference[0]
 
 
-def _methods(results: Results, task: str) -> dict[str, Key]:
-    """Return the experiments of a task by their methods."""
-    keys = results.data.select({TASK: (task,)})
-    return {method: key for key in keys if (method := results.data.as_dict(key)[METHOD])}
+class Tasks:
+    """The results of methods on tasks.
+
+    ``families`` has the tasks of every family, ``methods`` the experiments of every task by their method.
+    """
+
+    def __init__(self, results: Results, column: str, reference: str) -> None:
+        self._results, self._column, self._reference = results, column, reference
+        data = results.data
+        self.all_methods = data.labels(METHOD)
+        self.families: dict[str, list[str]] = {}
+        self.methods: dict[str, dict[str, Key]] = {}
+        self._fixed: dict[str, list[Key]] = {}
+        self._relative: dict[str, pd.DataFrame] = {}
+        for key in data.keys:
+            labels = data.as_dict(key)
+            task, method = labels[TASK], labels[METHOD]
+            of_family = self.families.setdefault(labels.get(FAMILY) or task, [])
+            of_family += [task] * (task not in of_family)
+            of_task = self.methods.setdefault(task, {})
+            if method:
+                of_task[method] = key
+            elif FIXED in data.axes:
+                self._fixed.setdefault(task, []).append(key)
+
+    def is_for_all(self, family: str) -> bool:
+        """Return whether all methods are run on all tasks of a family."""
+        return all(set(self.methods[task]) == set(self.all_methods) for task in self.families[family])
+
+    def run_by_all(self, family: str) -> list[str]:
+        """Return the tasks of a family that have results, if all methods are run on these; else none."""
+        rows = self._results.data.rows
+        run = [task for task in self.families[family] if any(len(rows(key)) for key in self.methods[task].values())]
+        return run if all(set(self.methods[task]) == set(self.all_methods) for task in run) else []
+
+    def base(self, task: str) -> float:
+        """Return the reference's mean on a task."""
+        key = self.methods[task].get(self._reference)
+        return float(self._results.series(key, self._column).mean()) if key else math.nan
+
+    def relative(self, task: str) -> pd.DataFrame:
+        """Return final values over the reference's mean on a task: a row per repetition, a column per method.
+
+        With the fixed configuration that has the lowest mean, where there are any.
+        """
+        if task not in self._relative:
+            series = self._results.series
+            columns = {method: series(key, self._column) for method, key in self.methods[task].items()}
+            fixed = [series(key, self._column) for key in self._fixed.get(task, ())]
+            fixed = [values for values in fixed if values.notna().any()]
+            if fixed:
+                columns[BEST_FIXED] = min(fixed, key=lambda values: float(values.mean()))
+            self._relative[task] = pd.DataFrame(columns) / self.base(task)
+        return self._relative[task]
+
+    def paired(self, values: pd.DataFrame) -> pd.DataFrame:
+        """Return numbers whose means are those of ratios to the reference, and whose spread is theirs (delta method).
+
+        A repetition in which all methods have more regret, the reference too, moves no ratio.
+        """
+        if self._reference not in values:
+            return values
+        ratios = values / values[self._reference].mean()
+        means = ratios.mean()
+        return ratios - np.outer(ratios[self._reference], means) + means.to_numpy()
 
 
 def _averaged(

@@ -1,4 +1,9 @@
-"""What it does to every method if repetitions are chosen by the result of one."""
+"""What it does to every method if, of more repetitions than asked for, only some are kept, chosen by one's own result.
+
+The rule, of n repetitions asked for: run int(1.6 n), sort them by one method's final value, and report of all methods
+the n repetitions after the two lowest. It is that of run.py in the public code of cdt from 4711c87 (2023-01-25) until
+2e998d5 (2023-03-17). Whether published numbers were made so is not known.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -7,18 +12,20 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import pandas as pd
 from pydantic import Field
+from scipy import special
 
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical
-from bench.report.plot import Look, Mark, Plot, look_of
+from bench.report.plot import Look, Mark, Panel, Plot, look_of
 from bench.report.results import Results
 from bench.report.rows import Rows, in_row
-from bench.report.selected import DROPPED, normal, normal_shift, number_run, printed, resampled
-from bench.report.series import series_name
-from bench.report.tables import by_experiment
+from bench.report.tables import by_experiment, experiments_of
 from bench.stats import Array
 
+DROPPED = 2
+"""How many of the lowest repetitions are left out."""
+_REACH = 0.975
 _SETS = 4_000
 _OURS, _NORMAL = "our runs", "normal"
 _ROW, _WIDTH = 0.75, 4.4
@@ -31,18 +38,10 @@ _COLUMNS = ("n", "of", "mean", "low", "high", "std", "covers", "lowest",
             "printed")  # fmt: skip
 
 
-class _Case(NamedTuple):
-    """A panel's experiments that have results, with their final values (repetitions, methods)."""
-
-    keys: list[Key]
-    values: Array
-
-
 class Selection(Rows):
     """Means that a set of repetitions would print, all of them taken or those chosen by one method's own result.
 
-    Sets are drawn from our repetitions, and from a normal distribution with the same means and covariances. The rule is
-    that of `bench.report.selected`.
+    Sets are drawn from our repetitions, and from a normal distribution with the same means and covariances.
 
     Parameters
     ----------
@@ -74,39 +73,29 @@ class Selection(Rows):
             the same with `chosen_`; and `printed`, the paper's number. Of the normal distribution the means are exact.
         """
         data = results.data
-        beside = {} if results.is_surrogate else self._printed(data)
+        beside = {} if results.is_surrogate else self.published_means(data)
         rows = []
-        for case in self._cases(results):
+        for keys, values in self._cases(results):
             for of in (_OURS, _NORMAL):
-                rows += self._rows_of(data, case, of, beside)
-        return {"table": pd.DataFrame(rows, columns=[*data.axes, *_COLUMNS])}
+                rows += self._rows_of(data, keys, values, of)
+        table = pd.DataFrame(rows, columns=[*data.axes, *_COLUMNS])
+        printed = [beside[key].value if key in beside else np.nan for key in experiments_of(table, data)]
+        return {"table": table.assign(printed=np.array(printed, dtype=float))}
 
-    def _printed(self, data: Experiments) -> dict[Key, float]:
-        numbers = [number for number in self.published_numbers(data) if number.what == "mean"]
-        return {
-            key: number.value
-            for number in numbers
-            for key in data.keys
-            if number.labels.items() <= data.as_dict(key).items()
-        }
-
-    def _cases(self, results: Results) -> Iterator[_Case]:
+    def _cases(self, results: Results) -> Iterator[tuple[list[Key], Array]]:
+        """Yield each panel's experiments that have results, with their final values (repetitions, methods)."""
         data = results.data
         for chosen in data.groups(self.panel_axes(data), [{}]):
             keys = [key for key in data.select(chosen) if len(results.column(key, self.column))]
-            if all(data.as_dict(key)["method"] != canonical(self.ranked_by) for key in keys):
-                continue
-            series = [data.rows(key).set_index("repetition")[self.column].astype(float) for key in keys]
-            complete = pd.concat(series, axis=1).dropna().sort_index()
-            if len(complete) > 1:
-                yield _Case(keys, complete.to_numpy())
+            if any(data.as_dict(key)["method"] == canonical(self.ranked_by) for key in keys):
+                values = results.complete(keys, self.column)
+                if len(values) > 1:
+                    yield keys, values
 
-    def _rows_of(self, data: Experiments, case: _Case, of: str, beside: Mapping[Key, float]) -> list[dict[str, Any]]:
-        values = case.values
-        by = [data.as_dict(key)["method"] for key in case.keys].index(canonical(self.ranked_by))
-        rng = np.random.default_rng(0)
+    def _rows_of(self, data: Experiments, keys: list[Key], values: Array, of: str) -> list[dict[str, Any]]:
+        by = [data.as_dict(key)["method"] for key in keys].index(canonical(self.ranked_by))
         draw = resampled if of == _OURS else normal
-        sets = draw(values, number_run(self.size), _SETS, rng)
+        sets = draw(values, number_run(self.size), _SETS, np.random.default_rng(0))
         true = values.mean(axis=0)
         plain, chosen = (printed(sets, self.size, rank, true) for rank in (None, by))
         means = {"": plain.mean.mean(axis=0), "chosen_": chosen.mean.mean(axis=0)}
@@ -114,7 +103,7 @@ class Selection(Rows):
             covariances = np.atleast_2d(np.cov(values, rowvar=False))[by]
             means = {"": true, "chosen_": true + normal_shift(self.size) * covariances / np.sqrt(covariances[by])}
         rows = []
-        for place, key in enumerate(case.keys):
+        for place, key in enumerate(keys):
             row: dict[str, Any] = data.as_dict(key) | {"n": len(values), "of": of}
             for stem, sample in (("", plain), ("chosen_", chosen)):
                 low, high = np.quantile(sample.mean[:, place], (0.025, 0.975))
@@ -123,17 +112,15 @@ class Selection(Rows):
                     f"{stem}std": sample.std[:, place].mean(), f"{stem}covers": sample.covers[:, place].mean(),
                     f"{stem}lowest": sample.lowest[place],
                 }  # fmt: skip
-            rows.append(row | {"printed": beside.get(key, np.nan)})
+            rows.append(row)
         return rows
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return a row per method: open marks without, filled ones with the choice, and the printed number."""
         data, table = results.data, tables["table"]
-        axes = self.panel_axes(data)
-        plot = Plot(self.heading, "", [])
+        plot = Plot(self.heading)
         found = {of: by_experiment(table[table["of"] == of], data) for of in (_OURS, _NORMAL)}
-        for panel, _, keys in self.panels_of_rows(results):
-            plot.panels.append(panel)
+        for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
                 for of, own in found.items():
                     if key in own:
@@ -150,7 +137,8 @@ class Selection(Rows):
         if any(mark.part == "published" for mark in plot.marks()):
             plot.explain("published", _TICK)
         if any(panel.marks for panel in plot.panels):
-            ranked = next(series_name(data, key, axes) for key in data.keys if canonical(self.ranked_by) in key)
+            ranked_key = next(key for key in data.keys if canonical(self.ranked_by) in key)
+            ranked = data.series_name(ranked_key, self.panel_axes(data))
             plot.caption = [
                 f"Of {number_run(self.size)} repetitions all methods report the {self.size} with the ranks "
                 f"{DROPPED + 1} to {DROPPED + self.size} by {ranked}'s own {self.column}, beside {self.size} "
@@ -163,7 +151,7 @@ class Selection(Rows):
         return plot
 
 
-def _pair(panel: Any, row: int, name: str, found: Mapping[Any, Any], of: str) -> list[Mark]:
+def _pair(panel: Panel, row: int, name: str, found: Mapping[Any, Any], of: str) -> list[Mark]:
     """Return the marks of a method without and with the choice, from our runs or of normal values."""
     marks = []
     for stem, is_chosen in (("", False), ("chosen_", True)):
@@ -179,3 +167,79 @@ def _pair(panel: Any, row: int, name: str, found: Mapping[Any, Any], of: str) ->
             )
         )  # fmt: skip
     return marks
+
+
+class Printed(NamedTuple):
+    """What several sets of repetitions would print of each method, shape (sets, methods)."""
+
+    mean: Array
+    std: Array
+    covers: Array
+    """Whether mean -+ t std / sqrt(n) contains the true mean."""
+
+    @property
+    def lowest(self) -> Array:
+        """Share of the sets in which each method has the lowest mean, shape (methods,)."""
+        return np.asarray(np.bincount(self.mean.argmin(axis=1), minlength=self.mean.shape[1]) / len(self.mean))
+
+
+def number_run(size: int) -> int:
+    """Return how many repetitions are run where ``size`` are asked for."""
+    return int(size * 1.6)
+
+
+def kept(ranked_by: Array, size: int) -> np.ndarray:
+    """Return the positions of the repetitions that are reported, shape (..., size), ``ranked_by`` shape (..., run)."""
+    return np.argsort(ranked_by, axis=-1, kind="stable")[..., DROPPED : DROPPED + size]
+
+
+def printed(sets: Array, size: int, ranked_by: int | None, true: Array) -> Printed:
+    """Return what sets of repetitions print.
+
+    Parameters
+    ----------
+    sets
+        Final values, shape (sets, repetitions run, methods).
+    size
+        The number of repetitions asked for.
+    ranked_by
+        Position of the method by which repetitions are chosen; None: the first ``size`` are reported.
+    true
+        True mean of each method, shape (methods,).
+    """
+    own = sets[:, :size] if ranked_by is None else sets
+    if ranked_by is not None:
+        own = np.take_along_axis(sets, kept(sets[:, :, ranked_by], size)[:, :, None], axis=1)
+    mean, std = own.mean(axis=1), own.std(axis=1, ddof=1)
+    reach = float(special.stdtrit(size - 1, _REACH)) / np.sqrt(size) * std
+    return Printed(mean, std, np.abs(mean - true) <= reach)
+
+
+def resampled(values: Array, run: int, n_sets: int, rng: np.random.Generator) -> Array:
+    """Return sets of repetitions drawn with replacement from ``values`` (repetitions, methods)."""
+    return np.asarray(values[rng.integers(len(values), size=(n_sets, run))])
+
+
+def normal(values: Array, run: int, n_sets: int, rng: np.random.Generator) -> Array:
+    """Return sets of repetitions from the normal distribution with the means and covariances of ``values``."""
+    covariance = np.atleast_2d(np.cov(values, rowvar=False))
+    return rng.multivariate_normal(values.mean(axis=0), covariance, size=(n_sets, run), method="svd")
+
+
+def normal_order_means(n: int) -> Array:
+    """Return the expectations of the order statistics of ``n`` standard normal values, shape (n,), by quadrature."""
+    z = np.linspace(-9.0, 9.0, 7_201)
+    below, above = special.log_ndtr(z), special.log_ndtr(-z)
+    rank = np.arange(1, n + 1)[:, None]
+    log_density = (
+        (rank - 1) * below + (n - rank) * above - z**2 / 2 - np.log(2 * np.pi) / 2 - special.betaln(rank, n - rank + 1)
+    )
+    return np.asarray((z * np.exp(log_density)).sum(axis=1) * (z[1] - z[0]))
+
+
+def normal_shift(size: int) -> float:
+    """Return by how many standard deviations the selection moves the expected mean of normal values it ranks.
+
+    Those of another method move by this times its own standard deviation and its correlation with the ranked one.
+    """
+    return float(normal_order_means(number_run(size))[DROPPED : DROPPED + size].mean())

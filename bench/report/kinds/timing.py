@@ -11,13 +11,10 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
-from bench.report.labels import canonical, describe, matches, selection
-from bench.report.plot import GREY, Axis, Look, Mark, Panel, Plot, level, look_of
+from bench.report.labels import canonical, describe, matches, panel_title, selection
+from bench.report.plot import GREY, LINE_BETWEEN, Axis, Look, Mark, Panel, Plot, level, look_of, wrapped
 from bench.report.results import Results
-from bench.report.rows import LINE_BETWEEN
-from bench.report.series import panel_title, series_name
 from bench.report.tables import check_column
-from bench.report.words import wrapped
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
 _ROOM = 0.64
@@ -93,7 +90,7 @@ class Timing(Figure):
         by = f"seconds divided by those of {describe(selection(self.reference))}"
         right = Panel(x=Axis(by), y=rows, rows=True, lines=between)
         size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(panels), 1)))
-        plot = Plot(self.heading, "", [left, right], panel_size=size)
+        plot = Plot(self.heading, panels=[left, right], panel_size=size)
         if not table["n"].any():
             return plot
         points: dict[str, list[tuple[float, str, Any]]] = {}
@@ -101,7 +98,7 @@ class Timing(Figure):
         for place, chosen in enumerate(panels):
             own = [(labels, row) for labels, row in every if matches(labels, chosen)]
             for number, (labels, row) in enumerate(own):
-                name = series_name(data, tuple(labels[axis] for axis in data.axes), list(chosen))
+                name = data.series_name(tuple(labels[axis] for axis in data.axes), chosen)
                 height = place + _ROOM * ((number + 0.5) / len(own) - 0.5)
                 points.setdefault(name, []).append((height, panel_title(chosen), row))
         has_published = "published_seconds" in table
