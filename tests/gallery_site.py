@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bench.report.experiments import Experiments
+from bench.report.figure import read_figure
 from bench.report.gallery import build, read
 from bench.report.provenance import Provenance
 from bench.report.render import render
@@ -115,7 +116,7 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     if figure["kind"] == "computed":
         return pd.DataFrame(), pd.DataFrame()
     rng = np.random.default_rng(0)
-    data = Experiments(figure, pd.DataFrame())
+    data = Experiments(read_figure(figure), pd.DataFrame())
     curves, finals = [], []
     for place, key in enumerate(data.keys):
         labels = data.as_dict(key)

@@ -1,21 +1,44 @@
-"""Figures given as plain dicts, turned into tables and pictures for the tests."""
+"""Figures given as plain dicts, judged and turned into tables and pictures for the tests."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure as Picture
+from matplotlib.transforms import Bbox
 
+from bench.report import claims
 from bench.report.drawing import draw as draw_plot
 from bench.report.figure import Figure, read_figure
 from bench.report.provenance import Provenance
 from bench.report.render import plot_of
 from bench.report.results import Results
+from bench.report.style import applied
+
+NO_CURVES = pd.DataFrame()
+
+
+def figure_of(figure: Mapping[str, Any]) -> Figure:
+    """Return a figure; what every figure needs may be left out."""
+    return read_figure({"name": "f", "kind": "curves", "column": "regret", **figure})
+
+
+def plain(figure: Figure) -> dict[str, Any]:
+    """Return what a figure's file says, to be changed and read again."""
+    return figure.model_dump(mode="json", exclude_unset=True)
+
+
+def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
+    return claims.check(figure_of(figure), finals, curves, **how)
+
+
+def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
+    return claims.still_open(figure_of(figure), finals, curves, **how)
 
 
 def results_of(figure: Mapping[str, Any], finals: pd.DataFrame, curves: Any = None, surrogate: bool = False) -> Results:
     provenance = Provenance(repetitions=(5,), surrogate=("made_up",) if surrogate else ())
-    return Results(read_figure(figure), pd.DataFrame() if curves is None else curves, finals, provenance)
+    return Results(read_figure(figure), NO_CURVES if curves is None else curves, finals, provenance)
 
 
 def tables(
@@ -26,6 +49,27 @@ def tables(
 
 def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Picture:
     """Draw a figure; of surrogate data if the note says so."""
-    known: Figure = read_figure({**figure, "note": note})
+    known = read_figure({**figure, "note": note})
     results = results_of(known, finals, curves, "urrogate" in note)
     return draw_plot(plot_of(known, results, known.tables(results)))
+
+
+def assert_readable(picture: Picture) -> None:
+    """Nothing overlaps, neither on the page nor within a panel, and nothing is cut off."""
+    with applied():
+        picture.draw_without_rendering()
+        renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]
+        boxes: list[tuple[str, Bbox]] = [(text.get_text(), text.get_window_extent(renderer)) for text in picture.texts]
+        boxes += [("legend", legend.get_window_extent(renderer)) for legend in picture.legends]
+        boxes += [(f"panel {i}", axes.get_tightbbox(renderer)) for i, axes in enumerate(picture.axes)]
+    assert_apart(boxes, picture)
+
+
+def assert_apart(boxes: list[tuple[str, Bbox]], picture: Picture) -> None:
+    for i, (label, box) in enumerate(boxes):
+        assert -1 <= box.x0 < box.x1 <= picture.bbox.width + 1, f"{label} is cut off"
+        assert -1 <= box.y0 < box.y1 <= picture.bbox.height + 1, f"{label} is cut off"
+        for other, other_box in boxes[i + 1 :]:
+            common = Bbox.intersection(box, other_box)
+            touches = common is not None and common.width > 1 and common.height > 1
+            assert not touches, f"'{label}' overlaps '{other}'"

@@ -5,18 +5,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import NO_CURVES, check, still_open
 from scipy import stats as reference
 
 from bench.critical import fixed
 from bench.errors import ConfigError, DataError
-from bench.report.claims import after_holm, check, still_open
+from bench.report.claims import after_holm
 from bench.report.claims.best_on_grid import best_value
 from bench.report.claims.bound import largest_regret
 from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.claims.quantities import RatioOfMeans, Resampled
 from bench.stats import mean_interval
 
-NO_CURVES = pd.DataFrame()
 Labels = tuple[tuple[str, Any], ...]
 
 
@@ -41,9 +41,7 @@ def methods(**values: Any) -> pd.DataFrame:
 
 
 def verdict_of(claim: dict[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **figure: Any) -> Any:
-    rows = check(
-        {"name": "f", "column": "regret", "claims": [{"id": "1", "text": "t", **claim}], **figure}, finals, curves
-    )
+    rows = check({"claims": [{"id": "1", "text": "t", **claim}], **figure}, finals, curves)
     assert len(rows) == 1
     return rows.iloc[0]
 
@@ -184,7 +182,7 @@ def test_cases_are_the_labels_of_per_in_the_figures_order() -> None:
         }
     )
     claim = {"id": "1", "text": "t", **compare("less", per=["panel"])}
-    rows = check({"name": "f", "column": "regret", "claims": [claim]}, finals, NO_CURVES)
+    rows = check({"claims": [claim]}, finals)
     assert rows["case"].tolist() == ["Z", "Y"]
     assert rows["verdict"].tolist() == ["holds", "fails"]
 
@@ -267,7 +265,7 @@ def test_missing_experiments_leave_their_case_open(kind: str) -> None:
         }
     )
     claim = {"id": "1", "text": "t", **compare("less", per=["panel"]), "kind": kind}
-    rows = check({"name": "f", "column": "regret", "claims": [claim], "runs": RUNS}, finals, NO_CURVES)
+    rows = check({"claims": [claim], "runs": RUNS}, finals)
     assert rows["case"].tolist() == ["P", "Q"]
     assert rows["verdict"].tolist() == ["holds", "open"]
     assert math.isnan(rows["estimate"][1])
@@ -298,7 +296,7 @@ def test_without_any_results_every_claim_is_open() -> None:
     ]
     for finals in (pd.DataFrame(), finals_of({(("panel", "P"), ("method", "A")): [1.0]}).iloc[:0]):
         for runs in (RUNS, []):
-            rows = check({"name": "f", "column": "regret", "claims": claims, "runs": runs}, finals, NO_CURVES)
+            rows = check({"claims": claims, "runs": runs}, finals)
             assert set(rows["verdict"]) == {"open"}
             assert rows["note"].str.len().gt(0).all()
 
@@ -331,7 +329,7 @@ def test_labels_that_look_like_numbers_survive_csv(tmp_path: Any) -> None:
     finals.to_csv(tmp_path / "finals.csv", index=False)
     claim = compare("less", left={"arms": 60}, right={"arms": "120"}, per=["width"])
     rows = check(
-        {"name": "f", "column": "regret", "claims": [{"id": "1", "text": "t", **claim}], "runs": runs},
+        {"claims": [{"id": "1", "text": "t", **claim}], "runs": runs},
         pd.read_csv(tmp_path / "finals.csv"),
         NO_CURVES,
     )
@@ -570,12 +568,12 @@ def test_best_on_grid_per_case() -> None:
     finals = grid_finals({"Y": 4.0, "Z": 1.0}, 1.0)
     claim = {"id": "1", "text": "t", "kind": "best_on_grid", "axis": "alpha", "per": ["panel"]}
     figure = {"name": "f", "column": "regret"}
-    rows = check({**figure, "claims": [claim]}, finals, NO_CURVES)
+    rows = check({**figure, "claims": [claim]}, finals)
     assert rows["estimate"].tolist() == [4.0, 1.0]
     assert set(rows["verdict"]) == {"open"}
-    rows = check({**figure, "claims": [{**claim, "expect": "at_least", "threshold": 2}]}, finals, NO_CURVES)
+    rows = check({**figure, "claims": [{**claim, "expect": "at_least", "threshold": 2}]}, finals)
     assert rows["verdict"].tolist() == ["holds", "fails"]
-    rows = check({**figure, "claims": [{**claim, "best": "highest"}]}, finals, NO_CURVES)
+    rows = check({**figure, "claims": [{**claim, "best": "highest"}]}, finals)
     assert rows["estimate"].tolist() == [0.0, 5.0]
 
 
@@ -605,7 +603,7 @@ def count_row(shifts: list[float], noise: float = 0.01, **more: Any) -> Any:
         {"id": "m", "text": "mostly", "kind": "count", "of": 1, **more},
         {"id": 1, "text": "t", **compare("less", per=["panel"], tie=0)},
     ]
-    rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
+    rows = check({"claims": claims}, finals)
     assert rows["claim"].tolist() == ["m"] + ["1"] * len(shifts)
     return rows.iloc[0]
 
@@ -656,7 +654,7 @@ def test_a_tie_counts_for_no_more_and_no_less(expect: str, verdict: str) -> None
         {"id": 1, "text": "t", **compare(expect, per=["panel"])},
         {"id": 2, "text": "t", "kind": "count", "of": 1},
     ]
-    rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
+    rows = check({"claims": claims}, finals)
     assert rows["verdict"].tolist() == ["tie"] * 3 + [verdict]
     assert rows["note"].iloc[-1] == "0 hold, 3 tie, 0 open, 0 fail of 3"
 
@@ -672,7 +670,7 @@ def test_open_cases_agree_by_their_estimate(shifts: tuple[float, ...], agree: fl
         }
     )
     claims = [{"id": 1, "text": "t", **compare("similar", per=["panel"], margin=0.05)}, MOST]
-    rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
+    rows = check({"claims": claims}, finals)
     assert rows["verdict"].tolist() == ["open"] * 4
     assert rows["estimate"].iloc[-1] == pytest.approx(agree)
 
@@ -681,9 +679,7 @@ def test_a_best_value_that_differs_agrees() -> None:
     claims = [{"id": 1, "text": "t", **DIFFERS}, MOST]
     for z, noise, agree in [(1.0, 1.0, 1), (4.0, 0.1, 0)]:
         finals = grid_finals({"Y": 4.0, "Z": z}, noise)
-        assert (
-            check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)["estimate"].iloc[-1] == agree
-        )
+        assert check({"claims": claims}, finals)["estimate"].iloc[-1] == agree
 
 
 def test_cases_that_say_nothing_are_not_counted() -> None:
@@ -698,16 +694,16 @@ def test_cases_that_say_nothing_are_not_counted() -> None:
         {"id": 1, "text": "t", **compare("less", per=["panel"])},
         {"id": 2, "text": "t", "kind": "count", "of": 1},
     ]
-    figure = {"name": "f", "column": "regret", "claims": claims}
-    rows = check(figure, finals, NO_CURVES)
+    figure = {"claims": claims}
+    rows = check(figure, finals)
     assert rows["verdict"].tolist() == ["says_nothing", "holds", "holds", "holds"]
     assert rows["note"].iloc[-1] == "2 hold, 0 tie, 0 open, 0 fail of 2; 1 say nothing"
-    rows = check(figure, finals, NO_CURVES, surrogate=True)
+    rows = check(figure, finals, surrogate=True)
     assert set(rows["verdict"]) == {"says_nothing"}
     assert rows["note"].iloc[1] == "the data was generated in place of the real"
-    assert "packaged" in check(figure, finals, NO_CURVES, packaged=True)["note"].iloc[1]
+    assert "packaged" in check(figure, finals, packaged=True)["note"].iloc[1]
     genuine = [{"panel": "p1", "method": "A"}, {"panel": "p1", "method": "B"}, {"panel": "p2", "method": "A"}]
-    rows = check(figure, finals, NO_CURVES, surrogate=True, genuine=genuine)
+    rows = check(figure, finals, surrogate=True, genuine=genuine)
     assert rows["verdict"].tolist() == ["says_nothing", "holds", "says_nothing", "holds"]
 
 
@@ -808,7 +804,7 @@ def test_a_setting_that_a_case_cannot_feel() -> None:
     )
     unfelt = {"cases": {"panel": "Q"}, "why": "Q draws no random arms"}
     claim = {"id": "1", "text": "t", **compare("less", per=["panel"], cannot_feel=unfelt)}
-    rows = check({"name": "f", "column": "regret", "runs": RUNS, "claims": [claim]}, finals, NO_CURVES)
+    rows = check({"runs": RUNS, "claims": [claim]}, finals)
     assert rows["verdict"].tolist() == ["holds", "says_nothing"]
     assert rows["note"].tolist() == ["", "Q draws no random arms"]
     np.testing.assert_allclose(rows["estimate"], -50)
@@ -837,7 +833,7 @@ PANELS = {
 
 def test_holm_counts_all_tested_cases_of_a_figure() -> None:
     finals = panels({"far": -100, "near": -7.5, "none": 0.0})
-    rows = check(PANELS, finals, NO_CURVES).set_index("case")
+    rows = check(PANELS, finals).set_index("case")
     assert rows["verdict"].to_dict() == {"far": "holds", "near": "holds", "none": "open"}
     assert 0.025 < rows["p"]["near"] <= 0.05  # of the two smallest p-values of three tests
     assert rows["holm"].to_dict() == {"far": "yes", "near": "no", "none": ""}
@@ -867,7 +863,7 @@ def test_what_no_number_of_repetitions_decides() -> None:
 
 def test_looking_repeatedly_needs_more() -> None:
     finals = panels({"far": -100, "near": -8})
-    fixed, sequential = (check(PANELS, finals, NO_CURVES, sequential=one).set_index("case") for one in (False, True))
+    fixed, sequential = (check(PANELS, finals, sequential=one).set_index("case") for one in (False, True))
     assert fixed["verdict"].tolist() == ["holds", "holds"]
     assert sequential["verdict"].tolist() == ["holds", "open"]
     assert (sequential["ci_high"] > fixed["ci_high"]).all()
@@ -877,17 +873,14 @@ def test_looking_repeatedly_needs_more() -> None:
 
 def test_what_is_still_open_names_experiments_and_repetitions() -> None:
     finals = panels({"far": -100, "near": -8})
-    found = still_open(PANELS, finals, NO_CURVES)
+    found = still_open(PANELS, finals)
     assert list(found) == [("1", "near")]
     experiments, repetitions = found["1", "near"]
     assert experiments == [{"panel": "near", "method": "A"}, {"panel": "near", "method": "B"}]
-    assert repetitions == check(PANELS, finals, NO_CURVES, sequential=True).set_index("case")["needs"]["near"]
-    assert still_open(PANELS, finals, NO_CURVES, sequential=False) == {}
+    assert repetitions == check(PANELS, finals, sequential=True).set_index("case")["needs"]["near"]
+    assert still_open(PANELS, finals, sequential=False) == {}
     reported = {"id": "2", "text": "t", "kind": "best_on_grid", "axis": "alpha"}
-    assert (
-        still_open({"name": "f", "column": "regret", "claims": [reported]}, grid_finals({"Y": 1.0}, 1.0), NO_CURVES)
-        == {}
-    )
+    assert still_open({"claims": [reported]}, grid_finals({"Y": 1.0}, 1.0)) == {}
 
 
 # bad claims
@@ -934,9 +927,9 @@ def test_what_is_still_open_names_experiments_and_repetitions() -> None:
     ],
 )
 def test_a_bad_claim_names_figure_claim_key_and_choices(claim: dict[str, Any], message: str) -> None:
-    figure = {"name": "f", "column": "regret", "runs": RUNS, "claims": [{"id": 1, "text": "t", **claim}]}
+    figure = {"runs": RUNS, "claims": [{"id": 1, "text": "t", **claim}]}
     with pytest.raises(ConfigError, match=message) as caught:
-        check(figure, pd.DataFrame(), NO_CURVES)
+        check(figure, pd.DataFrame())
     assert str(caught.value).startswith("figure 'f', claim '1'")
     assert "\n" not in str(caught.value)
 
@@ -944,13 +937,13 @@ def test_a_bad_claim_names_figure_claim_key_and_choices(claim: dict[str, Any], m
 def test_ids_differ_and_claims_are_mappings() -> None:
     claim = {"id": 1, "text": "t", **compare("less")}
     with pytest.raises(ConfigError, match="this id is used twice"):
-        check({"name": "f", "column": "regret", "claims": [claim, {**claim, "id": "1"}]}, pd.DataFrame(), NO_CURVES)
+        check({"claims": [claim, {**claim, "id": "1"}]}, pd.DataFrame())
     with pytest.raises(ConfigError, match="expected a list of mappings"):
-        check({"name": "f", "claims": ["TL wins"]}, pd.DataFrame(), NO_CURVES)
+        check({"claims": ["TL wins"]}, pd.DataFrame())
 
 
 def test_a_figure_without_claims_has_an_empty_table() -> None:
-    rows = check({"name": "f"}, pd.DataFrame(), NO_CURVES)
+    rows = check({}, pd.DataFrame())
     assert rows.empty
     assert {"claim", "verdict", "note"} <= set(rows.columns)
 
@@ -970,9 +963,9 @@ def test_cases_are_limited_by_only_and_by_every_axis_that_cannot_be_felt() -> No
     unfelt = {"cases": {"panel": "Q", "env": "F"}, "why": "no random arms"}
     claim = {"id": "1", "text": "t", **compare("less", per=["panel", "env"], cannot_feel=unfelt)}
     figure = {"name": "f", "column": "regret"}
-    rows = check({**figure, "claims": [claim]}, finals, NO_CURVES)
+    rows = check({**figure, "claims": [claim]}, finals)
     assert rows["verdict"].tolist() == ["holds", "holds", "holds", "says_nothing"]
-    rows = check({**figure, "claims": [{**claim, "only": {"panel": "P"}}]}, finals, NO_CURVES)
+    rows = check({**figure, "claims": [{**claim, "only": {"panel": "P"}}]}, finals)
     assert rows["case"].str.contains("P").tolist() == [True, True]
 
 
@@ -985,9 +978,7 @@ def test_looking_repeatedly_starts_at_ten_repetitions() -> None:
     for n, verdict in ((9, "open"), (10, "holds")):
         finals = methods(A=NOISE[:n], B=1000 + SHARED[:n])
         claims = [{"id": "1", "text": "t", **compare("less")}]
-        (row,) = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES, sequential=True).to_dict(
-            "records"
-        )
+        (row,) = check({"claims": claims}, finals, sequential=True).to_dict("records")
         assert row["verdict"] == verdict
         assert ("at least 10 repetitions" in row["note"]) == (n < 10)
 
@@ -1052,14 +1043,14 @@ def test_a_count_of_one_claim_may_name_it_by_itself() -> None:
         {"id": "first", "text": "t", **compare("less", per=["panel"], tie=0)},
         {"id": "most", "text": "t", "kind": "count", "of": "first"},
     ]
-    rows = check({"name": "f", "column": "regret", "claims": claims}, finals, NO_CURVES)
+    rows = check({"claims": claims}, finals)
     assert rows["verdict"].tolist() == ["holds"] * 4
 
 
 def test_after_holm_counts_the_cases_that_a_test_decided() -> None:
     assert after_holm(["yes", "", "no", "yes", ""]) == (3, 2)
     finals = panels({"a": -1000, "b": 1000, "c": 0})
-    rows = check(PANELS, finals, NO_CURVES)
+    rows = check(PANELS, finals)
     assert rows["verdict"].tolist() == ["holds", "fails", "open"]
     assert after_holm(rows["holm"]) == (2, 2)
 

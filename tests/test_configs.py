@@ -186,12 +186,12 @@ def test_published_numbers_are_chosen_and_renamed():
 
 def test_labels_come_from_the_paper_and_the_rest_from_a_figure_like_it(monkeypatch):
     figure = load_figure("habo/figure10")
-    assert list(figure["runs"][0]["method"]) == ["HABO", "Bayes"]
-    assert (figure["title"], figure["horizon"]) == (
+    assert list(figure.runs[0]["method"]) == ["HABO", "Bayes"]
+    assert (figure.title, figure.horizon) == (
         "Score over 50 rounds of tuning a random forest on House Prices",
         50,
     )
-    assert figure["unfold"] == load_figure("habo/figure8")["unfold"]
+    assert figure.unfold == load_figure("habo/figure8").unfold
     assert "like" not in figure
     wrong = OmegaConf.create({"name": "figure2", "paper": "cdt", "runs": [{"panel": ["LinUCB, simulatoin"]}]})
     monkeypatch.setattr(figures, "read", lambda name: wrong)
@@ -212,14 +212,14 @@ def test_the_scale_caps_what_the_user_does_not_set():
 @pytest.mark.parametrize("name", figure_names())
 def test_figure_composes(name):
     figure = registry.figure(name)
-    assert f"{figure['paper']}/{figure['name']}" == name
+    assert f"{figure.paper}/{figure.name}" == name
     drawn = expand(figure, "smoke", [])
     assert len({tuple(sorted(one.labels.items())) for one in drawn}) == len(drawn)
     for one in drawn:
         build(one.run.experiment.settings)
     rows = settings_table(figure, drawn)
     assert {row["source"] for row in rows} <= {"stated", "code", "assumed", "scale"}
-    for key in figure.get("sources", {}):
+    for key in figure.sources:
         assert any(re.sub(r"^(\w+)\.\w+\.", r"\1.", row["key"]) == key or row["key"] == key for row in rows), key
 
 
@@ -229,11 +229,11 @@ def test_figure_claims_and_published_numbers_name_its_runs(name):
     import pandas as pd
 
     figure = registry.figure(name)
-    axes = list(dict.fromkeys(axis for block in figure.get("runs", []) for axis in block))
+    axes = list(dict.fromkeys(axis for block in figure.runs for axis in block))
     finals = pd.DataFrame(columns=[*axes, "repetition", "rounds", "regret", "random_regret"])
     claims = check(figure, finals, pd.DataFrame())
     assert set(claims["verdict"]) <= {"open"}
-    assert len(claims) >= len(figure.get("claims", []))
+    assert len(claims) >= len(figure.claims)
     if figure.source != "formula":
         tables(figure, finals)
 
@@ -241,7 +241,7 @@ def test_figure_claims_and_published_numbers_name_its_runs(name):
 @pytest.mark.parametrize("name", figure_names())
 def test_our_number_of_repetitions_is_not_taken_for_the_papers(name):
     figure = load_figure(name)
-    ours = figure.source == "runs" and figure.get("sources", {}).get("repetitions", [""])[0] == "assumed"
+    ours = figure.source == "runs" and figure.sources.get("repetitions", [""])[0] == "assumed"
     if ours and figure.published and figure.kind != "selection":  # which compares nothing with them
         assert figure.published_repetitions, "a further set would have our size"
 
@@ -256,16 +256,13 @@ def test_every_file_is_yaml_that_opens_with_a_comment(path: Path):
 def test_readings_come_from_the_paper():
     """By name: their text and source, and the overrides of those labels that the figure has; `like` comes first."""
     figure = load_figure("cdt/table6")
-    assert "CDT" not in figure["runs"][0]["method"]
-    names = [reading["name"] for reading in figure["readings"]]
-    assert (names[0], figure["readings"][0]["overrides"]) == ("as printed", [])
-    (film,) = next(reading for reading in figure["readings"] if reading["name"] == "120 films")["overrides"]
+    assert "CDT" not in figure.runs[0]["method"]
+    names = [reading.name for reading in figure.readings]
+    assert (names[0], figure.readings[0].overrides) == ("as printed", [])
+    (film,) = next(reading for reading in figure.readings if reading.name == "120 films").overrides
     assert film["overrides"] == ["env.n_arms=120", "env.feature_scaling=round"]
     labels = {
-        label
-        for reading in figure["readings"]
-        for part in reading["overrides"]
-        for label in part["only"].get("method", [])
+        label for reading in figure.readings for part in reading.overrides for label in part.only.get("method", [])
     }
     assert labels == {"CDT, k = 1", "CDT, k = 2", "CDT, k = 3", "OP", "TL / Syndicated"}
     drawn = {
@@ -324,7 +321,7 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
     assert figure_names("mine") == ["mine/first"]
     assert "mine/first" not in figure_names()
     figure = load_figure("mine/first")
-    assert [(one["method"], one["value"]) for one in figure["published"]] == [("Mine", 12.5)]
+    assert [(one["method"], one["value"]) for one in figure.published] == [("Mine", 12.5)]
     first, _ = expand(figure, "paper", [])
     assert first.run.settings.horizon == 70
     assert first.run.experiment.settings["tuner"]["radius_scale"] == 0.5

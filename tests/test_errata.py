@@ -47,7 +47,7 @@ def verdict(example: str, quantity: str, other: str = "nothing") -> str:
 
 def printed_table(figure: str) -> pd.DataFrame:
     """Return the published means of a figure, panels in rows, methods in columns."""
-    entries = load_figure(figure)["published"]
+    entries = load_figure(figure).published
     table = pd.DataFrame([entry for entry in entries if entry["what"] == "mean"])
     return table.pivot_table(index="panel", columns="method", values="value", sort=False)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from rendered import draw
+from rendered import draw, figure_of, plain
 
 from bench.errors import ConfigError
 from bench.report import figure as model
@@ -43,17 +43,19 @@ def test_what_is_wrong_is_one_sentence(changes: dict[str, Any], sentence: str) -
     assert "\n" not in str(raised.value)
 
 
-def test_a_figure_is_a_mapping_of_what_was_given() -> None:
-    figure = read_figure(FIGURE)
-    assert dict(figure) == FIGURE
-    assert figure.get("paper", "mine") == "mine"
+@pytest.mark.parametrize("axis", [{"1": ["x=1"], "0.50": ["x=0.5"]}, {"values": [1, "0.50"], "override": "x={}"}])
+def test_what_a_figure_says_can_be_read_again(axis: dict[str, Any]) -> None:
+    figure = read_figure({**FIGURE, "runs": [{"x": axis}], "scales": {"quick": {"max_horizon": None}}})
+    assert list(figure.runs[0]["x"]) == ["1", "0.5"]
     assert figure.paper == "none"
     assert read_figure(figure) is figure
+    assert read_figure(plain(figure)) == figure
+    assert plain(read_figure(FIGURE)) == FIGURE
 
 
 @pytest.mark.parametrize("kind", kinds())
 def test_every_kind_is_a_class_named_as_its_file(kind: str) -> None:
-    own = model._class(kind)
+    own = model.kind_class(kind)
     assert issubclass(own, Figure)
     assert own.__module__ == f"bench.report.kinds.{kind}"
     assert "plot" in vars(own)
@@ -89,7 +91,7 @@ class Lasts(Figure):
     finals = pd.DataFrame(
         {"method": ["A", "A", "B", "B"], "repetition": [0, 1, 0, 1], "rounds": 5, "regret": [1, 3, 2, 6]}
     )
-    made = render(figure, pd.DataFrame(), finals, provenance=Provenance(repetitions=(2,)))
+    made = render(figure_of(figure), pd.DataFrame(), finals, provenance=Provenance(repetitions=(2,)))
     assert made.marks[["name", "value", "n"]].to_numpy().tolist() == [["A", 2.0, 2.0], ["B", 4.0, 2.0]]
     assert len(draw(figure, pd.DataFrame(), finals).axes[0].lines) == 2
 
@@ -97,7 +99,7 @@ class Lasts(Figure):
 def test_measured_seconds_stand_beside_final_values() -> None:
     finals = pd.DataFrame({"method": ["A", "B"], "repetition": 0, "rounds": 5, "regret": [1.0, 2.0]})
     seconds = pd.DataFrame({"method": ["B", "A"], "repetition": 0, "seconds": [4.0, 3.0]})
-    made = render({**FIGURE, "column": "seconds"}, pd.DataFrame(), finals, seconds)
+    made = render(figure_of({**FIGURE, "column": "seconds"}), pd.DataFrame(), finals, seconds)
     assert made.tables["table"]["mean"].tolist() == [3.0, 4.0]
 
 

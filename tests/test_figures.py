@@ -6,6 +6,7 @@ import registry
 from hydra import initialize_config_dir
 
 from bench.report.experiments import Experiments
+from bench.report.figure import read_figure
 from runners.config.figures import claims_for_each, expand, unfold
 from runners.execute.write_figure import settings_table
 
@@ -28,12 +29,12 @@ def hydra_at_hand():
 
 
 def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():
-    quick, paper = (expand(FIGURE, scale, []) for scale in ("quick", "paper"))
+    quick, paper = (expand(read_figure(FIGURE), scale, []) for scale in ("quick", "paper"))
     assert {one.run.experiment.settings["env"]["dim"] for one in quick} == {3}
     assert {one.run.settings.horizon for one in quick} == {50}
     assert {one.run.experiment.settings["env"]["dim"] for one in paper} == {10}
     sources = {
-        scale: {row["key"]: row["source"] for row in settings_table(FIGURE, drawn, scale)}
+        scale: {row["key"]: row["source"] for row in settings_table(read_figure(FIGURE), drawn, scale)}
         for scale, drawn in (("quick", quick), ("paper", paper))
     }
     assert sources["quick"]["env.synthetic_linear.dim"] == "scale"
@@ -42,31 +43,31 @@ def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():
 
 
 def test_what_a_scale_leaves_out_is_not_run_there_only():
-    figure = FIGURE | {"scales": {"quick": {"leave_out": {"method": ["TL"]}}}}
+    figure = read_figure(FIGURE | {"scales": {"quick": {"leave_out": {"method": ["TL"]}}}})
     assert [one.labels["method"] for one in expand(figure, "quick", [])] == ["OP"]
     assert [one.labels["method"] for one in expand(figure, "paper", [])] == ["TL", "OP"]
 
 
 def test_an_unfolded_axis_needs_no_runs_of_its_own():
-    drawn = expand(FIGURE, "paper", [])
+    drawn = expand(read_figure(FIGURE), "paper", [])
     assert [one.labels for one in drawn] == [{"method": "TL"}, {"method": "OP"}]
 
 
 def test_unfolded_tables_have_a_row_for_each_label():
     finals = pd.DataFrame({"method": ["TL", "OP"], "repetition": 0, "regret": [1.0, 2.0], "random_regret": [3.0, 4.0]})
-    table = unfold(FIGURE, finals)
+    table = unfold(read_figure(FIGURE), finals)
     assert table.set_index(["quantity", "method"])["value"].to_dict() == {
         ("measured", "TL"): 1.0,
         ("measured", "OP"): 2.0,
         ("random", "TL"): 3.0,
         ("random", "OP"): 4.0,
     }
-    data = Experiments(FIGURE, table)
+    data = Experiments(read_figure(FIGURE), table)
     assert data.axes == ("method", "quantity")
     assert all(len(data.rows(key)) == 1 for key in data.keys)
 
     curves = pd.DataFrame({"method": "TL", "column": ["regret", "other", "random_regret"], "mean": [1.0, 2.0, 3.0]})
-    table = unfold(FIGURE, curves)
+    table = unfold(read_figure(FIGURE), curves)
     assert table[["quantity", "column", "mean"]].to_numpy().tolist() == [
         ["measured", "value", 1.0],
         ["random", "value", 3.0],

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import NO_CURVES, check, figure_of
 from scipy import stats as reference
 
 from bench.critical import fixed
-from bench.report.claims import check
 from bench.report.claims.judgement import ERROR, Question, Setting, satisfies
 from bench.report.claims.quantities import BandSlope, BestValue, Extreme, Mean, Quantity, RatioOfMeans
 from bench.report.claims.two_sided import _is_random
@@ -153,8 +153,8 @@ def finals(**methods):
 
 
 def judged(claim, table, curves=None):
-    figure = {"name": "f", "column": "regret", "claims": [{"id": "1", "text": "t", **claim}]}
-    return check(figure, table, pd.DataFrame() if curves is None else curves).iloc[0]
+    figure = {"claims": [{"id": "1", "text": "t", **claim}]}
+    return check(figure, table, NO_CURVES if curves is None else curves).iloc[0]
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -207,7 +207,7 @@ def test_a_side_is_random_where_its_interval_reaches_random_arms():
     noise = np.array([-1.0, 1.0] * 10)
 
     def is_random(regret, random):
-        data = Experiments({"name": "f", "column": "regret"}, random_table(regret, random))
+        data = Experiments(figure_of({}), random_table(regret, random))
         return _is_random(data, data.keys[0], fixed)
 
     hundred = np.full(20, 100.0)

@@ -105,7 +105,7 @@ def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     with initialize_config_dir(CONF, version_base="1.3"):
         plan = FigurePlan(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
         assert reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).complete
-        drawn = expand(FIGURE, "smoke", [])
+        drawn = expand(read_figure(FIGURE), "smoke", [])
     folder = tmp_path / "cdt" / "figure3" / "smoke"
     curves, finals = pd.read_csv(folder / "curves.csv"), pd.read_csv(folder / "finals.csv")
     assert len(curves) == 2 * 3 * 11
@@ -149,7 +149,7 @@ def test_without_results_the_picture_says_so():
 
 def test_columns_of_curves_may_be_patterns(tmp_path):
     with initialize_config_dir(CONF, version_base="1.3"):
-        (drawn, *_) = expand(FIGURE, "smoke", ["horizon=300"])
+        (drawn, *_) = expand(read_figure(FIGURE), "smoke", ["horizon=300"])
     store, run_id = Store(tmp_path), drawn.run.experiment.run_id
     rounds = np.arange(1, 301)
     values = {name: np.cumsum(np.ones(300)) for name in ("probe_0.5", "reward", "probe_2")}

@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import draw, tables
+from rendered import check, draw, tables
 
 from bench.errors import ConfigError
-from bench.report.claims import check
-from bench.report.figure import read_figure
 from bench.report.kinds.ranking import BEST_FIXED
 
 FIGURE = {
@@ -203,7 +201,7 @@ def relative_claim(**keys):
 
 def judged(**keys):
     figure = FAMILIES | {"claims": [relative_claim(**keys)]}
-    return check(read_figure(figure), family_finals(), pd.DataFrame())
+    return check(figure, family_finals())
 
 
 def test_relative_differences_by_hand():

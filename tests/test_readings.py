@@ -74,11 +74,11 @@ LOW, HIGH = [9.0, 10.0, 11.0, 9.5, 10.5, 10.0], [19.0, 20.0, 22.0, 19.5, 20.5, 2
 
 @pytest.mark.usefixtures("hydra_at_hand")
 def test_runs_that_a_reading_does_not_change_are_the_same_experiments():
-    drawn = expand(FIGURE, "smoke", [])
-    plain = expand(PLAIN, "smoke", [])
+    drawn = expand(read_figure(FIGURE), "smoke", [])
+    plain = expand(read_figure(PLAIN), "smoke", [])
     same = [(one.labels, one.overrides, one.run.experiment.run_id) for one in drawn[: len(plain)]]
     assert same == [(one.labels, one.overrides, one.run.experiment.run_id) for one in plain]
-    positions = by_reading(FIGURE, drawn)
+    positions = by_reading(read_figure(FIGURE), drawn)
     assert {name: len(own) for name, own in positions.items()} == {"as printed": 2, "less noise": 2}
     (tl, op), (quiet_tl, quiet_op) = ([drawn[i].run.experiment for i in own] for own in positions.values())
     assert quiet_op.run_id == op.run_id
@@ -94,7 +94,7 @@ def test_a_reading_replaces_keys_groups_and_whole_labels():
         "overrides": ["env=synthetic_linear_legacy", "env.dim=4"],
         "axes": {"method": {"TL": ["tuner=theory"]}},
     }
-    drawn = expand(with_readings(PRINTED, reading), "smoke", [])
+    drawn = expand(read_figure(with_readings(PRINTED, reading)), "smoke", [])
     assert [one.run.choices["tuner"] for one in drawn] == ["tl", "op", "theory", "op"]
     assert [one.run.choices["env"] for one in drawn[2:]] == ["synthetic_linear_legacy"] * 2
     assert [one.run.experiment.settings["env"]["dim"] for one in drawn] == [3, 3, 4, 4]
@@ -141,7 +141,7 @@ def test_a_mistake_is_said_in_one_sentence(readings, words):
 def test_an_override_of_a_key_that_does_not_exist_is_said():
     reading = QUIET | {"overrides": ["env.no_such_key=1"]}
     with pytest.raises(ConfigError, match=r"env\.no_such_key: found an unknown key"):
-        expand(with_readings(PRINTED, reading), "smoke", [])
+        expand(read_figure(with_readings(PRINTED, reading)), "smoke", [])
 
 
 def test_a_claim_turns_under_a_reading():
@@ -256,7 +256,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert "<td>–</td></tr>" in page
 
     # Seconds beside a figure are those of the first reading's runs
-    drawn = expand(FIGURE, "smoke", [])
+    drawn = expand(read_figure(FIGURE), "smoke", [])
     labels = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
     kept = CommittedRepetitions([folders[0]], "last values", labels)
     seconds = [kept.get(drawn[i].run.experiment.run_id, 0).seconds for i in (0, 1, 2)]
@@ -279,9 +279,8 @@ def test_table_1_as_its_authors_ran_it_has_the_printed_cells(features, printed):
 
 
 def test_without_readings_an_axis_may_be_called_reading():
-    figure = {key: value for key, value in FIGURE.items() if key != "readings"}
     drawn = [LabelledRun({"reading": label}, [], None) for label in ("one", "other")]
-    assert by_reading(figure, drawn) == {"": [0, 1]}
+    assert by_reading(read_figure(PLAIN), drawn) == {"": [0, 1]}
 
 
 def test_a_number_is_explained_by_the_better_source_and_then_by_a_cause():

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import draw
+from rendered import check, draw
 
 from bench.envs.gaussian_arms import GaussianArms
 from bench.errors import ConfigError
 from bench.loop import run
-from bench.report.claims import check
 from bench.report.regret_bounds import FORMULAS, regret_bound
 from bench.seeding import Seeds
 from bench.tasks.direct import Direct

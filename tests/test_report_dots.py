@@ -14,13 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.transforms import Bbox
-from rendered import draw
+from rendered import assert_apart, assert_readable, draw
 
 from bench.errors import ConfigError
 from bench.report.computed import COMPUTATIONS
 from bench.report.saving import save
-from bench.report.style import applied, line_style
+from bench.report.style import line_style
 from bench.stats import mean_interval
 
 NOTE = "scale paper: 20 repetitions of 10,000 rounds"
@@ -28,7 +27,7 @@ LONG = "CIR-HPO with the lower bound of Bernstein in place of Student's, beta0 =
 METHODS = ("Grid", "Random", "Hyperband", "Bayes-SE", "Bayes-Matern", "SD2ME-soft", "AD2ME-soft", "HABO", "TPE", LONG)
 PANELS = (*"ABCDE", "a case whose name is so long that it takes two lines above its panel")
 DOTS: dict[str, Any] = {"name": "table1", "title": "Final values", "kind": "dots", "column": "reward"}
-SPREAD: dict[str, Any] = {**DOTS, "name": "figure2", "kind": "distribution"}
+SPREAD: dict[str, Any] = {**DOTS, "name": "figure2", "quantiles": True}
 PRINTED = [{"panel": "A", "method": "Grid", "what": "mean", "value": 1.31}]
 
 
@@ -90,27 +89,11 @@ def examples() -> dict[str, Figure]:
 )
 def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
     figure = examples()[name]
-    with applied():
-        figure.draw_without_rendering()
-        renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-        boxes: list[tuple[str, Bbox]] = [(text.get_text(), text.get_window_extent(renderer)) for text in figure.texts]
-        boxes += [("legend", legend.get_window_extent(renderer)) for legend in figure.legends]
-        boxes += [(f"panel {i}", axes.get_tightbbox(renderer)) for i, axes in enumerate(figure.axes)]
-        for axes in figure.axes:
-            words = [*axes.texts, *(axes.get_yticklabels() if axes.axison else ())]
-            own = [(word.get_text(), word.get_window_extent(renderer)) for word in words if word.get_text()]
-            check_apart(own, figure)
-    check_apart(boxes, figure)
-
-
-def check_apart(boxes: list[tuple[str, Bbox]], figure: Figure) -> None:
-    for i, (label, box) in enumerate(boxes):
-        assert -1 <= box.x0 < box.x1 <= figure.bbox.width + 1, f"{label} is cut off"
-        assert -1 <= box.y0 < box.y1 <= figure.bbox.height + 1, f"{label} is cut off"
-        for other, other_box in boxes[i + 1 :]:
-            common = Bbox.intersection(box, other_box)
-            touches = common is not None and common.width > 1 and common.height > 1
-            assert not touches, f"'{label}' overlaps '{other}'"
+    assert_readable(figure)
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    for axes in figure.axes:
+        words = [*axes.texts, *(axes.get_yticklabels() if axes.axison else ())]
+        assert_apart([(word.get_text(), word.get_window_extent(renderer)) for word in words if word.get_text()], figure)
 
 
 def test_dots_are_means_with_their_intervals() -> None:

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
-from rendered import draw, tables
+from rendered import assert_readable, draw, tables
 
 from bench.errors import ConfigError
 from bench.report.saving import save
-from bench.report.style import STYLES, applied, line_style
+from bench.report.style import STYLES, line_style
 from bench.stats import MEAN_INTERVAL, mean_band
 
 ROUNDS = np.linspace(1, 1000, 50).round().astype(int)
@@ -131,20 +130,7 @@ def examples() -> dict[str, Figure]:
 
 @pytest.mark.parametrize("name", ["six", "one", "log", "grid", "bound", "bound_log"])
 def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
-    figure = examples()[name]
-    with applied():
-        figure.draw_without_rendering()
-        renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-        boxes: list[tuple[str, Bbox]] = [(text.get_text(), text.get_window_extent(renderer)) for text in figure.texts]
-        boxes += [("legend", figure.legends[0].get_window_extent(renderer))]
-        boxes += [(f"panel {i}", axes.get_tightbbox(renderer)) for i, axes in enumerate(figure.axes)]
-    for i, (label, box) in enumerate(boxes):
-        assert 0 <= box.x0 < box.x1 <= figure.bbox.width, f"{label} is cut off"
-        assert 0 <= box.y0 < box.y1 <= figure.bbox.height, f"{label} is cut off"
-        for other, other_box in boxes[i + 1 :]:
-            common = Bbox.intersection(box, other_box)
-            touches = common is not None and common.width > 1 and common.height > 1
-            assert not touches, f"'{label}' overlaps '{other}'"
+    assert_readable(examples()[name])
 
 
 def test_curves_show_each_method_once_in_the_legend_and_say_what_the_band_is() -> None:
@@ -247,7 +233,8 @@ def test_improvement_is_the_ratio_of_paired_means_with_the_error_of_the_delta_me
     ]
     figure = {
         "name": "f",
-        "kind": "improvement",
+        "kind": "dots",
+        "column": "improvement",
         "better": {"method": "whole"},
         "in_column": "value",
         "runs": [{"method": {name: [] for name in values}}],

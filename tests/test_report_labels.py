@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import figure_of
 
 from bench.report.experiments import Experiments
 from bench.report.labels import canonical, describe, matches, selection
@@ -43,7 +44,7 @@ def test_selections() -> None:
 def test_experiments_are_those_the_figure_declares() -> None:
     finals = pd.DataFrame({"method": ["TL", "old"], "repetition": 0, "rounds": 5, "regret": 1.0})
     runs = [{"method": {"TL": []}, "alpha": {"values": [0, 1], "override": "a={}"}}, {"method": {"OP": []}}]
-    declared = Experiments({"name": "f", "runs": runs}, finals)
+    declared = Experiments(figure_of({"runs": runs}), finals)
     assert declared.keys == [("TL", "0"), ("TL", "1"), ("OP", "")]
     assert declared.labels("method") == ["TL", "OP"]
-    assert Experiments({"name": "f"}, finals).keys == [("TL",), ("old",)]
+    assert Experiments(figure_of({}), finals).keys == [("TL",), ("old",)]

@@ -10,9 +10,9 @@ from runners.config.figures import figure_names
 @pytest.mark.parametrize("name", figure_names())
 def test_no_two_methods_of_a_figure_look_alike(name):
     figure = registry.figure(name)
-    if figure["kind"] == "ranking":  # a heat map has no lines to be told apart
+    if figure.kind == "ranking":  # a heat map has no lines to be told apart
         return
-    methods = {str(method) for block in figure.get("runs", []) for method in block.get("method", {})}
+    methods = {str(method) for block in figure.runs for method in block.get("method", {})}
     assert len({line_style(method) for method in methods}) == len(methods)
     if len(methods) > 30:  # as many as there are pairs of a colour and a dash
         return

@@ -12,8 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bench.critical import Rule
 from bench.errors import ConfigError
-from bench.report.claims.finding import NO_INTERVAL, OPEN, Finding, Unmeasured
-from bench.report.claims.judgement import Question, Setting, silenced
+from bench.report.claims.judgement import NO_INTERVAL, OPEN, Finding, Question, Setting, Unmeasured, silenced
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, canonical, describe, selection
 
@@ -31,16 +30,8 @@ Chosen = Annotated[Selection, BeforeValidator(_read_selection)]
 class Claim(BaseModel):
     """A claim of a paper and how it is checked; each kind is a subclass.
 
-    Parameters
-    ----------
-    id
-        Name of the claim, unique in its figure.
-    text
-        The claim in words.
-    kind
-        How it is checked.
-    expect
-        What the claim says of the estimate.
+    `id` is unique in its figure, `text` the claim in words, `kind` how it is checked, and `expect` what it says of the
+    estimate.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -56,15 +47,7 @@ class Claim(BaseModel):
 
 
 class CannotFeel(BaseModel):
-    """Cases on which the setting that a claim is about has no effect.
-
-    Parameters
-    ----------
-    cases
-        Labels on the axes in `per`.
-    why
-        The reason, a sentence: it is reported with the verdict "says nothing".
-    """
+    """Cases on which the setting that a claim is about has no effect, and a sentence that is reported with them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -185,15 +168,6 @@ def case_text(case: Selection) -> str:
 
 def final_values(data: Experiments, column: str, *sides: Sequence[Key]) -> tuple[list[npt.NDArray[np.float64]], str]:
     """Return final values, repetitions matched across all experiments.
-
-    Parameters
-    ----------
-    data
-        The experiments.
-    column
-        Which final value.
-    sides
-        Lists of experiments.
 
     Returns
     -------

@@ -10,8 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from bench.critical import fixed
 from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
-from bench.report.claims.finding import Unmeasured
-from bench.report.claims.judgement import ERROR, Direction, Question
+from bench.report.claims.judgement import ERROR, Direction, Question, Unmeasured
 from bench.report.claims.quantities import BestValue, Difference
 from bench.report.experiments import Experiments
 from bench.report.labels import ANY, Selection, describe, is_number, selection
@@ -72,7 +71,6 @@ class BestOnGrid(CaseClaim):
         return self
 
     def selections(self) -> dict[str, Selection]:
-        """Return the runs that have a value on the axis."""
         runs = {self.axis: (ANY,), **self.measured}
         if self.differs is None:
             return {"measured": runs}
@@ -80,14 +78,12 @@ class BestOnGrid(CaseClaim):
         return {f"differs ({label})": {**runs, axis: (label,)} for label in labels}
 
     def validate_axes(self, data: Experiments, where: str) -> None:
-        """Check the axes, the grid's and the one of `differs` among them."""
         data.check_axis(self.axis, f"{where}, key 'axis'")
         for axis in self.differs or {}:
             data.check_axis(axis, f"{where}, key 'differs'")
         super().validate_axes(data, where)
 
     def unit(self) -> str:
-        """Return what value it is, or the difference of which two."""
         value = f"{self.axis} with the {self.best} mean final {self.column}"
         if self.measured:
             value += f" of {describe(self.measured)}"
@@ -97,7 +93,6 @@ class BestOnGrid(CaseClaim):
         return f"{value}, {describe({axis: (a,)})} - {describe({axis: (b,)})}"
 
     def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
-        """Return what is asked of one case."""
         grids, sides = [], []
         for chosen in self.selections().values():
             keys = data.select({**case, **chosen})

@@ -13,8 +13,7 @@ from pydantic import Field, model_validator
 from bench.critical import Rule, fixed
 from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
-from bench.report.claims.finding import Unmeasured
-from bench.report.claims.judgement import ERROR, Question
+from bench.report.claims.judgement import ERROR, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, describe
@@ -26,33 +25,12 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measured:
-    """The two sides of a bound, measured.
-
-    Parameters
-    ----------
-    experiment
-        The labels of the measured experiment.
-    measured
-        Its mean final value.
-    best
-        The lowest mean final value among the candidates; None without.
-    bound
-        `best` plus the constant, or the constant alone.
-    ratio
-        `measured` divided by `bound`.
-    constant
-        The price of tuning, or what the formula says.
-    note
-        Empty, or how many repetitions were left out.
-    """
+    """The two sides of a bound: the mean of the experiment with these labels, the best candidate's, and the bound."""
 
     experiment: dict[str, str]
     measured: Interval
     best: Interval | None
     bound: Interval
-    ratio: Interval
-    constant: float
-    note: str
 
 
 class Bound(CaseClaim):
@@ -100,16 +78,13 @@ class Bound(CaseClaim):
         return self
 
     def selections(self) -> dict[str, Selection]:
-        """Return the tuner's and the candidates' runs, and those of one that does not learn."""
         others = {"over": self.over, "against": self.against}
         return {"measured": self.measured, **{key: chosen for key, chosen in others.items() if chosen}}
 
     def unit(self) -> str:
-        """Return what is divided by what."""
         return f"ratio of mean final {self.column} of {describe(self.measured)} to its bound"
 
     def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
-        """Return what is asked of one case."""
         own, candidates, constant, note = self._values(data, case)
         return Question(_ratio(own, candidates, constant), self.unit(), self.expect, 1.0), note
 
@@ -144,22 +119,14 @@ class Bound(CaseClaim):
         Unmeasured
             If results are missing, or the runs differ in length.
         """
-        own, candidates, constant, note = self._values(data, case)
-        measured, ratio = Mean(own), _ratio(own, candidates, constant)
+        own, candidates, constant, _ = self._values(data, case)
         best = None if candidates is None else Extreme([[Mean(values) for values in candidates.T]], "min", "min")
         lowest = best.interval(ERROR / 2.0, fixed) if best else None
         limit = Interval(constant, constant, constant, len(own))
         if lowest:
             limit = Interval(lowest.estimate + constant, lowest.low + constant, lowest.high + constant, len(own))
-        return Measured(
-            data.as_dict(data.select({**case, **self.measured})[0]),
-            measured.interval(ERROR / 2.0, fixed),
-            lowest,
-            limit,
-            ratio.interval(ERROR / 2.0, fixed),
-            constant,
-            note,
-        )
+        labels = data.as_dict(data.select({**case, **self.measured})[0])
+        return Measured(labels, Mean(own).interval(ERROR / 2.0, fixed), lowest, limit)
 
     def _values(self, data: Experiments, case: Selection) -> tuple[Array, Array | None, float, str]:
         """Return the tuner's values (n,), the candidates' (n, candidates), the constant of the bound and a note."""

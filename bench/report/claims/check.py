@@ -13,14 +13,10 @@ from bench.report.claims.base import CannotFeel, CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.count import Count
-from bench.report.claims.finding import FAILS, HOLDS, OPEN, TIE, Finding
-from bench.report.claims.judgement import Setting
-from bench.report.claims.paired_difference import PairedDifference
-from bench.report.claims.ratio import Ratio
-from bench.report.claims.relative_difference import RelativeDifference
-from bench.report.claims.slope import Slope
-from bench.report.claims.spread import Spread
-from bench.report.claims.steepness import Steepness
+from bench.report.claims.judgement import OPEN, SAYS_NOTHING, Finding, Setting
+from bench.report.claims.paired_difference import PairedDifference, RelativeDifference
+from bench.report.claims.ratio import Ratio, Spread
+from bench.report.claims.slope import Slope, Steepness
 from bench.report.claims.two_sided import Combine
 from bench.report.experiments import Experiments
 from bench.stats import holm
@@ -30,14 +26,9 @@ if TYPE_CHECKING:
 
 
 class Unfinished(NamedTuple):
-    """What an open case needs.
+    """What an open case needs: its experiments' labels, and about how many repetitions would decide it.
 
-    Parameters
-    ----------
-    experiments
-        The labels of its experiments.
-    repetitions
-        About how many would decide it; NaN where results are missing, or not even a million would.
+    NaN where results are missing, or not even a million would.
     """
 
     experiments: list[dict[str, str]]
@@ -56,26 +47,8 @@ KINDS: dict[str, type[Claim]] = {
     "count": Count,
 }
 
-COLUMNS = (
-    "claim",
-    "text",
-    "kind",
-    "case",
-    "estimate",
-    "ci_low",
-    "ci_high",
-    "n",
-    "unit",
-    "relative",
-    "relative_low",
-    "relative_high",
-    "expect",
-    "verdict",
-    "p",
-    "holm",
-    "needs",
-    "note",
-)
+COLUMNS = ("claim", "text", "kind", "case", "estimate", "ci_low", "ci_high", "n", "unit", "relative", "relative_low",
+           "relative_high", "expect", "verdict", "p", "holm", "needs", "note")  # fmt: skip
 
 
 def check(
@@ -129,40 +102,29 @@ def check(
         claim.id: claim.findings(data, curves, setting) for claim in claims if isinstance(claim, CaseClaim)
     }
     # Open cases were tested, too: their p-values, above 5 %, come last and only add to the number of tests.
-    tested = [case for cases in found.values() for case in cases if case.verdict in (HOLDS, FAILS, TIE, OPEN)]
-    tested = [case for case in tested if math.isfinite(case.interval.low)]
-    kept = {
-        id(case) for case, is_kept in zip(tested, holm([_p_value(case) for case in tested]), strict=True) if is_kept
-    }
+    every = [case for cases in found.values() for case in cases if case.verdict != SAYS_NOTHING]
+    tested = [case for case in every if math.isfinite(case.interval.low)]
+    remain = holm([case.p if math.isfinite(case.p) else 1.0 for case in tested])
+    kept = {id(case) for case, is_kept in zip(tested, remain, strict=True) if is_kept}
     for claim in claims:
         if isinstance(claim, Count):
             found[claim.id] = [claim.tally([case for id_ in claim.of for case in found[id_]])]
     rows = [
         (
-            claim.id,
-            claim.text,
-            claim.kind,
-            finding.case,
-            *finding.interval,
-            finding.unit,
-            *finding.relative[:3],
-            claim.expect,
-            finding.verdict,
-            finding.p,
-            ("yes" if id(finding) in kept else "no") if math.isfinite(finding.p) else "",
-            finding.needs,
-            finding.note,
+            claim.id, claim.text, claim.kind, finding.case, *finding.interval, finding.unit, *finding.relative[:3],
+            claim.expect, finding.verdict, finding.p,
+            ("yes" if id(finding) in kept else "no") if math.isfinite(finding.p) else "", finding.needs, finding.note,
         )
         for claim in claims
         for finding in found[claim.id]
-    ]
+    ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def after_holm(column: Iterable[str]) -> tuple[int, int]:
     """Return, of a column `holm`, how many cases a test of their own decided, and how many of these remain."""
-    found = list(column)
-    return found.count("yes") + found.count("no"), found.count("yes")
+    words = list(column)
+    return words.count("yes") + words.count("no"), words.count("yes")
 
 
 def still_open(
@@ -179,7 +141,7 @@ def still_open(
     """
     data = Experiments(figure, finals)
     setting = Setting(rule(is_sequential=sequential))
-    found = {}
+    unfinished = {}
     for claim in read(figure, data):
         if not isinstance(claim, CaseClaim) or not claim.expect:
             continue
@@ -187,8 +149,8 @@ def still_open(
             finding = claim.finding(data, curves, setting, case)
             if finding.verdict == OPEN:
                 labels = [data.as_dict(key) for key in claim.experiments(data, case)]
-                found[claim.id, finding.case] = Unfinished(labels, finding.needs)
-    return found
+                unfinished[claim.id, finding.case] = Unfinished(labels, finding.needs)
+    return unfinished
 
 
 def _silent(surrogate: bool, altered: bool, packaged: bool) -> str:
@@ -197,10 +159,6 @@ def _silent(surrogate: bool, altered: bool, packaged: bool) -> str:
     if surrogate:
         return "the data was generated in place of the real"
     return "the data is a packaged sample, too small to conclude from" if packaged else ""
-
-
-def _p_value(finding: Finding) -> float:
-    return finding.p if math.isfinite(finding.p) else 1.0
 
 
 def read(figure: "Figure", data: Experiments) -> list[Claim]:

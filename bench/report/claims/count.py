@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from bench.report.claims.base import Claim
-from bench.report.claims.finding import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NOTHING, TIE, Finding
+from bench.report.claims.judgement import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NOTHING, TIE, Finding
 from bench.stats import Interval
 
 
@@ -39,7 +39,6 @@ class Count(Claim):
     more_than: float = Field(default=2 / 3, ge=0, lt=1)
 
     def unit(self) -> str:
-        """Return what is counted, and the share it is compared with."""
         return f"share of cases of claim {', '.join(self.of)} that go as expected, against {self._share}"
 
     def tally(self, cases: Sequence[Finding]) -> Finding:

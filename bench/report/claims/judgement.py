@@ -11,9 +11,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench.critical import Rule, fixed
-from bench.report.claims.finding import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NOTHING, TIE, Finding
 from bench.report.claims.quantities import Quantity
+from bench.stats import Interval
 
+HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING = "holds", "fails", "tie", "open", "says_nothing"
+VERDICTS = (HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING)
+_IN_WORDS = {
+    HOLDS: ("hold", "holds"),
+    FAILS: ("fail", "fails"),
+    TIE: ("ties", "tie"),
+    OPEN: ("open", "open"),
+    SAYS_NOTHING: ("say nothing", "says nothing"),
+}
+NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
 MIN_REPETITIONS = 5
 FIRST_LOOK = 10
@@ -31,6 +41,52 @@ hold also at the threshold itself, and a tie counts for them as "no worse"."""
 Expected = Direction | Literal["", "similar", "differs"]
 Test = Callable[[float, Rule, float], bool]
 """Error (of both sides together), rule and number of repetitions -> whether the case would be decided so."""
+
+
+class Unmeasured(Exception):
+    """The results that a case needs are not there; the text says which. Leads to the verdict "open"."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one case of a claim, with the numbers it rests on.
+
+    Parameters
+    ----------
+    interval
+        Point estimate, 95 % interval, and the number of repetitions (for counts: of cases) they rest on.
+    unit
+        What the estimate is, in words.
+    agrees
+        Whether the point estimate alone is as the claim expects.
+    counts_as
+        What a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
+    relative
+        The same comparison as a share of the right side, which decides whether it is a tie.
+    p
+        The smallest error at which the verdict would be the same; NaN where nothing is decided.
+    needs
+        Open cases: the number of repetitions that would probably decide them; NaN if not even a million would.
+    """
+
+    case: str
+    interval: Interval
+    unit: str
+    verdict: str
+    agrees: bool = False
+    counts_as: str = OPEN
+    relative: Interval = NO_INTERVAL
+    p: float = math.nan
+    needs: float = math.nan
+    note: str = ""
+
+
+def spell(verdicts: Mapping[str, int]) -> str:
+    """Return the number of cases by verdict in words: ``3 hold, 1 fails, 2 ties, 0 open``; no ties, and none that say
+    nothing, are left out."""
+    always = (HOLDS, FAILS, OPEN)
+    numbers = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}
+    return ", ".join(f"{n} {_IN_WORDS[word][n == 1]}" for word, n in numbers.items() if n or word in always)
 
 
 @dataclass(frozen=True)
@@ -58,14 +114,8 @@ class Question:
 
     Parameters
     ----------
-    quantity
-        What is judged.
-    unit
-        What it is, in words.
     expect
         A direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it; nothing: open.
-    threshold
-        What the quantity is compared with.
     relative
         The comparison as a share of the right side, 0 where both are equal.
     margin
@@ -83,7 +133,6 @@ class Question:
     least: int = MIN_REPETITIONS
 
     def answer(self, case: str, setting: Setting, note: str = "") -> Finding:
-        """Return the finding."""
         rule, n = setting.rule, self.quantity.n
         tests = self._tests()
         least = self.least if rule is fixed else max(self.least, FIRST_LOOK)

@@ -57,7 +57,6 @@ class Mean(Quantity):
         self.estimate = self._scale(self._mean)
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return mean -+ critical value * standard error."""
         reach = rule(n, error) * self._deviation / math.sqrt(n) if self._deviation else 0.0
         return self._scale(self._mean - reach), self._scale(self._mean + reach)
 
@@ -88,7 +87,6 @@ class RatioOfMeans(Quantity):
         )
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return the two roots of the quadratic inequality, as deviations from the estimate."""
         if math.isnan(self.estimate):
             return math.nan, math.nan
         share = rule(n, error) ** 2 / n
@@ -145,7 +143,6 @@ class Extreme(Quantity):
         self.estimate = self._of([[part.estimate for part in row] for row in parts])
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return the extreme of the lows and that of the highs."""
         low = self._of([[part.ends(error / self._of_low, rule, n)[0] for part in row] for row in self._parts])
         high = self._of([[part.ends(error / self._of_high, rule, n)[1] for part in row] for row in self._parts])
         return low, high
@@ -201,7 +198,6 @@ class Difference(Quantity):
         self.estimate = left.estimate - right.estimate
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return lowest minus highest and highest minus lowest."""
         left, right = (side.ends(error / 2.0, rule, n) for side in (self._left, self._right))
         return left[0] - right[1], left[1] - right[0]
 
@@ -237,6 +233,5 @@ class Shifted(Quantity):
         self.estimate = quantity.estimate + constant
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return both ends, shifted."""
         low, high = self._quantity.ends(error, rule, n)
         return low + self._constant, high + self._constant

@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from bench.critical import Rule
 from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, final_values
-from bench.report.claims.finding import Unmeasured
-from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS
+from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Unmeasured
 from bench.report.claims.quantities import Extreme, Quantity, RatioOfMeans
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, describe
@@ -51,7 +50,6 @@ class TwoSided(CaseClaim):
     combine: Combine = Combine()
 
     def selections(self) -> dict[str, Selection]:
-        """Return left and right."""
         return {"left": self.left, "right": self.right}
 
     def names(self) -> tuple[str, str]:
@@ -61,7 +59,6 @@ class TwoSided(CaseClaim):
         return left, right
 
     def validate_axes(self, data: Experiments, where: str) -> None:
-        """Check the axes, and that left and right are not the same runs."""
         super().validate_axes(data, where)
         if self.left == self.right:
             raise ConfigError(f"{where}: 'left' and 'right' select the same runs: {describe(self.left)}")

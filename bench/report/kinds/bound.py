@@ -12,7 +12,7 @@ from bench.report.claims.base import case_text
 from bench.report.claims.bound import Bound as BoundClaim
 from bench.report.claims.bound import Measured
 from bench.report.claims.check import read
-from bench.report.claims.finding import Unmeasured
+from bench.report.claims.judgement import Unmeasured
 from bench.report.experiments import Experiments
 from bench.report.figure import Figure
 from bench.report.labels import describe
@@ -40,7 +40,6 @@ class Bound(Figure):
     x_scale: Literal["linear", "log"] | None = None
 
     def check(self, data: Experiments) -> None:
-        """Check also that there is a bound."""
         super().check(data)
         self._bounds(data)
 
@@ -51,7 +50,6 @@ class Bound(Figure):
         return claims
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return a row per case."""
         data, claims = results.data, self._bounds(results.data)
         cases = [(claim, case) for claim in claims for case in claim.cases(data)]
         panel = Panel(x=Axis(self.x_label or claims[0].column), rows=True)

@@ -53,15 +53,12 @@ class Computed(Figure):
         return COMPUTATIONS[self.compute]()
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the table, called as its function."""
         return {self.compute: self.calculate()}
 
     def table_titles(self) -> dict[str, str]:
-        """Return the title of the table."""
         return {self.compute: "Table"}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return the table as words."""
         table = tables[self.compute]
         heads = [str(name).replace("_", " ") for name in table.columns]
         rows = [[_text(value) for value in row] for row in table.itertuples(index=False)]

@@ -44,16 +44,13 @@ class Curves(Figure):
     reference_label: str = ""
 
     def curve_columns(self) -> list[str]:
-        """Return the column, or those that it is unfolded from, and the regret of random arms."""
         return [*(self.unfold.labels.values() if self.unfold else [self.column]), RANDOM_REGRET]
 
     def check(self, data: Experiments) -> None:
-        """Check also the bounds."""
         super().check(data)
         self._formulas(data)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return the curves."""
         axes, formulas = self.panel_axes(results.data), self._formulas(results.data)
         plot = Plot(self.heading)
         has_bands = speaks_of_random = False

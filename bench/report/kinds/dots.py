@@ -76,7 +76,6 @@ class Dots(Rows):
         return self.x_label if self.better else super().number_label
 
     def check(self, data: Experiments) -> None:
-        """Check also that `better` selects one experiment."""
         super().check(data)
         if bool(self.better) != bool(self.in_column):
             raise ConfigError(f"{self.where}: found only one of the keys 'better' and 'in_column', expected both")
@@ -84,11 +83,9 @@ class Dots(Rows):
             self._better(data)
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the table of final values, or of improvements."""
         return super().tables(self._improvements(results))
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return the dots."""
         results = self._improvements(results)
         rows = by_experiment(tables["table"], results.data)
         plot = Plot(self.heading)

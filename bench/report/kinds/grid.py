@@ -67,7 +67,6 @@ class Grid(Figure):
     bounds: tuple[GridBound, ...] = ()
 
     def check(self, data: Experiments) -> None:
-        """Check also the axis."""
         super().check(data)
         self.grid_axis(data)
 
@@ -91,13 +90,11 @@ class Grid(Figure):
         return numeric[0]
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the table of all grid values and, unless `best` is none, that of the best ones."""
         # The published numbers are of the best value.
         every = {"table": summary(self, results, beside=False)}
         return every if self.best == "none" else every | {"best": self.best_table(results)}
 
     def table_titles(self) -> dict[str, str]:
-        """Return the titles of the two tables, or of the one."""
         return super().table_titles() if self.best == "none" else {"best": "Best on the grid", "table": "Whole grid"}
 
     def best_table(self, results: Results) -> pd.DataFrame:
@@ -163,7 +160,6 @@ class Grid(Figure):
         return float(low), float(high)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return the means along the axis."""
         data, axis, axes = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
         rows = by_experiment(tables["table"], data)
         plot = Plot(self.heading)

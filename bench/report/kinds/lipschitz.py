@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BeforeValidator, Field
 
-from bench.report.claims.steepness import PROBE
+from bench.report.claims.slope import PROBE
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
 from bench.report.plot import GREY, Axis, Look, Mark, Panel, Plot, level, look_of
@@ -39,7 +39,6 @@ class Lipschitz(Figure):
     blocks: Annotated[int, Field(ge=2, strict=True)]
 
     def curve_columns(self) -> list[str]:
-        """Return a pattern of the probed columns."""
         return [f"{PROBE}*"]
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
@@ -78,7 +77,6 @@ class Lipschitz(Figure):
         return {"table": table}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return the centred rewards against the values."""
         data, table, axes = results.data, tables["table"], self.panel_axes(results.data)
         experiments = experiments_of(table, data)
         plot = Plot(self.heading)

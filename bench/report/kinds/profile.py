@@ -40,12 +40,10 @@ class Profile(Ranking):
     largest: PositiveFloat = 10.0
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the factor of every method on every task, and the shares."""
         factors = self.factors(results)
         return {"table": self.shares(factors, (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)), "factors": factors}
 
     def table_titles(self) -> dict[str, str]:
-        """Return the titles of the tables."""
         return {"table": "Share of tasks within a factor of the best", "factors": "Factors"}
 
     def factors(self, results: Results) -> pd.DataFrame:
@@ -81,7 +79,6 @@ class Profile(Ranking):
         return table.sort_values(by, ascending=False, kind="stable", ignore_index=True)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return the profiles."""
         factors = tables["factors"]
         panel = Panel(
             x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=self.largest),

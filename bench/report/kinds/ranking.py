@@ -59,7 +59,6 @@ class Ranking(Figure):
     has_ranks: bool = True
 
     def check(self, data: Experiments) -> None:
-        """Check also the axes, the reference, and the names of methods and tasks."""
         super().check(data)
         self._reference(data)
         for number, names in enumerate(self.duplicates, start=1):
@@ -68,13 +67,11 @@ class Ranking(Figure):
             data.check({TASK: tuple(tasks)}, f"{self.where}, key 'apart', '{name}'")
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the ranks, and the values by family, by task and of what is shown apart."""
         tasks = self.on_tasks(results)
         tables = {"table": self.by_family(tasks), "ranks": self.mean_ranks(tasks), "tasks": self.by_task(tasks)}
         return tables | ({"apart": self.shown_apart(tasks)} if self.apart else {})
 
     def table_titles(self) -> dict[str, str]:
-        """Return the titles of the tables."""
         titles = {"ranks": "All families" if self.has_ranks else "Mean over families", "table": "By family"}
         return titles | {"tasks": "By task"} | ({"apart": "Apart"} if self.apart else {})
 
@@ -195,7 +192,6 @@ class Ranking(Figure):
         return pd.DataFrame(ranks, index=values.index, columns=values.columns)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return the heat map."""
         values, ranks, families = tables["table"], tables["ranks"], list(self.on_tasks(results).families)
         methods = ranks[METHOD].tolist()
         titles = [wrapped(family, _TITLE_LETTERS) for family in families]

@@ -55,7 +55,6 @@ class Selection(Rows):
     size: Annotated[int, Field(ge=2, strict=True)]
 
     def check(self, data: Experiments) -> None:
-        """Check also that the method by which is ranked is there."""
         super().check(data)
         if canonical(self.ranked_by) not in data.labels("method"):
             known = ", ".join(data.labels("method"))

@@ -40,7 +40,6 @@ class Timing(Figure):
     part: Literal["run", "tuner"] = "run"
 
     def check(self, data: Experiments) -> None:
-        """Check also the reference."""
         super().check(data)
         self._references(data)
         self._published(data)
@@ -80,7 +79,6 @@ class Timing(Figure):
         return {"table": table}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return seconds at the left, ratios at the right."""
         data, table = results.data, tables["table"]
         panels = data.groups(self.panel_axes(data), [{}])
         names = [wrapped(panel_title(chosen), 24) for chosen in panels]
