@@ -83,7 +83,7 @@ FIGURES_MADE = {
         reference_label="a line",
         published=[{"panel": PANELS[0], "method": "TL", "what": "mean", "value": 55.0}],
     ),
-    "habo/spread": _figure("spread", "distribution", reference_line=60, reference_label="a line"),
+    "habo/spread": _figure("spread", "dots", quantiles=True, reference_line=60, reference_label="a line"),
     "habo/limits": _figure(
         "limits",
         "bound",

@@ -23,11 +23,6 @@ def figure_of(figure: Mapping[str, Any]) -> Figure:
     return read_figure({"name": "f", "kind": "curves", "column": "regret", **figure})
 
 
-def plain(figure: Figure) -> dict[str, Any]:
-    """Return what a figure's file says, to be changed and read again."""
-    return figure.model_dump(mode="json", exclude_unset=True)
-
-
 def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
     return claims.check(figure_of(figure), finals, curves, **how)
 

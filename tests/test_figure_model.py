@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from rendered import draw, figure_of, plain
+from rendered import draw, figure_of
 
 from bench.errors import ConfigError
 from bench.report import figure as model
@@ -49,8 +49,8 @@ def test_what_a_figure_says_can_be_read_again(axis: dict[str, Any]) -> None:
     assert list(figure.runs[0]["x"]) == ["1", "0.5"]
     assert figure.paper == "none"
     assert read_figure(figure) is figure
-    assert read_figure(plain(figure)) == figure
-    assert plain(read_figure(FIGURE)) == FIGURE
+    assert read_figure(figure.given()) == figure
+    assert read_figure(FIGURE).given() == FIGURE
 
 
 @pytest.mark.parametrize("kind", kinds())

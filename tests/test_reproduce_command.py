@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from commands import ROOT, Answer, Commands, assert_one_sentence
 from hydra import initialize_config_dir
-from rendered import plain, tables
+from rendered import tables
 
 from bench.errors import StoreError
 from bench.report.figure import read_figure
@@ -56,7 +56,7 @@ def here(commands, monkeypatch, capsys):
 @pytest.fixture
 def small(monkeypatch):
     """Cut a figure with published numbers down to two panels, one of which needs data; return it."""
-    figure = plain(load_figure("cdt/table5"))
+    figure = load_figure("cdt/table5").given()
     del figure["readings"]
     panels = ("LinUCB, simulation", "LinUCB, MovieLens")
     figure["runs"][0]["panel"] = {panel: figure["runs"][0]["panel"][panel] for panel in panels}

@@ -12,7 +12,7 @@ import threadpoolctl
 from hydra import initialize_config_dir
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from rendered import assert_readable, check, draw, plain, tables
+from rendered import assert_readable, check, draw, tables
 
 from bench.errors import ConfigError
 from bench.report.style import line_style
@@ -348,7 +348,7 @@ def test_the_picture_says_that_the_machine_had_other_work(busy, is_said):
 
 
 def test_nothing_overlaps_and_nothing_is_cut_off():
-    config = plain(load_figure("cdt/table1"))
+    config = load_figure("cdt/table1").given()
     (block,) = config["runs"]
     rows = [
         {"panel": panel, "method": method, "repetition": i, "rounds": 14000, "seconds": 0.02 * (1 + i + j)}

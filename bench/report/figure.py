@@ -172,6 +172,10 @@ class Figure(BaseModel):
 
     # What all kinds have
 
+    def given(self) -> dict[str, Any]:
+        """Return what its file says, as plain containers that can be read again."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
     @property
     def where(self) -> str:
         """How an error names the figure."""
