@@ -9,7 +9,6 @@ import pandas as pd
 from bench.critical import rule
 from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
-from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
 from bench.report.provenance import number_of_repetitions
@@ -124,12 +123,12 @@ def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[
         lines += [_row(["", *heads, *[""] * (width - len(block))]), r"\midrule"]
         columns = []
         for _, keys in block:
-            own = {data.series_name(key, across): key for key in keys}
+            own = {data.series_name(key, across): key for key in keys if key in rows}
             bold: set[str] = set()
             if lowest is not None:
-                values = {name: _values(data, key, figure.column) for name, key in own.items()}
-                told = {name: one for name, one in values.items() if len(one)}
-                bold = not_told_from_best(told, lowest=lowest, is_sequential=sequential)
+                values = {name: results.series(key, figure.column).dropna() for name, key in own.items()}
+                known = {name: series for name, series in values.items() if len(series)}
+                bold = not_told_from_best(known, lowest=lowest, is_sequential=sequential)
             has_bold |= bool(bold)
             columns.append(_cells({name: rows[key] for name, key in own.items()}, bold))
         for name in names:
@@ -158,11 +157,6 @@ def _lowest_is_best(figure: Figure) -> bool | None:
     if "regret" in column or column.startswith("seconds"):
         return True
     return False if column.endswith(("reward", "value", "score")) else None
-
-
-def _values(data: Experiments, key: Key, column: str) -> "pd.Series[float]":
-    own = data.rows(key)
-    return own.set_index("repetition")[column].dropna() if column in own else pd.Series(dtype=float)
 
 
 def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str, str]:

@@ -1,32 +1,19 @@
 """Claims and published numbers of a figure under each of its readings: two tables and a picture of each."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
+from bench.report import style
 from bench.report.figure import Figure
-from bench.report.labels import canonical, matches, said, selection
+from bench.report.labels import Selection, canonical, matches, said, selection
 from bench.report.plot import INTERVAL, LINE_BETWEEN, Axis, Look, Mark, Panel, Plot, one, wrapped
 from bench.report.reading import READING
 from bench.report.results import Results
-from bench.report.style import (
-    BLUE,
-    BROWN,
-    GREEN,
-    GREY,
-    INDIGO,
-    OLIVE,
-    ORANGE,
-    PURPLE,
-    SKY,
-    TEAL,
-    VERMILION,
-    WINE,
-)
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
@@ -39,13 +26,14 @@ CAUSE = "cause"
 
 _LEVEL = 0.95
 _CELLS = {
-    "holds": (GREEN, "white"),
-    "fails": (VERMILION, "white"),
-    "tie": (SKY, "black"),
+    "holds": (style.GREEN, "white"),
+    "fails": (style.VERMILION, "white"),
+    "tie": (style.SKY, "black"),
     "open": ("#F3D58C", "black"),
     "says_nothing": ("#DDDDDD", "black"),
 }
-_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, INDIGO, SKY, WINE, BROWN, TEAL, OLIVE)
+_COLOURS = (style.BLUE, style.VERMILION, style.GREEN, style.PURPLE, style.ORANGE, style.INDIGO, style.SKY, style.WINE,
+            style.BROWN, style.TEAL, style.OLIVE)  # fmt: skip
 _MARKERS = ("o", "s", "^", "D", "v", "P", "<", "X", ">", "h")
 _DIAMOND = Look("#333333", "-", "", width=1.4, order=4)
 _PUBLISHED, _FURTHER = "published", "95 % interval of a further set of the paper's size"
@@ -56,7 +44,7 @@ _NAME_LETTERS, _HEAD_LETTERS = 48, 15
 _MANY = 12
 
 
-class Spread(NamedTuple):
+class Intervals(NamedTuple):
     """An interval of the true value, and one of the same estimate from a further set of repetitions."""
 
     low: float
@@ -65,34 +53,29 @@ class Spread(NamedTuple):
     further_high: float
 
 
-def of_mean(mean: float, std: float, n: int, further: int) -> Spread:
+def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
     """Return the intervals of a mean of normal values: mean +- t std sqrt(1/n), and +- t std sqrt(1/n + 1/further).
 
-    Parameters
-    ----------
-    mean, std, n
-        Of the repetitions there are; ``std`` with divisor n - 1.
-    further
-        The number of repetitions in the further set, whose mean falls into the second interval with 95 %.
+    ``std`` has the divisor n - 1; the mean of ``further`` repetitions falls into the second interval with 95 %.
     """
     if n < 2 or not math.isfinite(std):
-        return Spread(math.nan, math.nan, math.nan, math.nan)
+        return Intervals(*[math.nan] * 4)
     reach = float(special.stdtrit(n - 1, 0.5 + _LEVEL / 2)) * std
     own, far = reach * math.sqrt(1 / n), reach * math.sqrt(1 / n + 1 / further)
-    return Spread(mean - own, mean + own, mean - far, mean + far)
+    return Intervals(mean - own, mean + own, mean - far, mean + far)
 
 
-def of_std(std: float, n: int, further: int) -> Spread:
+def of_std(std: float, n: int, further: int) -> Intervals:
     """Return the intervals of a standard deviation of normal values: by chi-square, and by F for a further set."""
     if n < 2 or not math.isfinite(std):
-        return Spread(math.nan, math.nan, math.nan, math.nan)
+        return Intervals(*[math.nan] * 4)
     upper, lower = (float(special.chdtri(n - 1, tail)) for tail in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2))
     own = [std * math.sqrt((n - 1) / quantile) for quantile in (upper, lower)]
     far = [math.nan, math.nan]
     if further > 1:
         tails = ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
         far = [std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails]
-    return Spread(own[0], own[1], far[0], far[1])
+    return Intervals(own[0], own[1], far[0], far[1])
 
 
 def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -112,10 +95,8 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
 
     Parameters
     ----------
-    figure
-        The figure.
     results
-        The results by reading, the first first; a figure without readings has one.
+        By reading, the first first; a figure without readings has one.
     size
         The paper's number of repetitions.
 
@@ -132,63 +113,56 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     sizes = {reading.name: reading.published_repetitions or size for reading in figure.readings}
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     whole = next(iter(results.values()))
-    for reading, made in results.items():
-        if made.provenance.packaged:  # which says nothing of the paper's data
-            continue
-        own = _with_all_repetitions(figure, made, whole)
-        data, in_print = own.data, sizes.get(reading, size)
-        printed = figure.published_numbers(data)
-        firsts = figure.tables(_first(figure, own, in_print)) if reading in same_draws else {}
-        for name, table in figure.tables(own).items():
-            columns = [str(column)[len("published_") :] for column in table if str(column).startswith("published_")]
-            for place, row in enumerate(table.to_dict("records")):
-                labels = {axis: canonical(row[axis]) for axis in data.axes if axis in row}
-                is_same = reading in same_draws and matches(labels, same_draws[reading])
-                for what in columns:
-                    value = row[f"published_{what}"]
-                    if what != "note" and math.isfinite(value):
-                        cell = next(n.cell for n in printed if n.what == what and n.labels.items() <= labels.items())
-                        entry = {"what": what, "cell": cell, "published": value, READING: reading, "first": math.nan}
-                        if is_same and firsts[name].iloc[place]["n"] == in_print:
-                            entry["first"] = _as_printed(figure, firsts[name].iloc[place][what], what, in_print)
-                        rows.append(labels | entry | _beside(figure, own, labels, row, what, in_print))
+    for reading, found in results.items():
+        if not found.provenance.packaged:  # which says nothing of the paper's data
+            ours = _with_all_repetitions(figure, found, whole)
+            in_print = sizes.get(reading, size)
+            rows += [{READING: reading} | row for row in _rows(figure, ours, in_print, same_draws.get(reading))]
     if not rows:
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
     labelled = [str(name) for name in table if name not in NUMBERS]
-    for _, same in table.groupby([*labelled, "what"], sort=False, dropna=False):
+    groups = table.groupby([*labelled, "what"], sort=False, dropna=False)
+    for _, same in groups:
         table.loc[same.index, ["verdict", "by", "by_source"]] = explained(figure, same, next(iter(results)))
-    keys = list(zip(*(table[name] for name in [*labelled, "what"]), strict=True))
-    order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    places = [order[key] for key in keys]
-    return table.iloc[np.argsort(places, kind="stable")][[*labelled, *NUMBERS]].reset_index(drop=True)
+    in_order = np.argsort(groups.ngroup().to_numpy(), kind="stable")
+    return table.iloc[in_order][[*labelled, *NUMBERS]].reset_index(drop=True)
+
+
+def _rows(figure: Figure, results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
+    """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
+    data, published = results.data, figure.published_numbers(results.data)
+    firsts = figure.tables(_first(figure, results, in_print)) if same is not None else {}
+    for name, table in figure.tables(results).items():
+        whats = [str(column)[len("published_") :] for column in table if str(column).startswith("published_")]
+        for place, row in enumerate(table.to_dict("records")):
+            labels = {axis: canonical(row[axis]) for axis in data.axes if axis in row}
+            for what in whats:
+                value = row[f"published_{what}"]
+                if what == "note" or not math.isfinite(value):
+                    continue
+                cell = next(n.cell for n in published if n.what == what and n.labels.items() <= labels.items())
+                entry = {"what": what, "cell": cell, "published": value, "first": math.nan}
+                if same is not None and matches(labels, same) and firsts[name].iloc[place]["n"] == in_print:
+                    entry["first"] = _as_printed(figure, firsts[name].iloc[place][what], what, in_print)
+                yield labels | entry | _beside(figure, results, labels, row, what, in_print)
 
 
 def explained(figure: Figure, rows: pd.DataFrame, first: str) -> tuple[str, str, str]:
-    """Return a published number's verdict, what explains it and how.
-
-    Parameters
-    ----------
-    figure
-        The figure that shows it.
-    rows
-        The number's rows of `numbers_table`, one for each reading.
-    first
-        The first reading.
-    """
+    """Return a published number's verdict, what explains it and how; ``rows`` are its rows of `numbers_table`."""
     sources = {first: "stated"} | {reading.name: reading.source[0] for reading in figure.readings}
     for row in rows.to_dict("records"):
         if abs(row["first"] - row["published"]) <= _rounding(row["published"]):
             return EXACT, row[READING], sources[row[READING]]
     if ((rows["inside"] == "yes") & (rows[READING] == first)).any():
         return INSIDE, first, sources[first]
-    found = [(name, sources[name]) for name in rows.loc[rows["predicted"] == "yes", READING]]
-    for name, source in sorted(found, key=lambda one: one[1] == "assumed"):
-        return EXPLAINED, name, source
-    one = rows.iloc[0]
-    labels = {str(axis): canonical(one[str(axis)]) for axis in rows.columns if axis not in NUMBERS}
+    predicting = rows.loc[rows["predicted"] == "yes", READING]
+    for name in sorted(predicting, key=lambda name: sources[name] == "assumed"):
+        return EXPLAINED, name, sources[name]
+    number = rows.iloc[0]
+    labels = {str(axis): canonical(number[str(axis)]) for axis in rows.columns if axis not in NUMBERS}
     for cause in figure.causes:
-        if cause.what in ("", one["what"]) and matches(labels, cause.selection):
+        if cause.what in ("", number["what"]) and matches(labels, cause.selection):
             return EXPLAINED, cause.shown_in, CAUSE
     return UNEXPLAINED, "", ""
 
@@ -218,22 +192,22 @@ def _beside(
     stem = what.removesuffix("mean").removesuffix("std")
     std = math.nan if what == "best" else float(row.get(f"{stem}std", math.nan))
     if what == "best":
-        spread = Spread(float(row["best_low"]), float(row["best_high"]), math.nan, math.nan)
+        intervals = Intervals(float(row["best_low"]), float(row["best_high"]), math.nan, math.nan)
     elif what.endswith("std"):
-        spread = of_std(std, n, size)
-        low, high = (_as_printed(figure, end, what, size) for end in (spread.further_low, spread.further_high))
-        spread = spread._replace(further_low=low, further_high=high)
+        intervals = of_std(std, n, size)
+        low, high = (_as_printed(figure, end, what, size) for end in intervals[2:])
+        intervals = intervals._replace(further_low=low, further_high=high)
     else:
-        spread = of_mean(estimate, std, n, size)
+        intervals = of_mean(estimate, std, n, size)
     own = figure.further(results, labels, what, size)
     if own is not None:
-        spread = spread._replace(further_low=own[0], further_high=own[1])
+        intervals = intervals._replace(further_low=own[0], further_high=own[1])
     rounding = _rounding(value)
     inside, predicted = (
         "" if math.isnan(low) else "yes" if low - rounding <= value <= high + rounding else "no"
-        for low, high in (spread[:2], spread[2:])
+        for low, high in (intervals[:2], intervals[2:])
     )  # fmt: skip
-    ends = dict(zip(("ci_low", "ci_high", "further_low", "further_high"), spread, strict=True))
+    ends = dict(zip(("ci_low", "ci_high", "further_low", "further_high"), intervals, strict=True))
     return {"estimate": estimate, "std": std, "n": n, **ends, "inside": inside, "predicted": predicted}
 
 
@@ -289,44 +263,51 @@ def specification(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
         name: Look(_COLOURS[i % len(_COLOURS)], "none", _MARKERS[i % len(_MARKERS)], size=5.0, width=2.2, order=5)
         for i, name in enumerate(names)
     }
-    plot = Plot(f"{figure.heading}: published numbers under each reading", note, [])
-    tallest = 1
+    plot = Plot(f"{figure.heading}: published numbers under each reading", note)
     by_panel = "panel" in axes and table.drop_duplicates([*axes, "what"])["what"].value_counts().max() > _MANY
-    for labels, own in table.groupby(["what", *(["panel"] if by_panel else [])], sort=False):
-        what, *title = labels
+    for labels, rows in table.groupby(["what", *(["panel"] if by_panel else [])], sort=False):
         named = [axis for axis in axes if not (by_panel and axis == "panel")]
-        named = [axis for axis in named if own[axis].nunique() > 1] or named[:1]
-        cases = list(dict.fromkeys(_case(row, named) for row in own.to_dict("records")))
-        panel = Panel(", ".join([*map(str, title), str(what).replace("_", " ")]), rows=True)
-        panel.x = Axis(figure.number_label)
-        if what == "best":
-            panel.x = Axis((getattr(figure, "axis", "") or "best value").replace("_", " "))
-        shown = [wrapped(case, 22) for case in cases]
-        panel.y = Axis(ticks=range(len(cases)), names=shown, low=len(cases) - 0.5, high=-0.5)
-        panel.lines = dict.fromkeys((row - 0.5 for row in range(1, len(cases))), LINE_BETWEEN)
-        for row in own.to_dict("records"):
-            place = cases.index(_case(row, named))
-            place_of_reading = place + (names.index(row[READING]) + 0.5) / len(names) * 0.8 - 0.4
-            _points(panel, row, cases[place], place_of_reading, looks[row[READING]])
-            if row[READING] == names[0]:
-                published = Mark(
-                    part="published", name=_PUBLISHED, case=cases[place], x=one(row["published"]), y=one(place),
-                    shape="tick", half=0.45, look=_DIAMOND, number="x", what=f"published {what}",
-                )  # fmt: skip
-                panel.marks.append(published)
-        drawn = np.concatenate([mark.drawn for mark in panel.marks])
-        room = 0.06 * float(np.ptp(drawn)) or 1.0
-        panel.x = Axis(panel.x.label, low=float(drawn.min()) - room, high=float(drawn.max()) + room, few=True)
-        plot.panels.append(panel)
-        tallest = max(tallest, len(cases))
+        named = [axis for axis in named if rows[axis].nunique() > 1] or named[:1]
+        plot.panels.append(_numbers_panel(figure, labels, rows, named, looks))
     for name, look in looks.items():
         plot.explain(name, look)
     plot.explain(_PUBLISHED, Look(_DIAMOND.color, "none", "|", size=11, edge_width=1.4))
-    plot.explain(INTERVAL, Look(GREY, width=2.2))
-    plot.explain(_FURTHER, Look(GREY, width=0.8))
+    plot.explain(INTERVAL, Look(style.GREY, width=2.2))
+    plot.explain(_FURTHER, Look(style.GREY, width=0.8))
+    tallest = max((len(panel.y.names or ()) for panel in plot.panels), default=1)
     plot.panel_size = (3.9, 0.9 + tallest * max(0.36, 0.13 * len(names) + 0.1))
     plot.caption = [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]
     return plot
+
+
+def _numbers_panel(
+    figure: Figure, labels: Sequence[str], rows: pd.DataFrame, axes: Sequence[str], looks: Mapping[str, Look]
+) -> Panel:
+    """Return a row for each published number of one kind, and in it our intervals under each reading."""
+    what, *title = labels
+    names = list(looks)
+    cases = list(dict.fromkeys(_case(row, axes) for row in rows.to_dict("records")))
+    shown = [wrapped(case, 22) for case in cases]
+    panel = Panel(", ".join([*map(str, title), str(what).replace("_", " ")]), rows=True)
+    panel.y = Axis(ticks=range(len(cases)), names=shown, low=len(cases) - 0.5, high=-0.5)
+    panel.lines = dict.fromkeys((row - 0.5 for row in range(1, len(cases))), LINE_BETWEEN)
+    for row in rows.to_dict("records"):
+        place = cases.index(_case(row, axes))
+        height = place + (names.index(row[READING]) + 0.5) / len(names) * 0.8 - 0.4
+        _points(panel, row, cases[place], height, looks[row[READING]])
+        if row[READING] == names[0]:
+            published = Mark(
+                part="published", name=_PUBLISHED, case=cases[place], x=one(row["published"]), y=one(place),
+                shape="tick", half=0.45, look=_DIAMOND, number="x", what=f"published {what}",
+            )  # fmt: skip
+            panel.marks.append(published)
+    drawn = panel.drawn
+    room = 0.06 * float(np.ptp(drawn)) or 1.0
+    label = (
+        str(getattr(figure, "axis", "") or "best value").replace("_", " ") if what == "best" else figure.number_label
+    )
+    panel.x = Axis(label, low=float(drawn.min()) - room, high=float(drawn.max()) + room, few=True)
+    return panel
 
 
 def _points(panel: Panel, row: Mapping[Any, Any], case: str, y: float, look: Look) -> None:
