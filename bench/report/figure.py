@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt,
 
 import bench.report.kinds
 from bench.errors import ConfigError
-from bench.report.claims.check import read
+from bench.report.claims.check import complaint, read
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, labels_of
 from bench.report.plot import Plot
@@ -299,29 +299,7 @@ def read_figure(given: Mapping[str, Any] | Figure) -> Figure:
     try:
         figure = figure_class.model_validate(dict(given))
     except ValidationError as error:
-        raise ConfigError(_sentence(where, figure_class, error)) from None
+        raise ConfigError(complaint(where, figure_class, error)) from None
     if figure.runs:
         figure.check(Experiments(figure, pd.DataFrame()))
     return figure
-
-
-def _sentence(where: str, model: type[Figure], error: ValidationError) -> str:
-    """Return the first of pydantic's complaints as one sentence."""
-    first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
-    key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        fields: Any = model.model_fields
-        for part in first["loc"][:-1]:
-            inner = fields[part].annotation if part in fields else None
-            fields = next((one.model_fields for one in _models(inner)), fields)
-        return f"{where}: unknown key '{key}', valid ones: {', '.join(fields)}"
-    if first["type"] == "missing":
-        return f"{where}: key '{key}' is missing"
-    expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return f"{where}, key '{key}': found {first['input']!r}, expected {expected}"
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in getattr(annotation, "__args__", ()) for model in _models(part)]

@@ -29,12 +29,12 @@ def factored(
     every = [word for word in last[0] if all(word in words for words in last)] if last else []
     rest = [[word for word in words if word not in every] for words in last]
     shared: dict[str, dict[str, list[str]]] = {}
-    for own, words in zip(labels, rest, strict=True):
-        for axis, label in own.items():
+    for run, words in zip(labels, rest, strict=True):
+        for axis, label in run.items():
             of_axis = shared.setdefault(axis, {})
             of_axis[label] = [word for word in of_axis.get(label, words) if word in words]
-    for own, words in zip(labels, rest, strict=True):
-        determined = {word for axis, label in own.items() for word in shared[axis][label]}
+    for run, words in zip(labels, rest, strict=True):
+        determined = {word for axis, label in run.items() for word in shared[axis][label]}
         words[:] = [word for word in words if word not in determined]
     by_label = {axis: {label: words for label, words in of.items() if words} for axis, of in shared.items()}
     return {"all": every, "labels": {axis: of for axis, of in by_label.items() if of}}, rest

@@ -4,17 +4,7 @@ from urllib.parse import quote, unquote
 
 
 def part_id(part: str, panel: str, name: str) -> str:
-    """Return the id of a part of a figure.
-
-    Parameters
-    ----------
-    part
-        What it is: `line` (it has values to be read off), `band`, `bars` and so on. Unique for a panel and name.
-    panel
-        The panel, or the row, in words.
-    name
-        What the legend calls it: a method.
-    """
+    """Return the id of a part of a figure: what it is (`line`, `band`, ...), the panel or row, and the method."""
     return ":".join(quote(text, safe="") for text in (part, panel, name))
 
 

@@ -21,9 +21,9 @@ class Provenance(BaseModel):
     Parameters
     ----------
     scale
-        The scale, such as ``quick``; "" where there is none, as in a comparison.
+        Such as ``quick``; "" where there is none, as in a comparison.
     repetitions, horizons
-        The numbers asked for, each once, in order.
+        Those asked for, each once, in order.
     surrogate
         Environments whose data was generated in place of the real, or altered.
     altered

@@ -36,9 +36,9 @@ def published_overview(figures: Mapping[str, Figure], folder: Path) -> pd.DataFr
     Parameters
     ----------
     figures
-        All figures by their names ``paper/figure``.
+        By their names ``paper/figure``.
     folder
-        The folder of results; reference results alone count.
+        Of results; reference results alone count.
 
     Returns
     -------

@@ -11,13 +11,12 @@ READING = "reading"
 """The label of runs under any but the first reading, and the column of tables that hold several."""
 
 
-class Some(BaseModel):
-    """Overrides for some of a figure's runs: those whose labels are in ``only``."""
+class _Selected(BaseModel):
+    """What concerns some of a figure's runs or numbers: those whose labels are in ``only``."""
 
     model_config = ConfigDict(extra="forbid")
 
     only: dict[str, Any]
-    overrides: list[str]
 
     @property
     def selection(self) -> Selection:
@@ -25,15 +24,17 @@ class Some(BaseModel):
         return selection(self.only)
 
 
+class Some(_Selected):
+    """Overrides for some of a figure's runs."""
+
+    overrides: list[str]
+
+
 class Reading(BaseModel):
-    """One way to read a paper.
+    """One way to read a paper; its `text` is a sentence.
 
     Parameters
     ----------
-    name
-        What it is called; names differ within a figure.
-    text
-        What it says, in a sentence.
     source
         ``stated``, ``code`` or ``assumed``, and the place; of code the repository, the commit and its date.
     overrides
@@ -82,32 +83,16 @@ class Reading(BaseModel):
         return [override for override in overrides if _key(override) not in keys] + more
 
 
-class Cause(BaseModel):
+class Cause(_Selected):
     """Why published numbers differ from ours, where no reading gives them: what a computed example shows.
 
-    Parameters
-    ----------
-    only
-        Labels of the numbers.
-    what
-        What they are (mean, std, best, ...); by default all.
-    shown_in
-        The figure that computes the example, as ``paper/figure``.
-    text
-        What it shows, in a sentence.
+    It concerns the numbers with the labels in ``only``, and of these the ``what`` (mean, std, ...; by default all);
+    ``shown_in`` is the figure, as ``paper/figure``, that computes the example.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
-    only: dict[str, Any]
     what: str = ""
     shown_in: Annotated[str, Field(min_length=1)]
     text: Annotated[str, Field(min_length=1)]
-
-    @property
-    def selection(self) -> Selection:
-        """The labels, as written everywhere."""
-        return selection(self.only)
 
 
 def _key(override: str) -> str:

@@ -19,19 +19,7 @@ from bench.report.results import Results
 
 @dataclass(frozen=True)
 class Rendering:
-    """What a figure says.
-
-    Parameters
-    ----------
-    figure
-        The figure.
-    tables
-        By file name; the main one is called ``table``.
-    claims
-        The verdicts, as `bench.report.claims.check` returns them.
-    plot
-        All marks with their numbers.
-    """
+    """What a figure says: its tables by file name, the verdicts of `bench.report.claims.check`, and its marks."""
 
     figure: Figure
     tables: dict[str, pd.DataFrame]
@@ -60,8 +48,6 @@ def render(
 
     Parameters
     ----------
-    figure
-        The figure.
     curves
         Mean curves: axis columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; may be empty.
     finals
@@ -120,8 +106,6 @@ def render_readings(
 
     Parameters
     ----------
-    figure
-        The figure.
     evidence
         What there is, by reading, the first first; without readings one, whatever it is called. Of a single one there
         are only the numbers, and no picture of them.
@@ -130,12 +114,12 @@ def render_readings(
     first
         The verdicts under the first reading, if they are known.
     """
-    results = {name: Results(figure, own.curves, own.finals, own.provenance) for name, own in evidence.items()}
+    results = {name: Results(figure, *under) for name, under in evidence.items()}
     if len(results) == 1:
         ((name, only),) = results.items()
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
     known = {next(iter(results)): first} if first is not None else {}
-    verdicts = {name: known[name] if name in known else _verdicts(figure, own) for name, own in results.items()}
+    verdicts = {name: known[name] if name in known else _verdicts(figure, under) for name, under in results.items()}
     claims, numbers = claims_table(verdicts), numbers_table(figure, results, size)
     return Readings(claims, numbers, reading_plots(figure, claims, numbers, next(iter(evidence.values())).provenance))
 
@@ -145,12 +129,10 @@ def reading_plots(
 ) -> dict[str, Plot]:
     """Return the pictures of the two tables, by file name; none of a table without rows."""
     plots = {}
-    if len(claims):
-        plots[f"{figure.name}_readings"] = matrix(figure, claims, provenance.words())
-    if len(numbers):
-        plots[f"{figure.name}_numbers"] = specification(figure, numbers, provenance.words())
-    for plot in plots.values():
-        plot.mark = provenance.mark
+    for name, table, draw_table in (("readings", claims, matrix), ("numbers", numbers, specification)):
+        if len(table):
+            plots[f"{figure.name}_{name}"] = plot = draw_table(figure, table, provenance.words())
+            plot.mark = provenance.mark
     return plots
 
 

@@ -20,15 +20,7 @@ RANDOM_REGRET = "random_regret"
 
 
 class Results:
-    """Final values and mean curves of a figure's experiments, and what they rest on.
-
-    Parameters
-    ----------
-    figure, curves, finals
-        As `bench.report.render.render` takes them.
-    provenance
-        Surrogate results never stand beside published numbers.
-    """
+    """Final values and mean curves of a figure's experiments, as `bench.report.render.render` takes them."""
 
     def __init__(self, figure: "Figure", curves: pd.DataFrame, finals: pd.DataFrame, provenance: Provenance) -> None:
         self.data = Experiments(figure, finals)
@@ -71,8 +63,8 @@ class Results:
         """Return the final values of an experiment by repetition; empty if it has no such column."""
         if (key, column) not in self._series:
             rows = self.data.rows(key)
-            found = rows.set_index("repetition")[column] if column in rows else pd.Series()
-            self._series[key, column] = found.astype(np.float64)
+            values = rows.set_index("repetition")[column] if column in rows else pd.Series()
+            self._series[key, column] = values.astype(np.float64)
         return self._series[key, column]
 
     def complete(self, keys: Sequence[Key], column: str) -> Array:

@@ -49,23 +49,8 @@ def save(
 ) -> list[Path]:
     """Write a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts).
 
-    Each file is written under a temporary name in the same folder, then renamed.
-
-    Parameters
-    ----------
-    figure
-        The figure.
-    folder
-        Where to; made if it does not exist.
-    name
-        File name without its ending.
-    kinds
-        Which of ``png``, ``svg`` and ``pdf``.
-
-    Returns
-    -------
-    list of Path
-        A file for each kind.
+    Each file is written under a temporary name in the same folder, then renamed. The folder is made if it does not
+    exist; ``name`` has no ending.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)

@@ -11,15 +11,8 @@ from typing import Any, Literal, NamedTuple, cast
 
 import matplotlib as mpl
 
-BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
-    "#000000",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 INDIGO, TEAL, OLIVE, WINE, BROWN, VIOLET = "#332288", "#44AA99", "#999933", "#882255", "#8C564B", "#8A4FBF"
 DARKEST, DARK, MIDDLE, LIGHT, LIGHTEST = "#440154", "#3B528B", "#21918C", "#5EC962", "#D9A400"
 GREY = "#777777"

@@ -26,8 +26,6 @@ def summary(figure: "Figure", results: Results, *, beside: bool = True) -> pd.Da
 
     Parameters
     ----------
-    figure, results
-        The figure with its results.
     beside
         Whether published numbers stand beside the measured ones; never beside surrogate results.
 
@@ -123,17 +121,7 @@ def table_of(rows: list[dict[str, Any]], axes: Sequence[str]) -> pd.DataFrame:
 
 
 def to_markdown(table: pd.DataFrame, title: str = "", notes: Sequence[str] = ()) -> str:
-    """Return a table as Markdown, numbers rounded for reading.
-
-    Parameters
-    ----------
-    table
-        Any table; text columns are left-aligned, numbers right-aligned, missing values shown as a dash.
-    title
-        Heading above the table.
-    notes
-        Lines below it: scale, repetitions, data.
-    """
+    """Return a table as Markdown below its title, numbers rounded for reading, missing values a dash."""
     lines = [f"## {title}", ""] if title else []
     columns = {str(name): cells_of(str(name), table[name]) for name in table.columns}
     lines.append("| " + " | ".join(name.replace("_", " ") for name in columns) + " |")

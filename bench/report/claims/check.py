@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from bench.critical import rule
 from bench.errors import ConfigError
-from bench.report.claims.base import CannotFeel, CaseClaim, Claim
+from bench.report.claims.base import CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.count import Count
@@ -17,7 +17,6 @@ from bench.report.claims.judgement import OPEN, SAYS_NOTHING, Finding, Setting
 from bench.report.claims.paired_difference import PairedDifference, RelativeDifference
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope, Steepness
-from bench.report.claims.two_sided import Combine
 from bench.report.experiments import Experiments
 from bench.stats import holm
 
@@ -195,25 +194,35 @@ def _read_one(column: str, raw: Any, data: Experiments) -> Claim:
         default = {"column": column} if issubclass(model, CaseClaim) else {}
         claim = model.model_validate({**default, **raw})
     except ValidationError as error:
-        raise ConfigError(_sentence(where, kind, model, error)) from None
+        raise ConfigError(complaint(f"{where} of kind '{kind}'", model, error)) from None
     if isinstance(claim, CaseClaim):
         claim.validate_axes(data, where)
     return claim
 
 
-def _sentence(where: str, kind: str, model: type[Claim], error: ValidationError) -> str:
-    """Return the first of pydantic's complaints as one sentence."""
-    first = error.errors()[0]
+def complaint(where: str, model: type[BaseModel], error: ValidationError) -> str:
+    """Return the first of pydantic's complaints, unknown keys before others, as one sentence."""
+    first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        parts: dict[str, type[BaseModel]] = {"combine": Combine, "cannot_feel": CannotFeel}
-        inner = parts.get(str(first["loc"][0]), model)
-        valid = (model if len(first["loc"]) == 1 else inner).model_fields
-        return f"{where}: unknown key '{key}', valid for kind '{kind}': {_list(valid)}"
+        fields: Any = model.model_fields
+        for part in first["loc"][:-1]:
+            inner = fields[part].annotation if part in fields else None
+            fields = next((inner_model.model_fields for inner_model in _models(inner)), fields)
+        return f"{where}: unknown key '{key}', valid ones: {_list(fields)}"
     if first["type"] == "missing":
-        return f"{where}: key '{key}' is missing, kind '{kind}' needs it"
+        return f"{where}: key '{key}' is missing"
     message = first["msg"].removeprefix("Value error, ")
-    return f"{where}, key '{key}': {message}, found {first['input']!r}" if key else f"{where}: {message}"
+    if not key:
+        return f"{where}: {message}"
+    expected = message.removeprefix("Input should be ").removeprefix("expected ")
+    return f"{where}, key '{key}': found {first['input']!r}, expected {expected}"
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in getattr(annotation, "__args__", ()) for model in _models(part)]
 
 
 def _list(names: Any) -> str:

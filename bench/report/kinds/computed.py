@@ -23,14 +23,8 @@ _COLOURS = {"right": BLUE, "slip": VERMILION, "inherited": "#8C564B"}
 class Computed(Figure):
     """A table of text and numbers; what repeats in the first column is written once and makes a group.
 
-    Verdicts (column `verdict`: right, inherited, slip) are coloured.
-
-    Parameters
-    ----------
-    compute
-        The function that makes the table, one of `bench.report.computed`.
-    caption
-        A line below the table.
+    Verdicts (column `verdict`: right, inherited, slip) are coloured. The table is made by the function `compute`, one
+    of `bench.report.computed`; `caption` is a line below it.
     """
 
     source: ClassVar[Literal["runs", "timing", "formula"]] = "formula"
