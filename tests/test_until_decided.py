@@ -52,7 +52,7 @@ NO_CURVES = pd.DataFrame()
 
 def drawn_of(figure, *numbers: int) -> list[LabelledRun]:
     with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-        drawn = expand(figure, "paper", [])
+        drawn = expand(read_figure(figure), "paper", [])
     return with_repetitions(drawn, numbers or [20] * len(drawn))
 
 
@@ -154,7 +154,7 @@ def test_a_figure_made_so_is_judged_by_the_confidence_sequence():
     finals = finals_of(drawn, {("near", "A"): 92.0, ("far", "A"): 92.0})
     verdicts = {
         sequential: set(
-            render(FIGURE, curves_of(finals), finals, provenance=Provenance(sequential=sequential)).claims["verdict"]
+            render(read_figure(FIGURE), curves_of(finals), finals, provenance=Provenance(sequential=sequential)).claims["verdict"]
         )
         for sequential in (False, True)
     }
