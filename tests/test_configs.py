@@ -260,7 +260,7 @@ def test_readings_come_from_the_paper():
     names = [reading.name for reading in figure.readings]
     assert (names[0], figure.readings[0].overrides) == ("as printed", [])
     (film,) = next(reading for reading in figure.readings if reading.name == "120 films").overrides
-    assert film["overrides"] == ["env.n_arms=120", "env.feature_scaling=round"]
+    assert film.overrides == ["env.n_arms=120", "env.feature_scaling=round"]
     labels = {
         label for reading in figure.readings for part in reading.overrides for label in part.only.get("method", [])
     }

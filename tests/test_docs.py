@@ -25,7 +25,7 @@ from bench.data.catalogue import CATALOGUE
 from bench.data.download import Download
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
-from bench.report.figure import kinds
+from bench.report.figure import kinds, read_figure
 from runners.cli import full_name
 from runners.compare import plan
 from runners.config.compose import from_overrides
@@ -171,7 +171,7 @@ def _swept(overrides: list[str]) -> list[list[str]]:
 def check_compare(words: list[str], _: Path) -> None:
     """Compose all experiments of the comparison, and build their parts."""
     asked = plan(words)
-    for one in expand(asked.figure, asked.scale, asked.sizes):
+    for one in expand(read_figure(asked.figure), asked.scale, asked.sizes):
         build(one.run.experiment.settings)
 
 
