@@ -82,7 +82,8 @@ class LivePages:
         manifest = {**more, "scale": _SCALE, "runs": [self._entry(run) for run in runs]}
         files = {"manifest.json": json.dumps(manifest)}
         try:
-            page.config = figure = read_figure(config)
+            figure = read_figure(config)
+            page.config = figure.given()
             if paper not in (RUN, COMPARE):
                 page.results += read_one(self.store.root, name, figure, committed_long_tables).results
             files |= self._tables(figure, runs, Provenance.of_manifest(manifest))

@@ -175,10 +175,11 @@ def read(
 def read_one(results: Path, name: str, config: Mapping[str, Any], derive: Derive | None = None) -> Figure:
     """Return a figure, by its name ``paper/figure``, with what there is of its results."""
     paper, _, own_name = name.partition("/")
-    figure = read_figure(config) if config.get("kind") else None
+    figure = read_figure(config) if not isinstance(config, dict) or "kind" in config else None
     is_link = (results / paper).is_symlink() or (results / name).is_symlink()
     found = [] if is_link else [Result(folder, figure, derive) for folder in _scales(results / name)]
-    return Figure(paper, own_name, config, sorted(found, key=lambda result: result.order))
+    given = figure.given() if figure else config
+    return Figure(paper, own_name, given, sorted(found, key=lambda result: result.order))
 
 
 def _comparisons(results: Path) -> list[Figure]:
@@ -189,8 +190,9 @@ def _comparisons(results: Path) -> list[Figure]:
         if not path.is_file():
             continue
         try:
-            config = read_figure(json.loads(path.read_text(encoding="utf-8")))
-            figures.append(Figure(COMPARE, folder.name, config, [Result(folder, config, is_own=True)]))
+            config = json.loads(path.read_text(encoding="utf-8"))
+            result = Result(folder, read_figure(config), is_own=True)
+            figures.append(Figure(COMPARE, folder.name, config, [result]))
         except (BenchError, OSError, ValueError) as error:
             result = Result(folder, None, is_own=True)
             result.problems.append(f"{path.name} cannot be read: {one_line(error)}")
