@@ -310,6 +310,7 @@ OUT_OF_RANGE = {
     "adversary": (("kind",), "env/adversarial_arms"),
     "form": (("loss",), "tuner/exp3"),
     "covariance": (("linear",), "tuner/gp_ucb algorithm/sgd_ts"),
+    "penalty": (("none",), "algorithm/ucb_glm"),
 }
 
 

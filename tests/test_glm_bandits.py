@@ -1,4 +1,4 @@
-"""UCB-GLM and the online maximum-likelihood estimate below it."""
+"""UCB-GLM, GLM-TSL, and the online maximum-likelihood estimate and Hessian below them."""
 
 import itertools
 import math
@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression as SklearnRegression
 
 from bench.algorithms.contextual import BanditInfo
+from bench.algorithms.glm_tsl import GLMTSL
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.algorithms.ucb_glm import UCBGLM
 from bench.envs.synthetic_linear import SyntheticLinear
@@ -43,10 +44,9 @@ def reference_estimate(x: np.ndarray, y: np.ndarray, penalty: float) -> np.ndarr
     raise AssertionError("the reference did not converge")
 
 
-def started(n_arms: int = 8, dim: int = 5, **settings: Any) -> UCBGLM:
-    algorithm = UCBGLM(**settings)
-    info = BanditInfo(dim=dim, n_arms=n_arms, rounds=1000, sub_gaussian=0.5, feature_norm=1.0)
-    algorithm.start(info, Seeds(0))
+def started(n_arms: int = 8, dim: int = 5, rounds: int = 1000, cls: Any = UCBGLM, **settings: Any) -> Any:
+    algorithm = cls(**settings)
+    algorithm.start(BanditInfo(dim, n_arms, rounds, sub_gaussian=0.5, feature_norm=1.0), Seeds(0))
     return algorithm
 
 
@@ -144,28 +144,113 @@ def test_second_label_is_flipped_when_both_are_equal(rewards: tuple[int, ...], l
 
 
 def test_theory() -> None:
-    info = BanditInfo(dim=25, n_arms=120, rounds=14_000, sub_gaussian=0.5, feature_norm=1.0)
-    algorithm = UCBGLM(delta=0.05)
-    algorithm.start(info, Seeds(0))
-    assert UCBGLM(random_pulls=7).random_rounds == 7
     # 2.5510204 sqrt(12.5 ln 1121 + ln 20) = 2.5510204 sqrt(87.7753 + 2.9957)
+    algorithm = started(120, 25, 14_000, delta=0.05)
     assert algorithm.theory(1)["exploration_rate"] == pytest.approx(24.3045, abs=1e-3)
     assert algorithm.theory(1) == algorithm.theory(9000)
-
-    algorithm = UCBGLM(theory_form="equation_3")
-    algorithm.start(info, Seeds(0))
-    expected = 0.5 * math.sqrt(25 * math.log((1 + 9000) / 0.1)) + 1
-    assert algorithm.theory(9000)["exploration_rate"] == pytest.approx(expected)
+    # 0.5 / 0.1 * sqrt(25 ln 560 + 2 ln 14000) * 0.5 = 2.5 sqrt(158.1984 + 19.0936)
+    algorithm = started(120, 25, 14_000, cls=GLMTSL)
+    assert algorithm.theory(1)["exploration_rate"] == pytest.approx(33.2877, abs=1e-3)
+    assert algorithm.theory(1) == algorithm.theory(14_000)
+    assert started(dim=25, rounds=3, cls=GLMTSL).theory(1)["exploration_rate"] == 0.0
     # With the ridge in play: 0.5 sqrt(25 ln(10 (1 + 9000 / 0.01))) + sqrt(0.01)
-    expected = 0.5 * math.sqrt(25 * math.log((1 + 9000 / 0.01) / 0.1)) + 0.1
-    assert algorithm.theory(9000, {"ridge": 0.01})["exploration_rate"] == pytest.approx(expected)
+    for ridge in (1.0, 0.01):
+        expected = 0.5 * math.sqrt(25 * math.log((1 + 9000 / ridge) / 0.1)) + math.sqrt(ridge)
+        algorithm = started(120, 25, 14_000, theory_form="equation_3")
+        assert algorithm.theory(9000, {"ridge": ridge})["exploration_rate"] == pytest.approx(expected)
+    assert algorithm.theory(9000) == algorithm.theory(9000, {"ridge": 1.0})
 
 
-def test_wrong_settings() -> None:
+@pytest.mark.parametrize("cls", [UCBGLM, GLMTSL])
+def test_wrong_settings(cls: Any) -> None:
+    assert cls(random_pulls=7).random_rounds == 7
     with pytest.raises(ConfigError, match="needs logistic rewards"):
-        ContextualBandit(SyntheticLinear(), UCBGLM())
-    with pytest.raises(ConfigError, match="'ridge': found 0"):
-        started().choose(np.ones((8, 5)), {"exploration_rate": 1.0, "ridge": 0.0})
-    wrong: Any = "none"
-    with pytest.raises(ConfigError, match=r"UCBGLM\.penalty"):
-        UCBGLM(penalty=wrong)
+        ContextualBandit(SyntheticLinear(), cls())
+    for ridge in (0.0, -1.0):
+        with pytest.raises(ConfigError, match=f"'ridge': found {ridge:g}"):
+            started(cls=cls).choose(np.ones((8, 5)), {"exploration_rate": 1.0, "ridge": ridge})
+
+
+# GLM-TSL
+
+
+def data(n: int, dim: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(11)
+    x = rng.uniform(-scale, scale, (n, dim))
+    theta = np.linspace(-1.0, 1.5, dim)
+    return x, (rng.random(n) < 1 / (1 + np.exp(-x @ theta))).astype(float)
+
+
+def exact_hessian(x: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
+    p = 1 / (1 + np.exp(-x @ theta))
+    return (x.T * (p * (1 - p))) @ x + ridge * np.eye(theta.size)
+
+
+def hessian_errors(ridges: tuple[float, ...], scale: float, **settings: float) -> np.ndarray:
+    x, y = data(1200, 5, scale)
+    regression = LogisticRegression(5, **settings)
+    errors = []
+    for t in range(len(x)):
+        regression.add(x[t], y[t])
+        ridge = ridges[t % len(ridges)]
+        regression.fit(ridge)
+        expected = exact_hessian(x[: t + 1], regression.theta, ridge)
+        errors.append(np.linalg.norm(regression.upper.T @ regression.upper - expected) / np.linalg.norm(expected))
+    return np.array(errors)
+
+
+@pytest.mark.parametrize("ridges", [(1.0,), (0.01, 1.0, 30.0)])
+@pytest.mark.parametrize("scale", [0.2, 2.0])
+def test_hessian_is_within_its_tolerance_in_every_round(ridges: tuple[float, ...], scale: float) -> None:
+    assert hessian_errors(ridges, scale).max() <= 1e-3
+
+
+def test_hessian_tolerance_is_what_decides() -> None:
+    errors = hessian_errors((1.0,), 2.0, hessian_tolerance=0.3)
+    assert 1e-3 < errors.max() <= 0.3
+
+
+@pytest.mark.parametrize("tolerance", [1e-7, 1.0])
+def test_every_weight_in_the_hessian_is_within_the_tolerance(tolerance: float) -> None:
+    x, y = data(1200, 5, 2.0)
+    regression = LogisticRegression(5, tolerance=tolerance)
+    largest = 0.0
+    for t in range(len(x)):
+        regression.add(x[t], y[t])
+        regression.fit(1.0)
+        p = 1 / (1 + np.exp(-x[: t + 1] @ regression.theta))
+        used = regression._weights.ravel()[: t + 1]
+        largest = max(largest, np.abs(used / (p * (1 - p)) - 1).max())
+    assert 0.5e-3 < largest <= 1e-3  # below: work is wasted
+
+
+def test_estimate_has_no_gradient_left_in_any_round() -> None:
+    x, y = data(300, 4, 1.5)
+    algorithm = started(6, 4, cls=GLMTSL)
+    for t in range(300):
+        ridge = (1.0, 0.05)[t % 2]
+        algorithm.choose(x[:6], {"exploration_rate": 1.0, "ridge": ridge})
+        p = 1 / (1 + np.exp(-x[:t] @ algorithm.theta_bar))
+        gradient = x[:t].T @ (p - y[:t]) + ridge * algorithm.theta_bar
+        # the distance to the minimum, to first order
+        newton = np.linalg.solve(exact_hessian(x[:t], algorithm.theta_bar, ridge), gradient)
+        assert np.linalg.norm(newton) <= 1.1e-7
+        algorithm.update(x, t, y[t])
+
+
+def test_draws_have_the_laplace_posterior() -> None:
+    x, y = data(120, 4, 1.5)
+    algorithm = started(6, 4, cls=GLMTSL)
+    for t in range(120):
+        algorithm.update(x, t, y[t])
+    rate, ridge, n = 0.8, 0.5, 20_000
+    draws = np.empty((n, 4))
+    for draw in draws:
+        arm = algorithm.choose(x[:6], {"exploration_rate": rate, "ridge": ridge})
+        draw[:] = algorithm.theta
+        assert arm == (x[:6] @ draw).argmax()
+    hessian = exact_hessian(x, algorithm.theta_bar, ridge)
+    # whitened with an independent factor, draws are standard normal
+    white = (draws - algorithm.theta_bar) @ np.linalg.cholesky(hessian) / rate
+    assert np.abs(white.mean(axis=0)).max() < 4.5 / math.sqrt(n)
+    assert np.abs(np.cov(white.T) - np.eye(4)).max() < 4.5 * math.sqrt(2 / n)
