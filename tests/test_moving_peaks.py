@@ -72,6 +72,7 @@ def test_the_sine_by_hand():
     assert environment.play({"x": 0.05}) == at(environment, 0.05)
     assert at(environment, 0.05) == pytest.approx(-np.sin(0.1 * np.pi) * 2 / (3 * np.pi), rel=1e-12)
     assert at(environment, 0.45 - 1 / 3) == pytest.approx(0, abs=1e-15)
+    assert environment.space.parameters[0].candidates == pytest.approx(np.linspace(0, 1, 11))
 
 
 @pytest.mark.parametrize("make", [SwitchingSine, SwitchingTriangle, PiecewiseLipschitz])
