@@ -1,3 +1,4 @@
+import itertools
 import json
 import re
 import shutil
@@ -113,9 +114,9 @@ def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
 def test_references_within_pictures_have_their_target(site: Path) -> None:
     for name in ("syndicated/figure2", "habo/spread"):
         text = (site / name / "index.html").read_text()
-        used = set(re.findall(r"url\(#([^)]+)\)", text)) | set(re.findall(r'<use[^>]* href="#([^"]+)"', text))
-        assert used
-        assert used <= set(Page(text).ids)
+        used = [set(re.findall(pattern, text)) for pattern in (r"url\(#([^)]+)\)", r'xlink:href="#([^"]+)"')]
+        assert all(used)
+        assert used[0] | used[1] <= set(Page(text).ids)
 
 
 def test_everything_is_escaped(site: Path) -> None:
@@ -204,58 +205,69 @@ def test_published_numbers_stand_beside_measured_ones_with_ratio_and_interval(si
 def test_lines_carry_the_numbers_of_the_tables(site: Path) -> None:
     found = numbers_of(site / "syndicated/figure2/index.html")
     curves = pd.read_csv(site / "syndicated/figure2/quick/curves.csv")
-    for panel in PANELS:
-        for method in METHODS:
-            rows = curves[(curves.panel == panel) & (curves.method == method) & (curves.column == "regret")]
-            points = np.array(found["line", panel, method], dtype=float)
-            np.testing.assert_allclose(points, rows[["round", "mean", "ci_low", "ci_high", "n"]], rtol=1e-4)
-        assert [point[0] for point in found["line", panel, "Random arms"]] == list(ROUNDS)
-        bound = [2 * np.sqrt(5 * n * np.log(5)) for n in ROUNDS]  # of EXP3: 2 sqrt(K T ln K)
-        np.testing.assert_allclose([point[1] for point in found["bound", panel, "TL"]], bound, rtol=1e-4)
-        assert found["reference", panel, "a line"] == [[None, 25, None, None, None]]
-    grid = numbers_of(site / "syndicated/table1/index.html")
-    assert [point[0] for point in grid["line", "fixed", "Fixed"]] == [0, 0.5, 1]
-    assert grid["best", "fixed", "Fixed"] == grid["line", "fixed", "Fixed"][:1]  # the lowest
-    assert grid["published", "fixed", "published best"] == [[0.5, 44, None, None, None]]
-    assert len(grid["line", "fixed", "Theory"]) == 1
-    longer = numbers_of(site / "habo/longer/index.html")
-    assert [point[0] for point in longer["bound", "fixed", "bound of EXP3"]] == [100, 200, 400]
-    assert [point[1] for point in longer["line", "fixed", "Random arms"]] == [83.333, 166.67, 333.33]
+    for panel, method in itertools.product(PANELS, METHODS):
+        rows = curves[(curves.panel == panel) & (curves.method == method) & (curves.column == "regret")]
+        points = np.array(found["line", panel, method], dtype=float)
+        np.testing.assert_allclose(points, rows[["round", "mean", "ci_low", "ci_high", "n"]], rtol=1e-4)
 
 
-def test_marks_of_all_kinds_carry_their_numbers(site: Path) -> None:
-    finals = pd.read_csv(site / "habo/spread/quick/finals.csv")
-    own = finals[(finals.panel == PANELS[0]) & (finals.method == "TL")]["regret"]
-    spread, dots = (numbers_of(site / f"habo/{name}/index.html") for name in ("spread", "dots"))
-    at = PANELS[0], "TL"
-    for found in (spread, dots):
-        assert [point[0] for point in found["repetitions", *at]] == list(range(REPETITIONS))
-        np.testing.assert_allclose([point[1] for point in found["repetitions", *at]], own, rtol=1e-4)
-        [[_, mean, low, high, n]] = found["line", *at]
-        assert mean == pytest.approx(own.mean(), rel=1e-4)
-        assert own.min() < low < mean < high < own.max()
-        assert n == REPETITIONS
-        assert found["reference", PANELS[0], "a line"][0][1] == 60
-    assert spread["quantile", *at][0][1] == pytest.approx(np.quantile(own, 0.95), rel=1e-4)
-    np.testing.assert_allclose(spread["box", *at][0][1:4], np.quantile(own, (0.5, 0.25, 0.75)), rtol=1e-4)
-    assert dots["published", *at] == [[None, 55, None, None, None]]
-    assert dots["line", PANELS[0], "Random arms"][0][1] == pytest.approx(181 / 1.2, rel=1e-4)
-    limits = numbers_of(site / "habo/limits/index.html")
-    row = f"{PANELS[0]}, TL"
-    assert limits["bound", row, "TL"][0][1] == pytest.approx(2 * np.sqrt(5 * 181 * np.log(5)), rel=1e-4)
-    assert limits["line", row, "TL"][0][1] == pytest.approx(own.mean(), rel=1e-4)
-    seconds = numbers_of(site / "habo/seconds/index.html")
-    median = pytest.approx(np.median(own) / 20, rel=1e-4)
-    assert seconds["line", "seconds", "TL"][0][:2] == [PANELS[0], median]
-    assert seconds["line", "relative", "TL"][0][1] == 1
-    assert seconds["published", "seconds", "TL"] == [[PANELS[0], 2, None, None, None]]
-    smooth = pd.read_csv(site / "habo/smooth/quick/table.csv")
-    first = smooth[(smooth.panel == PANELS[0]) & (smooth.method == "TL")].iloc[0]
-    ends = [first["mean"] - first["std"], first["mean"] + first["std"]]
-    points = numbers_of(site / "habo/smooth/index.html")["line", *at]
-    np.testing.assert_allclose(points[0][:4], [first["probed"], first["mean"], *ends], rtol=1e-4)
-    ranks = numbers_of(site / "habo/ranks/index.html")
-    assert ranks["cell", PANELS[0], "TL"] == [[None, 1, 1, 1, REPETITIONS]]  # the reference
+FIRST, LIMIT = (PANELS[0], "TL"), (f"{PANELS[0]}, TL", "TL")
+FINALS = made_up(FIGURES_MADE["habo/spread"])[1].query("method == 'TL'").groupby("panel")["regret"]
+OWN = FINALS.get_group(PANELS[0]).to_numpy()
+
+
+def exp3_bound(rounds: Any) -> Any:
+    return 2 * np.sqrt(5 * rounds * np.log(5))  # 2 sqrt(K T ln K)
+
+
+@pytest.mark.parametrize(
+    ("page", "mark", "columns"),
+    [
+        ("syndicated/figure2", ("line", PANELS[1], "Random arms"), {0: ROUNDS}),
+        ("syndicated/figure2", ("bound", PANELS[1], "TL"), {1: exp3_bound(ROUNDS)}),
+        ("syndicated/figure2", ("reference", PANELS[1], "a line"), {0: [None], 1: [25], 2: [None], 4: [None]}),
+        ("syndicated/table1", ("line", "fixed", "Fixed"), {0: [0, 0.5, 1]}),
+        ("syndicated/table1", ("best", "fixed", "Fixed"), {0: [0]}),  # the lowest
+        ("syndicated/table1", ("published", "fixed", "published best"), {0: [0.5], 1: [44], 2: [None], 4: [None]}),
+        ("syndicated/table1", ("line", "fixed", "Theory"), {4: [REPETITIONS]}),
+        ("habo/longer", ("bound", "fixed", "bound of EXP3"), {0: [100, 200, 400]}),
+        ("habo/longer", ("line", "fixed", "Random arms"), {1: [83.333, 166.67, 333.33]}),
+        ("habo/spread", ("repetitions", *FIRST), {0: range(REPETITIONS), 1: OWN}),
+        ("habo/spread", ("line", *FIRST), {1: [OWN.mean()], 4: [REPETITIONS]}),
+        ("habo/spread", ("reference", PANELS[0], "a line"), {1: [60]}),
+        ("habo/spread", ("quantile", *FIRST), {1: [np.quantile(OWN, 0.95)]}),
+        ("habo/spread", ("box", *FIRST), {i: [np.quantile(OWN, q)] for i, q in ((1, 0.5), (2, 0.25), (3, 0.75))}),
+        ("habo/dots", ("repetitions", *FIRST), {0: range(REPETITIONS), 1: OWN}),
+        ("habo/dots", ("line", *FIRST), {1: [OWN.mean()], 4: [REPETITIONS]}),
+        ("habo/dots", ("reference", PANELS[0], "a line"), {1: [60]}),
+        ("habo/dots", ("published", *FIRST), {0: [None], 1: [55], 2: [None], 4: [None]}),
+        ("habo/dots", ("line", PANELS[0], "Random arms"), {1: [181 / 1.2]}),
+        ("habo/limits", ("bound", *LIMIT), {1: [exp3_bound(181)]}),
+        ("habo/limits", ("line", *LIMIT), {1: [OWN.mean()]}),
+        ("habo/seconds", ("line", "seconds", "TL"), {0: PANELS, 1: FINALS.median()[PANELS] / 20}),
+        ("habo/seconds", ("line", "relative", "TL"), {1: [1, 1]}),
+        ("habo/seconds", ("published", "seconds", "TL"), {0: PANELS[:1], 1: [2], 2: [None], 4: [None]}),
+        ("habo/ranks", ("cell", PANELS[0], "TL"), {0: [None], 1: [1], 2: [1], 3: [1], 4: [REPETITIONS]}),
+    ],
+)
+def test_marks_of_all_kinds_carry_their_numbers(
+    site: Path, page: str, mark: tuple[str, str, str], columns: dict[int, Any]
+) -> None:
+    points = numbers_of(site / page / "index.html")[mark]
+    for column, expected in columns.items():
+        assert [point[column] for point in points] == [
+            pytest.approx(value, rel=1e-4) if isinstance(value, float) else value for value in expected
+        ]
+    mean, low, high = points[0][1:4]
+    assert low is None or mark[0] == "cell" or low < mean < high
+
+
+def test_a_smoothed_mean_has_its_deviation_for_ends(site: Path) -> None:
+    table = pd.read_csv(site / "habo/smooth/quick/table.csv")
+    first = table[(table.panel == PANELS[0]) & (table.method == "TL")].iloc[0]
+    expected = [first["probed"], first["mean"], first["mean"] - first["std"], first["mean"] + first["std"]]
+    point = numbers_of(site / "habo/smooth/index.html")["line", *FIRST][0]
+    np.testing.assert_allclose(point[:4], expected, rtol=1e-4)
 
 
 def drawn(name: str) -> Picture:

@@ -115,13 +115,12 @@ def running(results: Path) -> list[Status]:
 
 def is_alive(status: Status) -> bool:
     """Return whether a process is still there; one on another machine is believed to be."""
-    if status.host != socket.gethostname():
-        return True
     try:
-        os.kill(status.pid, 0)
+        if status.host == socket.gethostname():
+            os.kill(status.pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
+    except PermissionError:  # another user's
         return True
     return True
 
