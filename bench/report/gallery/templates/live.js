@@ -16,10 +16,11 @@
       link.textContent = `Running now: ${state.finished} of ${state.total} repetitions`;
       if (version !== undefined && state.version !== version && getSelection().isCollapsed) location.reload();
       version ??= state.version;
-      setTimeout(look, 3000);
-    } catch { // the server has ended, or is another
+    } catch (error) {
       link.hidden = true;
+      if (error instanceof SyntaxError) return; // another server
     }
+    setTimeout(look, 3000);
   }
   look();
 })();
