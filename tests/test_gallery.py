@@ -136,12 +136,24 @@ def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: P
     assert 'data-verdict="says_nothing "' in card
     assert 'aria-label="2 say nothing"' in card
     assert "⚠ surrogate data" in card
+    assert 'src="syndicated/figure2/paper-surrogate/figure2.svg"' in card
     assert "unmade no results" not in words
     assert "syndicated unmade Not yet" in words
     (site.parent / "plain").mkdir()
     write(site.parent / "plain/syndicated/figure2/quick", CURVES)
     front = build(read(site.parent / "plain", FIGURES_MADE))["index.html"]
     assert f"✓ {len(PANELS)} hold" in front
+
+
+def test_a_paper_shows_its_headline_and_that_of_ranks_tells_which_tuner(site: Path) -> None:
+    about = {name: {"headline": {"figure": figure}} for name, figure in (("syndicated", "figure2"), ("habo", "ranks"))}
+    front = build(read(site, FIGURES_MADE, about))["index.html"]
+    for picture_of in ("syndicated/figure2/paper-surrogate/figure2.svg", "habo/ranks/quick/ranks.svg"):
+        assert re.search(rf'<img class="headline"[^>]*src="{picture_of}"', front)
+    ranks = pd.read_csv(site / "habo/ranks/quick/ranks.csv").sort_values("mean_rank")
+    words = " ".join(Page(front).words.split())
+    assert f"{ranks['method'].iloc[0]} comes first here" in words
+    assert "Which tuner" not in build(read(site, FIGURES_MADE))["index.html"]
 
 
 def test_findings_lead_to_the_claims_of_their_figure(site: Path) -> None:
