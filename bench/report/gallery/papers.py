@@ -155,8 +155,10 @@ def read(
     papers = {}
     for paper in [*(name for name in about if name in of_names), *sorted(of_names - set(about))]:
         given = about.get(paper, {})
-        words = (str(given.get(key, "")).strip() for key in ("title", "authors", "summary", "finding"))
-        papers[paper] = PaperPage(paper, *words, headline=given.get("headline", {}))
+        title, authors, summary, finding = (
+            str(given.get(key, "")).strip() for key in ("title", "authors", "summary", "finding")
+        )
+        papers[paper] = PaperPage(paper, title, authors, summary, finding, given.get("headline", {}))
     for name in names:
         figure = read_one(results, name, figures.get(name, {}), derive)
         figure.is_counted = counted is None or name in counted
