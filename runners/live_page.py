@@ -77,12 +77,13 @@ class LivePages:
     ) -> str:
         """Return the ordinary page of the repetitions there are."""
         paper, _, own_name = name.partition("/")
-        page = FigurePage(paper, own_name, {}, [])
+        page, figure = FigurePage(paper, own_name, {}, []), None
         problems = [words] if words else []
         manifest = {**more, "scale": _SCALE, "runs": [self._entry(run) for run in runs]}
         files = {"manifest.json": json.dumps(manifest)}
         try:
-            page.config = figure = read_figure(config)
+            figure = read_figure(config)
+            page.config = figure.given()
             if paper not in (RUN, COMPARE):
                 page.results += read_one(self.store.root, name, figure, committed_long_tables).results
             files |= self._tables(figure, runs, Provenance.of_manifest(manifest))
@@ -92,11 +93,11 @@ class LivePages:
             folder = Path(temporary) / _SCALE
             for file, text in files.items():
                 write_text(folder / file, text)
-            result = Result(folder, page.config or None)
+            result = Result(folder, figure)
             result.problems[:] = problems  # that claims and environment are missing goes without saying
             result.commands, result.files = [], []  # overrides are not known here, and nothing can be downloaded
             page.results.insert(0, result)
-            return figure_page(PaperPage(paper, paper, figures=[page]), page)[1]
+            return figure_page(PaperPage(paper, figures=[page]), page)[1]
 
     def _tables(self, figure: Figure, runs: Sequence[LiveRun], provenance: Provenance) -> dict[str, str]:
         """Return the tables of the repetitions there are, as CSV by file name."""

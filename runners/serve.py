@@ -1,11 +1,10 @@
 """The pages on this machine alone, kept up to date while runs go on: python -m runners.gallery serve=true."""
 
+import io
 import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from functools import cached_property
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from runners.live_page import OVERVIEW, RUN, LivePages
 HOST = "127.0.0.1"
 REFRESH_SECONDS = 5.0
 """How often to look whether a figure has been written."""
-_POLICY = "default-src 'self' 'unsafe-inline' data:"
 
 
 class Server(ThreadingHTTPServer):
@@ -40,16 +38,8 @@ class Server(ThreadingHTTPServer):
         self.results = results.resolve()
         self.live = LivePages(self.results)
         super().__init__((HOST, port), _Handler)
-
-    @property
-    def address(self) -> str:
+        self.address = f"http://{HOST}:{self.server_port}/"
         """The address of the first page."""
-        return f"http://{HOST}:{self.server_port}/"
-
-    @cached_property
-    def names(self) -> set[str]:
-        """What a request may call this machine: a page elsewhere, by a name of its own for it, gets nothing."""
-        return {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
 
     def file(self, path: str) -> Path | None:
         """Return the file that a path means; None if there is none, if it is hidden or outside the folder."""
@@ -88,24 +78,18 @@ class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 30
 
-    def do_GET(self) -> None:
-        """Send a page that is made now, how far all is, or a file."""
+    def send_head(self) -> Any:
+        """Send what stands before a page that is made now, how far all is, or a file; return what follows."""
         address = urlsplit(self.path)
-        if self.headers.get("Host", "") not in self.server.names:
-            self.send_error(421)
-        elif address.path == "/live.json":
-            state = self.server.state(unquote(address.query).removeprefix("page="))
-            self._send("application/json", json.dumps(state))
-        elif page := self.server.live.page(_name(unquote(address.path))):
-            self._send("text/html; charset=utf-8", page)
-        elif not self.server.file(unquote(address.path)):
-            self.send_error(404)
-        elif self.command == "GET":
-            super().do_GET()
-        else:
-            super().do_HEAD()
-
-    do_HEAD = do_GET
+        path = unquote(address.path)
+        if self.headers.get("Host", "") not in (f"{name}:{self.server.server_port}" for name in (HOST, "localhost")):
+            return self.send_error(421)  # a page elsewhere, by a name of its own for this machine, gets nothing
+        if path == "/live.json":
+            query = unquote(address.query).removeprefix("page=")
+            return self._head("application/json", json.dumps(self.server.state(query)))
+        if page := self.server.live.page(_name(path)):
+            return self._head("text/html; charset=utf-8", page)
+        return super().send_head() if self.server.file(path) else self.send_error(404)
 
     def translate_path(self, path: str) -> str:
         """Return the file that a path means."""
@@ -120,17 +104,16 @@ class _Handler(SimpleHTTPRequestHandler):
         """Have pages load nothing from elsewhere."""
         self.send_header("Cache-Control", "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("Content-Security-Policy", "default-src 'self' 'unsafe-inline' data:")
         super().end_headers()
 
-    def _send(self, kind: str, text: str) -> None:
+    def _head(self, kind: str, text: str) -> io.BytesIO:
         content = text.encode()
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(content)
+        return io.BytesIO(content)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing: requests come every few seconds."""
@@ -167,24 +150,19 @@ def serve(results: Path, port: int, write: Any) -> None:
 
 def _keep_up(server: Server, write: Any) -> None:
     """Write the pages again whenever the results have changed."""
-    before = set(_written(server.results))
+    before = _written(server.results)
     while True:
         time.sleep(REFRESH_SECONDS)
-        now = set(_written(server.results))
-        if now != before:
-            before = now
-            try:
+        try:
+            if (now := _written(server.results)) != before:
+                before = now
                 with server.live.drawing:
                     write()
-            except (BenchError, OSError) as error:
-                print(f"error: {one_line(error)}", file=sys.stderr)
+        except (BenchError, OSError) as error:
+            print(f"error: {one_line(error)}", file=sys.stderr)
 
 
-def _written(results: Path) -> Iterator[tuple[Path, float]]:
-    """Yield the last file of each result with its time."""
-    for pattern in ("*/*/*/environment.json", "compare/*/comparison.json"):
-        for path in results.glob(pattern):
-            try:
-                yield path, path.stat().st_mtime
-            except FileNotFoundError:
-                continue
+def _written(results: Path) -> dict[Path, float]:
+    """Return the last file of each result with its time."""
+    paths = [*results.glob("*/*/*/environment.json"), *results.glob("compare/*/comparison.json")]
+    return {path: path.stat().st_mtime for path in paths}

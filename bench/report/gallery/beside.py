@@ -28,13 +28,13 @@ def groups(rows: list[Beside]) -> list[tuple[str, float, float, list[tuple[str, 
 
     The last label names the row, the others its group.
     """
-    found: dict[str, list[tuple[str, Beside]]] = {}
+    by_group: dict[str, list[tuple[str, Beside]]] = {}
     for row in rows:
         *group, name = row.labels or ("",)
-        found.setdefault(", ".join(group), []).append((name, row))
-    made = []
-    for of, own in found.items():
-        values = [float(value) for _, row in own for value in row[1:]]
+        by_group.setdefault(", ".join(group), []).append((name, row))
+    axes = []
+    for title, named in by_group.items():
+        values = [float(value) for _, row in named for value in row[1:]]
         room = 0.05 * (max(values) - min(values))
-        made.append((of, min(values) - room, max(values) + room, own))
-    return made
+        axes.append((title, min(values) - room, max(values) + room, named))
+    return axes

@@ -47,14 +47,14 @@ def _address(address: str, names: Collection[str]) -> str:
         return f"{name}.html{hash_sign}{anchor}"
     if not path.startswith("../results/"):
         return f"../docs/{address}" if not path.startswith("../") else address
-    own = path.removeprefix("../results/")
-    figure = re.fullmatch(r"(\w+/\w+)/[\w-]+/\w+\.(?:md|csv)", own)
+    result = path.removeprefix("../results/")
+    figure = re.fullmatch(r"(\w+/\w+)/[\w-]+/\w+\.(?:md|csv)", result)
     if figure:
         return f"{figure[1]}/index.html"
-    if own in ("claims.md", "numbers.md"):
-        return own.replace(".md", ".html")
-    page = own.removesuffix(".md").replace("/", "_")
-    return f"{page}.html" if page in names else own
+    if result in ("claims.md", "numbers.md"):
+        return result.replace(".md", ".html")
+    page = result.removesuffix(".md").replace("/", "_")
+    return f"{page}.html" if page in names else result
 
 
 def _anchor(heading: str) -> str:

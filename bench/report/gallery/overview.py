@@ -30,7 +30,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
             if reference is None or not figure.is_counted:
                 continue
             for cases in reference.grouped_claims():
-                found = [case["verdict"] for case in cases]
+                verdicts = [case["verdict"] for case in cases]
                 rows.append(
                     {
                         "paper": paper.name,
@@ -39,7 +39,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
                         "data": ", ".join(reference.data),
                         "claim": cases[0]["claim"],
                         "text": cases[0]["text"],
-                        **{verdict: found.count(verdict) for verdict in VERDICTS},
+                        **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
                         **dict(zip(_HOLM, after_holm([case["holm"] for case in cases]), strict=True)),
                     }
                 )

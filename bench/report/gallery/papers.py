@@ -179,9 +179,9 @@ def read_one(results: Path, name: str, config: Mapping[str, Any], derive: Derive
     paper, _, own_name = name.partition("/")
     figure = read_figure(config) if not isinstance(config, dict) or "kind" in config else None
     is_link = (results / paper).is_symlink() or (results / name).is_symlink()
-    found = [] if is_link else [Result(folder, figure, derive) for folder in _scales(results / name)]
+    results_of = [] if is_link else [Result(folder, figure, derive) for folder in _scales(results / name)]
     given = figure.given() if figure else config
-    return Figure(paper, own_name, given, sorted(found, key=lambda result: result.order))
+    return Figure(paper, own_name, given, sorted(results_of, key=lambda result: result.order))
 
 
 def _comparisons(results: Path) -> list[Figure]:
