@@ -6,7 +6,7 @@ import pytest
 from rendered import check, draw, tables
 
 from bench.errors import ConfigError
-from bench.report.kinds.ranking import BEST_FIXED
+from bench.report.tasks import BEST_FIXED
 
 FIGURE = {
     "name": "made_up",

@@ -145,7 +145,8 @@ def test_claim_against_a_formula(regret: float, verdict: str) -> None:
 )
 def test_claim_has_either_a_formula_or_candidates(change: dict[str, Any]) -> None:
     figure = {"name": "f", "column": "regret", "claims": [{**EXP3_CLAIM, **change}]}
-    with pytest.raises(ConfigError, match=r"figure 'f', claim '1' of kind 'bound': [^\n]*expected (either 'formula', or|one of)"):
+    words = r"figure 'f', claim '1' of kind 'bound': [^\n]*expected (either 'formula', or|one of)"
+    with pytest.raises(ConfigError, match=words):
         check(figure, finals_of(1), pd.DataFrame())
 
 

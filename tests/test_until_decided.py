@@ -152,10 +152,9 @@ def test_figures_without_claims_on_runs_keep_their_number():
 def test_a_figure_made_so_is_judged_by_the_confidence_sequence():
     drawn = drawn_of(FIGURE)
     finals = finals_of(drawn, {("near", "A"): 92.0, ("far", "A"): 92.0})
+    figure, curves = read_figure(FIGURE), curves_of(finals)
     verdicts = {
-        sequential: set(
-            render(read_figure(FIGURE), curves_of(finals), finals, provenance=Provenance(sequential=sequential)).claims["verdict"]
-        )
+        sequential: set(render(figure, curves, finals, None, Provenance(sequential=sequential)).claims["verdict"])
         for sequential in (False, True)
     }
     assert verdicts == {False: {"holds"}, True: {"open"}}

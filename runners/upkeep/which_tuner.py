@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bench.report.kinds.ranking import BEST_FIXED, FAMILY, METHOD
+from bench.report.tasks import BEST_FIXED, FAMILY, METHOD
 from runners.results.store import results_folder
 
 SCALES = ("paper", "paper-surrogate", "paper-custom")

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from pydantic import PositiveFloat
 
-from bench.report.kinds.ranking import BEST_FIXED, FAMILY, METHOD, TASK, Ranking
+from bench.report.kinds.ranking import Ranking
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, look_of
 from bench.report.results import Results
 from bench.report.style import GREY
+from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK
 
 _FIXED = Look(GREY, dash=(0, (2, 2)), width=1.4, order=2.0)
 _REFERENCE = Look(GREY, width=1.4, order=2.0)
@@ -51,7 +52,7 @@ class Profile(Ranking):
 
         Tasks whose lowest mean is not above 0 have no factors and are left out.
         """
-        values = self.by_task(self.on_tasks(results))
+        values = self.on_tasks(results).by_task()
         methods = set(results.data.labels(METHOD))
         rows = []
         for family, of_family in values.groupby(FAMILY, sort=False):
