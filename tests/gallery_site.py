@@ -141,7 +141,7 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
     """Write what a figure leaves on disk."""
     curves, finals = made_up(figure)
     provenance = Provenance(scale="quick", repetitions=(REPETITIONS,), surrogate=("movielens",) if surrogate else ())
-    made = render(read_figure(figure), curves, finals, provenance=provenance)
+    made = render(figure, curves, finals, provenance=provenance)
     folder.mkdir(parents=True)
     found = {**made.tables, "claims": made.claims, "finals": finals, "curves": curves}
     for name, table in found.items():

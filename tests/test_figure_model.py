@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from rendered import draw, figure_of
+from rendered import draw
 
 from bench.errors import ConfigError
 from bench.report import figure as model
@@ -91,7 +91,7 @@ class Lasts(Figure):
     finals = pd.DataFrame(
         {"method": ["A", "A", "B", "B"], "repetition": [0, 1, 0, 1], "rounds": 5, "regret": [1, 3, 2, 6]}
     )
-    made = render(figure_of(figure), pd.DataFrame(), finals, provenance=Provenance(repetitions=(2,)))
+    made = render(figure, pd.DataFrame(), finals, provenance=Provenance(repetitions=(2,)))
     assert made.marks[["name", "value", "n"]].to_numpy().tolist() == [["A", 2.0, 2.0], ["B", 4.0, 2.0]]
     assert len(draw(figure, pd.DataFrame(), finals).axes[0].lines) == 2
 
@@ -99,7 +99,7 @@ class Lasts(Figure):
 def test_measured_seconds_stand_beside_final_values() -> None:
     finals = pd.DataFrame({"method": ["A", "B"], "repetition": 0, "rounds": 5, "regret": [1.0, 2.0]})
     seconds = pd.DataFrame({"method": ["B", "A"], "repetition": 0, "seconds": [4.0, 3.0]})
-    made = render(figure_of({**FIGURE, "column": "seconds"}), pd.DataFrame(), finals, seconds)
+    made = render({**FIGURE, "column": "seconds"}, pd.DataFrame(), finals, seconds)
     assert made.tables["table"]["mean"].tolist() == [3.0, 4.0]
 
 

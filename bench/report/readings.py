@@ -281,7 +281,7 @@ def specification(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
 
 
 def _numbers_panel(
-    figure: Figure, labels: Sequence[str], rows: pd.DataFrame, axes: Sequence[str], looks: Mapping[str, Look]
+    figure: Figure, labels: Sequence[Any], rows: pd.DataFrame, axes: Sequence[str], looks: Mapping[str, Look]
 ) -> Panel:
     """Return a row for each published number of one kind, and in it our intervals under each reading."""
     what, *title = labels

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from bench.report.claims import check
 from bench.report.drawing import draw
-from bench.report.figure import Figure
+from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
 from bench.report.readings import AS_PRINTED, claims_table, matrix, numbers_table, specification
@@ -38,7 +38,7 @@ class Rendering:
 
 
 def render(
-    figure: Figure,
+    figure: Mapping[str, Any] | Figure,
     curves: pd.DataFrame,
     finals: pd.DataFrame,
     seconds: pd.DataFrame | None = None,
@@ -62,6 +62,7 @@ def render(
     BenchError
         If the figure is not as expected, or the results don't fit it.
     """
+    figure = read_figure(figure)
     provenance = provenance or Provenance()
     results = Results(figure, curves, with_seconds(finals, seconds), provenance)
     tables = figure.tables(results)

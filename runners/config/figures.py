@@ -231,7 +231,8 @@ def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
         return table
     import pandas as pd
 
-    axis, name, labels = figure.unfold.axis, figure.unfold.column, figure.unfold.labels
+    axis, name = figure.unfold.axis, figure.unfold.column
+    labels: Mapping[str, Any] = figure.unfold.labels
     if "column" in table:
         parts = [
             table[table["column"] == column].assign(**{axis: label, "column": name}) for label, column in labels.items()

@@ -78,7 +78,7 @@ class Live:
     def announce(self, name: str, figure: "Figure | None", runs: Sequence[LiveRun]) -> None:
         """Say what a group consists of."""
         group = self.groups.setdefault(name, Group(name=name))
-        group.figure, group.runs = figure and figure.given(), list(runs)
+        group.figure, group.runs = figure.given() if figure else None, list(runs)
 
     def count(self, name: str, expected: int, finished: int) -> None:
         """Count repetitions of a group, if it was announced."""
