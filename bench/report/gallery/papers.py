@@ -128,7 +128,7 @@ class PaperPage:
 
 def read(
     results: Path,
-    figures: Mapping[str, Mapping[str, Any]],
+    figures: Mapping[str, Any],
     about: Mapping[str, Mapping[str, Any]] | None = None,
     counted: Collection[str] | None = None,
     derive: Derive | None = None,
@@ -174,7 +174,7 @@ def read(
     return pages
 
 
-def read_one(results: Path, name: str, config: Mapping[str, Any], derive: Derive | None = None) -> Figure:
+def read_one(results: Path, name: str, config: Any, derive: Derive | None = None) -> Figure:
     """Return a figure, by its name ``paper/figure``, with what there is of its results."""
     paper, _, own_name = name.partition("/")
     figure = read_figure(config) if not isinstance(config, dict) or "kind" in config else None

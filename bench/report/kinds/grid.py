@@ -140,7 +140,7 @@ class Grid(Figure):
         if what not in ("best", "mean", "std"):
             return None
         data, axis = results.data, self.grid_axis(results.data)
-        chosen = {name: (label,) for name, label in labels.items()}
+        chosen: Selection = {name: (label,) for name, label in labels.items()}
         keys = [key for key in data.select(chosen) if data.as_dict(key)[axis]]
         keys.sort(key=lambda key: _x(data, key, axis))
         numbers = results.complete(keys, self.column)
