@@ -6,18 +6,15 @@ import shlex
 import socket
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
 from bench.errors import StoreError
 from runners.results.store import write_text
-
-if TYPE_CHECKING:
-    from bench.report.figure import Figure
 
 SECONDS = 2.0
 """How often the file is written at most."""
@@ -75,10 +72,10 @@ class Live:
         self._path = folder_of(results) / f"{self._status.host}-{os.getpid()}.json"
         self._written = 0.0
 
-    def announce(self, name: str, figure: "Figure | None", runs: Sequence[LiveRun]) -> None:
+    def announce(self, name: str, figure: Mapping[str, Any] | None, runs: Sequence[LiveRun]) -> None:
         """Say what a group consists of."""
         group = self.groups.setdefault(name, Group(name=name))
-        group.figure, group.runs = figure.given() if figure else None, list(runs)
+        group.figure, group.runs = None if figure is None else dict(figure), list(runs)
 
     def count(self, name: str, expected: int, finished: int) -> None:
         """Count repetitions of a group, if it was announced."""

@@ -3,15 +3,12 @@
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from runners.execute.live import Live, LiveRun
-
-if TYPE_CHECKING:
-    from bench.report.figure import Figure
 
 _EVIDENCE_SECONDS = 5.0
 _EVIDENCE = 5
@@ -42,7 +39,7 @@ class Progress:
         self._spent = 0.0
         self._foreseen: dict[str, int] = {}
 
-    def announce(self, group: str, figure: "Figure | None", runs: Sequence[LiveRun]) -> None:
+    def announce(self, group: str, figure: Mapping[str, Any] | None, runs: Sequence[LiveRun]) -> None:
         """Say what a group consists of, for pages that show it: a figure, None for a single run, and experiments."""
         if self.live:
             self.live.announce(group, figure, runs)

@@ -175,7 +175,7 @@ class _Runs:
 
     def _ask(self, work: _Work, *, check: bool = False) -> None:
         """Ask for the repetitions that a figure lacks."""
-        self._progress.announce(work.name, work.plan.figure, _live_runs(work.drawn))
+        self._progress.announce(work.name, work.plan.figure.given(), _live_runs(work.drawn))
         for one in sorted(work.drawn, key=lambda one: -one.run.settings.horizon):
             experiment = one.run.experiment
             there = self._store.sound(experiment.run_id, range(one.run.settings.repetitions))
