@@ -56,9 +56,7 @@ def draw_panel(axes: Axes, panel: Panel, *, is_left: bool = True, is_bottom: boo
         _table(axes, panel)
     for height, colour in panel.lines.items():
         axes.axhline(height, color=colour, linewidth=0.8, zorder=0.5)
-    for which, axis in (("x", panel.x), ("y", panel.y)):
-        if axis.log:
-            axes.set(**{f"{which}scale": "log"})
+    axes.set(**{f"{which}scale": "log" for which, axis in (("x", panel.x), ("y", panel.y)) if axis.log})
     for mark in panel.marks:
         _draw_mark(axes, mark)
     for which, axis in (("x", panel.x), ("y", panel.y)):

@@ -192,13 +192,7 @@ class Figure(BaseModel):
         return self.column.replace("_", " ")
 
     def panel_axes(self, data: Experiments) -> list[str]:
-        """Return the axes whose labels make the panels.
-
-        Raises
-        ------
-        ConfigError
-            If an axis is unknown.
-        """
+        """Return the axes whose labels make the panels; `ConfigError` if one is unknown."""
         for axis in self.panels or ():
             data.check_axis(axis, f"{self.where}, key 'panels'")
         return [axis for axis in (["panel"] if self.panels is None else self.panels) if axis in data.axes]

@@ -205,14 +205,8 @@ class Panel:
     def leaves_out(self, top: float, random: float, is_log: bool) -> float | None:
         """Return the upper end of a linear axis that leaves out random arms, and say so; None if they fit.
 
-        Parameters
-        ----------
-        top
-            The largest number drawn of a method.
-        random
-            The regret of uniformly random arms, NaN if unknown.
-        is_log
-            Whether the axis is logarithmic: then everything fits.
+        ``top`` is the largest number drawn of a method, ``random`` the regret of uniformly random arms, NaN if unknown.
+        On a logarithmic axis everything fits.
         """
         if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
             return None
@@ -263,20 +257,13 @@ class Plot:
             yield from panel.marks
 
     def numbers(self) -> pd.DataFrame:
-        """Return a row for every point of every mark.
-
-        Returns
-        -------
-        DataFrame
-            ``case``, ``name``, ``part``, ``what``, ``at``, ``value``, ``low``, ``high``, ``n``, ``ends``.
-        """
+        """Return a row for every point of every mark."""
         rows = [
             (mark.case, mark.name, mark.part, mark.what or "mean", *point, mark.ends if len(mark.low) else "")
             for mark in self.marks()
             for point in mark.points()
         ]
-        columns = ["case", "name", "part", "what", "at", "value", "low", "high", "n", "ends"]
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=["case", "name", "part", "what", "at", "value", "low", "high", "n", "ends"])
 
     def explain(self, name: str, sample: Sample | Look) -> None:
         """Add a name to the legend, unless it is there."""

@@ -13,7 +13,8 @@ from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
-from bench.report.readings import AS_PRINTED, claims_table, matrix, numbers_table, specification
+from bench.report.reading_plots import matrix, specification
+from bench.report.readings import AS_PRINTED, claims_table, numbers_table
 from bench.report.results import Results
 
 

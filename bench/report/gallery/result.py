@@ -14,7 +14,8 @@ from bench.report.gallery.beside import Beside
 from bench.report.gallery.finding import finding
 from bench.report.gallery.picture import Picture, picture
 from bench.report.reading import Reading
-from bench.report.readings import AS_PRINTED, EXACT, EXPLAINED, INSIDE, UNEXPLAINED, specification
+from bench.report.reading_plots import specification
+from bench.report.readings import AS_PRINTED, EXACT, EXPLAINED, INSIDE, UNEXPLAINED
 from bench.report.stored import REPETITIONS, Derive, Stored
 from bench.report.text import number, readable
 
