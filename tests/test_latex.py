@@ -141,6 +141,16 @@ def test_a_column_without_a_direction_has_nothing_in_bold_and_highest_rewards_ar
     assert all(r"\textbf" not in line for line in text.splitlines() if line.startswith(r"50\%"))
 
 
+def test_a_table_of_improvements_has_no_row_of_the_method_that_is_better():
+    runs = [{"panel": {"P_0": []}, "method": {name: [] for name in NAMES}}]
+    keys = {"kind": "dots", "column": "improvement", "better": {"method": NAMES[0]}, "in_column": "regret"}
+    data = finals(m0=500.0)
+    (text,) = latex({**FIGURE, "runs": runs, **keys}, data[data["panel"] == "P_0"]).values()
+    assert_sound(text)
+    heads = [line.split(" & ")[0] for line in text.splitlines() if r"$\pm$" in line and line.endswith(r"\\")]
+    assert heads == [escape(name).split(" & ")[0] for name in NAMES[1:]]
+
+
 def test_missing_results_are_a_dash_and_surrogate_data_is_named():
     data = finals()
     (text,) = latex(FIGURE, data[data["method"] != NAMES[0]], surrogate=True).values()
