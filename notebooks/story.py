@@ -27,7 +27,7 @@ class Story:
     Parameters
     ----------
     paper
-        Its name in ``conf/paper``.
+        Its name in ``conf/papers``.
     first_look
         Figures that are made at scale smoke where there are no results of the paper at all.
     """

@@ -1,39 +1,42 @@
 """What the command lines share: Hydra without traces, one sentence for every error a user can mend."""
 
+import itertools
 import os
 import re
 import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import hydra
-from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
-from runners.config.compose import unknown_key
+from runners.config.groups import register
 from runners.config.tree import (
+    CLASS,
     CONF,
     GROUPS,
-    check_choices,
-    check_commas,
+    PARTS,
     choices,
     path_of,
+    read,
     unknown_choice,
+    unknown_key,
     user_folder,
-    with_classes,
 )
 
 _STOPPED = "stopped; finished work is kept, rerun to resume"
 _GRACE_SECONDS = 8.0
 """How long workers may take to stop."""
+
+register()
 
 
 def main(name: str, job: Callable[[DictConfig], bool]) -> int:
@@ -51,7 +54,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         try:
             results.append(job(cfg))
         except (BenchError, OmegaConfBaseException) as error:
-            print("error:", one_line(_one_sentence(error, name)), file=sys.stderr)
+            print("error:", one_line(_one_sentence(error)), file=sys.stderr)
             results.append(False)
         except BrokenPipeError:
             sys.exit(_unread())  # which Hydra does not comment on
@@ -59,20 +62,38 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
     def jobs() -> bool:
         paper = next((word.partition("=")[2] for word in sys.argv if word.startswith("paper=")), "")
         check_commas(sys.argv[1:])
-        sys.argv[1:] = with_classes(full_name(word, paper) for word in sys.argv[1:])
+        sys.argv[1:] = [full_name(word, paper) for word in sys.argv[1:]]
         _check_sweep(name, sys.argv[1:])
         check_choices(sys.argv[1:])
+        _check_keys(name, sys.argv[1:])
+        if {"-h", "--help"} & set(sys.argv):
+            _help(name, [word for word in sys.argv[1:] if not word.startswith("-")])
+            return True
         os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions are raised instead of being printed with Hydra's advice
         with tempfile.TemporaryDirectory() as scratch:
             os.environ["BENCH_SCRATCH"] = scratch  # Hydra insists on writing a sweep's configuration
             hydra.main(config_path=CONF, config_name=name, version_base="1.3")(guarded)()
         return all(results)
 
-    return command(name, jobs)
+    return command(jobs)
 
 
-def command(name: str, job: Callable[[], bool]) -> int:
-    """Run a command and return its exit code; ``name`` is the configuration whose keys an error may have to list.
+def _help(name: str, words: list[str]) -> None:
+    """Print the choices of each group, and the configuration with ``words``; Hydra's own help takes seconds."""
+    print("usage: python -m runners.<command> [--multirun] [--cfg job] [group=choice ...] [key=value ...]\n\nGroups:")
+    for group in (*GROUPS, "figure"):
+        names: dict[str, list[str]] = {}
+        for choice in choices(group):
+            folder, _, last = f"{group}/{choice}".rpartition("/")
+            names.setdefault(folder, []).append(last)
+        print("\n".join(f"{folder}: {', '.join(below)}" for folder, below in names.items()))
+    with hydra.initialize_config_dir(CONF, version_base="1.3"):
+        print(f"\nConfiguration:\n{OmegaConf.to_yaml(hydra.compose(name, words))}")
+    print("--hydra-help shows what Hydra, which reads the command line, can do besides.")
+
+
+def command(job: Callable[[], bool]) -> int:
+    """Run a command and return its exit code.
 
     An error that a user can mend is one sentence on stderr; so are Ctrl-C, SIGTERM and a closed output pipe.
     """
@@ -90,7 +111,7 @@ def command(name: str, job: Callable[[], bool]) -> int:
             return _unread()
         if not isinstance(error, HydraException | OmegaConfBaseException | BenchError):
             raise
-        print("error:", one_line(_one_sentence(error, name)), file=sys.stderr)
+        print("error:", one_line(_one_sentence(error)), file=sys.stderr)
         return 1
     finally:
         stop.end()
@@ -184,7 +205,7 @@ def _check_sweep(name: str, words: list[str]) -> None:
             raise ConfigError(f"{key}: found '{value}', expected one name; for several use {beside}--multirun")
 
 
-def _one_sentence(error: BaseException, name: str) -> BaseException:
+def _one_sentence(error: BaseException) -> BaseException:
     """Turn Hydra's advice into one sentence with the key, what was found, and the valid choices."""
     if isinstance(error, BenchError):
         return error
@@ -195,14 +216,47 @@ def _one_sentence(error: BaseException, name: str) -> BaseException:
     if isinstance(error, OverrideParseException):
         return ConfigError(f"{error.override}: found no valid override, expected key=value")
     unknown = re.search(r"Could not override '([^'@]+)'", text)
-    if unknown and any(word.split("=")[0].lstrip("+~") == unknown[1] for word in sys.argv):
-        return _unknown(unknown[1], name)
+    if unknown:
+        return ConfigError(f"{unknown[1]}: found an unknown key, expected one that --help shows")
     return ConfigError(text)
 
 
-def _unknown(key: str, name: str) -> BaseException:
-    GlobalHydra.instance().clear()
-    groups = [word.partition(",")[0] for word in sys.argv[1:] if word.split("=")[0] in GROUPS]
-    with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        cfg = hydra.compose(name, groups)
-        return unknown_key(cfg, key, [*{*map(str, cfg), "paper", *(["figure"] if name == "reproduce" else [])}])
+def check_commas(words: Sequence[str]) -> None:
+    """Refuse a blank after a comma, which the shell takes for the end of a word.
+
+    Raises
+    ------
+    ConfigError
+        Naming the key, and how the word is to be written.
+    """
+    for word, following in itertools.pairwise([*words, ""]):
+        key, equals, value = word.partition("=")
+        if equals and value.endswith(","):
+            raise ConfigError(f"{key}: found a blank after the comma of '{word}', expected none: {word}{following}")
+
+
+def check_choices(words: Iterable[str]) -> None:
+    """Refuse what Hydra stumbles over: a group that is deleted, or set to something that is no name.
+
+    Raises
+    ------
+    ConfigError
+        Naming the group and its choices.
+    """
+    for word in words:
+        group, equals, value = word.lstrip("~+").partition("=")
+        if group not in (*GROUPS, "figure") or word.startswith("-"):
+            continue
+        is_name = re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value) or (group in PARTS and CLASS.match(value))
+        if word.startswith("~") or not equals or not is_name or value == "null":
+            raise unknown_choice(group, value if equals else word)
+
+
+def _check_keys(name: str, words: Iterable[str]) -> None:
+    config = read(name)
+    groups = [group for entry in config["defaults"] if isinstance(entry, dict) for group in entry]
+    keys = sorted({*groups, *config} - {"defaults"})
+    for word in words:
+        key, equals, _ = word.lstrip("~+").partition("=")
+        if equals and not word.startswith("-") and re.split("[.@/]", key)[0] not in (*keys, "hydra"):
+            raise unknown_key({}, key, keys)

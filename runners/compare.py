@@ -19,15 +19,12 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import hydra
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, ValueType
-from hydra.errors import OverrideParseException
 
 from bench.errors import ConfigError
-from runners.cli import command
-from runners.config.compose import from_overrides
-from runners.config.tree import CLASS, CONF, GROUPS, check_choices, check_commas, read, with_classes
+from runners.cli import check_choices, check_commas, command
+from runners.config.compose import from_overrides, parse
+from runners.config.tree import CLASS, GROUPS, read
 from runners.execute.stand_ins import announcement, missing_data
 from runners.results.store import results_folder, write_text
 
@@ -50,7 +47,7 @@ def main() -> int:
     if "--help" in words or "-h" in words:
         print(__doc__)
         return 0
-    return command("config", lambda: compare(words))
+    return command(lambda: compare(words))
 
 
 class Plan(NamedTuple):
@@ -93,23 +90,18 @@ def compare(words: list[str]) -> bool:
     from runners.results.plan import FigurePlan
 
     name = figure["name"]
-    with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        (block,) = figure["runs"]
-        first = [override for labels in block.values() for override in next(iter(labels.values()))]
-        run = from_overrides(
-            [f"scale={scale}", f"paper={figure['paper']}", *first, *figure["common"], *sizes, *machine]
-        )
-        for line in announcement({name: missing_data(read_figure(figure))}):
-            print(line, flush=True)
-        n_repetitions = math.prod(map(len, block.values())) * (until or run.settings.repetitions)
-        asked = shlex.join(["python", "-m", "runners.compare", *words])
-        made = reproduce_figure(
-            FigurePlan(
-                read_figure(figure), f"compare/{name}", scale, sizes, asked, until_decided=until, formats=formats
-            ),
-            jobs=min(run.settings.jobs, n_repetitions),
-            runner=run.runner,
-        )
+    (block,) = figure["runs"]
+    first = [override for labels in block.values() for override in next(iter(labels.values()))]
+    run = from_overrides([f"scale={scale}", f"paper={figure['paper']}", *first, *figure["common"], *sizes, *machine])
+    for line in announcement({name: missing_data(read_figure(figure))}):
+        print(line, flush=True)
+    n_repetitions = math.prod(map(len, block.values())) * (until or run.settings.repetitions)
+    asked = shlex.join(["python", "-m", "runners.compare", *words])
+    made = reproduce_figure(
+        FigurePlan(read_figure(figure), f"compare/{name}", scale, sizes, asked, until_decided=until, formats=formats),
+        jobs=min(run.settings.jobs, n_repetitions),
+        runner=run.runner,
+    )
     write_text(made.folder / COMPARISON, json.dumps(figure, indent=1) + "\n")
     write_gallery(results_folder())
     print(_text(pd.read_csv(made.folder / "table.csv"), made.claims, figure["panels"]))
@@ -133,7 +125,7 @@ def plan(words: list[str]) -> Plan:
     tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]
     if len(tuners) > 1:
         raise ConfigError(f"tuner: found it {len(tuners)} times, expected it once, with commas between the tuners")
-    parsed = [_parse(word) for word in with_classes(word for word in words if not word.startswith("tuner="))]
+    parsed = [_parse(word) for word in words if not word.startswith("tuner=")]
     given = {one.key_or_group: str(one.input_line).partition("=")[2].strip("'\"") for one in parsed}
     own = _OWN_KEYS | {key: given[key] for key in _OWN_KEYS if key in given}
     formats = extra_formats(own["format"])
@@ -161,10 +153,7 @@ def plan(words: list[str]) -> Plan:
 
 
 def _parse(word: str) -> Override:
-    try:
-        (parsed,) = OverridesParser.create().parse_overrides([word])
-    except OverrideParseException:
-        raise ConfigError(f"{word}: found no valid override, expected key=value") from None
+    parsed = parse(word)
     if parsed.value_type not in (ValueType.ELEMENT, ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):
         raise ConfigError(f"{parsed.key_or_group}: found '{word}', expected values with commas between them")
     return parsed
@@ -206,8 +195,7 @@ def _tuners(text: str) -> dict[str, list[str]]:
             label += f" ({', '.join(f'{key} = {value}' for key, _, value in settings)})"
         if label in found:
             raise ConfigError(f"tuner: found two called '{label}', expected different names")
-        chosen = ["tuner=custom", f"tuner._target_={name}"] if is_class else [f"tuner={name}"]
-        found[label] = chosen + [f"{'+' * is_class}tuner.{key}={value}" for key, _, value in settings]
+        found[label] = [f"tuner={name}", *(f"tuner.{key}={value}" for key, _, value in settings)]
     return found
 
 
@@ -216,14 +204,13 @@ def _values(override: Override) -> dict[str, list[str]]:
     key = override.key_or_group
     prefix = str(override.input_line).partition("=")[0]
     return {
-        text if key in GROUPS else f"{key} = {text}": with_classes([f"{prefix}={text}"])
-        for text in override.sweep_string_iterator()
+        text if key in GROUPS else f"{key} = {text}": [f"{prefix}={text}"] for text in override.sweep_string_iterator()
     }
 
 
 def _display_names() -> dict[str, str]:
     """Return by which names, and so in which colours, the suite's own figures show tuners."""
-    methods = read("figure/tournament/ranks").runs[0][METHOD]
+    methods = read("figure/tournament/ranks")["runs"][0][METHOD]
     return {one[0].partition("=")[2]: str(label) for label, one in methods.items() if len(one) == 1}
 
 

@@ -39,9 +39,8 @@ def reproduce(cfg: DictConfig) -> bool:
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
     until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
-    number = 1 if cfg.repetitions is None or until is not None else cfg.repetitions
-    horizon = 1 if cfg.horizon is None else cfg.horizon
-    run_settings({"horizon": horizon, "repetitions": number, "seed": cfg.seed, "jobs": cfg.jobs, "output": "text"})
+    checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
+    run_settings({key: cfg[key] for key in checked if cfg[key] is not None})
     runner = runner_settings(cfg.runner)
     formats = extra_formats(cfg.format)
     explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed", "max_repetitions")]

@@ -4,25 +4,32 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from bench.report.provenance import PACKAGED_WORDS
-from bench.stats import mean_interval, standard_deviation
 from runners.cli import main
-from runners.config.compose import from_config
-from runners.config.experiment import check
-from runners.execute.fanout import run_all
-from runners.execute.stand_ins import replaced
-from runners.results.store import Store, results_folder
+
+if TYPE_CHECKING:  # slow to import
+    from runners.config.compose import Run
+    from runners.results.store import Store
 
 
-def run(cfg: DictConfig) -> bool:
+def run(_: DictConfig) -> bool:
+    """Run what the command line asks for."""
+    from runners.config.compose import from_overrides  # slow to import
+
+    return play(from_overrides(HydraConfig.get().overrides.task))
+
+
+def play(job: "Run") -> bool:
     """Run what is missing of one experiment, report it, and return whether no repetition failed."""
-    hydra = HydraConfig.get()
-    job = from_config(cfg, hydra.runtime.choices, hydra.overrides.task)
+    from runners.config.experiment import check  # slow to import
+    from runners.execute.fanout import run_all
+    from runners.execute.stand_ins import replaced
+    from runners.results.store import Store, results_folder
+
     store = Store(results_folder())
     n = job.settings.repetitions
     if not set(range(n)) <= store.done(job.experiment.run_id):
@@ -52,11 +59,13 @@ def run(cfg: DictConfig) -> bool:
     return not result.failed
 
 
-def metrics(store: Store, run_id: str, repetitions: list[int]) -> dict[str, Any]:
+def metrics(store: "Store", run_id: str, repetitions: list[int]) -> dict[str, Any]:
     """Return the values of every column at the last round, and of numbers mean, std and 95 % interval.
 
     A setting that is a word, or is not set in some repetition (None), has its values alone.
     """
+    from bench.stats import mean_interval, standard_deviation  # slow to import
+
     finals: dict[str, list[float | str | None]] = {}
     for repetition in repetitions:
         for name, value in store.last_round(run_id, repetition).items():
@@ -84,6 +93,8 @@ def _finite(value: float) -> float | None:
 
 
 def _text(report: dict[str, Any]) -> str:
+    from bench.report.provenance import PACKAGED_WORDS  # slow to import
+
     kinds = {"surrogate": "surrogate data", "altered": "altered data", "packaged": PACKAGED_WORDS}
     data = "".join(f", {words}" for kind, words in kinds.items() if report[kind])
     lines = [

@@ -24,13 +24,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import hydra
-
 from bench.errors import ConfigError
 from runners.cli import command
 from runners.config.figures import figure_names
 from runners.config.runner import Runner
-from runners.config.tree import CONF, choices, unknown_choice
+from runners.config.tree import choices, unknown_choice
 from runners.execute.carry import carry
 from runners.execute.fanout import FanOut, Key
 from runners.execute.pool import spread, workers
@@ -64,7 +62,7 @@ def main() -> int:
     if "--help" in sys.argv or "-h" in sys.argv:
         print(__doc__)
         return 0
-    return command("config", lambda: verify(sys.argv[1:]))
+    return command(lambda: verify(sys.argv[1:]))
 
 
 def verify(words: Sequence[str]) -> bool:
@@ -80,25 +78,23 @@ def verify(words: Sequence[str]) -> bool:
     jobs, rng = int(given["jobs"]), random.Random(int(given["seed"]))
     names = [given["figure"]] if given["figure"] else figure_names(given["paper"] or None)
     if given["carry"] == "true":
-        with hydra.initialize_config_dir(CONF, version_base="1.3"):
-            runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
+        runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
         limit = float(given["seconds"]) if any(word.startswith("seconds=") for word in words) else math.inf
         repetitions = int(given["repetitions"])
         return carry(runs, jobs=jobs, repetitions=repetitions, seconds=limit, train=bool(given["figure"]))
     is_derived = _derive(names, jobs, overviews=not (given["figure"] or given["paper"]))
     runs = []
     outdated: list[str] = []
-    with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        until = (time.perf_counter() + end) / 2.0
-        order = rng.sample(names, len(names))
-        for place, name in enumerate(order):
-            if runs and time.perf_counter() > until:
-                print(f"not drawn, for want of time: runs of {len(names) - place} of {len(names)} figures")
-                break
-            for folder in _folders(name):
-                of_result = list(committed_runs(name, folder))
-                runs += of_result
-                outdated += [text for text in [_outdated(name, folder, of_result)] if text]
+    until = (time.perf_counter() + end) / 2.0
+    order = rng.sample(names, len(names))
+    for place, name in enumerate(order):
+        if runs and time.perf_counter() > until:
+            print(f"not drawn, for want of time: runs of {len(names) - place} of {len(names)} figures")
+            break
+        for folder in _folders(name):
+            of_result = list(committed_runs(name, folder))
+            runs += of_result
+            outdated += [text for text in [_outdated(name, folder, of_result)] if text]
     runs = _playable(runs, bool(given["figure"]))
     drawn = _draw(runs, (end - time.perf_counter()) * jobs, rng)
     found, first = _compare(drawn, jobs)

@@ -1,28 +1,28 @@
 """Every class that a configuration file names; what is registered is tested."""
 
+from copy import deepcopy
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hydra.utils import get_class
-from omegaconf import OmegaConf
 
 from runners.config.figures import load_figure
-from runners.config.tree import CONFIGS as CONF
-from runners.config.tree import read
+from runners.config.tree import CONFIGS, read_choice, suite_choices
 
 if TYPE_CHECKING:
     from bench.report.figure import Figure
 
+CONF = CONFIGS
+
 
 def names(group: str) -> list[str]:
     """Return the choices of a group that name a class of the project."""
-    return sorted(path.stem for path in (CONF / group).glob("*.yaml") if path.stem not in ("custom", "none"))
+    return [name for name in suite_choices(group) if name not in ("custom", "none")]
 
 
 def settings(group: str, name: str) -> dict[str, Any]:
-    """Return the settings of a choice: those of its file, else the defaults of its class."""
-    values: Any = OmegaConf.to_container(read(f"{group}/{name}"))
-    return values
+    """Return the settings of a choice: those of its entry, else the defaults of its class."""
+    return deepcopy(read_choice(group, name).settings or {})
 
 
 def build(group: str, name: str, **changes: Any) -> Any:

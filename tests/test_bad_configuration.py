@@ -20,7 +20,6 @@ import pandas as pd
 import pytest
 import registry
 from commands import ROOT, Commands, assert_one_sentence
-from hydra import initialize_config_dir
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from time_limit import time_limit
@@ -47,10 +46,8 @@ properties = settings(
 
 
 @pytest.fixture(autouse=True)
-def no_real_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_real_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
-    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-        yield
 
 
 # What may be written where a value is expected

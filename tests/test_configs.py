@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import registry
+import yaml
 from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import get_class
 from omegaconf import OmegaConf
 from rendered import tables
@@ -19,22 +19,17 @@ from bench.report.claims import check
 from bench.space import HyperParameter
 from runners.config import compose as compose_module
 from runners.config import figures, papers
-from runners.config.compose import from_config, from_overrides
+from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names, load_figure
+from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
-from runners.config.tree import PARTS, choices, read
+from runners.config.tree import CONF, GROUPS, PARTS, choices
 from runners.execute.write_figure import settings_table
 from runners.gallery import write_gallery
 from runners.results.store import results_folder
 
 PAPERS = registry.names("paper")
-
-
-@pytest.fixture(autouse=True)
-def hydra_at_hand():
-    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-        yield
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -102,22 +97,28 @@ def test_an_environment_chooses_what_fits_it(env):
         ["env=titanic", "paper=habo", "tuner=habo", "horizon=7"],
         ["algorithm=none", "env=switching_sine", "env.peaks=[0.1,0.2,0.3,0.4]", "seed=3"],
         ["paper=cdt", "env=synthetic_logistic", "algorithm=gloc", "algorithm.space.kappa={low: 0.2}", "scale=quick"],
+        ["algorithm=gloc", "algorithm.space.kappa={low: 0.2}", "env.dim=3", "+task.probe.x=[1]"],
         ["tuner=fixed", "tuner.configuration.exploration_rate=2", "task.probe={exploration_rate: [1]}"],
     ],
 )
-def test_a_run_and_a_figure_resolve_overrides_alike(words):
-    """Hydra's composition of all overrides at once, and the quicker one of figures that caches what groups hold."""
-    cfg = compose("config", words, return_hydra_config=True)
-    known = cfg.hydra.runtime.choices
-    own = from_config(OmegaConf.create({key: cfg[key] for key in cfg if key != "hydra"}), known, words)
-    other = from_overrides(words)
-    assert own.experiment == other.experiment
-    assert (own.choices, vars(own.settings)) == (other.choices, vars(other.settings))
+def test_what_is_run_is_what_hydra_shows(words):
+    """``--cfg job`` shows Hydra's composition, which knows no paper's settings."""
+    register()
+    with initialize_config_dir(CONF, version_base="1.3"):
+        cfg = compose("config", words, return_hydra_config=True)
+    run = from_overrides(words)
+    assert {group: cfg.hydra.runtime.choices[group] for group in GROUPS} == run.choices
+    shown = {part: cfg[part] and OmegaConf.to_container(cfg[part]) for part in PARTS}
+    if run.choices["paper"] == "none":
+        assert shown == {part: run.experiment.settings[part] for part in PARTS}
+    assert {part: set(shown[part] or ()) for part in PARTS} == {
+        part: set(run.experiment.settings[part] or ()) for part in PARTS
+    }
 
 
 @pytest.mark.parametrize(("group", "name"), [(part, name) for part in PARTS for name in registry.names(part)])
 def test_a_choice_has_every_setting_of_its_class_with_an_explanation(group, name):
-    values = OmegaConf.to_container(read(f"{group}/{name}"))
+    values = registry.settings(group, name)
     cls = get_class(values.pop("_target_"))
     if dataclasses.is_dataclass(cls):
         assert {field.name for field in dataclasses.fields(cls) if field.init} - {"environment", "algorithm"} == {
@@ -151,20 +152,17 @@ def test_sources_apply_to_the_keys_of_their_block():
     ],
 )
 def test_a_setting_without_a_source_or_with_two_is_refused(monkeypatch, settings, sentence):
-    monkeypatch.setattr(papers, "read", lambda name: OmegaConf.create(f"{{name: cdt, settings: {settings}}}"))
+    monkeypatch.setattr(papers, "read", lambda name: yaml.safe_load(f"{{name: cdt, settings: {settings}}}"))
     with pytest.raises(ConfigError) as error:
         load_paper.__wrapped__("cdt")
-    assert f"conf/paper/cdt.yaml: {sentence}" in str(error.value)
+    assert f"conf/papers/cdt/settings.yaml: {sentence}" in str(error.value)
 
 
 def test_a_setting_for_a_key_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(compose_module, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
-    monkeypatch.setattr(compose_module, "_parts", {})
-    with pytest.raises(
-        ConfigError, match=r"conf/paper/none.yaml: found a setting for 'env.dimm', which does not exist"
-    ):
+    sentence = r"conf/papers/none/settings.yaml: found a setting for 'env.dimm', which does not exist"
+    with pytest.raises(ConfigError, match=sentence):
         from_overrides(["env=movielens", "paper=none"])
-    compose_module._compose_groups.cache_clear()
 
 
 def test_published_numbers_are_chosen_and_renamed():
@@ -193,7 +191,7 @@ def test_labels_come_from_the_paper_and_the_rest_from_a_figure_like_it(monkeypat
     )
     assert figure.unfold == load_figure("habo/figure8").unfold
     assert "like" not in figure
-    wrong = OmegaConf.create({"name": "figure2", "paper": "cdt", "runs": [{"panel": ["LinUCB, simulatoin"]}]})
+    wrong = {"name": "figure2", "paper": "cdt", "runs": [{"panel": ["LinUCB, simulatoin"]}]}
     monkeypatch.setattr(figures, "read", lambda name: wrong)
     with pytest.raises(
         ConfigError,
@@ -282,7 +280,7 @@ def test_readings_come_from_the_paper():
 
 def test_a_reading_that_the_paper_does_not_have(monkeypatch):
     wrong = {"name": "figure2", "paper": "cdt", "runs": [{"method": ["CDT"]}], "readings": ["as printde"]}
-    monkeypatch.setattr(figures, "read", lambda name: OmegaConf.create(wrong))
+    monkeypatch.setattr(figures, "read", lambda name: wrong)
     with pytest.raises(
         ConfigError, match=r"figure2\.yaml: found the reading 'as printde', did you mean 'as printed'\?"
     ):
@@ -291,9 +289,9 @@ def test_a_reading_that_the_paper_does_not_have(monkeypatch):
 
 MINE = {
     "tuner/mine": "_target_: bench.tuners.cdt.CDT\nradius_scale: 0.5\n",
-    "paper/mine": "name: mine\nsettings: [{source: [assumed, here], horizon: 70}]\n",
-    "published/mine": "table1: {axes: [method], values: {CDT: 12.5}}\n",
-    "figure/mine/first": """kind: curves
+    "papers/mine/settings": "name: mine\nsettings: [{source: [assumed, here], horizon: 70}]\n",
+    "papers/mine/published": "table1: {axes: [method], values: {CDT: 12.5}}\n",
+    "papers/mine/figures/first": """kind: curves
 column: regret
 published: {table: table1, method: {Mine: CDT}}
 runs: [{method: {Mine: [tuner=mine], TL: [tuner=tl]}}]
@@ -311,9 +309,7 @@ def private(request, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     if request.param != "conf":
         monkeypatch.setenv("BENCH_CONF_DIR", str(folder))
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-        yield folder
+    yield folder
     load_paper.cache_clear()
 
 
@@ -340,7 +336,7 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
 def test_a_name_that_the_suite_has_is_refused(private):
     (private / "tuner" / "cdt.yaml").write_text("_target_: bench.tuners.cdt.CDT\nradius_scale: 3\n")
     with pytest.raises(ConfigError, match=r"tuner/cdt\.yaml: found a file of this name in the suite, too"):
-        read("tuner/cdt")
+        from_overrides(["tuner=cdt"])
 
 
 def test_results_go_to_the_current_folder_or_to_the_checkout_around_it(monkeypatch, tmp_path):

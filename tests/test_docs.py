@@ -100,7 +100,7 @@ def test_there_are_commands_to_check():
     """Lest a change of style leaves the tests below without work."""
     assert len(SHOWN) > 150
     assert {command.page for command in SHOWN} >= {ROOT / "README.md", DOCS / "reproduce.md", CONFIGS / "config.yaml"}
-    assert len([path for path in (CONFIGS / "figure").rglob("*.yaml") if not any(c.page == path for c in SHOWN)]) == 0
+    assert set(CONFIGS.glob("papers/*/figures/*.yaml")) <= {command.page for command in SHOWN}
 
 
 @pytest.fixture(autouse=True)
@@ -182,8 +182,9 @@ def check_reproduce(words: list[str]) -> None:
     figure = given.get("figure")
     if figure and "/" not in figure:
         given["figure"] = f"{given['paper']}/{figure}"
-    if figure and not (CONFIGS / "figure" / f"{given['figure']}.yaml").is_file():
-        assert any(path == f"conf/figure/{given['figure']}.yaml" for page in PAGES for path, _ in files(page)), figure
+    if figure and given["figure"] not in choices("figure"):
+        expected = "conf/papers/{}/figures/{}.yaml".format(*given["figure"].split("/"))
+        assert any(path == expected for page in PAGES for path, _ in files(page)), figure
     given.pop("figure", None)
     _compose_reproduce(*sorted(full_name(f"{key}={value}", "") for key, value in given.items()))
     if "paper" in given:
@@ -336,9 +337,10 @@ def test_every_data_set_is_described():
         assert f"`{dataset.name}`" in page
         assert f"`{dataset.folder}/" in page
         (row,) = [line for line in page.splitlines() if line.startswith(f"| `{dataset.name}` |")]
-        for path in (CONFIGS / "figure").glob("*/*.yaml"):
+        for path in CONFIGS.glob("papers/*/figures/*.yaml"):
             if re.search(rf"\benv={dataset.name}\b", read(path)):
-                assert f"`{path.parent.name}`" in row or f"`{path.parent.name}/{path.stem}`" in row, path
+                paper = path.parents[1].name
+                assert f"`{paper}`" in row or f"`{paper}/{path.stem}`" in row, path
         if dataset.download:
             archive = [dataset.download.archive_checksum] if isinstance(dataset.download, Download) else []
             for value in (dataset.download.url, *archive, *dataset.checksums.values()):

@@ -36,7 +36,7 @@ from bench.report.style import line_style
 from bench.report.text import duration, number, readable
 from runners import gallery
 from runners.config.papers import load_paper
-from runners.config.tree import CONFIGS
+from runners.config.tree import suite_choices
 from runners.results.store import write_text
 
 
@@ -383,7 +383,7 @@ def test_small_words() -> None:
 
 
 def test_a_page_says_what_the_configuration_says_of_its_paper(tmp_path: Path) -> None:
-    for name in sorted({path.stem for path in (CONFIGS / "paper").glob("*.yaml")} - {"none"}):
+    for name in [name for name in suite_choices("paper") if name != "none"]:
         about = load_paper(name)
         page = build(read(tmp_path, {f"{name}/figure": {}}, {name: about}))[f"{name}/index.html"]
         for key in ("title", "authors", "summary"):
@@ -450,12 +450,12 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
 def test_findings_rest_on_the_verdicts_of_the_reference_results(reference_results: Path) -> None:
     """A finding is no stronger than its claims: it must be read again when a verdict changes."""
     checked = 0
-    for path in (CONFIGS / "paper").glob("*.yaml"):
-        for figure, claim, verdicts in load_paper(path.stem).get("rests_on", []):
-            [table] = (reference_results / path.stem / figure).glob("*/claims.csv")
+    for paper in suite_choices("paper"):
+        for figure, claim, verdicts in load_paper(paper).get("rests_on", []):
+            [table] = (reference_results / paper / figure).glob("*/claims.csv")
             claims = pd.read_csv(table, dtype={"claim": str})
             found = set(claims[claims["claim"] == claim]["verdict"])
-            assert found == set(verdicts), f"{path.stem} {figure} {claim}: read its finding again"
+            assert found == set(verdicts), f"{paper} {figure} {claim}: read its finding again"
             checked += 1
     assert checked > 10
 

@@ -1,22 +1,19 @@
 """Every environment with every tuner, as ``python -m runners.run`` plays them: it works or one sentence refuses it.
 
 A few rounds on generated data, all in one process: what is composed, checked, run, stored and reported is the same,
-but Hydra composes each choice of a group once only, not once for each pair.
+but the words are composed without Hydra's command line.
 """
 
 import sys
 from pathlib import Path
 
-import hydra
 import pytest
 import registry
 from conformance import INTERVALS
-from hydra.core.hydra_config import HydraConfig
 
 from runners import cli
 from runners.config.compose import from_overrides
-from runners.config.tree import CONF
-from runners.run import run
+from runners.run import play
 
 FOREST = (
     "algorithm=random_forest",
@@ -71,23 +68,21 @@ def pairs():
 
 
 @pytest.fixture(scope="module")
-def composed(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path):
-    """Return a configuration; there is no real data, and generated data and trained models are prepared once."""
-    with pytest.MonkeyPatch.context() as patch, hydra.initialize_config_dir(CONF, version_base="1.3"):
+def no_data(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path):
+    """There is no real data, and generated data and trained models are prepared once."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BENCH_DATA_DIR", raising=False)
         patch.setenv("BENCH_RESULTS_DIR", str(tmp_path_factory.mktemp("matrix")))
         patch.setenv("XDG_CACHE_HOME", str(shared_cache))
         patch.setattr(sys, "path", list(sys.path))
-        cfg = hydra.compose("config", return_hydra_config=True)
-        HydraConfig.instance().set_config(cfg)
-        yield cfg
+        yield
 
 
+@pytest.mark.usefixtures("no_data")
 @pytest.mark.parametrize(("env", "tuner"), list(pairs()))
-def test_a_pair_works_or_is_refused_in_one_sentence(env, tuner, composed, capsys, monkeypatch):
+def test_a_pair_works_or_is_refused_in_one_sentence(env, tuner, capsys):
     words = [f"env={env}", *ALGORITHMS.get(env, ("algorithm=none",)), *SMALL.get(env, ()), f"tuner={tuner}"]
-    monkeypatch.setattr("runners.run.from_config", lambda *_: from_overrides([*words, "horizon=5", "repetitions=1"]))
-    code = cli.command("config", lambda: run(composed))
+    code = cli.command(lambda: play(from_overrides([*words, "horizon=5", "repetitions=1"])))
     out, err = capsys.readouterr()
     errors = [line for line in err.splitlines() if line.startswith("error: ")]
     assert "Traceback" not in err

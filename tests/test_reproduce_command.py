@@ -310,16 +310,15 @@ def test_stopped_by_the_user_it_keeps_what_is_finished(commands):
         ("paper=syndicated figure=cdt/figure2", ["figure: found 'cdt/figure2'", "of the paper 'syndicated'"]),
         ("figure=table1", ["figure: found 'table1' without a paper", "syndicated/table1", "opl_hpo/table1"]),
         ("paper=cdt,habo", ["paper: found 'cdt,habo', expected one name", "--multirun"]),
-        ("figure=bad/tuner scale=smoke", ["conf/figure/bad/tuner.yaml:3: tuner: found 'cdtt', did you mean 'cdt'?"]),
-        ("figure=bad/key", ["conf/figure/bad/key.yaml:2: ", "unknown key 'colum'"]),
-        ("figure=bad/syntax", ["conf/figure/bad/syntax.yaml:2: found no valid YAML"]),
+        ("figure=bad/tuner scale=smoke", ["bad/figures/tuner.yaml:3: tuner: found 'cdtt', did you mean 'cdt'?"]),
+        ("figure=bad/key", ["conf/papers/bad/figures/key.yaml:2: ", "unknown key 'colum'"]),
+        ("figure=bad/syntax", ["conf/papers/bad/figures/syntax.yaml:2: found no valid YAML"]),
     ],
 )
 def test_a_wrong_name_or_file_is_one_sentence(commands, here, words, fragments):
-    folder = commands.cwd / "conf" / "figure" / "bad"
+    folder = commands.cwd / "conf" / "papers" / "bad" / "figures"
     folder.mkdir(parents=True)
-    (commands.cwd / "conf" / "paper").mkdir()
-    (commands.cwd / "conf" / "paper" / "bad.yaml").write_text("name: bad\n")
+    folder.with_name("settings.yaml").write_text("name: bad\n")
     for name, column, tuner in [
         ("tuner", "column: regret", "cdtt"),
         ("key", "colum: x", "cdt"),

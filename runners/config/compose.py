@@ -1,26 +1,26 @@
 """From configuration files and overrides to one resolved run."""
 
-import copy
 import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from hydra import compose as hydra_compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
-from hydra.errors import MissingConfigException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf
+from hydra.errors import OverrideParseException
+from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.errors import ConfigError
 from runners.config.experiment import Experiment
+from runners.config.identity import plain
 from runners.config.papers import load_paper
 from runners.config.runner import Runner
-from runners.config.tree import GROUPS, PARTS, one_of, shown, unknown_choice
+from runners.config.tree import CLASS, GROUPS, PARTS, merge, nested, read, read_choice, shown, unknown_key
 
 
 @component
@@ -61,21 +61,6 @@ class Run:
     runner: Runner
 
 
-def from_config(cfg: DictConfig, choices: Mapping[str, str], overrides: Sequence[str]) -> Run:
-    """Resolve what Hydra has composed with ``overrides``, which come before what the paper sets.
-
-    Raises
-    ------
-    ConfigError
-        When a value is of the wrong type or out of range.
-    """
-    own = {group: choices[group] for group in GROUPS}
-    settings = load_paper(own["paper"])["settings"]
-    chosen = {key: value.get(own[key], {}) if key in PARTS else value for key, value in settings.items()}
-    values = _split(overrides)[1]
-    return _resolve(_plain(_write_paper(cfg, chosen, own["paper"]), values), own, values, {})
-
-
 def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = None) -> Run:
     """Compose and resolve a list of overrides, such as ``["env=movielens", "horizon=500"]``.
 
@@ -88,139 +73,109 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = 
     ConfigError
         When a key does not exist or a value does not fit.
     """
-    groups, values = _split(overrides)
-    nodes, plain, choices = _compose_groups(groups)
-    changed = {override.key_or_group.partition(".")[0] for override in values}
-    cfg = OmegaConf.create({key: nodes[key] for key in nodes if key in changed}, flags={"struct": True})
-    return _resolve({**plain, **_plain(cfg, values)}, choices, values, figure or {})
-
-
-def _split(overrides: Sequence[str]) -> tuple[tuple[str, ...], list[Override]]:
-    """Return the overrides that choose a file of a group, and the others."""
-    parsed = [_parse(override) for override in overrides]
-    groups = tuple(str(one.input_line) for one in parsed if one.key_or_group in GROUPS)
-    return groups, [one for one in parsed if one.key_or_group not in GROUPS]
+    parsed = [parse(override) for override in overrides]
+    groups = {
+        word.key_or_group: str(word.input_line).partition("=")[2] for word in parsed if word.key_or_group in GROUPS
+    }
+    values = [word for word in parsed if word.key_or_group not in GROUPS]
+    settings, choices = _chosen(groups)
+    for value in values:
+        _override(settings, value)
+    return _resolve(_referred(settings), choices, {value.key_or_group for value in values}, figure or {})
 
 
 @lru_cache(maxsize=1024)
-def _parse(override: str) -> Override:
+def parse(override: str) -> Override:
+    """Read one override.
+
+    Raises
+    ------
+    ConfigError
+        When it is none.
+    """
     try:
         return OverridesParser.create().parse_override(override)
     except OverrideParseException:
         raise ConfigError(f"{override}: found no valid override, expected key=value") from None
 
 
-@lru_cache(maxsize=1024)
-def _compose_groups(groups: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
-    """Return what each key holds, the paper's settings included, also as plain data, and the choice of each group.
-
-    Choices that lead to no others are composed alone: there are few of them, but many combinations.
-    """
-    linked = [word for word in groups if word.partition("=")[0] in ("env", "algorithm", "task")]
-    nodes, choices = _compose(*linked)
-    for word in groups:
-        name = word.partition("=")[0]
-        if word not in linked:
-            own, own_choices = _compose(word)
-            nodes, choices = {**nodes, name: own[name]}, {**choices, name: own_choices[name]}
+def _chosen(groups: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what each key holds, the paper's settings included, and the choice of each group."""
+    config = read("config")
+    choices = {group: name for entry in config["defaults"] if isinstance(entry, dict) for group, name in entry.items()}
+    choices |= groups
+    settings = {key: value for key, value in config.items() if key != "defaults"}
+    for group in GROUPS:  # an environment chooses its algorithm, an algorithm its task
+        if group != "paper":
+            choice = read_choice(group, choices[group])
+            choices |= {other: name for other, name in choice.chooses.items() if other not in groups}
+            settings[group] = deepcopy(choice.settings)
     paper = choices["paper"]
-    parts = {part: _part_with_paper(part, choices[part], paper, nodes[part]) for part in PARTS}
-    own_values = {key: value for key, value in load_paper(paper)["settings"].items() if key not in PARTS}
-    nodes = {**nodes, **own_values, **parts, "paper": paper}
-    return nodes, _plain(OmegaConf.create(nodes), []), choices
-
-
-@lru_cache(maxsize=256)
-def _compose(*groups: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Compose with Hydra, which takes a tenth of a second."""
-    try:
-        cfg = hydra_compose("config", list(groups), return_hydra_config=True)
-    except MissingConfigException as error:
-        group, _, choice = str(error.missing_cfg_file).partition("/")
-        raise unknown_choice(group, choice) from None
-    return {key: cfg[key] for key in KEYS}, {group: cfg.hydra.runtime.choices[group] for group in GROUPS}
-
-
-_parts: dict[tuple[str, str, str], DictConfig | None] = {}
-
-
-def _part_with_paper(part: str, choice: str, paper: str, node: DictConfig | None) -> DictConfig | None:
-    """Return the settings of a chosen part, changed by those that the paper has for it."""
-    if (part, choice, paper) not in _parts:
-        cfg = OmegaConf.create({part: copy.deepcopy(node)}, flags={"struct": True})
-        own = load_paper(paper)["settings"].get(part, {}).get(choice)
-        _parts[part, choice, paper] = _write_paper(cfg, {part: own} if own else {}, paper)[part]
-    return _parts[part, choice, paper]
-
-
-def _write_paper(cfg: DictConfig, settings: Mapping[str, Any], paper: str) -> DictConfig:
-    """Write a paper's settings into a configuration, and return it.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such key.
-    """
-    for key, value in settings.items():
+    choices = {group: "custom" if CLASS.fullmatch(name) else name for group, name in choices.items()}
+    for key, value in load_paper(paper)["settings"].items():
+        changes = value.get(choices[key]) if key in PARTS else value
         try:
-            OmegaConf.update(cfg, key, value, merge=True)
-        except OmegaConfBaseException as error:
-            where = getattr(error, "full_key", None) or key
+            merge(settings, {key: changes} if changes is not None else {})
+        except KeyError as error:
             raise ConfigError(
-                f"{shown(f'paper/{paper}')}: found a setting for '{where}', which does not exist"
+                f"{shown(f'paper/{paper}')}: found a setting for '{error.args[0]}', which does not exist"
             ) from None
-    return cfg
+    return settings, {group: choices[group] for group in GROUPS}
 
 
-def _plain(cfg: DictConfig, values: Sequence[Override]) -> dict[str, Any]:
-    """Apply values to a configuration and return it as plain data.
+def _override(settings: dict[str, Any], override: Override) -> None:
+    """Apply ``key=value``, ``+key=value`` or ``~key``.
 
     Raises
     ------
     ConfigError
-        When a key does not exist, or an interpolation leads nowhere.
+        When the key does not exist.
     """
-    for override in values:
-        if not override.is_delete():  # which Hydra has done
-            added = override.is_add() or override.is_force_add()
-            try:
-                OmegaConf.update(cfg, override.key_or_group, override.value(), merge=True, force_add=added)
-            except OmegaConfBaseException:
-                raise unknown_key(cfg, override.key_or_group) from None
-    for key in cfg:
-        if key not in KEYS:
-            raise unknown_key(cfg, str(key))
+    key = override.key_or_group
     try:
-        plain: Any = OmegaConf.to_container(cfg, resolve=True)
+        if override.is_delete():
+            parent, _, name = key.rpartition(".")
+            for word in filter(None, parent.split(".")):
+                settings = settings[word]
+            del settings[name]
+        else:
+            is_added = override.is_add() or override.is_force_add()
+            merge(settings, nested(key, override.value()), add=is_added and "." in key)
+    except (KeyError, TypeError):
+        raise unknown_key(settings, key, KEYS) from None
+
+
+def _referred(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with references, such as ``${horizon}``, replaced by what they refer to.
+
+    Raises
+    ------
+    ConfigError
+        When a reference leads nowhere.
+    """
+    if "${" not in str(settings):
+        return settings
+    try:
+        resolved: Any = OmegaConf.to_container(OmegaConf.create(plain(settings)), resolve=True)
     except OmegaConfBaseException as error:
         reason = str(error).partition("\n")[0]
         raise ConfigError(f"{error.full_key}: found a reference to nothing ({reason}), expected a value") from None
-    return dict(plain)
+    return dict(resolved)
 
 
-def _resolve(plain: dict[str, Any], choices: dict[str, str], values: list[Override], figure: Mapping[str, int]) -> Run:
-    explicit = {override.key_or_group for override in values}
+def _resolve(settings: dict[str, Any], choices: dict[str, str], explicit: set[str], figure: Mapping[str, int]) -> Run:
     for key in ("horizon", "repetitions"):
         if key not in explicit:
-            wanted = figure.get(key, plain[key])
-            cap = figure.get(f"max_{key}", plain["scale"][f"max_{key}"])
-            plain[key] = wanted if cap is None else min(wanted, cap)
-    settings = run_settings({key: plain[key] for key in RunSettings.__annotations__})
-    parts = {part: plain[part] for part in PARTS}
-    for part, own in parts.items():
-        if own and own.get("_target_", "") == "???":
+            wanted = figure.get(key, settings[key])
+            cap = figure.get(f"max_{key}", settings["scale"][f"max_{key}"])
+            settings[key] = wanted if cap is None else min(wanted, cap)
+    run = run_settings({key: settings[key] for key in RunSettings.__annotations__})
+    parts = {part: settings[part] for part in PARTS}
+    for part, values in parts.items():
+        if values and values.get("_target_", "") == "???":
             raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
-    experiment = Experiment({**parts, "horizon": settings.horizon, "seed": settings.seed})
-    return Run(experiment, settings, choices, runner_settings(plain["runner"]))
-
-
-def unknown_key(cfg: DictConfig, key: str, valid: Sequence[str] = KEYS) -> ConfigError:
-    """Say which keys there are in place of one that does not exist; ``valid``: those of the top level."""
-    parent, _, _ = key.rpartition(".")
-    while parent and not isinstance(OmegaConf.select(cfg, parent), DictConfig):
-        parent, _, _ = parent.rpartition(".")
-    names = {str(name) for name in OmegaConf.select(cfg, parent)} if parent else set(valid)
-    return ConfigError(f"{key}: found an unknown key, {one_of(key.rpartition('.')[2], sorted(names))}")
+    experiment = Experiment({**parts, "horizon": run.horizon, "seed": run.seed})
+    return Run(experiment, run, choices, runner_settings(settings["runner"]))
 
 
 def runner_settings(values: Mapping[str, Any]) -> Runner:
@@ -238,17 +193,18 @@ def runner_settings(values: Mapping[str, Any]) -> Runner:
 
 
 def run_settings(values: dict[str, Any]) -> RunSettings:
-    """Check the keys of a run beside its parts.
+    """Check keys of a run beside its parts; those that are not given are the suite's.
 
     Raises
     ------
     ConfigError
         Naming the key.
     """
+    defaults = {key: read("config")[key] for key in RunSettings.__annotations__}
     for key, value in values.items():
         if isinstance(value, bool):
             raise ConfigError(f"{key}: found {value}, expected {'a word' if key == 'output' else 'a whole number'}")
     try:
-        return RunSettings(**values)
+        return RunSettings(**(defaults | values))
     except ConfigError as error:
         raise ConfigError(str(error).removeprefix("RunSettings.")) from None

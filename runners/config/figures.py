@@ -2,17 +2,16 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
-
-from omegaconf import OmegaConf
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical, labels_of
 from bench.report.reading import READING, Reading
 from runners.config.compose import Run, from_overrides
 from runners.config.papers import load_paper, published
-from runners.config.tree import choices, one_of, placed, read, suite_choices, unknown_choice
+from runners.config.tree import choices, merge, one_of, placed, read, suite_choices, unknown_choice
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -76,10 +75,9 @@ def load_figure(name: str) -> "Figure":
 
 def _filled(name: str) -> dict[str, Any]:
     """Return what the file says, with what it takes from elsewhere."""
-    config: Any = read(f"figure/{name}")
-    if "like" in config:
-        config = OmegaConf.merge(read(f"figure/{config.paper}/{config.like}"), config)
-    figure: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]
+    content = read(f"figure/{name}")
+    figure = deepcopy(read(f"figure/{name.partition('/')[0]}/{content['like']}")) if "like" in content else {}
+    merge(figure, content, add=True)
     figure.pop("like", None)
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
         if figure.setdefault(key, expected) != expected:

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from bench.errors import ConfigError
-from runners.config.tree import choices, one_of, placed, read, shown, unknown_choice
+from runners.config.tree import choices, merge, nested, one_of, placed, read, shown, unknown_choice
 
 SOURCES = ("stated", "code", "assumed")
 _KEYS = ("name", "title", "authors", "summary", "finding", "headline", "rests_on", "labels", "readings", "settings")
@@ -33,13 +31,15 @@ def load_paper(name: str) -> dict[str, Any]:
     """
     if name not in choices("paper"):
         raise unknown_choice("paper", name)
-    paper: Any = OmegaConf.to_container(read(f"paper/{name}"))
+    paper = read(f"paper/{name}")
     file = shown(f"paper/{name}")
     with placed(f"paper/{name}"):
         for key in [key for key in paper if key not in _KEYS]:
             raise ConfigError(f"found the key '{key}', {one_of(key, _KEYS)}")
-    settings, sources = OmegaConf.create(), {}
-    for block in paper.get("settings", []):
+    settings: dict[str, Any] = {}
+    sources: dict[str, list[str]] = {}
+    for entry in paper.get("settings", []):
+        block = dict(entry)
         source = block.pop("source", None)
         if not isinstance(source, list) or len(source) != 2 or source[0] not in SOURCES:
             raise ConfigError(
@@ -51,8 +51,8 @@ def load_paper(name: str) -> dict[str, Any]:
                     if leaf in sources:
                         raise ConfigError(f"{file}: found a second source of {leaf}, expected one")
                     sources[leaf] = source
-                OmegaConf.update(settings, key, value)
-    return {"labels": {}, **paper, "settings": OmegaConf.to_container(settings), "sources": sources}
+                merge(settings, nested(key, value), add=True)
+    return {"labels": {}, **paper, "settings": settings, "sources": sources}
 
 
 def leaves(value: Any, key: str) -> dict[str, Any]:
@@ -70,14 +70,8 @@ def _keys(pattern: str) -> list[str]:
     return ["".join(words) for words in itertools.product(*parts)]
 
 
-@cache
-def _printed(paper: str) -> dict[str, Any]:
-    tables: dict[str, Any] = OmegaConf.to_container(read(f"published/{paper}"))  # type: ignore[assignment]
-    return tables
-
-
 def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the numbers of a table in ``conf/published`` that a figure shows.
+    """Return the numbers of a paper's table that a figure shows.
 
     Parameters
     ----------
@@ -100,7 +94,7 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
         When there is no such table or label.
     """
     where = "published"
-    tables = _printed(paper)
+    tables = read(f"published/{paper}")
     if wanted["table"] not in tables:
         raise ConfigError(f"{where}.table: found '{wanted['table']}', {one_of(wanted['table'], tables)}")
     table = tables[wanted["table"]]

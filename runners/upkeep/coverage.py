@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-import hydra
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -22,7 +21,6 @@ from bench.report.claims.quantities import BestValue, Extreme, RatioOfMeans
 from bench.report.claims.slope import slope_weights
 from bench.report.tables import to_csv
 from runners.config.compose import from_overrides
-from runners.config.tree import CONF
 from runners.execute.fanout import run_all
 from runners.results.store import Store, results_folder, write_text
 
@@ -103,11 +101,10 @@ def final_values() -> Finals:
     """Run what is missing; return experiment -> method -> column -> the last value of each repetition."""
     store = Store(results_folder())
     labels, runs = [], []
-    with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        for name, (common, methods) in EXPERIMENTS.items():
-            for method, overrides in methods.items():
-                labels.append((name, method))
-                runs.append(from_overrides(f"{common} {overrides}".split()))
+    for name, (common, methods) in EXPERIMENTS.items():
+        for method, overrides in methods.items():
+            labels.append((name, method))
+            runs.append(from_overrides(f"{common} {overrides}".split()))
     summary = run_all([(run.experiment, REPETITIONS) for run in runs], store, jobs=1)
     finals: Finals = {}
     for (name, method), run, result in zip(labels, runs, summary.results, strict=True):

@@ -9,14 +9,13 @@ import argparse
 import sys
 import time
 
-import hydra
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from bench.seeding import Seeds
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
-from runners.config.tree import CONF, suite_choices
+from runners.config.tree import suite_choices
 from runners.upkeep.benchmark import write
 
 REPEATS = {10_000: 3, 1_000_000: 1}
@@ -81,7 +80,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--limit", type=float, default=30.0, help="seconds after which a run is given up")
     options = parser.parse_args(arguments)
     names = options.tuner or [name for name in suite_choices("tuner") if NO_NUMBER.get(name, "?")]
-    with hydra.initialize_config_dir(CONF, version_base="1.3"), threadpool_limits(1):
+    with threadpool_limits(1):
         table = costs(names, options.limit)
     note = (
         "Microseconds of ask and tell in a round, processor time of one process and one thread: the least of three "

@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", default="", help="libraries, with commas between them; default: all")
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each case, at most")
     options = parser.parse_args(arguments)
-    return command("config", lambda: measure_and_write(options.only, options.repeats))
+    return command(lambda: measure_and_write(options.only, options.repeats))
 
 
 def measure_and_write(only: str, repeats: int) -> bool:
