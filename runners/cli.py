@@ -64,8 +64,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         check_commas(sys.argv[1:])
         sys.argv[1:] = [full_name(word, paper) for word in sys.argv[1:]]
         _check_sweep(name, sys.argv[1:])
-        check_choices(sys.argv[1:])
-        _check_keys(name, sys.argv[1:])
+        check_words(sys.argv[1:], [key for key in _keys(name) if key != "defaults"])
         if {"-h", "--help"} & set(sys.argv):
             _help(name, [word for word in sys.argv[1:] if not word.startswith("-")])
             return True
@@ -235,28 +234,26 @@ def check_commas(words: Sequence[str]) -> None:
             raise ConfigError(f"{key}: found a blank after the comma of '{word}', expected none: {word}{following}")
 
 
-def check_choices(words: Iterable[str]) -> None:
-    """Refuse what Hydra stumbles over: a group that is deleted, or set to something that is no name.
+def check_words(words: Iterable[str], keys: Sequence[str]) -> None:
+    """Refuse what Hydra stumbles over: an unknown key, a group that is deleted or set to something that is no name.
 
     Raises
     ------
     ConfigError
-        Naming the group and its choices.
+        Naming the valid keys, or the group and its choices.
     """
     for word in words:
-        group, equals, value = word.lstrip("~+").partition("=")
-        if group not in (*GROUPS, "figure") or word.startswith("-"):
+        key, equals, value = word.lstrip("~+").partition("=")
+        if word.startswith("-") or re.split("[.@/]", key)[0] == "hydra":
             continue
-        is_name = re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value) or (group in PARTS and CLASS.match(value))
-        if word.startswith("~") or not equals or not is_name or value == "null":
-            raise unknown_choice(group, value if equals else word)
-
-
-def _check_keys(name: str, words: Iterable[str]) -> None:
-    config = read(name)
-    groups = [group for entry in config["defaults"] if isinstance(entry, dict) for group in entry]
-    keys = sorted({*groups, *config} - {"defaults"})
-    for word in words:
-        key, equals, _ = word.lstrip("~+").partition("=")
-        if equals and not word.startswith("-") and re.split("[.@/]", key)[0] not in (*keys, "hydra"):
+        if key in (*GROUPS, "figure"):
+            is_name = re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value) or (key in PARTS and CLASS.match(value))
+            if word.startswith("~") or not equals or not is_name or value == "null":
+                raise unknown_choice(key, value if equals else word)
+        elif equals and re.split("[.@]", key)[0] not in keys:
             raise unknown_key({}, key, keys)
+
+
+def _keys(name: str) -> list[str]:
+    config = read(name)
+    return sorted({*config, *(group for entry in config["defaults"] if isinstance(entry, dict) for group in entry)})

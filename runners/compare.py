@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hydra.core.override_parser.types import Override, ValueType
 
 from bench.errors import ConfigError
-from runners.cli import check_choices, check_commas, command
-from runners.config.compose import from_overrides, parse
+from runners.cli import check_commas, check_words, command
+from runners.config.compose import KEYS, from_overrides, parse
 from runners.config.tree import CLASS, GROUPS, read
 from runners.execute.stand_ins import announcement, missing_data
 from runners.results.store import results_folder, write_text
@@ -143,7 +143,7 @@ def plan(words: list[str]) -> Plan:
     axes |= {str(one.key_or_group): _values(one) for one in rest if one.is_sweep_override()}
     plain = [one for one in rest if not one.is_sweep_override()]
     chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
-    check_choices([*(str(one.input_line) for one in plain), *chosen])
+    check_words([*(str(one.input_line) for one in plain), *chosen], KEYS)
     groups = {one.key_or_group: str(one.value()) for one in plain}
     sizes, machine = ([str(o.input_line) for o in plain if _is_one_of(o, keys)] for keys in (_SIZES, _MACHINE))
     apart = (*_SIZES, *_MACHINE, "scale", "paper")

@@ -200,6 +200,10 @@ def test_a_wrong_job_does_not_stop_a_sweep(here):
     assert [settings(report, answer)["horizon"] for report in answer.reports] == [30, 20]
     assert answer.err.startswith("error: horizon: found -1, expected ")
     assert answer.err.count("\n") == 1
+    answer = here("--multirun", "tuner=cdt,tl", "tuner.horizon_unit=asks", "horizon=20", "output=json", "repetitions=1")
+    assert (answer.code, len(answer.reports), answer.err.count("\n")) == (1, 1, 1)
+    assert answer.err.startswith("error: tuner.horizon_unit: found an unknown key, expected one of: ")
+    assert "epoch_factor" in answer.err
 
 
 def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(commands):
@@ -352,7 +356,6 @@ WRONG: dict[str, tuple[str, ...]] = {
     "env.foo=3": ("env.foo: found an unknown key", "dim", "n_arms", "noise_std"),
     "env=movielens env.foo=3": ("env.foo: found an unknown key", "n_users"),
     "+env.foo=3": ("env: found the unknown key 'foo'", "dim", "n_arms", "noise_std"),
-    "--multirun tuner=cdt,tl tuner.horizon_unit=asks": ("tuner.horizon_unit: found an unknown key", "epoch_factor"),
     # no such value
     "env.dim=abc": ("env.dim: found 'abc'", "integer"),
     "env.dim=-2": ("env.dim: found -2", "greater than 0"),
