@@ -26,7 +26,7 @@ from runners.config.tree import (
     PARTS,
     choices,
     path_of,
-    read,
+    read_suite,
     unknown_choice,
     unknown_key,
     user_folder,
@@ -255,5 +255,5 @@ def check_words(words: Iterable[str], keys: Sequence[str]) -> None:
 
 
 def _keys(name: str) -> list[str]:
-    config = read(name)
+    config = read_suite(name)
     return sorted({*config, *(group for entry in config["defaults"] if isinstance(entry, dict) for group in entry)})

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import getitem
 from typing import Annotated, Any, Literal
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -20,7 +21,7 @@ from runners.config.experiment import Experiment
 from runners.config.identity import plain
 from runners.config.papers import load_paper
 from runners.config.runner import Runner
-from runners.config.tree import CLASS, GROUPS, PARTS, merge, nested, read, read_choice, shown, unknown_key
+from runners.config.tree import CLASS, GROUPS, PARTS, merge, nested, read_choice, read_suite, shown, unknown_key
 
 
 @component
@@ -74,11 +75,11 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = 
         When a key does not exist or a value does not fit.
     """
     parsed = [parse(override) for override in overrides]
-    groups = {
-        word.key_or_group: str(word.input_line).partition("=")[2] for word in parsed if word.key_or_group in GROUPS
-    }
+    names = [str(word.input_line).partition("=")[2].strip("'\"") for word in parsed]
+    settings, choices = _chosen(
+        {w.key_or_group: n for w, n in zip(parsed, names, strict=True) if w.key_or_group in GROUPS}
+    )
     values = [word for word in parsed if word.key_or_group not in GROUPS]
-    settings, choices = _chosen(groups)
     for value in values:
         _override(settings, value)
     return _resolve(_referred(settings), choices, {value.key_or_group for value in values}, figure or {})
@@ -101,7 +102,7 @@ def parse(override: str) -> Override:
 
 def _chosen(groups: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what each key holds, the paper's settings included, and the choice of each group."""
-    config = read("config")
+    config = read_suite("config")
     choices = {group: name for entry in config["defaults"] if isinstance(entry, dict) for group, name in entry.items()}
     choices |= groups
     settings = {key: value for key, value in config.items() if key != "defaults"}
@@ -134,10 +135,8 @@ def _override(settings: dict[str, Any], override: Override) -> None:
     key = override.key_or_group
     try:
         if override.is_delete():
-            parent, _, name = key.rpartition(".")
-            for word in filter(None, parent.split(".")):
-                settings = settings[word]
-            del settings[name]
+            *parents, name = key.split(".")
+            del reduce(getitem, parents, settings)[name]
         else:
             is_added = override.is_add() or override.is_force_add()
             merge(settings, nested(key, override.value()), add=is_added and "." in key)
@@ -167,7 +166,7 @@ def _resolve(settings: dict[str, Any], choices: dict[str, str], explicit: set[st
     for key in ("horizon", "repetitions"):
         if key not in explicit:
             wanted = figure.get(key, settings[key])
-            cap = figure.get(f"max_{key}", settings["scale"][f"max_{key}"])
+            cap = figure.get(f"max_{key}", settings["scale"].get(f"max_{key}"))
             settings[key] = wanted if cap is None else min(wanted, cap)
     run = run_settings({key: settings[key] for key in RunSettings.__annotations__})
     parts = {part: settings[part] for part in PARTS}
@@ -200,7 +199,7 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
     ConfigError
         Naming the key.
     """
-    defaults = {key: read("config")[key] for key in RunSettings.__annotations__}
+    defaults = {key: read_suite("config")[key] for key in RunSettings.__annotations__}
     for key, value in values.items():
         if isinstance(value, bool):
             raise ConfigError(f"{key}: found {value}, expected {'a word' if key == 'output' else 'a whole number'}")

@@ -142,6 +142,12 @@ def read(name: str) -> dict[str, Any]:
 
 
 @cache
+def read_suite(name: str) -> dict[str, Any]:
+    """Return what the suite's own file of a name holds, such as ``tuner``, not to be changed."""
+    return _load(CONFIGS / f"{name}.yaml", name)
+
+
+@cache
 def _load(path: Path, name: str) -> dict[str, Any]:
     try:
         content: Any = yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
@@ -168,19 +174,23 @@ def read_choice(group: str, name: str) -> Choice:
     """
     if group in PARTS and CLASS.fullmatch(name):
         return Choice(Open(_target_=name), {})
-    path = path_of(f"{group}/{name}") if name in choices(group) else None
-    if name in suite_choices(group):
-        if path:
+    folder = user_folder()
+    path = folder / group / f"{name}.yaml" if folder else None
+    if name in read_suite(group):
+        if path and path.is_file():
             raise _taken(f"{group}/{name}")
-        return _choice(CONFIGS / f"{group}.yaml", group, name)
-    if path is None:
+        return _suite_choice(group, name)
+    if path is None or name not in _choices(path.parents[1], group):
         raise unknown_choice(group, name)
-    return _choice(path, group, name)
+    return _choice(group, _load(path, f"{group}/{name}"))
 
 
 @cache
-def _choice(path: Path, group: str, name: str) -> Choice:
-    content = read(group)[name] if path.parent == CONFIGS else _load(path, f"{group}/{name}")
+def _suite_choice(group: str, name: str) -> Choice:
+    return _choice(group, read_suite(group)[name])
+
+
+def _choice(group: str, content: dict[str, Any]) -> Choice:
     chooses = {}
     for entry in content.get("defaults", []):
         if isinstance(entry, dict):
@@ -188,8 +198,8 @@ def _choice(path: Path, group: str, name: str) -> Choice:
     settings = content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
     target = settings.get("_target_") if settings and group in PARTS else None
     if isinstance(target, str) and target != "???":
-        own, settings = settings, {"_target_": target, **_class_defaults(target)}
-        merge(settings, own, add=True)
+        changes, settings = settings, {"_target_": target, **_class_defaults(target)}
+        merge(settings, changes, add=True)
         settings = {key: Open() if value == {} else value for key, value in settings.items()}
     return Choice(settings, chooses)
 
@@ -242,7 +252,7 @@ def choices(group: str) -> list[str]:
 
 def _choices(folder: Path, group: str) -> list[str]:
     if folder == CONFIGS and group not in ("figure", "paper"):
-        return sorted(read(group))
+        return sorted(read_suite(group))
     pattern = _file(f"{group}/*/*" if group == "figure" else f"{group}/*")
     paths = (path.relative_to(folder).with_suffix("").parts for path in folder.glob(pattern))
     if group == "figure":
