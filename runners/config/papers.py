@@ -93,36 +93,36 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     ConfigError
         When there is no such table or label.
     """
-    where = "published"
     tables = read(f"published/{paper}")
     if wanted["table"] not in tables:
-        raise ConfigError(f"{where}.table: found '{wanted['table']}', {one_of(wanted['table'], tables)}")
+        raise ConfigError(f"published.table: found '{wanted['table']}', {one_of(wanted['table'], tables)}")
     table = tables[wanted["table"]]
     axes: list[str] = table["axes"]
-    numbers = {tuple(key): value for key, value in _numbers(table["values"], len(axes))}
-    fixed = {axis: label for axis, label in wanted.items() if axis != "table" and axis not in axes}
-    shown: list[dict[str, list[str]]] = []
-    for at, axis in enumerate(axes):
-        known = list(dict.fromkeys(key[at] for key in numbers))
-        labels = wanted.get(axis, known)
-        if not isinstance(labels, dict):
-            labels = {label: label for label in labels}
-        shown.append({str(label): [own] if isinstance(own, str) else own for label, own in labels.items()})
-        for own in itertools.chain(*shown[-1].values()):
-            if own not in known:
-                raise ConfigError(f"{where}.{axis}: found '{own}', {one_of(own, known)}")
-    found = []
-    for point in itertools.product(*shown):
-        keys = itertools.product(*(columns[label] for columns, label in zip(shown, point, strict=True)))
-        cell = next((key for key in keys if key in numbers), None)
+    numbers = dict(_numbers(table["values"], len(axes)))
+    labels = [_labels(axis, wanted.get(axis), [cell[at] for cell in numbers]) for at, axis in enumerate(axes)]
+    others = {axis: label for axis, label in wanted.items() if axis != "table" and axis not in axes}
+    entries = []
+    for point in itertools.product(*labels):
+        cells = itertools.product(*(of_axis[label] for of_axis, label in zip(labels, point, strict=True)))
+        cell = next((cell for cell in cells if cell in numbers), None)
         if cell is not None:
-            number = numbers[cell]
-            entry: dict[str, Any] = {**dict(zip(axes, point, strict=True)), **fixed}
+            entry: dict[str, Any] = {**dict(zip(axes, point, strict=True)), **others}
             what = entry.pop("what", "mean")
+            number = numbers[cell] if isinstance(numbers[cell], dict) else {"value": numbers[cell]}
             name = ": ".join([wanted["table"], *cell, *([] if "what" in axes else [what])])
-            value = number if isinstance(number, dict) else {"value": number}
-            found.append({**entry, "what": what, **value, "cell": name})
-    return found
+            entries.append({**entry, "what": what, **number, "cell": name})
+    return entries
+
+
+def _labels(axis: str, wanted: Any, valid: list[str]) -> dict[str, list[str]]:
+    """Return a figure's labels of an axis of a table, each with the table's labels that it may stand for."""
+    if not isinstance(wanted, dict):
+        wanted = {label: label for label in (valid if wanted is None else wanted)}
+    labels = {str(label): [columns] if isinstance(columns, str) else columns for label, columns in wanted.items()}
+    for label in itertools.chain(*labels.values()):
+        if label not in valid:
+            raise ConfigError(f"published.{axis}: found '{label}', {one_of(label, dict.fromkeys(valid))}")
+    return labels
 
 
 def _numbers(values: Any, depth: int, *labels: str) -> Iterator[tuple[tuple[str, ...], Any]]:
