@@ -64,7 +64,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         check_commas(sys.argv[1:])
         sys.argv[1:] = [full_name(word, paper) for word in sys.argv[1:]]
         _check_sweep(name, sys.argv[1:])
-        check_words(sys.argv[1:], [key for key in _keys(name) if key != "defaults"])
+        check_words(sys.argv[1:], _keys(name))
         if {"-h", "--help"} & set(sys.argv):
             _help(name, [word for word in sys.argv[1:] if not word.startswith("-")])
             return True
@@ -255,5 +255,7 @@ def check_words(words: Iterable[str], keys: Sequence[str]) -> None:
 
 
 def _keys(name: str) -> list[str]:
+    """Return the keys of a configuration, groups included."""
     config = read_suite(name)
-    return sorted({*config, *(group for entry in config["defaults"] if isinstance(entry, dict) for group in entry)})
+    groups = {group for entry in config["defaults"] if isinstance(entry, dict) for group in entry}
+    return sorted({*config, *groups} - {"defaults"})

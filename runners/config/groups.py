@@ -44,19 +44,12 @@ class Groups(ConfigSource):
         return group in _NESTED and (name in choices(group) or (group in PARTS and bool(CLASS.fullmatch(name))))
 
     def is_group(self, config_path: str) -> bool:
-        group, _, name = config_path.partition("/")
-        return not group or (
-            group in _NESTED and (not name or any(choice.startswith(f"{name}/") for choice in choices(group)))
-        )
+        return config_path.partition("/")[0] in ("", *_NESTED)
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         if not config_path:
             return sorted(_NESTED)
-        group, _, folder = config_path.partition("/")
-        below = [choice.removeprefix(f"{folder}/") for choice in choices(group) if choice.startswith(folder)]
-        if results_filter is ObjectType.CONFIG:
-            return [name for name in below if "/" not in name]
-        return sorted({name.partition("/")[0] for name in below if "/" in name})
+        return [] if results_filter is ObjectType.GROUP else choices(config_path)
 
 
 class _SearchPath(SearchPathPlugin):

@@ -83,8 +83,9 @@ def _lines(name: str) -> list[str]:
     path, choice = path_of(name), name.partition("/")[2]
     if path:
         return path.read_text(encoding="utf-8").splitlines()
-    blocks = (CONFIGS / f"{name.partition('/')[0]}.yaml").read_text(encoding="utf-8").split("\n\n")
-    return next(lines for block in blocks if f"{choice}:" in (lines := block.splitlines()))
+    text = (CONFIGS / f"{name.partition('/')[0]}.yaml").read_text(encoding="utf-8")
+    entry = re.search(rf"(?:^# .*\n)+^{choice}:.*\n(?: .*\n)*", text, re.MULTILINE)
+    return entry[0].splitlines() if entry else []
 
 
 def _head(name: str) -> str:
