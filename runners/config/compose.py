@@ -95,7 +95,7 @@ def parse(override: str) -> Override:
         When it is none.
     """
     try:
-        return OverridesParser.create().parse_override(override)
+        return OverridesParser.create().parse_overrides([override])[0]
     except OverrideParseException:
         raise ConfigError(f"{override}: found no valid override, expected key=value") from None
 

@@ -191,7 +191,7 @@ def _suite_choice(group: str, name: str) -> Choice:
 
 
 def _choice(group: str, content: dict[str, Any]) -> Choice:
-    chooses = {}
+    chooses: dict[str, str] = {}
     for entry in content.get("defaults", []):
         if isinstance(entry, dict):
             chooses |= {key.removeprefix("override /"): str(choice) for key, choice in entry.items()}
