@@ -13,7 +13,7 @@ from IPython.utils.capture import capture_output
 from runners.config.figures import figure_names
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-PAPERS = [path for path in NOTEBOOKS if (ROOT / "conf" / "paper" / f"{path.stem}.yaml").is_file()]
+PAPERS = [path for path in NOTEBOOKS if (ROOT / "conf" / "papers" / path.stem).is_dir()]
 
 
 def execute(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **environ: str) -> tuple[str, list[str]]:
@@ -41,7 +41,7 @@ def execute(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **environ
 
 
 def test_there_is_a_notebook_for_each_paper_and_one_to_extend():
-    papers = {path.parent.name for path in (ROOT / "conf" / "figure").glob("*/*.yaml")} - {"tournament"}
+    papers = {path.name for path in (ROOT / "conf" / "papers").iterdir()} - {"none", "tournament"}
     assert {path.stem for path in NOTEBOOKS} == papers | {"add_your_own_tuner"}
 
 

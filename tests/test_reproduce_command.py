@@ -209,7 +209,7 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
 
     monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", reproduce_figures)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")
-    files = sorted((ROOT / "conf" / "figure" / "syndicated").glob("*.yaml"))
+    files = sorted((ROOT / "conf" / "papers" / "syndicated" / "figures").glob("*.yaml"))
     assert made == [(f"syndicated/{path.stem}", "smoke", ["seed=3"]) for path in files]
     assert answer.code == 1  # one of them was not complete, which stops none
     assert f"{len(made)} hold, 0 fail, 0 open" in answer.out

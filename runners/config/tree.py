@@ -150,10 +150,12 @@ def read_suite(name: str) -> dict[str, Any]:
 @cache
 def _load(path: Path, name: str) -> dict[str, Any]:
     try:
-        content: Any = yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
+        text = path.read_text(encoding="utf-8")
+        content: Any = yaml.load(text, _Loader) or {}
     except yaml.MarkedYAMLError as error:
-        is_open = "<stream end>" in (error.problem or "")  # said of the last line, while the bracket opens before
-        mark = error.context_mark if is_open else error.problem_mark
+        mark = error.problem_mark
+        if mark and error.context_mark and mark.line >= text.count("\n"):
+            mark = error.context_mark  # of a bracket that is not closed: the end of the file is not where it is wrong
         line = mark.line + 1 if mark else 1
         reason = " ".join(filter(None, [error.context, error.problem]))
         raise ConfigError(f"{shown(name)}:{line}: found no valid YAML ({reason})") from None
