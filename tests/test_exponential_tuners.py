@@ -297,7 +297,7 @@ def test_task_tells_who_agrees_without_playing(algorithm):
     """One's own configuration always agrees, also where arms are drawn; runs are the same with the wish as without."""
     tuner, silent = Asks(0.0, 0.5, 10.0), Asks(0.5)
     tasks = [ContextualBandit(SyntheticLinear(n_arms=10, dim=3), algorithm()) for _ in range(2)]
-    traces = [run(task, own, rounds=200, seeds=Seeds(1)) for task, own in zip(tasks, (tuner, silent), strict=True)]
+    traces = [run(task, asks, rounds=200, seeds=Seeds(1)) for task, asks in zip(tasks, (tuner, silent), strict=True)]
     np.testing.assert_array_equal(*(trace.columns()["reward"] for trace in traces))
     shares = np.mean(tuner.seen, axis=0)
     assert shares[1] == 1

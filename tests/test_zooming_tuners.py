@@ -433,7 +433,7 @@ def test_the_code_learns_the_sum_of_a_decision(tuner):
 
 
 @pytest.mark.parametrize(
-    ("tuner", "problem", "radius", "spread", "every_"),
+    ("tuner", "problem", "radius", "spread", "length"),
     [
         # ln 14000 = 9.5468126. Theory at tau0 = 1/2: r = sqrt(6.5 / 4 * 9.5468126), s = sqrt(13 pi * 9.5468126) = 2 r
         # sqrt(2 pi)
@@ -451,10 +451,10 @@ def test_the_code_learns_the_sum_of_a_decision(tuner):
         (CDT(), {"rounds": 14_000, "rounds_per_ask": 3}, 3.9387270, 19.7458490, 1287),
     ],
 )
-def test_constants_by_hand(rules, tuner, problem, radius, spread, every_):
+def test_constants_by_hand(rules, tuner, problem, radius, spread, length):
     rule = started(rules, tuner, **{"space": LINE, "horizon": 14_000, "noise_std": 0.5, **problem})
     assert (rule.radius, rule.spread) == (pytest.approx(radius, abs=1e-6), pytest.approx(spread, abs=1e-6))
-    assert every_ is None or rule.restart_every == every_
+    assert length is None or rule.restart_every == length
     assert (rule.randomised, rule.removal) == (not isinstance(tuner, CDTCode | Zooming),) * 2
 
 
