@@ -176,12 +176,16 @@ def test_detectors_notice_a_change_and_nothing_else(make):
 
 
 def test_m_ucb_restarts_when_the_halves_of_a_window_differ():
-    """w = 4, b = 1.5: after 0 0 1 1 the sums 0 and 2 differ by more; after 0 1 0 1 they do not."""
-    tuner, restarts = started(MUCB(window=4, threshold=1.5, gamma=1.0), 1), []
-    for reward in (0, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1):
-        play(tuner, reward)
-        restarts.append(tuner.restarts)
-    assert restarts == [0] * 7 + [1] * 4 + [2]
+    """By more than b = 1.5, of the last six rewards since the restart."""
+    tuner, rng = started(MUCB(window=6, threshold=1.5, gamma=1.0), 1), np.random.default_rng(0)
+    last, restarts = [], 0
+    for _ in range(400):
+        last.append(float(1 + 0.8 * rng.normal()))
+        play(tuner, last[-1])
+        if len(last) >= 6 and abs(sum(last[-6:-3]) - sum(last[-3:])) > 1.5:
+            last, restarts = [], restarts + 1
+        assert tuner.restarts == restarts
+    assert 10 < restarts < 60
 
 
 @pytest.mark.parametrize("step", [1, 5])
