@@ -71,17 +71,7 @@ def render(
 
 
 def _verdicts(figure: Figure, results: Results) -> pd.DataFrame:
-    provenance = results.provenance
-    return check(
-        figure,
-        results.data.finals,
-        results.curves,
-        sequential=provenance.sequential,
-        surrogate=bool(provenance.surrogate),
-        altered=bool(provenance.altered),
-        genuine=provenance.genuine,
-        packaged=provenance.packaged,
-    )
+    return check(figure, results.data.finals, results.curves, results.provenance)
 
 
 class Evidence(NamedTuple):

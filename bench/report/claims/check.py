@@ -1,7 +1,7 @@
 """Check all claims of a figure."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -18,6 +18,7 @@ from bench.report.claims.paired_difference import PairedDifference, RelativeDiff
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope, Steepness
 from bench.report.experiments import Experiments
+from bench.report.provenance import Provenance
 from bench.stats import holm
 
 if TYPE_CHECKING:
@@ -54,12 +55,7 @@ def check(
     figure: "Figure",
     finals: pd.DataFrame,
     curves: pd.DataFrame,
-    *,
-    sequential: bool = False,
-    surrogate: bool = False,
-    altered: bool = False,
-    genuine: Sequence[Mapping[str, str]] = (),
-    packaged: bool = False,
+    provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
 ) -> pd.DataFrame:
     """Return the verdict on every case of every claim of a figure.
 
@@ -70,13 +66,10 @@ def check(
         the cases that need them are open.
     curves
         Mean curves: axis columns, `column`, `round`, `mean`, `std`, `n`, among others.
-    sequential
-        Whether the number of repetitions was decided on by looking at the verdicts: then the intervals are those of a
-        confidence sequence, and stay valid.
-    surrogate, packaged
-        Whether data was generated in place of the real, or is a packaged sample: then no case says anything.
-    altered, genuine
-        Whether some of that data is altered; labels of experiments on other data, whose cases are judged all the same.
+    provenance
+        Where the number of repetitions was decided on by looking at the verdicts, intervals are those of a confidence
+        sequence, and stay valid. Where data is not the real, or a packaged sample, no case says anything but those on
+        genuine data.
 
     Returns
     -------
@@ -96,7 +89,7 @@ def check(
     """
     data = Experiments(figure, finals)
     claims = read(figure, data)
-    setting = Setting(rule(is_sequential=sequential), _silent(surrogate, altered, packaged), tuple(genuine))
+    setting = Setting(rule(is_sequential=provenance.sequential), _silent(provenance), provenance.genuine)
     found: dict[str, list[Finding]] = {
         claim.id: claim.findings(data, curves, setting) for claim in claims if isinstance(claim, CaseClaim)
     }
@@ -152,12 +145,12 @@ def still_open(
     return unfinished
 
 
-def _silent(surrogate: bool, altered: bool, packaged: bool) -> str:
-    if altered:
+def _silent(provenance: Provenance) -> str:
+    if provenance.altered:
         return "the data was altered, or generated in place of the real"
-    if surrogate:
+    if provenance.surrogate:
         return "the data was generated in place of the real"
-    return "the data is a packaged sample, too small to conclude from" if packaged else ""
+    return "the data is a packaged sample, too small to conclude from" if provenance.packaged else ""
 
 
 def read(figure: "Figure", data: Experiments) -> list[Claim]:
