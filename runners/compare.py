@@ -86,7 +86,7 @@ def compare(words: list[str]) -> bool:
 
     from bench.report.figure import read_figure
     from runners.execute.reproduce_figure import reproduce_figure
-    from runners.gallery import write_gallery
+    from runners.results.pages import write_gallery
     from runners.results.plan import FigurePlan
 
     name = figure["name"]

@@ -5,124 +5,12 @@ go on, which the page ``live.html`` shows.
 """
 
 import sys
-from collections.abc import Callable, Iterator
-from functools import cache
-from itertools import starmap
-from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from bench.errors import BenchError, ConfigError, one_line
-from bench.report.figure import Figure
-from bench.report.gallery import PaperPage, build, overview, overview_text, read
-from bench.report.published import published_overview, published_text
-from bench.report.stored import Derive
-from bench.report.tables import to_csv
-from runners.config.figures import figure_names, load_figure
-from runners.config.papers import load_paper
-from runners.config.tree import CHECKOUT, choices
-from runners.results.derive import committed_long_tables
-from runners.results.store import results_folder, write_text
+from runners.results.pages import write_gallery
+from runners.results.store import results_folder
 
 PORT = 8765
-_MARKS = ('<meta name="generator" content="bandit-tuning-bench">', '<link rel="icon" href="data:,">')
-DOCS = CHECKOUT / "docs" if CHECKOUT else None
-"""The documentation; an installed wheel has none."""
-
-
-def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
-    """Write the pages, and overviews of claims and published numbers from reference results.
-
-    Return the first page, and how many are new.
-
-    Parameters
-    ----------
-    folder
-        The folder of results.
-    each
-        What calls a function for each figure that has changed, such as `runners.execute.pool.spread`.
-
-    Raises
-    ------
-    BenchError
-        When results cannot be read, or pages cannot be written.
-    """
-    papers, numbers = _read(folder, committed_long_tables)
-    texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
-    texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
-    docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
-    pages = build(papers, numbers, docs, each)
-    for name, page in pages.items():
-        if _is_replaceable(folder / name):
-            write_text(folder / name, page)
-        else:
-            print(f"{folder / name}: left as it is, since another program wrote it, or it is a link", file=sys.stderr)
-    for problem in _damaged_manifests(papers):
-        print("error:", problem, file=sys.stderr)
-    for name, text in _overviews(papers, numbers).items():
-        write_text(folder / name, text)
-    return folder / "index.html", len(pages)
-
-
-def overviews(folder: Path) -> dict[str, str]:
-    """Return the overviews of claims and published numbers by file name; none without reference results."""
-    return _overviews(*_read(folder))
-
-
-def _read(folder: Path, derive: Derive | None = None) -> tuple[list[PaperPage], pd.DataFrame]:
-    """Return the papers with what there is of their results, and all published numbers."""
-    figures, about = _configured()
-    suite = {name: figures[name] for name in figure_names()}
-    return read(folder, figures, about, suite, derive), published_overview(suite, folder)
-
-
-def _overviews(papers: list[PaperPage], numbers: pd.DataFrame) -> dict[str, str]:
-    claims = overview(papers)
-    if not len(claims):
-        return {}
-    return {
-        "claims.csv": to_csv(claims),
-        "claims.md": overview_text(claims),
-        "numbers.csv": to_csv(numbers),
-        "numbers.md": published_text(numbers),
-    }
-
-
-def _damaged_manifests(papers: list[PaperPage]) -> Iterator[str]:
-    for result in (result for page in papers for figure in page.figures for result in figure.results):
-        for problem in result.problems:
-            if problem.startswith("manifest.json cannot be read"):
-                yield f"{result.folder}/{problem}"
-
-
-def _is_replaceable(path: Path) -> bool:
-    """Return whether there is no such page yet, or it is the gallery's own, marked by this or an earlier version."""
-    if path.is_symlink() or path.parent.is_symlink():
-        return False
-    if not path.exists():
-        return True
-    with path.open(encoding="utf-8", errors="replace") as file:
-        head = file.read(600)
-    return any(mark in head for mark in _MARKS)
-
-
-@cache
-def _configured() -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return all figures, and what the configuration says of their papers: reading them takes a second.
-
-    A figure of a user's own that cannot be read is left out, with a sentence: it does not stop the others.
-    """
-    figures = {name: load_figure(name) for name in figure_names()}
-    about = {paper: load_paper(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
-    for name in set(choices("figure")) - set(figures):
-        paper = name.partition("/")[0]
-        try:
-            about[paper] = load_paper(paper)
-            figures[name] = load_figure(name)
-        except BenchError as error:
-            print("error:", one_line(error), file=sys.stderr)
-    return figures, about
 
 
 def main() -> int:

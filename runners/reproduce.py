@@ -30,7 +30,7 @@ def reproduce(cfg: DictConfig) -> bool:
         from bench.report.saving import extra_formats
         from runners.execute.redraw import redraw_figures, with_committed
         from runners.execute.reproduce_figure import reproduce_figures
-        from runners.gallery import write_gallery
+        from runners.results.pages import write_gallery
         from runners.results.plan import FigurePlan
         from runners.results.until_decided import most_repetitions
 

@@ -26,7 +26,7 @@ from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
 from runners.config.tree import CONF, GROUPS, PARTS, choices
 from runners.execute.write_figure import settings_table
-from runners.gallery import write_gallery
+from runners.results.pages import write_gallery
 from runners.results.store import results_folder
 
 PAPERS = registry.names("paper")

@@ -37,6 +37,7 @@ from bench.report.text import duration, number, readable
 from runners import gallery
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
+from runners.results.pages import write_gallery
 from runners.results.store import write_text
 
 
@@ -564,19 +565,19 @@ def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) ->
     place = tmp_path / "results" / link
     place.parent.mkdir(parents=True)
     place.symlink_to(outside.parents[2 - len(Path(link).parts)] if len(Path(link).parts) < 3 else outside)
-    gallery.write_gallery(tmp_path / "results")
+    write_gallery(tmp_path / "results")
     assert not list((tmp_path / "outside").rglob("*.html"))
 
 
 def test_a_page_of_another_program_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "index.html").write_text("<html>my own page</html>")
-    gallery.write_gallery(tmp_path)
+    write_gallery(tmp_path)
     assert (tmp_path / "index.html").read_text() == "<html>my own page</html>"
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence.startswith(f"{tmp_path / 'index.html'}: left as it is")
     (tmp_path / "index.html").unlink()
     for _ in range(2):  # its own pages are written again
-        gallery.write_gallery(tmp_path)
+        write_gallery(tmp_path)
         assert not capsys.readouterr().err
 
 
@@ -588,7 +589,7 @@ def test_a_damaged_manifest_is_named_and_the_others_are_shown(
         folder = tmp_path / "syndicated" / figure / "paper"
         folder.mkdir(parents=True)
         (folder / "manifest.json").write_text(manifest)
-    gallery.write_gallery(tmp_path)
+    write_gallery(tmp_path)
     (sentence,) = capsys.readouterr().err.splitlines()
     assert "syndicated/table1/paper/manifest.json cannot be read: " in sentence
     assert sentence.endswith("delete it and run the figure's command again")

@@ -396,7 +396,7 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
         return [Reproduced(True, pd.DataFrame({"verdict": ["open"]}), commands.results / "p" / "f" / "s")]
 
     monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", take)
-    monkeypatch.setattr("runners.gallery.write_gallery", lambda *_: (commands.results, 0))
+    monkeypatch.setattr("runners.results.pages.write_gallery", lambda *_: (commands.results, 0))
     answer = commands.here(
         monkeypatch, capsys, "reproduce", "figure=syndicated/figure2", "surrogate=yes", *line.split()
     )

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from bench.report.figure import Figure
 from runners.config.figures import load_figure
-from runners.gallery import overviews
 from runners.results.aggregate import is_measured
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, machines
 from runners.results.derive import derive_committed
+from runners.results.pages import overviews
 
 NOISE = 1e-14
 """Numbers of a table that differ by less come from the last digits of another kind of machine: slopes that are 0."""
