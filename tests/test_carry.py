@@ -12,13 +12,11 @@ from pathlib import Path
 
 import pytest
 from commands import ROOT
-from hydra import initialize_config_dir
 from test_committed import FIGURE
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from runners.config.runner import Runner
-from runners.config.tree import CONF
 from runners.execute import carry
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import replay
@@ -75,15 +73,13 @@ class Checkout:
     def reproduce(self) -> str:
         """Make the figure and return what is printed."""
         plan = FigurePlan(copy.deepcopy(self.figure), "mine/small/paper", "paper", [], COMMAND, True)
-        with initialize_config_dir(CONF, version_base="1.3"):
-            reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
+        reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
         return self._capsys.readouterr().out
 
     def carry(self, **options: int) -> tuple[bool, str]:
         """Carry the figure over; return whether all runs were carried, and what is printed."""
-        with initialize_config_dir(CONF, version_base="1.3"):
-            runs = list(replay.committed_runs("mine/small", self.result))
-            complete = carry.carry(runs, jobs=1, **options)
+        runs = list(replay.committed_runs("mine/small", self.result))
+        complete = carry.carry(runs, jobs=1, **options)
         return complete, self._capsys.readouterr().out
 
     def tables(self) -> dict[str, bytes]:

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import initialize_config_dir
 
 from bench.errors import StoreError
 from bench.report.figure import read_figure
 from bench.report.gallery.result import Result
 from runners.config.runner import Runner
-from runners.config.tree import CONF
 from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
@@ -48,8 +46,7 @@ def make(tmp_path, monkeypatch, capsys):
         monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / name))
         figure = {**copy.deepcopy(FIGURE), **changes}
         plan = FigurePlan(figure, "mine/small/paper", "paper", [], "command", is_reference)
-        with initialize_config_dir(CONF, version_base="1.3"):
-            made = reproduce_figure(plan, jobs=jobs, runner=Runner(progress=False))
+        made = reproduce_figure(plan, jobs=jobs, runner=Runner(progress=False))
         files = {path.name: path.read_bytes() for path in made.folder.iterdir() if path.name not in MEASURED}
         return capsys.readouterr().out, files
 

@@ -1,9 +1,6 @@
 """What a figure's configuration may say beside its runs: settings of a scale, and trace columns as an axis."""
 
 import pandas as pd
-import pytest
-import registry
-from hydra import initialize_config_dir
 
 from bench.report.experiments import Experiments
 from bench.report.figure import read_figure
@@ -20,12 +17,6 @@ FIGURE = {
     # As loaded: the unfolded axis stands among the others
     "runs": [{"method": {"TL": ["tuner=tl"], "OP": ["tuner=op"]}, "quantity": {"measured": [], "random": []}}],
 }
-
-
-@pytest.fixture(autouse=True)
-def hydra_at_hand():
-    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-        yield
 
 
 def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():

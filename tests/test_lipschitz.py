@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import initialize_config_dir
 from rendered import draw, tables
 
 from bench.algorithms.linucb import LinUCB
@@ -19,7 +18,6 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.fixed import Fixed
 from runners.config.figures import expand
 from runners.config.runner import Runner
-from runners.config.tree import CONF
 from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
 from runners.results.aggregate import aggregate
 from runners.results.store import Store
@@ -102,10 +100,9 @@ def test_rewards_are_centred_within_blocks():
 def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    with initialize_config_dir(CONF, version_base="1.3"):
-        plan = FigurePlan(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
-        assert reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).complete
-        drawn = expand(read_figure(FIGURE), "smoke", [])
+    plan = FigurePlan(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
+    assert reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).complete
+    drawn = expand(read_figure(FIGURE), "smoke", [])
     folder = tmp_path / "cdt" / "figure3" / "smoke"
     curves, finals = pd.read_csv(folder / "curves.csv"), pd.read_csv(folder / "finals.csv")
     assert len(curves) == 2 * 3 * 11
@@ -148,8 +145,7 @@ def test_without_results_the_picture_says_so():
 
 
 def test_columns_of_curves_may_be_patterns(tmp_path):
-    with initialize_config_dir(CONF, version_base="1.3"):
-        (drawn, *_) = expand(read_figure(FIGURE), "smoke", ["horizon=300"])
+    (drawn, *_) = expand(read_figure(FIGURE), "smoke", ["horizon=300"])
     store, run_id = Store(tmp_path), drawn.run.experiment.run_id
     rounds = np.arange(1, 301)
     values = {name: np.cumsum(np.ones(300)) for name in ("probe_0.5", "reward", "probe_2")}

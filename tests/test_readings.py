@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import registry
-from hydra import initialize_config_dir
 
 from bench.errors import ConfigError
 from bench.report.drawing import draw
@@ -49,12 +47,6 @@ PLAIN = {key: value for key, value in FIGURE.items() if key != "readings"}
 SIZE = Provenance(scale="paper", repetitions=(6,), horizons=(100,))
 
 
-@pytest.fixture
-def hydra_at_hand():
-    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-        yield
-
-
 def with_readings(*readings):
     return FIGURE | {"readings": list(readings)}
 
@@ -72,7 +64,6 @@ def evidence(first, second):
 LOW, HIGH = [9.0, 10.0, 11.0, 9.5, 10.5, 10.0], [19.0, 20.0, 22.0, 19.5, 20.5, 21.0]
 
 
-@pytest.mark.usefixtures("hydra_at_hand")
 def test_runs_that_a_reading_does_not_change_are_the_same_experiments():
     drawn = expand(read_figure(FIGURE), "smoke", [])
     plain = expand(read_figure(PLAIN), "smoke", [])
@@ -88,7 +79,6 @@ def test_runs_that_a_reading_does_not_change_are_the_same_experiments():
     assert without_reading(drawn[2]).labels == drawn[0].labels
 
 
-@pytest.mark.usefixtures("hydra_at_hand")
 def test_a_reading_replaces_keys_groups_and_whole_labels():
     reading = QUIET | {
         "overrides": ["env=synthetic_linear_legacy", "env.dim=4"],
@@ -102,7 +92,6 @@ def test_a_reading_replaces_keys_groups_and_whole_labels():
     assert "env=synthetic_linear" not in drawn[2].overrides
 
 
-@pytest.mark.usefixtures("hydra_at_hand")
 def test_the_first_uses_share_the_runs_of_other_panels():
     figure = load_figure("syndicated/figure2")
     drawn = expand(figure, "quick", [])
@@ -137,7 +126,6 @@ def test_a_mistake_is_said_in_one_sentence(readings, words):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.usefixtures("hydra_at_hand")
 def test_an_override_of_a_key_that_does_not_exist_is_said():
     reading = QUIET | {"overrides": ["env.no_such_key=1"]}
     with pytest.raises(ConfigError, match=r"env\.no_such_key: found an unknown key"):
@@ -213,7 +201,6 @@ def test_pictures_show_every_verdict_and_every_published_number():
         assert draw(plot).get_axes()
 
 
-@pytest.mark.usefixtures("hydra_at_hand")
 def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     folders = []
@@ -265,7 +252,6 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert not seconds[2]
 
 
-@pytest.mark.usefixtures("hydra_at_hand")
 @pytest.mark.parametrize(("features", "printed"), [("fixed", (364.99, 151.54)), ("changing", (582.59, 523.60))])
 def test_table_1_as_its_authors_ran_it_has_the_printed_cells(features, printed):
     figure = load_figure("syndicated/table1")

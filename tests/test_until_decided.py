@@ -8,9 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-import registry
 from commands import Commands, assert_one_sentence
-from hydra import initialize_config_dir
 
 from bench.report.figure import read_figure
 from bench.report.overrides import commands as commands_of
@@ -51,8 +49,7 @@ NO_CURVES = pd.DataFrame()
 
 
 def drawn_of(figure, *numbers: int) -> list[LabelledRun]:
-    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-        drawn = expand(read_figure(figure), "paper", [])
+    drawn = expand(read_figure(figure), "paper", [])
     return with_repetitions(drawn, numbers or [20] * len(drawn))
 
 
@@ -192,8 +189,7 @@ def test_committed_repetitions_count(tmp_path, monkeypatch):
     plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
     files = []
     for _ in range(2):
-        with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-            made = reproduce_figure(plan, jobs=1, runner=Runner())
+        made = reproduce_figure(plan, jobs=1, runner=Runner())
         shutil.rmtree(tmp_path / "raw", ignore_errors=True)
         files.append({path.name: path.read_bytes() for path in made.folder.iterdir()})
         files[-1].pop("environment.json")
@@ -227,8 +223,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
     asked = {"common": ["env.dim=2", "env.n_arms=3"], "readings": readings, "repetitions": 20, "scales": scales}
     figure = read_figure(FIGURE | asked)
     plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", until_decided=40)
-    with initialize_config_dir(str(registry.CONF), version_base="1.3"):
-        made = reproduce_figure(plan, jobs=1, runner=Runner())
+    made = reproduce_figure(plan, jobs=1, runner=Runner())
     runs = json.loads((made.folder / "manifest.json").read_text())["runs"]
     numbers = {(one["labels"].get("reading"), one["labels"]["panel"], one["labels"]["method"]): one for one in runs}
     numbers = {key: one["repetitions"] for key, one in numbers.items()}

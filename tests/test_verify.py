@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hydra import initialize_config_dir
 from test_committed import FIGURE
 
 from bench.errors import ConfigError
@@ -19,7 +18,6 @@ from runners import verify
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names
 from runners.config.runner import Runner
-from runners.config.tree import CONF
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import golden, reference, replay
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
@@ -39,8 +37,7 @@ def committed(tmp_path, monkeypatch):
     for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
     plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
-    with initialize_config_dir(CONF, version_base="1.3"):
-        made = reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
+    made = reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
     return figure, made.folder
 
 
@@ -54,7 +51,7 @@ def whole(tmp_path_factory):
     ]
     number = {"method": "TL", "what": "mean", "value": 3.2}
     figure = copy.deepcopy(FIGURE) | {"claims": [CLAIM], "readings": readings, "published": [number]}
-    with pytest.MonkeyPatch.context() as patch, initialize_config_dir(CONF, version_base="1.3"):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_RESULTS_DIR", str(tmp_path_factory.mktemp("whole")))
         plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
         return figure, reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).folder
