@@ -18,7 +18,8 @@ _LARGEST = 1e100
 class GaussianTS(Tuner):
     """Draw the mean of every candidate from its posterior, of unknown mean and variance; play the largest draw.
 
-    The prior density is proportional to sigma^(-1 - 2 prior) for mean and variance. After n rewards with mean m and sum
+    The prior density of mean and standard deviation is proportional to sigma^(-1 - 2 prior)
+    (of mean and variance: sigma^(-2 - 2 prior)). After n rewards with mean m and sum
     of squared deviations S, the mean is m + sqrt(S / (n f)) t with t Student's of f = n + 2 prior - 1 degrees of
     freedom. Each candidate is first played max(2, 3 - floor(2 prior)) times.
     Source: Honda and Takemura 2014 (Optimality of Thompson sampling for Gaussian bandits depends on priors).
