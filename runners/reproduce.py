@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
@@ -20,6 +21,10 @@ from runners.execute.progress import phase
 from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
 from runners.results.store import results_folder
 
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
+    from runners.results.plan import FigurePlan
+
 _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
 
 
@@ -27,47 +32,24 @@ def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
     with phase("importing"):
         from bench.report.claims import spell  # slow to import
-        from bench.report.saving import extra_formats
         from runners.execute.redraw import redraw_figures, with_committed
         from runners.execute.reproduce_figure import reproduce_figures
         from runners.results.pages import write_gallery
-        from runners.results.plan import FigurePlan
-        from runners.results.until_decided import most_repetitions
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
-    until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
-    checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
-    run_settings({key: cfg[key] for key in checked if cfg[key] is not None})
+    request = _request(cfg, choices["scale"])
     runner = runner_settings(cfg.runner)
-    formats = extra_formats(cfg.format)
-    explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed", "max_repetitions")]
-    sizes = [f"{key}={cfg[key]}" for key in explicit]
-    extra = [size for size in sizes if until is None or "repetitions=" not in size]
-    scale = choices["scale"]
-    readings = cfg.scale.readings if cfg.readings is None else cfg.readings
-    if not isinstance(readings, bool):
-        raise ConfigError(f"readings: found '{readings}', expected true, false or null")
-    sizes += [f"readings={str(readings).lower()}"] * (readings != cfg.scale.readings)
-    is_custom = bool(extra) or (scale == "paper" and not readings) or (until is not None and scale != "paper")
     figures = {name: load_figure(name) for name in names}
-    missing = {name: missing_data(figure, readings=readings) for name, figure in figures.items()}
-    if cfg.surrogate not in ("yes", "no", True, False):
-        raise ConfigError(f"surrogate: found '{cfg.surrogate}', expected yes or no")
+    missing = {name: missing_data(figure, readings=request.readings) for name, figure in figures.items()}
     start = time.perf_counter()
-    plans = []
-    for name in names:
-        words = ["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes]
-        words += ["surrogate=yes"] * (scale == "paper" and lacks_data(missing[name]))
-        where = f"{name}/{scale}{'-custom' if is_custom else ''}"
-        figure, is_reference = figures[name], scale == "paper" and readings
-        own = figure.scales.get(scale)
-        most = own.until_decided if own and cfg.repetitions is None else until
-        plans.append(FigurePlan(figure, where, scale, extra, shlex.join(words), is_reference, most, formats, readings))
-    is_strict = scale == "paper" and cfg.surrogate in ("no", False)
-    stored = with_committed(plan for plan in plans if is_strict and not sizes and lacks_data(missing[plan.name]))
+    plans = [_plan(name, figures[name], request, lacks=lacks_data(missing[name])) for name in names]
+    is_strict = request.scale == "paper" and cfg.surrogate in ("no", False)
+    stored = with_committed(
+        plan for plan in plans if is_strict and not request.sizes and lacks_data(missing[plan.name])
+    )
     for plan, folder in stored:
         print(drawn_from_committed(plan.name, missing.pop(plan.name), folder), flush=True)
     if is_strict:
@@ -83,12 +65,65 @@ def reproduce(cfg: DictConfig) -> bool:
     seconds = time.perf_counter() - start
     count = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
     print(f"{count} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
-    for line in _caution(scale, extra, names):
+    for line in _caution(request.scale, request.extra, names):
         print(line)
     for one in made:
         if one.error:
             print(f"error: {'/'.join(one.folder.parts[-3:])} could not be written: {one.error}", file=sys.stderr)
     return all(one.complete for one in made)
+
+
+class _Request(NamedTuple):
+    """What the command line asks of every figure: ``extra`` goes to its runs, ``sizes`` into its command."""
+
+    scale: str
+    sizes: list[str]
+    extra: list[str]
+    until: int | None
+    repetitions: int | str | None
+    readings: bool
+    formats: Sequence[str]
+
+
+def _request(cfg: DictConfig, scale: str) -> _Request:
+    """Check the keys of the command line.
+
+    Raises
+    ------
+    ConfigError
+        Naming the key.
+    """
+    from bench.report.saving import extra_formats  # slow to import
+    from runners.results.until_decided import most_repetitions
+
+    until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
+    checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
+    run_settings({key: cfg[key] for key in checked if cfg[key] is not None})
+    formats = extra_formats(cfg.format)
+    explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed", "max_repetitions")]
+    sizes = [f"{key}={cfg[key]}" for key in explicit]
+    extra = [size for size in sizes if until is None or "repetitions=" not in size]
+    readings = cfg.scale.readings if cfg.readings is None else cfg.readings
+    if not isinstance(readings, bool):
+        raise ConfigError(f"readings: found '{readings}', expected true, false or null")
+    if cfg.surrogate not in ("yes", "no", True, False):
+        raise ConfigError(f"surrogate: found '{cfg.surrogate}', expected yes or no")
+    sizes += [f"readings={str(readings).lower()}"] * (readings != cfg.scale.readings)
+    return _Request(scale, sizes, extra, until, cfg.repetitions, readings, formats)
+
+
+def _plan(name: str, figure: "Figure", request: _Request, *, lacks: bool) -> "FigurePlan":
+    from runners.results.plan import FigurePlan  # slow to import
+
+    scale, sizes, extra, until, repetitions, readings, formats = request
+    words = ["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes]
+    words += ["surrogate=yes"] * (scale == "paper" and lacks)
+    is_custom = bool(extra) or (scale == "paper" and not readings) or (until is not None and scale != "paper")
+    where = f"{name}/{scale}{'-custom' if is_custom else ''}"
+    of_figure = figure.scales.get(scale)
+    most = of_figure.until_decided if of_figure and repetitions is None else until
+    is_reference = scale == "paper" and readings
+    return FigurePlan(figure, where, scale, extra, shlex.join(words), is_reference, most, formats, readings)
 
 
 def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str]:
