@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -43,10 +44,10 @@ class Results:
         return curves
 
     def curve(self, key: Key, column: str) -> pd.DataFrame:
-        """Return an experiment's mean curve of a column, or of a pattern of them, by round; empty if there is none."""
+        """Return an experiment's mean curve of a column, or of all like ``probe_*``; empty if there is none."""
         if "column" not in self.curves.columns:
             return self.curves.iloc[:0]
-        is_own = self.curves["column"].astype(str).str.fullmatch(column)
+        is_own = self.curves["column"].map(lambda name: name == column or fnmatchcase(str(name), column))
         for axis, label in self.data.as_dict(key).items():
             is_own &= self.curves[axis] == label
         return self.curves[is_own].sort_values("round")

@@ -151,7 +151,7 @@ def read_suite(name: str) -> dict[str, Any]:
 def _load(path: Path, name: str) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
-        content: Any = yaml.load(text, _Loader) or {}
+        content: Any = _Loader(text).get_single_data() or {}
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         if mark and error.context_mark and mark.line >= text.count("\n"):

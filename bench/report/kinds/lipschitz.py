@@ -63,7 +63,7 @@ class Lipschitz(Figure):
         data = results.data
         parts = []
         for key in data.keys:
-            curves = results.curve(key, rf"{PROBE}.*")
+            curves = results.curve(key, f"{PROBE}*")
             if curves.empty or curves["round"].nunique() < 2:
                 continue
             probed = curves["column"].str.removeprefix(PROBE).astype(float)
