@@ -103,7 +103,7 @@ def test_the_first_uses_share_the_runs_of_other_panels():
 @pytest.mark.parametrize(
     ("readings", "words"),
     [
-        ([PRINTED, {**QUIET, "overides": []}], "unknown key 'readings.1.overides', valid ones: name, text"),
+        ([PRINTED, {**QUIET, "overides": []}], "unknown key 'readings.1.overides', valid ones: name, source"),
         ([PRINTED, {k: v for k, v in QUIET.items() if k != "source"}], "key 'readings.1.source' is missing"),
         ([PRINTED, {**QUIET, "source": ["guessed", "somewhere"]}], "found 'guessed', expected 'stated', 'code' or"),
         ([PRINTED, {**QUIET, "source": ["code", ""]}], "key 'readings.1.source.1': found ''"),

@@ -50,8 +50,8 @@ class Reading(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(min_length=1)]
-    text: Annotated[str, Field(min_length=1)]
     source: tuple[Literal["stated", "code", "assumed"], Annotated[str, Field(min_length=1)]]
+    text: Annotated[str, Field(min_length=1)]
     overrides: list[str | Some] = []
     axes: dict[str, dict[str, list[str]]] = {}
     published_repetitions: PositiveInt | None = None
