@@ -149,14 +149,15 @@ def test_ucb_delta_cannot_have_log_log_regret() -> None:
     assert verdict("UCB(delta)", "regret times gap") == "slip"
     regret = ucb_regret(np.full(2000, math.sqrt(2 * math.log(1 / 0.5))), means=np.array([0.5, 0.0]))
     first, second = regret[:, :1000].sum(axis=1), regret[:, 1000:].sum(axis=1)
-    error = math.hypot(first.std(), second.std()) / math.sqrt(len(regret))
-    assert second.mean() > 0.8 * first.mean() > 20 * error / 4  # as many in the second half: linear
+    assert first.mean() > 5 * first.std() / math.sqrt(len(first))
+    assert second.mean() > 0.8 * first.mean()  # of ln ln T it would be a twentieth
 
 
 def ucb_regret(widths: np.ndarray, means: np.ndarray, played: np.ndarray | None = None) -> np.ndarray:
-    """Return the regret of each round, shape (runs, rounds), of UCB with bonus ``width / sqrt(n)`` on Gaussian arms.
+    """Return the regret, shape (runs, rounds), of the arms that UCB with bonus ``width / sqrt(n)`` would choose.
 
-    ``widths``, shape (rounds,) or (rounds, runs), are those whose choices count; the arms are pulled by ``played``.
+    Widths have the shape (rounds,) or (rounds, runs). The Gaussian arms are pulled by the widths ``played``, by default
+    the same: then it is UCB's regret on its own history.
     """
     runs, rng = 2000, np.random.default_rng(0)
     counts, sums = np.ones((runs, 2)), rng.normal(means, 1.0, (runs, 2))
@@ -240,10 +241,8 @@ def test_exp3_proof_has_two_estimators() -> None:
     assert as_printed([reward / chance, 1 - (1 - reward) / chance], "2.00 -0.33")
     rounds, arms = 10_000, 2
     rate = math.sqrt(math.log(arms) / (rounds * arms))
-    assert rate * 1.0 <= 1  # the second form is at most 1
-    estimates = np.zeros(arms)
-    for _ in range(2500):  # arm 1 pays 1 in every round, and its estimate grows by 1 on average
-        estimates[0] += 1.0
+    assert rate <= 1  # the second form is at most 1
+    estimates = np.array([2500.0, 0.0])  # arm 1 pays 1 in every round, and its estimate grows by 1 on average
     chances = np.exp(rate * (estimates - estimates.max()))
     assert rate / (chances / chances.sum()).min() > 1
 
