@@ -3,7 +3,6 @@
 import shlex
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,7 +30,7 @@ _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
     with phase("importing"):
-        from bench.report.claims import spell  # slow to import
+        from bench.report.claims import added_up, spell_by_origin  # slow to import
         from runners.execute.redraw import redraw_figures, with_committed
         from runners.execute.reproduce_figure import reproduce_figures
         from runners.results.pages import write_gallery
@@ -61,10 +60,10 @@ def reproduce(cfg: DictConfig) -> bool:
         made += reproduce_figures([plan for plan in plans if plan.name in missing], jobs=cfg.jobs, runner=runner)
         with phase("drawing the pages of the gallery", runner.progress):
             gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
-    verdicts = sum((Counter(one.claims["verdict"]) for one in made), Counter[str]())
+    claims = spell_by_origin(added_up(one.tallies for one in made)) or "none"
     seconds = time.perf_counter() - start
     count = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
-    print(f"{count} in {seconds:.0f} s; of their claims {spell(verdicts)}; gallery: {gallery}")
+    print(f"{count} in {seconds:.0f} s; their claims: {claims}; gallery: {gallery}")
     for line in _caution(request.scale, request.extra, names):
         print(line)
     for one in made:
@@ -132,19 +131,16 @@ def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str
         return []
     import pandas as pd  # slow to import
 
-    from bench.report.claims import VERDICTS, spell
+    from bench.report.claims import spell_by_origin
+    from bench.report.gallery import counted
 
     look = "A few repetitions of short runs are a look, not a verdict."
     try:
         table = pd.read_csv(_COMMITTED)
-        own = table[(table["paper"] + "/" + table["figure"]).isin(names)]
-        own = own[~own["data"].astype(str).str.contains("surrogate|altered|packaged")]
-        counts = {verdict: int(own[verdict].sum()) for verdict in VERDICTS if verdict in own}
+        claims = spell_by_origin(counted(table[(table["paper"] + "/" + table["figure"]).isin(names)]))
     except (OSError, ValueError, KeyError):
-        return [look]
-    if not any(counts.values()):
-        return [look]
-    return [f"{look} Of the committed results' claims {spell(counts)}: {_COMMITTED.with_suffix('.md')}"]
+        claims = ""
+    return [f"{look} The committed results' claims, {claims}: {_COMMITTED.with_suffix('.md')}" if claims else look]
 
 
 if __name__ == "__main__":

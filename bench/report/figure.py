@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt,
 import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.claims.check import complaint, read
+from bench.report.claims.origin import Sourced
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, labels_of
 from bench.report.plot import Plot
@@ -62,7 +63,7 @@ class Published(NamedTuple):
     cell: str
 
 
-class Figure(BaseModel):
+class Figure(Sourced):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
     A kind declares keys of its own as fields, says what it needs of the raw runs, makes the tables, and turns them into

@@ -13,7 +13,7 @@ from bench.report.labels import Selection, canonical, matches, selection
 from bench.report.reading import READING
 from bench.report.results import Results
 
-CLAIMS = (READING, "claim", "text", "case", "verdict", "estimate", "ci_low", "ci_high", "n", "unit", "note")
+CLAIMS = (READING, "claim", "text", "case", "verdict", "holm", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
            "further_low", "further_high", "first", "inside", "predicted", "verdict", "by", "by_source")  # fmt: skip
 EXACT, INSIDE, EXPLAINED, UNEXPLAINED = "exact", "inside", "explained", "unexplained"

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from bench.errors import BenchError
-from bench.report.claims import VERDICTS
+from bench.report.claims import VERDICTS, sources, tallies
+from bench.report.claims.origin import Source, Tally
 from bench.report.figure import Figure
 from bench.report.manifest import Made, Manifest
 from bench.report.overrides import commands
@@ -99,6 +100,16 @@ class Stored:
     def verdicts(self) -> dict[str, int]:
         """The number of claims, case by case, by verdict."""
         return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
+
+    @cached_property
+    def tallies(self) -> dict[str, Tally]:
+        """Its cases by origin and verdict, without those that count elsewhere."""
+        return tallies(self.figure, self.claims)
+
+    @cached_property
+    def every_tally(self) -> dict[str, Tally]:
+        """The same with those that count elsewhere."""
+        return tallies(self.figure, self.claims, every=True)
 
     @property
     def size(self) -> str:
@@ -203,14 +214,15 @@ class Stored:
 
     def _claims(self) -> list[dict[str, Any]]:
         """Return the cases, with numbers as a reader sees them."""
-        rows = []
+        rows, known = [], sources(self.figure)
         for row in self.csv("claims.csv", "claim").reindex(columns=_CLAIM).to_dict("records"):
             estimate, *ends = (float(pd.to_numeric(row[part], errors="coerce")) for part in _CLAIM[3:6])
             words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in _CLAIM}
             if words["verdict"] not in VERDICTS:
                 self.problems.append(f"claims.csv: claim {words['claim']} has no verdict, it is shown as open")
                 words["verdict"] = "open"
-            rows.append({**words, "estimate": number(estimate), "interval": interval(*ends)})
+            source = known.get(words["claim"], Source())
+            rows.append({**words, **source._asdict(), "estimate": number(estimate), "interval": interval(*ends)})
         return rows
 
     def _read(self, name: str, parse: Callable[[str], Read]) -> Read | None:

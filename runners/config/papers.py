@@ -10,7 +10,7 @@ from bench.errors import ConfigError
 from runners.config.tree import choices, merge, nested, one_of, placed, read, shown, unknown_choice
 
 SOURCES = ("stated", "code", "assumed")
-_KEYS = ("name", "title", "authors", "summary", "finding", "headline", "rests_on", "labels", "readings", "settings")
+_KEYS = ("name", "title", "authors", "summary", "headline", "labels", "readings", "settings")
 
 
 @cache

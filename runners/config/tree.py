@@ -21,7 +21,8 @@ PARTS = ("env", "algorithm", "tuner", "task")
 CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 """The dotted path of a class, which a part can be in place of a choice."""
 GROUPS = (*PARTS, "paper", "scale", "runner")
-_OF_PAPERS = {"paper": "papers/{}/settings.yaml", "published": "papers/{}/published.yaml"}
+_OF_PAPERS = {"paper": "papers/{}/settings.yaml", "published": "papers/{}/published.yaml",
+              "headlines": "papers/{}/headlines.yaml"}  # fmt: skip
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent

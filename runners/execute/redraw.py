@@ -12,7 +12,7 @@ from bench.report.provenance import SURROGATE
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
 from runners.execute.pool import spread
-from runners.execute.write_figure import figure_line, write_pictures, write_tables
+from runners.execute.write_figure import figure_line, reproduced, write_pictures, write_tables
 from runners.results.derive import derive_committed
 from runners.results.golden import is_backed
 from runners.results.plan import FigurePlan, Reproduced
@@ -84,4 +84,4 @@ def _redraw(plan: FigurePlan, folder: Path) -> tuple[Reproduced, str]:
         return Reproduced(False, claims, folder, error=one_line(error)), ""
     claims = derived.rendering.claims
     total = sum(run["repetitions"] for run in _manifest(folder)["runs"])
-    return Reproduced(True, claims, folder), figure_line(plan.name, [f"{total} repetitions", "0 new"], claims)
+    return reproduced(plan.figure, claims, folder, complete=True), figure_line(plan.figure, [f"{total} repetitions", "0 new"], claims)

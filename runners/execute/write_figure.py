@@ -2,7 +2,6 @@
 
 import json
 import traceback
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bench.errors import BenchError, one_line
-from bench.report.claims import spell
+from bench.report.claims import spell_by_origin, tallies
 from bench.report.drawing import draw
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
@@ -110,13 +109,18 @@ def _write(finished: FinishedFigure, store: Store) -> tuple[Reproduced, str]:
     counts = [f"{total} repetitions"]
     counts += [f"{new} new"] * (new != total) + [f"{len(failed)} failed"] * bool(failed)
     claims = derived.rendering.claims
-    return Reproduced(not failed, claims, folder), figure_line(plan.name, counts, claims)
+    return reproduced(figure, claims, folder, complete=not failed), figure_line(figure, counts, claims)
 
 
-def figure_line(name: str, counts: Sequence[str], claims: pd.DataFrame) -> str:
+def reproduced(figure: Figure, claims: pd.DataFrame, folder: Path, *, complete: bool) -> Reproduced:
+    """Return what is known of a figure that was written."""
+    return Reproduced(complete, claims, folder, tallies=tallies(figure, claims.to_dict("records")))
+
+
+def figure_line(figure: Figure, counts: Sequence[str], claims: pd.DataFrame) -> str:
     """Return what is printed of a finished figure."""
-    verdicts = [words for words in spell(Counter(claims["verdict"])).split(", ") if words[:2] != "0 "]
-    return f"{name}  {', '.join(counts)}  {', '.join(verdicts)}".rstrip()
+    verdicts = spell_by_origin(tallies(figure, claims.to_dict("records"), every=True))
+    return f"{figure.paper}/{figure.name}  {', '.join(counts)}  {verdicts}".rstrip()
 
 
 def _derived(finished: FinishedFigure, own: list[list[Kept]], store: Store) -> Derived:

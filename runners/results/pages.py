@@ -11,13 +11,15 @@ import pandas as pd
 
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
-from bench.report.gallery import PaperPage, build, overview, overview_text, read
+from bench.report.gallery import PaperPage, build, overview, overview_text
+from bench.report.gallery import read as read_papers
+from bench.report.headlines import read_headlines
 from bench.report.published import published_overview, published_text
 from bench.report.stored import Derive
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
-from runners.config.tree import CHECKOUT, choices
+from runners.config.tree import CHECKOUT, choices, path_of, read
 from runners.results.derive import committed_long_tables
 from runners.results.store import write_text
 
@@ -69,7 +71,7 @@ def _read(folder: Path, derive: Derive | None = None) -> tuple[list[PaperPage], 
     """Return the papers with what there is of their results, and all published numbers."""
     figures, about = _configured()
     suite = {name: figures[name] for name in figure_names()}
-    return read(folder, figures, about, suite, derive), published_overview(suite, folder)
+    return read_papers(folder, figures, about, suite, derive), published_overview(suite, folder)
 
 
 def _overviews(papers: list[PaperPage], numbers: pd.DataFrame) -> dict[str, str]:
@@ -109,12 +111,18 @@ def _configured() -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
     A figure of a user's own that cannot be read is left out, with a sentence: it does not stop the others.
     """
     figures = {name: load_figure(name) for name in figure_names()}
-    about = {paper: load_paper(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
+    about = {paper: _about(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
     for name in set(choices("figure")) - set(figures):
         paper = name.partition("/")[0]
         try:
-            about[paper] = load_paper(paper)
+            about[paper] = _about(paper)
             figures[name] = load_figure(name)
         except BenchError as error:
             print("error:", one_line(error), file=sys.stderr)
     return figures, about
+
+
+def _about(paper: str) -> dict[str, Any]:
+    """Return what the configuration says of a paper, its headlines read."""
+    headlines = read(f"headlines/{paper}").get("headlines", []) if path_of(f"headlines/{paper}") else []
+    return {**load_paper(paper), "headlines": read_headlines(paper, headlines)}

@@ -1,12 +1,13 @@
 """What is asked for when a figure is made, and what is known of it when it is drawn."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from bench.report.claims.origin import Tally
 from bench.report.figure import Figure
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun
@@ -92,9 +93,12 @@ class Reproduced:
         Where the files are.
     error
         Why the figure could not be written; "" if it was.
+    tallies
+        The cases by origin and verdict, each counted once.
     """
 
     complete: bool
     claims: pd.DataFrame
     folder: Path
     error: str = ""
+    tallies: Mapping[str, Tally] = field(default_factory=dict)

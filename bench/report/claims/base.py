@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from bench.critical import Rule
 from bench.errors import ConfigError
 from bench.report.claims.judgement import NO_INTERVAL, OPEN, Finding, Question, Setting, Unmeasured, silenced
+from bench.report.claims.origin import Sourced
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, canonical, describe, selection
 
@@ -27,7 +28,7 @@ Chosen = Annotated[Selection, BeforeValidator(_read_selection)]
 """A selection of experiments as written in YAML: axis -> label, list of labels, "*" (any) or null (none)."""
 
 
-class Claim(BaseModel):
+class Claim(Sourced):
     """A claim of a paper and how it is checked; each kind is a subclass.
 
     `id` is unique in its figure, `text` the claim in words, `kind` how it is checked, and `expect` what it says of the
@@ -40,6 +41,12 @@ class Claim(BaseModel):
     text: str
     kind: str
     expect: str = ""
+
+    @model_validator(mode="after")
+    def _place_fits(self) -> "Claim":
+        if bool(self.place) != (self.origin != "ours"):
+            raise ValueError("a place goes with origin: stated or theorem, which need one")
+        return self
 
     @abstractmethod
     def unit(self) -> str:

@@ -1,7 +1,7 @@
 """Check all claims of a figure."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -14,6 +14,7 @@ from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.count import Count
 from bench.report.claims.judgement import OPEN, SAYS_NOTHING, Finding, Setting
+from bench.report.claims.origin import with_source
 from bench.report.claims.paired_difference import PairedDifference, RelativeDifference
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope, Steepness
@@ -113,12 +114,6 @@ def check(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def after_holm(column: Iterable[str]) -> tuple[int, int]:
-    """Return, of a column `holm`, how many cases a test of their own decided, and how many of these remain."""
-    words = list(column)
-    return words.count("yes") + words.count("no"), words.count("yes")
-
-
 def still_open(
     figure: "Figure", finals: pd.DataFrame, curves: pd.DataFrame, *, sequential: bool = True
 ) -> dict[tuple[str, str], Unfinished]:
@@ -161,7 +156,7 @@ def read(figure: "Figure", data: Experiments) -> list[Claim]:
     ConfigError
         Naming figure, claim, key and the valid choices.
     """
-    claims = [_read_one(figure.column, raw, data) for raw in figure.claims]
+    claims = [_read_one(figure, raw, data) for raw in figure.claims]
     ids = [claim.id for claim in claims]
     for claim in claims:
         where = f"figure '{data.name}', claim '{claim.id}'"
@@ -175,7 +170,7 @@ def read(figure: "Figure", data: Experiments) -> list[Claim]:
     return claims
 
 
-def _read_one(column: str, raw: Any, data: Experiments) -> Claim:
+def _read_one(figure: "Figure", raw: Any, data: Experiments) -> Claim:
     if not isinstance(raw, Mapping):
         raise ConfigError(f"figure '{data.name}', key 'claims': expected a list of mappings, found {raw!r}")
     where = f"figure '{data.name}', claim '{raw.get('id', '?')}'"
@@ -184,8 +179,8 @@ def _read_one(column: str, raw: Any, data: Experiments) -> Claim:
         raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(KINDS)}")
     model = KINDS[kind]
     try:
-        default = {"column": column} if issubclass(model, CaseClaim) else {}
-        claim = model.model_validate({**default, **raw})
+        default = {"column": figure.column} if issubclass(model, CaseClaim) else {}
+        claim = model.model_validate({**default, **with_source(figure, raw)})
     except ValidationError as error:
         raise ConfigError(complaint(f"{where} of kind '{kind}'", model, error)) from None
     if isinstance(claim, CaseClaim):

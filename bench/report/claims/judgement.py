@@ -6,6 +6,7 @@ repetitions than the interval needs to cover what it says (measured, see docs/ve
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -81,12 +82,19 @@ class Finding:
     note: str = ""
 
 
-def spell(verdicts: Mapping[str, int]) -> str:
-    """Return the number of cases by verdict in words: ``3 hold, 1 fails, 2 ties, 0 open``; no ties, and none that say
-    nothing, are left out."""
+def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
+    """Return the number of cases by verdict in words: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
+
+    No ties, and none that say nothing, are left out. ``remain`` says how many remain after Holm's correction; nothing is
+    said of it where all do.
+    """
     always = (HOLDS, FAILS, OPEN)
     numbers = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}
-    return ", ".join(f"{n} {_IN_WORDS[word][n == 1]}" for word, n in numbers.items() if n or word in always)
+    parts = {word: f"{n} {_IN_WORDS[word][n == 1]}" for word, n in numbers.items() if n or word in always}
+    for word in () if remain is None else (HOLDS, FAILS, TIE):
+        if remain[word] < numbers[word]:
+            parts[word] += f" ({remain[word]} after Holm's correction)"
+    return ", ".join(parts.values())
 
 
 @dataclass(frozen=True)

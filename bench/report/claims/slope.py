@@ -39,6 +39,9 @@ class Slope(CaseClaim):
         ``less``, ``greater``, ``at_most`` or ``at_least``.
     threshold
         The exponent it is compared with.
+    log_power
+        The power of the logarithm that belongs to the rate: T^threshold (ln T)^log_power is allowed its own slope, by
+        least squares over the same values of the axis, which is what the slope is compared with.
     from_fraction
         Along rounds: the fit starts at this share of the last round (default 0.1), past the start of the run.
     """
@@ -47,6 +50,7 @@ class Slope(CaseClaim):
     expect: Direction
     threshold: float
     measured: Chosen = Field(default_factory=dict)
+    log_power: float = Field(default=0.0, ge=0)
     axis: str = ROUND
     from_fraction: float = Field(default=0.1, ge=0, lt=1)
 
@@ -60,23 +64,37 @@ class Slope(CaseClaim):
 
     def unit(self) -> str:
         what = "mean" if self.axis == ROUND else "mean final"
-        chosen = describe(self.measured)
-        return f"log-log slope of {what} {self.column} against {self.axis}, {chosen}, against {self.threshold:g}"
+        rate = f"{self.threshold:g}"
+        if self.log_power:
+            power = "" if self.log_power == 1 else f"^{self.log_power:g}"
+            rate = f"that of {self.axis}^{rate} times its logarithm{power}"
+        return f"log-log slope of {what} {self.column} against {self.axis}, {describe(self.measured)}, against {rate}"
 
     def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
         keys = data.select({**case, **self._measured()})
         if self.axis == ROUND:
             self._check_one(data, case, keys)
-            slope, note = self._along_rounds(data, curves, keys[0])
+            slope, allowed, note = self._along_rounds(data, curves, keys[0])
         else:
-            slope, note = self._along_axis(data, case, keys)
+            slope, allowed, note = self._along_axis(data, case, keys)
         least = FIRST_LOOK if self.axis == ROUND else LEAST
-        return Question(slope, self.unit(), self.expect, self.threshold, least=least), note
+        if self.log_power:
+            note = "; ".join(filter(None, [f"allowed over these values: {allowed:.3f}", note]))
+        return Question(slope, self.unit(), self.expect, allowed, least=least), note
+
+    def _allowed(self, places: Array) -> float:
+        """Return the slope of the rate over the places of the axis."""
+        if not self.log_power:
+            return self.threshold
+        if not (places > 1).all():
+            raise Unmeasured(f"{self.axis} is not above 1 everywhere, its logarithm has none")
+        log = np.log(places)
+        return self.threshold + self.log_power * float(np.log(log) @ slope_weights(log))
 
     def _measured(self) -> Selection:
         return self.measured if self.axis == ROUND else {self.axis: (ANY,), **self.measured}
 
-    def _along_axis(self, data: Experiments, case: Selection, keys: list[Key]) -> tuple[Quantity, str]:
+    def _along_axis(self, data: Experiments, case: Selection, keys: list[Key]) -> tuple[Quantity, float, str]:
         position = data.axes.index(self.axis) if self.axis in data.axes else 0
         labels = [key[position] for key in keys]
         for label in set(labels):
@@ -86,13 +104,15 @@ class Slope(CaseClaim):
         if len(labels) < 2:
             raise Unmeasured(f"a slope needs at least two values of '{self.axis}'")
         (values,), note = final_values(data, self.column, keys)
-        weights = slope_weights(np.log([float(label) for label in labels]))
+        places = np.array([float(label) for label in labels])
+        weights = slope_weights(np.log(places))
         means = values.mean(axis=0)
         if not (means > 0).all():
             raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
-        return Mean(np.log(means) @ weights + ((values - means) / means) @ weights), note
+        slope = Mean(np.log(means) @ weights + ((values - means) / means) @ weights)
+        return slope, self._allowed(places), note
 
-    def _along_rounds(self, data: Experiments, curves: pd.DataFrame, key: Key) -> tuple[Quantity, str]:
+    def _along_rounds(self, data: Experiments, curves: pd.DataFrame, key: Key) -> tuple[Quantity, float, str]:
         wanted = {"column", ROUND, "mean", "std", "n"}
         if not wanted <= set(curves.columns):
             raise Unmeasured("there are no curves")
@@ -107,9 +127,10 @@ class Slope(CaseClaim):
         mean, deviation = (rows[name].to_numpy(dtype=np.float64) for name in ("mean", "std"))
         if not (mean > 0).all():
             raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
-        weights = slope_weights(np.log(rows[ROUND].to_numpy(dtype=np.float64)))
+        places = rows[ROUND].to_numpy(dtype=np.float64)
+        weights = slope_weights(np.log(places))
         note = "interval: slopes of all curves within the pointwise band"
-        return BandSlope(weights, mean, deviation, int(rows["n"].min())), note
+        return BandSlope(weights, mean, deviation, int(rows["n"].min())), self._allowed(places), note
 
     def _check_one(self, data: Experiments, case: Selection, keys: list[Key]) -> None:
         if not keys:

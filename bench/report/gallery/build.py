@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bench.report.claims import VERDICTS
+from bench.report.claims import ORIGIN_WORDS, VERDICTS, added_up
+from bench.report.claims.origin import DECIDED, tally_of
 from bench.report.gallery.beside import groups, place
 from bench.report.gallery.docs import page_of, title_of
 from bench.report.gallery.papers import Figure, PaperPage
@@ -66,7 +67,7 @@ def build(
     common = {
         "papers": of_papers,
         "figures": figures,
-        "totals": {verdict: sum(page.totals[verdict] for page in of_papers if page.is_counted) for verdict in VERDICTS},
+        "totals": added_up(page.tallies for page in of_papers if page.is_counted),
     }
     pages["index.html"] = render(
         "index",
@@ -176,6 +177,9 @@ def _environment() -> Environment:
         "VERDICTS": VERDICTS,
         "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "says_nothing": "say nothing"},
         "ALWAYS": ("holds", "fails", "open"),
+        "DECIDED": DECIDED,
+        "ORIGIN_WORDS": ORIGIN_WORDS,
+        "tally_of": tally_of,
         "WORKED": WORKED,
         "DATA": DATA,
         "groups": groups,

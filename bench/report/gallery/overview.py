@@ -4,13 +4,16 @@ from typing import Any
 
 import pandas as pd
 
-from bench.report.claims import VERDICTS, after_holm
+from bench.report.claims import ORIGINS, VERDICTS, added_up
+from bench.report.claims.origin import DECIDED, Tally, tally_of
 from bench.report.gallery.papers import PaperPage
 from bench.report.tables import to_markdown
 
-_HOLM = ("decided", "holm")
-_COUNTS = (*VERDICTS, *_HOLM)
-_COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", *_COUNTS)
+_REMAIN = {verdict: f"{verdict}_holm" for verdict in DECIDED}
+_COUNTS = (*VERDICTS, *_REMAIN.values())
+_COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", "origin", "place", "counted", *_COUNTS)
+_TITLES = {"stated": "Stated by the papers", "theorem": "What theorems say", "ours": "Ours"}
+_NO_EVIDENCE = "surrogate|altered|packaged"
 
 
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
@@ -20,57 +23,83 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     -------
     DataFrame
         ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, altered, computed), ``claim``,
-        ``text``, the number of cases by verdict, ``decided``: how many of them are the verdict of a test, and ``holm``:
-        how many of those remain after Holm's correction within their figure.
+        ``text``, ``origin``, ``place``, ``counted`` (yes or no: whether its cases count in tallies), the number of cases
+        by verdict, and ``holds_holm``, ``fails_holm`` and ``tie_holm``: how many of those remain after Holm's correction
+        within their figure.
     """
     rows = []
     for paper in papers:
         for figure in paper.figures:
-            reference = next((result for result in figure.results if result.is_reference), None)
+            reference = figure.reference
             if reference is None or not figure.is_counted:
                 continue
             for cases in reference.grouped_claims():
-                verdicts = [case["verdict"] for case in cases]
+                tally, first = tally_of(cases), cases[0]
                 rows.append(
                     {
                         "paper": paper.name,
                         "figure": figure.name,
                         "scale": reference.scale,
                         "data": ", ".join(reference.data),
-                        "claim": cases[0]["claim"],
-                        "text": cases[0]["text"],
-                        **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
-                        **dict(zip(_HOLM, after_holm([case["holm"] for case in cases]), strict=True)),
+                        **{key: first[key] for key in ("claim", "text", "origin", "place")},
+                        "counted": "yes" if first["is_counted"] else "no",
+                        **{verdict: tally.cases[verdict] for verdict in VERDICTS},
+                        **{column: tally.remain[verdict] for verdict, column in _REMAIN.items()},
                     }
                 )
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
+def counted(table: pd.DataFrame) -> dict[str, Tally]:
+    """Return the tallies of an overview's rows: those that count, on data that is evidence."""
+    tallies = added_up([])
+    rows = table[(table["counted"] == "yes") & ~table["data"].astype(str).str.contains(_NO_EVIDENCE)]
+    for row in rows.to_dict("records"):
+        tally = tallies[row["origin"]]
+        tally.cases.update({verdict: int(row[verdict]) for verdict in VERDICTS})
+        tally.remain.update({verdict: int(row[column]) for verdict, column in _REMAIN.items()})
+    return tallies
+
+
 def overview_text(table: pd.DataFrame) -> str:
-    """Return the overview as Markdown: the counts of each paper, then its claims."""
-    without = table["data"].str.contains("surrogate|altered|packaged")
-    rows = [_sum(paper, claims) for paper, claims in table[~without].groupby("paper", sort=False)]
-    rows += [_sum("all", table[~without]), _sum("apart: on surrogate or packaged data", table[without])]
-    notes = [
-        "A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, is "
+    """Return the overview as Markdown: the counts of each paper by origin, then its claims."""
+    notes = (
+        "# Claims of all papers\n\n"
+        "- A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, is "
         "a tie if the difference is too small to matter, and else open. A case that says nothing, for the reason on "
-        "its figure's page, is no evidence. Each figure counts once, at the largest scale of its reference results",
-        "Decided are the cases with the verdict of a test of their own, which leaves out counts of other cases; after "
-        "Holm: how many of these remain after Holm's correction for the number of cases tested in their figure",
-        "What was found on data generated in place of the real data, or on a small packaged sample of it, is no "
-        "evidence for or against the claim",
-    ]
-    parts = [to_markdown(_headed(pd.DataFrame(rows)), "Claims of all papers", notes).removeprefix("#")]
-    parts += [
-        to_markdown(_headed(claims.drop(columns="paper")), str(paper))
-        for paper, claims in table.groupby("paper", sort=False)
-    ]
+        "its figure's page, is no evidence\n"
+        "- In brackets: how many of these verdicts remain after Holm's correction for all cases tested in their figure\n"
+        "- What a paper states, what theorems say and what is ours are never added up. A case counts once: not again "
+        "under other readings, in a figure that repeats another, or in a count of cases (in most of them ...). What was "
+        "found on data generated in place of the real, or on a small packaged sample of it, does not count\n"
+    )
+    parts = [notes]
+    for origin in ORIGINS:
+        groups = table[table["origin"] == origin].groupby("paper", sort=False)
+        rows = [_row({"paper": paper}, counted(claims)[origin]) for paper, claims in groups]
+        if len(rows) > 1:
+            rows.append(_row({"paper": "all"}, counted(table)[origin]))
+        if rows:
+            parts.append(to_markdown(pd.DataFrame(rows), _TITLES[origin]))
+    for paper, claims in table.groupby("paper", sort=False):
+        rows = [_claim(row) for row in claims.to_dict("records")]
+        parts.append(to_markdown(pd.DataFrame(rows), str(paper)))
     return "\n".join(parts)
 
 
-def _sum(name: Any, claims: pd.DataFrame) -> dict[str, Any]:
-    return {"paper": name, **{count: int(claims[count].sum()) for count in _COUNTS}}
+def _claim(row: dict[Any, Any]) -> dict[str, Any]:
+    tally = Tally()
+    tally.cases.update({verdict: row[verdict] for verdict in VERDICTS})
+    tally.remain.update({verdict: row[column] for verdict, column in _REMAIN.items()})
+    about = {key: row[key] for key in ("figure", "claim", "text", "data")}
+    origin = ": ".join(filter(None, [row["origin"], row["place"]]))
+    return _row({**about, "origin": origin, "counts": row["counted"]}, tally)
 
 
-def _headed(table: pd.DataFrame) -> pd.DataFrame:
-    return table.rename(columns={"holm": "after Holm"})
+def _row(first: dict[str, Any], tally: Tally) -> dict[str, Any]:
+    """Return a row: counts by verdict, in brackets how many remain after Holm's correction."""
+    cells = {verdict: str(tally.cases[verdict]) for verdict in VERDICTS}
+    for verdict in _REMAIN:
+        if tally.cases[verdict]:
+            cells[verdict] += f" ({tally.remain[verdict]})"
+    return {**first, **cells}

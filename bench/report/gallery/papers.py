@@ -4,15 +4,20 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
+
 from bench.errors import BenchError, one_line
-from bench.report.claims import VERDICTS
+from bench.report.claims import added_up
+from bench.report.claims.origin import Tally
 from bench.report.figure import read_figure
 from bench.report.gallery.inputs import inputs_of, is_fresh
 from bench.report.gallery.result import Result
+from bench.report.headlines import Headline, Judged, judged
 from bench.report.stored import Derive
 
 COMPARE = "compare"
@@ -45,6 +50,11 @@ class Figure:
     def first(self) -> Result | None:
         """The result that counts on the front page."""
         return self.results[0] if self.results else None
+
+    @property
+    def reference(self) -> Result | None:
+        """The reference result, the largest that there is."""
+        return next((result for result in self.results if result.is_reference), None)
 
     @property
     def title(self) -> str:
@@ -84,8 +94,8 @@ class PaperPage:
     title: str = ""
     authors: str = ""
     summary: str = ""
-    finding: str = ""
     headline: Mapping[str, str] = field(default_factory=dict)
+    headlines: list[Headline] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -107,11 +117,18 @@ class PaperPage:
         return [figure for figure in self.figures if figure.results]
 
     @property
-    def totals(self) -> dict[str, int]:
-        """The number of cases by verdict, of results that allow conclusions."""
+    def tallies(self) -> dict[str, Tally]:
+        """The cases by origin and verdict, of results that allow conclusions."""
         figures = [figure for figure in self.figures if figure.is_counted == self.is_counted]
         firsts = [figure.first for figure in figures if figure.first and not figure.first.caveat]
-        return {verdict: sum(first.verdicts[verdict] for first in firsts) for verdict in VERDICTS}
+        return added_up(first.tallies for first in firsts)
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """What its headlines came to."""
+        firsts = {figure.name: figure.first for figure in self.figures if figure.first}
+        tables = {name: first.csv("claims.csv", "claim", "case") for name, first in firsts.items()}
+        return [judged(headline, lambda name: tables.get(name, pd.DataFrame())) for headline in self.headlines]
 
     @property
     def shown(self) -> Figure | None:
@@ -142,8 +159,8 @@ def read(
     figures
         The figures there can be, by ``paper/figure``. Others that have results are shown, too.
     about
-        By paper: ``title``, ``authors``, ``summary``, ``finding``, a sentence, and ``headline``, the ``figure`` that
-        its card shows. Papers are shown in this order, others after them.
+        By paper: ``title``, ``authors``, ``summary``, ``headlines``, see `bench.report.headlines`, and ``headline``, the
+        ``figure`` that its card shows. Papers are shown in this order, others after them.
     counted
         The names of the figures that count in totals; by default all.
     derive
@@ -155,10 +172,10 @@ def read(
     papers = {}
     for paper in [*(name for name in about if name in of_names), *sorted(of_names - set(about))]:
         given = about.get(paper, {})
-        title, authors, summary, finding = (
-            str(given.get(key, "")).strip() for key in ("title", "authors", "summary", "finding")
+        title, authors, summary = (str(given.get(key, "")).strip() for key in ("title", "authors", "summary"))
+        papers[paper] = PaperPage(
+            paper, title, authors, summary, given.get("headline", {}), given.get("headlines", [])
         )
-        papers[paper] = PaperPage(paper, title, authors, summary, finding, given.get("headline", {}))
     for name in names:
         figure = read_one(results, name, figures.get(name, {}), derive)
         figure.is_counted = counted is None or name in counted

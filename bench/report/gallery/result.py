@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from bench.report.claims import after_holm
 from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
 from bench.report.gallery.finding import finding
@@ -26,7 +25,7 @@ class ReadingsView(NamedTuple):
     """Readings, verdicts by claim (id and text), case and reading, and published numbers: table, picture, counts."""
 
     readings: list[Reading]
-    matrix: dict[tuple[str, str], dict[str, dict[str, str]]]
+    matrix: dict[tuple[str, str], dict[str, dict[str, tuple[str, str]]]]
     numbers: dict[str, Any] | None
     picture: Picture | None
     counts: dict[str, int]
@@ -53,12 +52,6 @@ class Result(Stored):
     def is_reference(self) -> bool:
         """Whether it is a result to be committed, not a user's own."""
         return not self.is_own and super().is_reference
-
-    @property
-    def holm(self) -> str:
-        """How many verdicts remain after Holm's correction, in words; "" where no case was decided by a test."""
-        decided, remain = after_holm([case["holm"] for case in self.claims])
-        return f"{remain} of {decided} decided cases remain after Holm's correction" if decided else ""
 
     @property
     def made_with(self) -> str:
@@ -133,10 +126,10 @@ class Result(Stored):
         if not {*claims.get("reading", []), *numbers.get("reading", [])} <= set(names):
             self.problems.append("readings.csv or numbers.csv has other readings than the figure: they are not shown")
             return None
-        matrix: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
-        for row in claims.fillna({"case": "", "text": ""}).to_dict("records"):
+        matrix: dict[tuple[str, str], dict[str, dict[str, tuple[str, str]]]] = {}
+        for row in claims.fillna({"case": "", "text": "", "holm": ""}).to_dict("records"):
             verdicts = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
-            verdicts[row["reading"]] = row["verdict"]
+            verdicts[row["reading"]] = row["verdict"], row.get("holm", "")
         drawn, counts = None, dict[str, int]()
         try:
             if len(numbers):

@@ -1,0 +1,135 @@
+"""Where claims come from, and how many of their cases came to what: never added up across origins, each case once."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import BaseModel
+
+from bench.report.claims.judgement import FAILS, HOLDS, TIE, spell
+
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
+
+Origin = Literal["stated", "theorem", "ours"]
+ORIGINS: tuple[Origin, ...] = ("stated", "theorem", "ours")
+ORIGIN_WORDS = {"stated": "stated by the papers", "theorem": "of theorems", "ours": "ours"}
+REMAINS, DOES_NOT_REMAIN = "yes", "no"
+"""What the column `holm` says of a verdict after Holm's correction; of one that is no test's own, nothing."""
+
+
+class Sourced(BaseModel):
+    """Where a claim comes from; what a figure says holds for all its claims that say nothing else.
+
+    Parameters
+    ----------
+    origin
+        ``stated`` in the paper, what a ``theorem`` says, or ``ours``.
+    place
+        The place in the paper, or the theorem with the constants and logarithms that belong to it.
+    repeats
+        The claim or figure whose cases are judged again here; they count there alone.
+    """
+
+    origin: Origin = "ours"
+    place: str = ""
+    repeats: str = ""
+
+
+class Source(NamedTuple):
+    """Where a claim comes from, and whether its cases count in tallies.
+
+    Those that a figure judges again count where they are first judged; a count of cases is no case.
+    """
+
+    origin: Origin = "ours"
+    place: str = ""
+    is_counted: bool = True
+
+
+DECIDED = (HOLDS, FAILS, TIE)
+
+
+@dataclass
+class Tally:
+    """The number of cases by verdict, and how many of them remain after Holm's correction."""
+
+    cases: Counter[str] = field(default_factory=Counter)
+    remain: Counter[str] = field(default_factory=Counter)
+
+    def add(self, verdict: str, holm: str) -> None:
+        """Count a case."""
+        self.cases[verdict] += 1
+        self.remain[verdict] += holm != DOES_NOT_REMAIN
+
+    def update(self, other: "Tally") -> None:
+        """Count the cases of another tally, too."""
+        self.cases.update(other.cases)
+        self.remain.update(other.remain)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no case."""
+        return not self.cases.total()
+
+    def __str__(self) -> str:
+        return spell(self.cases, self.remain)
+
+
+def tally_of(cases: Iterable[Mapping[str, Any]]) -> Tally:
+    """Return the tally of some cases, which have `verdict` and `holm`."""
+    tally = Tally()
+    for case in cases:
+        tally.add(str(case["verdict"]), str(case["holm"]))
+    return tally
+
+
+Tallies = Mapping[str, Tally]
+"""A tally for each origin, in the order of `ORIGINS`."""
+
+
+def with_source(figure: "Figure", claim: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a claim as written, with what its figure says of the origin of all its claims."""
+    default = {"origin": figure.origin, "place": figure.place, "repeats": figure.repeats}
+    if claim.get("origin", figure.origin) != figure.origin:
+        default["place"] = ""
+    return {**default, **claim}
+
+
+def sources(figure: "Figure | None") -> dict[str, Source]:
+    """Return where each claim of a figure comes from, by its id."""
+    claims = [with_source(figure, claim) for claim in figure.claims] if figure else []
+    return {
+        str(claim["id"]): Source(claim["origin"], claim["place"], not claim["repeats"] and claim["kind"] != "count")
+        for claim in claims
+    }
+
+
+def tallies(figure: "Figure | None", cases: Iterable[Mapping[str, Any]], *, every: bool = False) -> dict[str, Tally]:
+    """Return the tallies of a figure's cases, which have `claim`, `verdict` and `holm`.
+
+    With ``every`` those that count elsewhere are among them, but no counts of cases.
+    """
+    known = sources(figure)
+    found = added_up([])
+    counts = {str(claim["id"]) for claim in figure.claims if claim["kind"] == "count"} if figure else set()
+    for case in cases:
+        source = known.get(str(case["claim"]), Source())
+        if source.is_counted or (every and str(case["claim"]) not in counts):
+            found[source.origin].add(str(case["verdict"]), str(case["holm"]))
+    return found
+
+
+def added_up(parts: Iterable[Tallies]) -> dict[str, Tally]:
+    """Return tallies added up, origin by origin."""
+    total = {str(origin): Tally() for origin in ORIGINS}
+    for part in parts:
+        for origin, tally in part.items():
+            total[origin].update(tally)
+    return total
+
+
+def spell_by_origin(parts: Tallies) -> str:
+    """Return tallies in words: ``stated by the papers: 3 hold, 1 fails, 0 open; ours: ...``; no empty ones."""
+    return "; ".join(f"{ORIGIN_WORDS[origin]}: {tally}" for origin, tally in parts.items() if not tally.is_empty)

@@ -1,0 +1,183 @@
+"""What a paper says in abstract, introduction and conclusion, and what the claims that it rests on came to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from bench.errors import ConfigError
+from bench.report.claims.check import complaint
+from bench.report.claims.judgement import FAILS, HOLDS, OPEN, SAYS_NOTHING, TIE
+from bench.report.claims.origin import REMAINS
+
+Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
+MIXED, NO_EVIDENCE = "mixed", "no evidence"
+_NO_WORSE = ("at_most", "at_least")
+Claims = Callable[[str], pd.DataFrame]
+"""The rows of ``claims.csv`` of a figure of the paper; empty without results."""
+
+
+def _several(raw: Any) -> Any:
+    return [raw] if isinstance(raw, str) else raw
+
+
+class Headline(BaseModel):
+    """A claim of abstract, introduction or conclusion.
+
+    Parameters
+    ----------
+    claim
+        What the paper says, in a few words; ``place`` is where.
+    rests_on
+        Under names of its own, the claims that decide: ``figure#claim``, or ``figure#claim@case`` for one case; or a
+        list of them.
+    verdict
+        What `judge` says of the reference results.
+    finding
+        A sentence, whose numbers are filled in: ``{name.holds}`` and so on, see `Evidence`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    claim: str = Field(min_length=1)
+    place: str = ""
+    rests_on: dict[str, Annotated[list[str], BeforeValidator(_several), Field(min_length=1)]] = Field(min_length=1)
+    verdict: Word
+    finding: str = Field(min_length=1)
+
+
+class Evidence(NamedTuple):
+    """What is said of some cases; a verdict that does not remain after Holm's correction counts as open.
+
+    Parameters
+    ----------
+    cases
+        How many say anything; ``holds``, ``fails``, ``ties`` and ``open`` add up to it.
+    silent
+        How many say nothing.
+    agree, contradict
+        How many count for the claim and against it: a tie counts for "no more" and "no less", else against.
+    least, most
+        The lowest and the highest estimate.
+    percent_least, percent_most
+        The same for the comparison as a share of the right side, without its sign, in per cent.
+    n_least, n_most
+        Repetitions.
+    """
+
+    cases: int
+    silent: int
+    holds: int
+    fails: int
+    ties: int
+    open: int
+    agree: int
+    contradict: int
+    least: float
+    most: float
+    percent_least: float
+    percent_most: float
+    n_least: int
+    n_most: int
+
+
+class Judged(NamedTuple):
+    """A headline with its verdict, and its sentence; "" where the verdict is another than it was written for."""
+
+    headline: Headline
+    verdict: str
+    sentence: str
+
+    @property
+    def figures(self) -> list[str]:
+        """The figures that it rests on."""
+        references = [one for several in self.headline.rests_on.values() for one in several]
+        return list(dict.fromkeys(reference.partition("#")[0] for reference in references))
+
+
+def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
+    """Return headlines as a paper's file has them, checked.
+
+    Raises
+    ------
+    ConfigError
+        Naming the paper, the headline's number and the key.
+    """
+    headlines = []
+    for number, raw in enumerate(given, start=1):
+        try:
+            headlines.append(Headline.model_validate(raw))
+        except ValidationError as error:
+            raise ConfigError(complaint(f"paper '{paper}', headline {number}", Headline, error)) from None
+    return headlines
+
+
+def judged(headline: Headline, claims: Claims) -> Judged:
+    """Return a headline's verdict and its sentence with the numbers of the claims that it rests on.
+
+    Raises
+    ------
+    ConfigError
+        When the sentence names numbers that there are not.
+    """
+    tables = {name: _cases(references, claims) for name, references in headline.rests_on.items()}
+    parts = {name: evidence(table) for name, table in tables.items()}
+    verdict = judge(list(parts.values()))
+    try:
+        sentence = headline.finding.format_map(parts) if verdict == headline.verdict else ""
+    except (AttributeError, KeyError, IndexError, ValueError) as error:
+        raise ConfigError(f"headline '{headline.claim}': the finding cannot be filled in ({error})") from None
+    return Judged(headline, verdict, sentence)
+
+
+def judge(parts: Sequence[Evidence]) -> str:
+    """Return the verdict on a headline, a general statement: one case may contradict it, and most must agree.
+
+    ``mixed`` if cases agree and others contradict; ``fails`` if cases contradict and none agrees; ``holds`` if more than
+    half agree and none contradicts; ``open`` otherwise; ``no evidence`` if no case says anything.
+    """
+    cases, agree, contradict = (sum(getattr(part, name) for part in parts) for name in ("cases", "agree", "contradict"))
+    if not cases:
+        return NO_EVIDENCE if any(part.silent for part in parts) else OPEN
+    if contradict:
+        return MIXED if agree else FAILS
+    return HOLDS if 2 * agree > cases else OPEN
+
+
+def evidence(table: pd.DataFrame) -> Evidence:
+    """Return what is said of some cases, rows of ``claims.csv``."""
+    says = table[table["verdict"] != SAYS_NOTHING]
+    remains = says["verdict"].where(says["holm"] == REMAINS, OPEN)
+    holds, fails, ties, still = (int((remains == word).sum()) for word in (HOLDS, FAILS, TIE, OPEN))
+    for_it = int(((remains == TIE) & says["expect"].isin(_NO_WORSE)).sum())
+    shown = says if len(says) else table
+    ends = _ends(shown["estimate"]) + _ends(100.0 * shown["relative"].abs())
+    repetitions = [int(n) if np.isfinite(n) else 0 for n in _ends(shown["n"])]
+    return Evidence(
+        *(len(says), len(table) - len(says), holds, fails, ties, still, holds + for_it, fails + ties - for_it),
+        *ends,
+        *repetitions,
+    )
+
+
+def _ends(column: "pd.Series[float]") -> tuple[float, float]:
+    return (float(column.min()), float(column.max())) if len(column) else (np.nan, np.nan)
+
+
+def _cases(references: Sequence[str], claims: Claims) -> pd.DataFrame:
+    parts = []
+    for reference in references:
+        figure, _, rest = reference.partition("#")
+        claim, _, case = rest.partition("@")
+        rows = claims(figure)
+        rows = rows[(rows["claim"] == claim) & ((rows["case"] == case) | (not case))] if len(rows) else rows
+        parts.append(rows)
+    return pd.concat(parts, ignore_index=True).reindex(columns=list(_COLUMNS)).astype(_COLUMNS)
+
+
+_COLUMNS: Mapping[str, Any] = {
+    **dict.fromkeys(("claim", "case", "verdict", "holm", "expect"), object),
+    **dict.fromkeys(("estimate", "relative", "n"), float),
+}
