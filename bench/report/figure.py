@@ -63,7 +63,7 @@ class Published(NamedTuple):
     cell: str
 
 
-class Figure(Sourced):
+class Figure(Sourced, BaseModel):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
     A kind declares keys of its own as fields, says what it needs of the raw runs, makes the tables, and turns them into

@@ -135,8 +135,8 @@ def judged(headline: Headline, claims: Claims) -> Judged:
 def judge(parts: Sequence[Evidence]) -> str:
     """Return the verdict on a headline, a general statement: one case may contradict it, and most must agree.
 
-    ``mixed`` if cases agree and others contradict; ``fails`` if cases contradict and none agrees; ``holds`` if more than
-    half agree and none contradicts; ``open`` otherwise; ``no evidence`` if no case says anything.
+    ``mixed`` if cases agree and others contradict; ``fails`` if cases contradict and none agrees; ``holds`` if more
+    than half agree and none contradicts; ``open`` otherwise; ``no evidence`` if no case says anything.
     """
     cases, agree, contradict = (sum(getattr(part, name) for part in parts) for name in ("cases", "agree", "contradict"))
     if not cases:

@@ -84,4 +84,6 @@ def _redraw(plan: FigurePlan, folder: Path) -> tuple[Reproduced, str]:
         return Reproduced(False, claims, folder, error=one_line(error)), ""
     claims = derived.rendering.claims
     total = sum(run["repetitions"] for run in _manifest(folder)["runs"])
-    return reproduced(plan.figure, claims, folder, complete=True), figure_line(plan.figure, [f"{total} repetitions", "0 new"], claims)
+    return reproduced(plan.figure, claims, folder, complete=True), figure_line(
+        plan.figure, [f"{total} repetitions", "0 new"], claims
+    )

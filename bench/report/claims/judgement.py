@@ -85,14 +85,14 @@ class Finding:
 def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
     """Return the number of cases by verdict in words: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
 
-    No ties, and none that say nothing, are left out. ``remain`` says how many remain after Holm's correction; nothing is
-    said of it where all do.
+    No ties, and none that say nothing, are left out. ``remain`` says how many remain after Holm's correction, of which
+    nothing is said where all do.
     """
     always = (HOLDS, FAILS, OPEN)
     numbers = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}
     parts = {word: f"{n} {_IN_WORDS[word][n == 1]}" for word, n in numbers.items() if n or word in always}
-    for word in () if remain is None else (HOLDS, FAILS, TIE):
-        if remain[word] < numbers[word]:
+    for word in (HOLDS, FAILS, TIE):
+        if remain is not None and remain[word] < numbers[word]:
             parts[word] += f" ({remain[word]} after Holm's correction)"
     return ", ".join(parts.values())
 

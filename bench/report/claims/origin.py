@@ -77,7 +77,7 @@ class Tally:
         return spell(self.cases, self.remain)
 
 
-def tally_of(cases: Iterable[Mapping[str, Any]]) -> Tally:
+def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
     """Return the tally of some cases, which have `verdict` and `holm`."""
     tally = Tally()
     for case in cases:
@@ -106,7 +106,7 @@ def sources(figure: "Figure | None") -> dict[str, Source]:
     }
 
 
-def tallies(figure: "Figure | None", cases: Iterable[Mapping[str, Any]], *, every: bool = False) -> dict[str, Tally]:
+def tallies(figure: "Figure | None", cases: Iterable[Mapping[Any, Any]], *, every: bool = False) -> dict[str, Tally]:
     """Return the tallies of a figure's cases, which have `claim`, `verdict` and `holm`.
 
     With ``every`` those that count elsewhere are among them, but no counts of cases.

@@ -23,9 +23,9 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     -------
     DataFrame
         ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, altered, computed), ``claim``,
-        ``text``, ``origin``, ``place``, ``counted`` (yes or no: whether its cases count in tallies), the number of cases
-        by verdict, and ``holds_holm``, ``fails_holm`` and ``tie_holm``: how many of those remain after Holm's correction
-        within their figure.
+        ``text``, ``origin``, ``place``, ``counted`` (yes or no: whether its cases count in tallies), the number of
+        cases by verdict, and ``holds_holm``, ``fails_holm`` and ``tie_holm``: how many of those remain after Holm's
+        correction within their figure.
     """
     rows = []
     for paper in papers:
@@ -68,10 +68,11 @@ def overview_text(table: pd.DataFrame) -> str:
         "- A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, is "
         "a tie if the difference is too small to matter, and else open. A case that says nothing, for the reason on "
         "its figure's page, is no evidence\n"
-        "- In brackets: how many of these verdicts remain after Holm's correction for all cases tested in their figure\n"
+        "- In brackets: how many of these verdicts remain after Holm's correction for all cases tested in their "
+        "figure\n"
         "- What a paper states, what theorems say and what is ours are never added up. A case counts once: not again "
-        "under other readings, in a figure that repeats another, or in a count of cases (in most of them ...). What was "
-        "found on data generated in place of the real, or on a small packaged sample of it, does not count\n"
+        "under other readings, in a figure that repeats another, or in a count of cases (in most of them ...). What "
+        "was found on data generated in place of the real, or on a small packaged sample of it, does not count\n"
     )
     parts = [notes]
     for origin in ORIGINS:

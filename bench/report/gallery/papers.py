@@ -159,8 +159,8 @@ def read(
     figures
         The figures there can be, by ``paper/figure``. Others that have results are shown, too.
     about
-        By paper: ``title``, ``authors``, ``summary``, ``headlines``, see `bench.report.headlines`, and ``headline``, the
-        ``figure`` that its card shows. Papers are shown in this order, others after them.
+        By paper: ``title``, ``authors``, ``summary``, ``headlines`` as `bench.report.headlines` reads them, and
+        ``headline``, the ``figure`` that its card shows. Papers are shown in this order, others after them.
     counted
         The names of the figures that count in totals; by default all.
     derive
@@ -173,9 +173,7 @@ def read(
     for paper in [*(name for name in about if name in of_names), *sorted(of_names - set(about))]:
         given = about.get(paper, {})
         title, authors, summary = (str(given.get(key, "")).strip() for key in ("title", "authors", "summary"))
-        papers[paper] = PaperPage(
-            paper, title, authors, summary, given.get("headline", {}), given.get("headlines", [])
-        )
+        papers[paper] = PaperPage(paper, title, authors, summary, given.get("headline", {}), given.get("headlines", []))
     for name in names:
         figure = read_one(results, name, figures.get(name, {}), derive)
         figure.is_counted = counted is None or name in counted
