@@ -1,5 +1,6 @@
 """What a paper says in abstract, introduction and conclusion, and what the claims that it rests on came to."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -57,10 +58,10 @@ class Evidence(NamedTuple):
         How many say anything; ``holds``, ``fails``, ``ties`` and ``open`` add up to it.
     silent
         How many say nothing.
-    agree, contradict
-        How many count for the claim and against it: a tie counts for "no more" and "no less", else against.
+    agree
+        How many count for the claim: a tie counts for "no more" and "no less".
     least, most
-        The lowest and the highest estimate.
+        The lowest and the highest estimate; ``low`` and ``high`` are the outer ends of their intervals.
     percent_least, percent_most
         The same for the comparison as a share of the right side, without its sign, in per cent.
     n_least, n_most
@@ -74,9 +75,10 @@ class Evidence(NamedTuple):
     ties: int
     open: int
     agree: int
-    contradict: int
     least: float
     most: float
+    low: float
+    high: float
     percent_least: float
     percent_most: float
     n_least: int
@@ -126,24 +128,27 @@ def judged(headline: Headline, claims: Claims) -> Judged:
     parts = {name: evidence(table) for name, table in tables.items()}
     verdict = judge(list(parts.values()))
     try:
-        sentence = headline.finding.format_map(parts) if verdict == headline.verdict else ""
+        filled = headline.finding.format_map(parts)
     except (AttributeError, KeyError, IndexError, ValueError) as error:
         raise ConfigError(f"headline '{headline.claim}': the finding cannot be filled in ({error})") from None
-    return Judged(headline, verdict, sentence)
+    return Judged(headline, verdict, re.sub(r"(\d)%", r"\1 %", filled) if verdict == headline.verdict else "")
 
 
 def judge(parts: Sequence[Evidence]) -> str:
-    """Return the verdict on a headline, a general statement: one case may contradict it, and most must agree.
+    """Return the verdict on a headline, which says something in general.
 
-    ``mixed`` if cases agree and others contradict; ``fails`` if cases contradict and none agrees; ``holds`` if more
-    than half agree and none contradicts; ``open`` otherwise; ``no evidence`` if no case says anything.
+    ``mixed`` if some cases hold and others fail; ``fails`` if cases fail and none holds, or more than half are ties where
+    a difference is claimed; ``holds`` if more than half hold and none fails; ``open`` otherwise; ``no evidence`` if no
+    case says anything.
     """
-    cases, agree, contradict = (sum(getattr(part, name) for part in parts) for name in ("cases", "agree", "contradict"))
+    cases, agree, fails, ties = (sum(getattr(part, name) for part in parts) for name in ("cases", "agree", "fails", "ties"))
     if not cases:
         return NO_EVIDENCE if any(part.silent for part in parts) else OPEN
-    if contradict:
+    if fails:
         return MIXED if agree else FAILS
-    return HOLDS if 2 * agree > cases else OPEN
+    if 2 * agree > cases:
+        return HOLDS
+    return FAILS if 2 * ties > cases else OPEN
 
 
 def evidence(table: pd.DataFrame) -> Evidence:
@@ -153,13 +158,11 @@ def evidence(table: pd.DataFrame) -> Evidence:
     holds, fails, ties, still = (int((remains == word).sum()) for word in (HOLDS, FAILS, TIE, OPEN))
     for_it = int(((remains == TIE) & says["expect"].isin(_NO_WORSE)).sum())
     shown = says if len(says) else table
-    ends = _ends(shown["estimate"]) + _ends(100.0 * shown["relative"].abs())
+    ends = _ends(shown["estimate"]) + (float(shown["ci_low"].min()), float(shown["ci_high"].max()))
+    percents = _ends(100.0 * shown["relative"].abs())
     repetitions = [int(n) if np.isfinite(n) else 0 for n in _ends(shown["n"])]
-    return Evidence(
-        *(len(says), len(table) - len(says), holds, fails, ties, still, holds + for_it, fails + ties - for_it),
-        *ends,
-        *repetitions,
-    )
+    counts = (len(says), len(table) - len(says), holds, fails, ties, still, holds + for_it)
+    return Evidence(*counts, *ends, *percents, *repetitions)
 
 
 def _ends(column: "pd.Series[float]") -> tuple[float, float]:
@@ -179,5 +182,5 @@ def _cases(references: Sequence[str], claims: Claims) -> pd.DataFrame:
 
 _COLUMNS: Mapping[str, Any] = {
     **dict.fromkeys(("claim", "case", "verdict", "holm", "expect"), object),
-    **dict.fromkeys(("estimate", "relative", "n"), float),
+    **dict.fromkeys(("estimate", "ci_low", "ci_high", "relative", "n"), float),
 }

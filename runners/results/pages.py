@@ -67,6 +67,11 @@ def overviews(folder: Path) -> dict[str, str]:
     return _overviews(*_read(folder))
 
 
+def headlines(folder: Path) -> dict[str, PaperPage]:
+    """Return the papers that have headlines, with what these came to."""
+    return {page.name: page for page in _read(folder)[0] if page.headlines}
+
+
 def _read(folder: Path, derive: Derive | None = None) -> tuple[list[PaperPage], pd.DataFrame]:
     """Return the papers with what there is of their results, and all published numbers."""
     figures, about = _configured()

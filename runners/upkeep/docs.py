@@ -1,7 +1,7 @@
 """Write the pages that are made from other files: python -m runners.upkeep.docs
 
 `docs/configure.md` from conf/ and the classes, `docs/which_tuner.md` and a part of `docs/changepoint_gp.md` from the
-results of the tournament, a part of `docs/reproduce.md` from all reference results.
+results of the tournament, a part of `docs/reproduce.md` from all reference results, and the headlines in `README.md`.
 """
 
 import json
@@ -18,6 +18,7 @@ from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
 from runners.config.runner import Runner
 from runners.config.tree import CONFIGS, GROUPS, PARTS, path_of, read, read_choice, suite_choices
+from runners.results.pages import headlines
 from runners.results.reference import reference_part
 from runners.results.store import write_text
 from runners.upkeep.which_tuner import constants_part, which_tuner_page
@@ -25,6 +26,7 @@ from runners.upkeep.which_tuner import constants_part, which_tuner_page
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configure.md"
 TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changepoint_gp.md")
 REPRODUCE_PAGE = PAGE.with_name("reproduce.md")
+README, RESULTS = PAGE.parents[1] / "README.md", PAGE.parents[1] / "results"
 
 _INTRODUCTION = """# Configure
 
@@ -138,6 +140,20 @@ def _cell(text: str) -> str:
     return text.replace("``", "`").replace("|", "\\|")
 
 
+def headlines_part() -> str:
+    """Return what the papers claim and what our runs say, a table for each paper; our own claims last."""
+    parts = []
+    for page in headlines(RESULTS).values():
+        rows = [f"\n**`{page.name}`: {page.title}** ({page.authors})\n"]
+        is_ours = not page.headlines[0].place
+        rows.append(f"| {'our claim' if is_ours else 'the paper'} | verdict | our runs |\n| --- | --- | --- |")
+        for headline, verdict, sentence in page.judged:
+            where = f" ({headline.place})" if headline.place else ""
+            rows.append(f"| {headline.claim}{where} | **{verdict}** | {sentence} |")
+        parts.append("\n".join(rows))
+    return "\n".join(parts) + "\n"
+
+
 def with_made_part(page: str, part: str) -> str:
     """Return a page with what stands between its two marks replaced."""
     before, begin, rest = page.partition("<!-- made by make docs -->\n")
@@ -151,7 +167,8 @@ def main() -> int:
     write_text(TUNERS_PAGE, which_tuner_page())
     write_text(GP_PAGE, with_made_part(GP_PAGE.read_text(encoding="utf-8"), constants_part()))
     write_text(REPRODUCE_PAGE, with_made_part(REPRODUCE_PAGE.read_text(encoding="utf-8"), reference_part()))
-    print(PAGE, TUNERS_PAGE, GP_PAGE, REPRODUCE_PAGE, sep="\n")
+    write_text(README, with_made_part(README.read_text(encoding="utf-8"), headlines_part()))
+    print(README, PAGE, TUNERS_PAGE, GP_PAGE, REPRODUCE_PAGE, sep="\n")
     return 0
 
 
