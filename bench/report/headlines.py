@@ -141,7 +141,9 @@ def judge(parts: Sequence[Evidence]) -> str:
     a difference is claimed; ``holds`` if more than half hold and none fails; ``open`` otherwise; ``no evidence`` if no
     case says anything.
     """
-    cases, agree, fails, ties = (sum(getattr(part, name) for part in parts) for name in ("cases", "agree", "fails", "ties"))
+    cases, agree, fails, ties = (
+        sum(getattr(part, name) for part in parts) for name in ("cases", "agree", "fails", "ties")
+    )
     if not cases:
         return NO_EVIDENCE if any(part.silent for part in parts) else OPEN
     if fails:

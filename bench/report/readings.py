@@ -69,7 +69,8 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     """Return every published number beside ours under each reading.
 
     A number is `exact` where our own first repetitions, as many as in print, give it under a reading that draws
-    what the authors drew. Else it is `inside` where our 95 % interval under the first reading contains it. Else it
+    what the authors drew. Else it is `inside` where our 95 % interval under the first reading contains it, unless that
+    reading is of the authors' code. Else it
     is `explained` where the 95 % prediction interval of a further set of repetitions of the paper's size contains
     it under some reading, or one of the figure's causes says why it differs; else it is `unexplained`. An interval
     contains a number if it reaches to within half a unit of the number's last digit.
@@ -135,7 +136,7 @@ def explained(figure: Figure, rows: pd.DataFrame, first: str) -> tuple[str, str,
     for row in rows.to_dict("records"):
         if abs(row["first"] - row["published"]) <= _rounding(row["published"]):
             return EXACT, row[READING], sources[row[READING]]
-    if ((rows["inside"] == "yes") & (rows[READING] == first)).any():
+    if sources[first] != "code" and ((rows["inside"] == "yes") & (rows[READING] == first)).any():
         return INSIDE, first, sources[first]
     predicting = rows.loc[rows["predicted"] == "yes", READING]
     for name in sorted(predicting, key=lambda name: sources[name] == "assumed"):

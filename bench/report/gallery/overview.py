@@ -25,7 +25,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
         ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, altered, computed), ``claim``,
         ``text``, ``origin``, ``place``, ``counted`` (yes or no: whether its cases count in tallies), the number of
         cases by verdict, and ``holds_holm``, ``fails_holm`` and ``tie_holm``: how many of those remain after Holm's
-        correction within their figure.
+        correction within their figure; "" where no case has a test of its own.
     """
     rows = []
     for paper in papers:
@@ -35,6 +35,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
                 continue
             for cases in reference.grouped_claims():
                 tally, first = tally_of(cases), cases[0]
+                is_tested = any(case["holm"] for case in cases)
                 rows.append(
                     {
                         "paper": paper.name,
@@ -44,7 +45,10 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
                         **{key: first[key] for key in ("claim", "text", "origin", "place")},
                         "counted": "yes" if first["is_counted"] else "no",
                         **{verdict: tally.cases[verdict] for verdict in VERDICTS},
-                        **{column: tally.remain[verdict] for verdict, column in _REMAIN.items()},
+                        **{
+                            column: tally.remain[verdict] if is_tested or not tally.cases[verdict] else ""
+                            for verdict, column in _REMAIN.items()
+                        },
                     }
                 )
     return pd.DataFrame(rows, columns=list(_COLUMNS))
@@ -89,12 +93,13 @@ def overview_text(table: pd.DataFrame) -> str:
 
 
 def _claim(row: dict[Any, Any]) -> dict[str, Any]:
-    tally = Tally()
-    tally.cases.update({verdict: row[verdict] for verdict in VERDICTS})
-    tally.remain.update({verdict: row[column] for verdict, column in _REMAIN.items()})
+    cells = {verdict: str(row[verdict]) for verdict in VERDICTS}
+    for verdict, column in _REMAIN.items():
+        if row[verdict] and row[column] != "":
+            cells[verdict] += f" ({row[column]})"
     about = {key: row[key] for key in ("figure", "claim", "text", "data")}
     origin = ": ".join(filter(None, [row["origin"], row["place"]]))
-    return _row({**about, "origin": origin, "counts": row["counted"]}, tally)
+    return {**about, "origin": origin, "counts": row["counted"], **cells}
 
 
 def _row(first: dict[str, Any], tally: Tally) -> dict[str, Any]:
