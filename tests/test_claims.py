@@ -10,7 +10,6 @@ from scipy import stats as reference
 
 from bench.critical import fixed
 from bench.errors import ConfigError, DataError
-from bench.report.claims import after_holm
 from bench.report.claims.best_on_grid import best_value
 from bench.report.claims.bound import largest_regret
 from bench.report.claims.judgement import MIN_REPETITIONS
@@ -890,7 +889,10 @@ def test_what_is_still_open_names_experiments_and_repetitions() -> None:
     ("claim", "message"),
     [
         ({"kind": "paird"}, r"claim '1', key 'kind': unknown kind 'paird', choose from paired_difference, relative_"),
-        (compare("less", exepct="x"), r"'1' of kind 'paired_difference': unknown key 'exepct', valid ones: id, text,"),
+        (
+            compare("less", exepct="x"),
+            r"'1' of kind 'paired_difference': unknown key 'exepct', valid ones: .*id, text,",
+        ),
         (compare("lower"), r", key 'expect': found 'lower', expected 'less', 'greater'"),
         ({"kind": "ratio", "left": {"method": "A"}, "expect": "less"}, r"of kind 'ratio': key 'right' is missing"),
         (compare("similar"), r": expect: similar needs a margin"),
@@ -1032,14 +1034,6 @@ def test_a_count_of_one_claim_may_name_it_by_itself() -> None:
     ]
     rows = check({"claims": claims}, finals)
     assert rows["verdict"].tolist() == ["holds"] * 4
-
-
-def test_after_holm_counts_the_cases_that_a_test_decided() -> None:
-    assert after_holm(["yes", "", "no", "yes", ""]) == (3, 2)
-    finals = panels({"a": -1000, "b": 1000, "c": 0})
-    rows = check(PANELS, finals)
-    assert rows["verdict"].tolist() == ["holds", "fails", "open"]
-    assert after_holm(rows["holm"]) == (2, 2)
 
 
 def test_a_ratio_of_medians() -> None:

@@ -26,7 +26,7 @@ CLAIM = {"id": "1", "text": "t", "kind": "paired_difference", "left": {"method":
     ("changes", "sentence"),
     [
         ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from bound, computed, curves"),
-        ({"titel": "A"}, "figure 'mine': unknown key 'titel', valid ones: name, paper, title"),
+        ({"titel": "A"}, "figure 'mine': unknown key 'titel', valid ones: .*name, paper, title"),
         ({"scales": {"quick": {"horizon": 5}}}, "unknown key 'scales.quick.horizon', valid ones: max_horizon"),
         ({"column": None}, "figure 'mine', key 'column': found None, expected a valid string"),
         ({"y_scale": "cubic"}, "key 'y_scale': found 'cubic', expected 'linear' or 'log'"),

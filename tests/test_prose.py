@@ -95,8 +95,8 @@ def test_words_are_not_stronger_than_verdicts(page: str, reference_results: Path
     assert not list(filter(None, found))
 
 
-def test_findings_and_readme_name_their_claims() -> None:
-    assert all(len(statements((ROOT / page).read_text(encoding="utf-8"))) >= 5 for page in PAGES[:2])
+def test_findings_name_their_claims() -> None:
+    assert len(statements((ROOT / "docs/findings.md").read_text(encoding="utf-8"))) >= 100
 
 
 @pytest.mark.parametrize(

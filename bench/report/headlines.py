@@ -137,13 +137,12 @@ def judged(headline: Headline, claims: Claims) -> Judged:
 def judge(parts: Sequence[Evidence]) -> str:
     """Return the verdict on a headline, which says something in general.
 
-    ``mixed`` if some cases hold and others fail; ``fails`` if cases fail and none holds, or more than half are ties where
-    a difference is claimed; ``holds`` if more than half hold and none fails; ``open`` otherwise; ``no evidence`` if no
-    case says anything.
+    ``mixed`` if some cases hold and others fail; ``fails`` if cases fail and none holds, or more than half are ties
+    where a difference is claimed; ``holds`` if more than half hold and none fails; ``open`` otherwise; ``no evidence``
+    if no case says anything.
     """
-    cases, agree, fails, ties = (
-        sum(getattr(part, name) for part in parts) for name in ("cases", "agree", "fails", "ties")
-    )
+    cases, agree = sum(part.cases for part in parts), sum(part.agree for part in parts)
+    fails, ties = sum(part.fails for part in parts), sum(part.ties for part in parts)
     if not cases:
         return NO_EVIDENCE if any(part.silent for part in parts) else OPEN
     if fails:
@@ -160,7 +159,7 @@ def evidence(table: pd.DataFrame) -> Evidence:
     holds, fails, ties, still = (int((remains == word).sum()) for word in (HOLDS, FAILS, TIE, OPEN))
     for_it = int(((remains == TIE) & says["expect"].isin(_NO_WORSE)).sum())
     shown = says if len(says) else table
-    ends = _ends(shown["estimate"]) + (float(shown["ci_low"].min()), float(shown["ci_high"].max()))
+    ends = (*_ends(shown["estimate"]), float(shown["ci_low"].min()), float(shown["ci_high"].max()))
     percents = _ends(100.0 * shown["relative"].abs())
     repetitions = [int(n) if np.isfinite(n) else 0 for n in _ends(shown["n"])]
     counts = (len(says), len(table) - len(says), holds, fails, ties, still, holds + for_it)

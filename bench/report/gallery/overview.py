@@ -58,6 +58,8 @@ def counted(table: pd.DataFrame) -> dict[str, Tally]:
     """Return the tallies of an overview's rows: those that count, on data that is evidence."""
     tallies = added_up([])
     rows = table[(table["counted"] == "yes") & ~table["data"].astype(str).str.contains(_NO_EVIDENCE)]
+    for verdict, column in _REMAIN.items():
+        rows = rows.assign(**{column: pd.to_numeric(rows[column], errors="coerce").fillna(rows[verdict])})
     for row in rows.to_dict("records"):
         tally = tallies[row["origin"]]
         tally.cases.update({verdict: int(row[verdict]) for verdict in VERDICTS})

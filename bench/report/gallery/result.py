@@ -117,7 +117,7 @@ class Result(Stored):
         if self.figure is None or self.is_own:
             return None
         claims, numbers = (
-            self.csv(name, "claim", "reading", "by") if name in self.files else pd.DataFrame()
+            self.csv(name, "claim", "reading", "by", "holm") if name in self.files else pd.DataFrame()
             for name in ("readings.csv", "numbers.csv")
         )
         if claims.empty and numbers.empty:

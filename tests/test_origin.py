@@ -1,0 +1,132 @@
+"""Where claims come from: said for a figure or for a claim, never added up, each case once."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from rendered import check, figure_of
+
+from bench.errors import ConfigError
+from bench.report.claims import added_up, sources, spell_by_origin, tallies
+from bench.report.gallery.overview import counted
+from runners.config.figures import figure_names, load_figure
+
+CLAIM = {"text": "t", "kind": "paired_difference", "left": {"method": "A"}, "right": {"method": "B"}, "expect": "less"}
+CLAIMS = [
+    {"id": "said", **CLAIM},
+    {"id": "elsewhere", "place": "section 7", **CLAIM},
+    {"id": "proved", "origin": "theorem", "place": "theorem 1", **CLAIM},
+    {"id": "ours", "origin": "ours", **CLAIM},
+    {"id": "again", "repeats": "said", **CLAIM},
+    {"id": "most", "text": "t", "kind": "count", "of": "said"},
+]
+RUNS = [{"method": {"A": [], "B": []}}]
+
+
+def figure(**changes: Any) -> Any:
+    return figure_of({"runs": RUNS, "origin": "stated", "place": "figure 2", "claims": CLAIMS, **changes})
+
+
+def test_a_claim_says_otherwise_than_its_figure() -> None:
+    found = sources(figure())
+    assert {name: (source.origin, source.place) for name, source in found.items()} == {
+        "said": ("stated", "figure 2"),
+        "elsewhere": ("stated", "section 7"),
+        "proved": ("theorem", "theorem 1"),
+        "ours": ("ours", ""),
+        "again": ("stated", "figure 2"),
+        "most": ("stated", "figure 2"),
+    }
+    assert [name for name, source in found.items() if not source.is_counted] == ["again", "most"]
+    assert not any(source.is_counted for source in sources(figure(repeats="figure1")).values())
+
+
+def test_without_a_word_a_claim_is_ours() -> None:
+    assert {source.origin for source in sources(figure_of({"runs": RUNS, "claims": CLAIMS[:1]})).values()} == {"ours"}
+    assert sources(None) == {}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"origin": "stated"},
+        {"origin": "ours", "place": "section 1"},
+        {"place": "section 1"},
+        {"origin": "theorem"},
+    ],
+)
+def test_a_place_goes_with_what_a_paper_or_a_theorem_says(changes: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match=r"claim '1'.*a place goes with origin: stated or theorem"):
+        figure_of({"runs": RUNS, "claims": [{"id": "1", **CLAIM, **changes}]})
+
+
+def test_tallies_are_apart_and_count_each_case_once() -> None:
+    noise = np.random.default_rng(0).normal(size=20)
+    values = {"A": 100 + noise, "B": 200 - noise}
+    finals = pd.concat(
+        [
+            pd.DataFrame({"method": name, "repetition": range(20), "rounds": 10, "regret": numbers})
+            for name, numbers in values.items()
+        ]
+    )
+    rows = check({"runs": RUNS, "origin": "stated", "place": "figure 2", "claims": CLAIMS}, finals)
+    assert set(rows["verdict"]) == {"holds"}
+    found = tallies(figure(), rows.to_dict("records"))
+    assert {origin: tally.cases["holds"] for origin, tally in found.items()} == {"stated": 2, "theorem": 1, "ours": 1}
+    with_repeated = tallies(figure(), rows.to_dict("records"), every=True)
+    assert with_repeated["stated"].cases["holds"] == 3
+    twice = added_up([found, found])
+    assert {origin: tally.cases.total() for origin, tally in twice.items()} == {"stated": 4, "theorem": 2, "ours": 2}
+
+
+def test_tallies_in_words() -> None:
+    cases = [
+        {"claim": claim, "verdict": verdict, "holm": holm}
+        for claim, verdict, holm in [
+            ("said", "holds", "yes"),
+            ("said", "holds", "no"),
+            ("said", "open", ""),
+            ("said", "says_nothing", ""),
+            ("ours", "fails", "yes"),
+            ("most", "holds", ""),
+        ]
+    ]
+    assert spell_by_origin(tallies(figure(), cases)) == (
+        "stated by the papers: 2 hold (1 after Holm's correction), 0 fail, 1 open, 1 says nothing; "
+        "ours: 0 hold, 1 fails, 0 open"
+    )
+
+
+def test_an_overview_counts_what_is_evidence_and_counted() -> None:
+    columns = ["origin", "counted", "data", "holds", "fails", "tie", "open", "says_nothing"]
+    columns += ["holds_holm", "fails_holm", "tie_holm"]
+    rows = [
+        ("stated", "yes", "real", 3, 2, 1, 0, 0, 2, 2, 0),
+        ("stated", "no", "real", 9, 9, 9, 9, 9, "", "", ""),
+        ("stated", "yes", "real, surrogate", 9, 9, 9, 9, 9, 9, 9, 9),
+        ("ours", "yes", "synthetic", 1, 0, 0, 0, 0, 1, 0, 0),
+    ]
+    found = counted(pd.DataFrame(rows, columns=columns))
+    assert str(found["stated"]) == (
+        "3 hold (2 after Holm's correction), 2 fail, 1 tie (0 after Holm's correction), 0 open"
+    )
+    assert str(found["ours"]) == "1 holds, 0 fail, 0 open"
+    assert found["theorem"].is_empty
+
+
+def test_what_the_suites_figures_say_of_origins() -> None:
+    """A tournament has no paper; a figure named after one of a paper says where its claims stand in it."""
+    checked = 0
+    for name in figure_names():
+        paper, _, own_name = name.partition("/")
+        loaded = load_figure(name)
+        for source in sources(loaded).values():
+            checked += 1
+            if paper == "tournament":
+                assert source.origin == "ours", name
+            elif own_name.startswith(("figure", "table")):
+                assert source.origin == "stated", name
+        if loaded.repeats:
+            assert f"{paper}/{loaded.repeats}" in figure_names()
+    assert checked > 300
