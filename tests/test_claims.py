@@ -1088,3 +1088,20 @@ def test_all_labels_along_a_slope_are_positive_numbers() -> None:
     finals = finals_of({(("horizon", label),): 10 + NOISE for label in ("10", "x")})
     row = verdict_of({"kind": "slope", "axis": "horizon", "expect": "less", "threshold": 1}, finals)
     assert row["note"] == "axis 'horizon' has labels that are not positive numbers"
+
+
+@pytest.mark.parametrize(("exponent", "verdict"), [(0.78, "holds"), (0.9, "fails")])
+def test_a_slope_is_allowed_the_logarithm_of_its_theorem(exponent: float, verdict: str) -> None:
+    """0.78 is more than 3/4, and less than T^(3/4) ln T grows from 10^3 to 10^7, by NumPy's fit."""
+    horizons = 10.0 ** np.arange(3, 8)
+    finals = finals_of({(("horizon", f"{t:.0f}"),): t**exponent * (1 + 0.01 * NOISE) for t in horizons})
+    claim = {"kind": "slope", "axis": "horizon", "expect": "at_most", "threshold": 0.75}
+    plain, row = verdict_of(claim, finals), verdict_of({**claim, "log_power": 1}, finals)
+    assert (plain["verdict"], row["verdict"]) == ("fails", verdict)
+    assert plain["estimate"] == row["estimate"]
+    allowed = np.polyfit(np.log(horizons), np.log(horizons**0.75 * np.log(horizons)), 1)[0]
+    assert row["note"] == f"allowed over these values: {allowed:.3f}"
+    assert row["note"].endswith("0.841")
+    root = verdict_of({**claim, "log_power": 0.5}, finals)
+    assert root["note"] == f"allowed over these values: {(allowed + 0.75) / 2:.3f}"
+    assert plain["note"] == ""

@@ -16,6 +16,7 @@ from hydra import initialize_config_dir
 from rendered import tables
 
 from bench.errors import StoreError
+from bench.report.claims.origin import tally_of
 from bench.report.figure import read_figure
 from bench.report.overrides import commands as commands_of
 from runners import reproduce
@@ -75,7 +76,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert summary.startswith("1 figure in ")
     assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
     assert look.startswith(
-        "A few repetitions of short runs are a look, not a verdict. Of the committed results' claims "
+        "A few repetitions of short runs are a look, not a verdict. The committed results' claims, stated by the "
     )
     assert stand_ins == [
         "Data that is not here is replaced by stand-ins, which say nothing about the papers:",
@@ -205,7 +206,8 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
             assert plan.figure == load_figure(name)
             assert not plan.is_reference
             made.append((name, plan.scale, plan.extra))
-            yield Reproduced(name != "syndicated/figure3", pd.DataFrame({"verdict": ["holds"]}), ROOT)
+            tallies = {"stated": tally_of([{"verdict": "holds", "holm": "yes"}])}
+            yield Reproduced(name != "syndicated/figure3", pd.DataFrame(), ROOT, tallies=tallies)
 
     monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", reproduce_figures)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")
