@@ -56,7 +56,11 @@ def problem(statement: Statement, results: Path) -> str:
     found = [verdict.replace("_", " ") for verdict in rows["verdict"]]
     if not found:
         return f"{statement.tag}: no such claim or case"
-    return _verdicts(statement.tag, rest, found) or _words(statement, rest["verdict"], set(rows["expect"]))
+    return (
+        _verdicts(statement.tag, rest, found)
+        or _words(statement, rest["verdict"], set(rows["expect"]))
+        or _remains(statement, rows[[word == rest["verdict"] for word in found]])
+    )
 
 
 def _verdicts(tag: str, rest: re.Match[str], found: list[str]) -> str:
@@ -85,6 +89,12 @@ def _words(statement: Statement, verdict: str, expected: set[str]) -> str:
     if "level with" in text and verdict != "tie" and not (verdict == "holds" and expected == {"similar"}):
         return f"{statement.tag}: 'level with' is said of ties only"
     return ""
+
+
+def _remains(statement: Statement, rows: pd.DataFrame) -> str:
+    pale = rows["holm"].eq("no").any()
+    is_said = any(word in statement.words for word in ("Holm", "†"))
+    return f"{statement.tag}: '{statement.words}' does not say 'not after Holm's correction'" if pale > is_said else ""
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -117,17 +127,21 @@ def test_findings_name_their_claims() -> None:
         ("A beats B <!-- claim: p/f#1@S: holds -->.", "the verdicts are says nothing"),
         ("A is level with B <!-- claim: p/f#2: holds -->.", ""),
         ("A beats B <!-- claim: p/f#1@P: wins -->.", "expected figure#claim: verdict"),
-        ("A beats B <!-- claim: p/f#3: holds -->.", "no such claim or case"),
+        ("A beats B <!-- claim: p/f#4: holds -->.", "no such claim or case"),
         ("A beats B <!-- claim: p/g#1: holds -->.", "no results of this figure"),
         ("A beats B <!-- claim: p/f#1@P: holds --> <!-- claim: p/f#1@Q: holds -->.", "the verdicts are open"),
+        ("A beats B <!-- claim: p/f#3@P: holds -->.", "does not say 'not after Holm's correction'"),
+        ("A beats B, not after Holm's correction <!-- claim: p/f#3@P: holds -->.", ""),
     ],
 )
 def test_the_check(tmp_path: Path, text: str, message: str) -> None:
     folder = tmp_path / "p" / "f" / "paper"
     folder.mkdir(parents=True)
-    rows = [("1", "P", "less", "holds"), ("1", "Q", "less", "open"), ("1", "R", "less", "tie")]
-    rows += [("1", "S", "less", "says_nothing"), ("2", "all", "similar", "holds")]
-    pd.DataFrame(rows, columns=["claim", "case", "expect", "verdict"]).to_csv(folder / "claims.csv", index=False)
+    rows = [("1", "P", "less", "holds", "yes"), ("1", "Q", "less", "open", ""), ("1", "R", "less", "tie", "yes")]
+    rows += [("1", "S", "less", "says_nothing", ""), ("2", "all", "similar", "holds", "yes")]
+    rows += [("3", "P", "less", "holds", "no")]
+    columns = ["claim", "case", "expect", "verdict", "holm"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "claims.csv", index=False)
     found = "".join(problem(statement, tmp_path) for statement in statements(text))
     assert message in found
     assert bool(message) == bool(found)

@@ -27,10 +27,13 @@ CLAIMS = [
 ]
 
 
-def results(folder: Path, claims=CLAIMS) -> Path:
+def results(folder: Path, claims=CLAIMS, pale=()) -> Path:
     own = folder / "tournament" / "ranks" / "paper"
     own.mkdir(parents=True)
-    pd.DataFrame(claims, columns=["claim", "case", "expect", "verdict"]).to_csv(own / "claims.csv", index=False)
+    table = pd.DataFrame(claims, columns=["claim", "case", "expect", "verdict"])
+    table.assign(holm=["no" if claim in pale else "yes" for claim in table["claim"]]).to_csv(
+        own / "claims.csv", index=False
+    )
     numbers = {"n": 30, "tasks": 2, "families": 2, "mean_rank": 1.25, "ci_low": 1.0, "ci_high": 1.5}
     ratios = {"relative": 0.5, "relative_low": 0.25, "relative_high": 0.75}
     methods = ["Changepoint GP", "UCB1"]
@@ -63,6 +66,14 @@ def test_the_words_of_a_verdict(tmp_path):
     assert "| UCB1 | 1.2 (1.0 to 1.5) | 0.50 (0.25 to 0.75) |" in page
 
 
+def test_what_does_not_remain_after_holms_correction_has_a_dagger(tmp_path):
+    page = which_tuner_page(results(tmp_path, pale=["UCB1"]))
+    assert "- Changepoint GP: less regret than UCB1† <!--" in page
+    assert page.count("†") == 2  # the other says what it is
+    assert not list(filter(None, (problem(one, tmp_path) for one in statements(page))))
+    assert "Holm" in problem(statements(page.replace("UCB1†", "UCB1"))[0], tmp_path)
+
+
 @pytest.mark.parametrize("verdict", ["holds", "fails"])
 def test_the_page_is_wrong_once_a_verdict_changes(tmp_path, verdict):
     """The page of one set of verdicts is caught when it is held against another."""
@@ -87,7 +98,9 @@ def test_the_part_on_constants(tmp_path):
     own.mkdir(parents=True)
     rows = [("beta = 0.75", "holds"), ("level = 2", "tie"), ("every = 4", "open"), ("points = 40", "fails")]
     table = pd.DataFrame([(claim, "all", "greater", verdict) for claim, verdict in rows])
-    table.set_axis(["claim", "case", "expect", "verdict"], axis=1).to_csv(own / "claims.csv", index=False)
+    table.set_axis(["claim", "case", "expect", "verdict"], axis=1).assign(holm="yes").to_csv(
+        own / "claims.csv", index=False
+    )
     part = constants_part(tmp_path)
     assert [problem(one, tmp_path) for one in statements(part)] == [""] * 4
     assert "more regret with `beta = 0.75` <!--" in part

@@ -71,7 +71,9 @@ def constants_part(results: Path | None = None) -> str:
         return "On all families of the tournament: `figure=tournament/sensitivity`, of which there are no results yet."
     parts = figure.parts(figure.claims, _OF_CONSTANTS, "`{}`".format)
     lines = [f"![Each constant halved and doubled, on all families]({figure.link('sensitivity.svg')})\n"]
-    lines.append(f"On all families of the tournament, each counted once: {'; '.join(parts)}.")
+    lines.append(
+        f"On all families of the tournament, each counted once († not after Holm's correction): {'; '.join(parts)}."
+    )
     if told:
         title = "How much depends on being told the number of changes, for the tuners that want it"
         lines.append(f"\n![{title}]({told.link('told.svg')})")
@@ -130,13 +132,17 @@ class _Figure:
         return f"- {subject} {'; '.join(parts)}.\n" if parts else ""
 
     def parts(self, claims: pd.DataFrame, words: Mapping[str, str], name: Callable[[str], str]) -> list[str]:
-        """Return for each verdict its words and the claims' tags: tags in a row belong to the same words."""
-        groups = [(text, claims[claims["verdict"] == verdict]) for verdict, text in words.items()]
-        return [
-            f"{text.format(', '.join(map(name, rows['claim'])))} {' '.join(map(self._tag, rows.to_dict('records')))}"
-            for text, rows in groups
-            if len(rows)
-        ]
+        """Return for each verdict its words and the claims' tags: tags in a row belong to the same words.
+
+        A name whose verdict does not remain after Holm's correction has a dagger.
+        """
+        parts = []
+        for verdict, text in words.items():
+            rows = claims[claims["verdict"] == verdict].to_dict("records")
+            names = [f"{name(row['claim'])}{'†' if row['holm'] == 'no' else ''}" for row in rows]
+            if rows:
+                parts.append(f"{text.format(', '.join(names))} {' '.join(map(self._tag, rows))}")
+        return parts
 
     def _tag(self, row: Mapping[Any, Any]) -> str:
         case = "" if row["case"] == "all" else f"@{row['case']}"
