@@ -53,13 +53,15 @@ class Story:
                 )
 
     def overview(self) -> pd.DataFrame:
-        """Return a row for each figure: what it is, at which scale it is there, and how its claims came out."""
+        """Return a row for each figure: what it is, at which scale it is there, and how its claims came out, by origin."""
         rows = []
         for name, figure in self.figures.items():
             result = self.results.get(name)
             row = {"figure": name, "title": figure.heading, "scale": result.scale if result else "–"}
-            verdicts = result.verdicts if result else dict.fromkeys(_VERDICTS, 0)
-            rows.append(row | {word.replace("_", " "): number for word, number in verdicts.items()})
+            said = result.every_tally.items() if result else ()
+            rows.append(
+                row | {"claims": "; ".join(f"{origin}: {tally}" for origin, tally in said if not tally.is_empty)}
+            )
         return pd.DataFrame(rows).set_index("figure")
 
     def show(self, figure: str, width: int = 900) -> None:
@@ -97,7 +99,7 @@ class Story:
         if table.empty:
             return table
         shown = table[["claim", "text", "case", "n", "estimate", "interval"]].assign(
-            verdict=table["verdict"].map(_VERDICTS), note=table["note"]
+            verdict=_in_words(table), note=table["note"]
         )
         return shown.set_index("claim")
 
@@ -106,8 +108,8 @@ class Story:
         result = self.results.get(figure)
         if result is None or "readings.csv" not in result.files:
             return pd.DataFrame()
-        table = result.csv("readings.csv", "claim").fillna({"case": ""})
-        table["verdict"] = table["verdict"].map(_VERDICTS)
+        table = result.csv("readings.csv", "claim", "holm").fillna({"case": ""})
+        table["verdict"] = _in_words(table)
         order = {"index": ["claim", "case"], "columns": "reading", "sort": False}
         return table.pivot_table(values="verdict", aggfunc="first", **order).rename_axis(columns=None)
 
@@ -131,3 +133,9 @@ class Story:
 def _natural(name: str) -> list[str | int]:
     """Put figure10 behind figure9."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def _in_words(table: pd.DataFrame) -> "pd.Series[str]":
+    """Return verdicts in words, with those on whether they remain after Holm's correction."""
+    pale = table["holm"].eq("no").map({True: ", not after Holm's correction", False: ""})
+    return table["verdict"].map(_VERDICTS) + pale

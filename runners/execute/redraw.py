@@ -12,10 +12,10 @@ from bench.report.provenance import SURROGATE
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
 from runners.execute.pool import spread
-from runners.execute.write_figure import figure_line, reproduced, write_pictures, write_tables
+from runners.execute.write_figure import write_pictures, write_tables
 from runners.results.derive import derive_committed
 from runners.results.golden import is_backed
-from runners.results.plan import FigurePlan, Reproduced
+from runners.results.plan import FigurePlan, Reproduced, figure_line, reproduced
 from runners.results.store import results_folder
 
 
@@ -85,5 +85,5 @@ def _redraw(plan: FigurePlan, folder: Path) -> tuple[Reproduced, str]:
     claims = derived.rendering.claims
     total = sum(run["repetitions"] for run in _manifest(folder)["runs"])
     return reproduced(plan.figure, claims, folder, complete=True), figure_line(
-        plan.figure, [f"{total} repetitions", "0 new"], claims
+        plan, [f"{total} repetitions", "0 new"], claims
     )

@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bench.errors import BenchError, one_line
-from bench.report.claims import spell_by_origin, tallies
 from bench.report.drawing import draw
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
@@ -31,7 +30,7 @@ from runners.results.aggregate import Kept, is_measured, kept
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, CommittedRepetitions, write_repetitions
 from runners.results.derive import Derived, LabelledKept, derive, long_tables, needs
-from runners.results.plan import FigurePlan, Reproduced
+from runners.results.plan import FigurePlan, Reproduced, figure_line, reproduced
 from runners.results.store import Store, results_folder, write_bytes, write_manifest, write_text
 
 
@@ -109,18 +108,7 @@ def _write(finished: FinishedFigure, store: Store) -> tuple[Reproduced, str]:
     counts = [f"{total} repetitions"]
     counts += [f"{new} new"] * (new != total) + [f"{len(failed)} failed"] * bool(failed)
     claims = derived.rendering.claims
-    return reproduced(figure, claims, folder, complete=not failed), figure_line(figure, counts, claims)
-
-
-def reproduced(figure: Figure, claims: pd.DataFrame, folder: Path, *, complete: bool) -> Reproduced:
-    """Return what is known of a figure that was written."""
-    return Reproduced(complete, claims, folder, tallies=tallies(figure, claims.to_dict("records")))
-
-
-def figure_line(figure: Figure, counts: Sequence[str], claims: pd.DataFrame) -> str:
-    """Return what is printed of a finished figure."""
-    verdicts = spell_by_origin(tallies(figure, claims.to_dict("records"), every=True))
-    return f"{figure.paper}/{figure.name}  {', '.join(counts)}  {verdicts}".rstrip()
+    return reproduced(figure, claims, folder, complete=not failed), figure_line(plan, counts, claims)
 
 
 def _derived(finished: FinishedFigure, own: list[list[Kept]], store: Store) -> Derived:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from bench.report.claims import spell_by_origin, tallies
 from bench.report.claims.origin import Tally
 from bench.report.figure import Figure
 from bench.report.reading import READING
@@ -102,3 +103,14 @@ class Reproduced:
     folder: Path
     error: str = ""
     tallies: Mapping[str, Tally] = field(default_factory=dict)
+
+
+def reproduced(figure: Figure, claims: pd.DataFrame, folder: Path, *, complete: bool) -> Reproduced:
+    """Return what is known of a figure that was written."""
+    return Reproduced(complete, claims, folder, tallies=tallies(figure, claims.to_dict("records")))
+
+
+def figure_line(plan: FigurePlan, counts: Sequence[str], claims: pd.DataFrame) -> str:
+    """Return what is printed of a finished figure."""
+    verdicts = spell_by_origin(tallies(plan.figure, claims.to_dict("records"), every=True))
+    return f"{plan.name}  {', '.join(counts)}  {verdicts}".rstrip()
