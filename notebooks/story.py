@@ -53,7 +53,7 @@ class Story:
                 )
 
     def overview(self) -> pd.DataFrame:
-        """Return a row for each figure: what it is, at which scale it is there, and how its claims came out, by origin."""
+        """Return a row for each figure: its title, its scale, and how its claims came out, by origin."""
         rows = []
         for name, figure in self.figures.items():
             result = self.results.get(name)
