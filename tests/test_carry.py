@@ -170,7 +170,7 @@ def test_a_constant_that_moves_the_state_alone_is_refused_and_named(checkout):
     complete, text = checkout.carry()
     assert not complete
     assert (
-        "not carried: mine: after 1000 rounds or fewer tuner.unseen differs from the state of the earlier code" in text
+        "not carried: mine: after 1000 plays or fewer tuner.unseen differs from the state of the earlier code" in text
     )
 
 

@@ -49,7 +49,7 @@ def carry(
     """Play repetitions of committed runs whose identity has changed, and rename the runs that come out the same.
 
     The committed repetitions of a run are written under its new identity where every value that is stored of them comes
-    out equal, bit for bit, and tuner and task are in the same state after the first rounds as with the code of the
+    out equal, bit for bit, and tuner and task are in the same state after the first plays as with the code of the
     commit that made them; states are compared for one run of each combination of classes and options. On another kind
     of machine than made them, last digits may differ without a change of the code; a repetition that differs there is
     played once more with the code of the commit that made it, and the two traces are compared. Nothing is carried of a

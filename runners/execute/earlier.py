@@ -23,8 +23,8 @@ from runners.results.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 
-ROUNDS = 1000
-"""Number of rounds after which states are compared, or fewer if a run ends before."""
+PLAYS = 1000
+"""Number of plays after which states are compared, or fewer if a run ends before; a play may cover several rounds."""
 
 _TODAY = ""
 """Stands for a commit: the code of this checkout."""
@@ -76,17 +76,17 @@ class EarlierCode:
             return str(error)
 
     def state_differences(self, runs: Sequence[CommittedRun]) -> list[str]:
-        """Return for each run how the states of tuner and task after `ROUNDS` rounds differ; "" where they do not.
+        """Return for each run how the states of tuner and task after `PLAYS` plays differ; "" where they do not.
 
         A small change of a formula may show in no stored value of one repetition, but it shows in the state. Numbers
         are compared, not the names under which they are kept; a state that has only gained, or only lost, numbers is
         the same. What two runs of the earlier code do not share, such as measured seconds, does not count.
         """
-        then = self._play_earlier(runs, 0, ROUNDS)
-        now = self._play(_TODAY, runs, 0, ROUNDS)
+        then = self._play_earlier(runs, 0, PLAYS)
+        now = self._play(_TODAY, runs, 0, PLAYS)
         differences = [_state_difference(*answers) for answers in zip(then, now, strict=True)]
         doubtful = [place for place, difference in enumerate(differences) if difference and "error" not in then[place]]
-        again = self._play_earlier([runs[place] for place in doubtful], 0, ROUNDS)
+        again = self._play_earlier([runs[place] for place in doubtful], 0, PLAYS)
         for place, answer in zip(doubtful, again, strict=True):
             stable = {
                 digest: path for digest, path in then[place]["state"].items() if digest in answer.get("state", ())
@@ -94,7 +94,7 @@ class EarlierCode:
             differences[place] = _state_difference(then[place] | {"state": stable}, now[place])
         return differences
 
-    def _play_earlier(self, runs: Sequence[CommittedRun], number: int, rounds: int | None) -> list[_Answer]:
+    def _play_earlier(self, runs: Sequence[CommittedRun], number: int, plays: int | None) -> list[_Answer]:
         """Play a repetition of each run with the first of its commits that names the run as it is committed."""
         answers: list[_Answer] = [{} for _ in runs]
         for turn in range(max((len(run.commits) for run in runs), default=0)):
@@ -102,7 +102,7 @@ class EarlierCode:
             for commit in dict.fromkeys(runs[i].commits[turn] for i in pending):
                 places = [i for i in pending if runs[i].commits[turn] == commit]
                 for i, answer in zip(
-                    places, self._play(commit, [runs[i] for i in places], number, rounds), strict=True
+                    places, self._play(commit, [runs[i] for i in places], number, plays), strict=True
                 ):
                     run_id = answer.get("run_id")
                     if run_id == runs[i].run_id:
@@ -115,7 +115,7 @@ class EarlierCode:
                         answers[i] = answers[i] or {"error": error}
         return answers
 
-    def _play(self, commit: str, runs: Sequence[CommittedRun], number: int, rounds: int | None) -> list[_Answer]:
+    def _play(self, commit: str, runs: Sequence[CommittedRun], number: int, plays: int | None) -> list[_Answer]:
         """Play a repetition of each run with the code of a commit."""
         if commit not in self._checkouts:
             self._checkouts[commit] = self._stack.enter_context(_checkout(commit))
@@ -132,8 +132,8 @@ class EarlierCode:
                 output = subprocess.run(
                     [sys.executable, final_state.__file__],
                     cwd=checkout,
-                    env={**env, "BENCH_RESULTS_DIR": scratch if rounds else self._results},
-                    input="\n".join(json.dumps({"words": of_run, "rounds": rounds}) for of_run in words),
+                    env={**env, "BENCH_RESULTS_DIR": scratch if plays else self._results},
+                    input="\n".join(json.dumps({"words": of_run, "plays": plays}) for of_run in words),
                     capture_output=True,
                     text=True,
                     check=False,
@@ -157,7 +157,7 @@ def _state_difference(then: _Answer, now: _Answer) -> str:
     new = [path for digest, path in now["state"].items() if digest not in then["state"]]
     if not lost or not new:
         return ""
-    return f"after {ROUNDS} rounds or fewer {new[0]} differs from the state of the earlier code"
+    return f"after {PLAYS} plays or fewer {new[0]} differs from the state of the earlier code"
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Play repetitions with the code of some checkout, and tell what state its parts are in at the end.
 
 Started as a program in the checkout, whose packages it imports: each line of the standard input is a JSON object with
-the words of a command line of `runners.run` (``words``) and the largest number of rounds (``rounds``, null for all).
+the words of a command line of `runners.run` (``words``) and the largest number of plays (``plays``, null for all).
 Each is answered by a JSON object: ``place``, the number of the line, and either ``run_id`` and ``state``, a path to
 each distinct number or array of numbers in tuner and task by its digest, or ``error``.
 """
@@ -88,8 +88,12 @@ def main() -> None:
     play, limit = loop.run, [sys.maxsize]
     parts: dict[str, Any] = {}
 
-    def play_and_keep(task: Any, tuner: Any, *, rounds: int, **options: Any) -> Any:
-        trace = play(task, tuner, rounds=min(rounds, limit[0]), **options)
+    def play_and_keep(task: Any, tuner: Any, **options: Any) -> Any:
+        plays = iter(range(limit[0]))
+        for name in ("explore", "play"):  # after the last one, as at the end of a log
+            act = getattr(task, name)
+            object.__setattr__(task, name, lambda *given, act=act: None if next(plays, None) is None else act(*given))
+        trace = play(task, tuner, **options)
         parts.update(tuner=tuner, task=task)
         return trace
 
@@ -99,7 +103,7 @@ def main() -> None:
             importlib.import_module(name)
     for place, line in enumerate(sys.stdin):
         request = json.loads(line)
-        limit[0] = request["rounds"] or sys.maxsize
+        limit[0] = request["plays"] or sys.maxsize
         with tempfile.TemporaryFile("w+") as answer:
             if process := os.fork():
                 os.waitpid(process, 0)
