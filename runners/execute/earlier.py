@@ -101,9 +101,7 @@ class EarlierCode:
             pending = [i for i, run in enumerate(runs) if "run_id" not in answers[i] and turn < len(run.commits)]
             for commit in dict.fromkeys(runs[i].commits[turn] for i in pending):
                 places = [i for i in pending if runs[i].commits[turn] == commit]
-                for i, answer in zip(
-                    places, self._play(commit, [runs[i] for i in places], number, plays), strict=True
-                ):
+                for i, answer in zip(places, self._play(commit, [runs[i] for i in places], number, plays), strict=True):
                     run_id = answer.get("run_id")
                     if run_id == runs[i].run_id:
                         answers[i] = answer
