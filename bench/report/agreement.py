@@ -36,14 +36,14 @@ class Interval(NamedTuple):
 class Placebo(NamedTuple):
     """How many printed numbers lie within our intervals, and how many false ones: swapped (draws,), scaled (4,)."""
 
-    count: int
+    within: int
     swapped: npt.NDArray[np.int64]
     scaled: npt.NDArray[np.int64]
 
     @property
     def reaches(self) -> bool:
         """Whether the count lies above 95 % of the swaps and above every scaled one."""
-        return bool(np.mean(self.swapped < self.count) > _LEVEL and (self.scaled < self.count).all())
+        return bool(np.mean(self.swapped < self.within) > _LEVEL and (self.scaled < self.within).all())
 
 
 class Order(NamedTuple):

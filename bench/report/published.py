@@ -32,10 +32,10 @@ class Published(NamedTuple):
         Those of all figures' `bench.report.readings.numbers_table`, of each number under each reading the one with most
         repetitions; with `paper`, `figure`, `table`, `panel`, `method` and whether the reading `is_first`.
     numbers
-        A row for each number: `paper`, `cell` (its name), `published`, `ours` with `low` and `high`, the 95 % prediction
-        interval of a further set of the paper's size, under the reading `reading`, which is the first, or that which
-        gives an exact number; `verdict`, one of `VERDICTS`; under how many readings it is `possible`, of how many
-        `tried`; the `figure` with most repetitions; `panel` and `method`.
+        A row for each number: `paper`, `cell` (its name), `published`, `ours` with `low` and `high`, the 95 %
+        prediction interval of a further set of the paper's size, under the reading `reading`, which is the first, or
+        that which gives an exact number; `verdict`, one of `VERDICTS`; under how many readings it is
+        `possible`, of how many `tried`; the `figure` with most repetitions; `panel` and `method`.
     placebo
         A row for each reading of a paper, and one for all of them: how many `numbers` there are, how many are `exact`
         and `within` the prediction intervals, how many false ones, `swapped` (mean, with the central 95 % of the draws)
@@ -126,8 +126,8 @@ def _number(rows: pd.DataFrame) -> dict[str, Any]:
     made = rows.dropna(subset=["estimate"])
     tried = made[made["is_first"] | ~made.duplicated(_OURS)]  # others are no second try
     word = verdict(rows, rows["is_first"])
-    shown = rows[is_exact(rows)] if word == EXACT else rows[rows["is_first"]]
-    shown = (shown if len(shown) else rows).iloc[0]
+    showing = rows[is_exact(rows) if word == EXACT else rows["is_first"]]
+    shown = (showing if len(showing) else rows).iloc[0]
     if word == INSIDE and shown["is_assuming"]:
         word = ASSUMING
     ours = shown["first"] if word == EXACT else shown["estimate"]
@@ -162,7 +162,7 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
         exact = int(is_exact(some).groupby(some["cell"]).any().sum())
         ends = np.quantile(found.swapped, (0.025, 0.975), method="inverted_cdf")
         yield {
-            "paper": paper, READING: name, "numbers": len(cells), "exact": exact, "within": found.count,
+            "paper": paper, READING: name, "numbers": len(cells), "exact": exact, "within": found.within,
             "swapped": f"{found.swapped.mean():.1f} [{ends[0]}, {ends[1]}]",
             **{f"times {scale:g}": int(count) for scale, count in zip(SCALES, found.scaled, strict=True)},
             "reaches": "–" if name == ANY else "yes" if found.reaches else "no",
@@ -173,28 +173,35 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
     """Yield for each group of panels what each reading's means are beside the printed ones."""
     means = rows[rows["what"].isin(("mean", "theory_mean")) & (rows["published"] > 0)].dropna(subset=["further_low"])
     methods = compared.get("methods") or list(dict.fromkeys(means["method"]))
-    means = means[means["method"].isin(methods)].assign(place=means["table"] + "\n" + means["panel"])
     for group, panels in (compared.get("panels") or {"": list(means["panel"])}).items():
-        some = means[means["panel"].isin(panels)]
-        needed = {method: set(of_method["cell"]) for method, of_method in some.groupby("method")}
-        lines = []
+        some = means[means["panel"].isin(panels) & means["method"].isin(methods)]
+        needed = {method: set(some.loc[some["method"] == method, "cell"]) for method in methods}
+        needed = {method: cells for method, cells in needed.items() if len(cells) >= _LEAST_PANELS}
+        lines: dict[Any, dict[str, Any]] = {}
         for reading, under in some.groupby(READING, sort=False):
-            line: dict[str, Any] = {READING: reading}
-            for method in (method for method in methods if len(needed.get(method, ())) >= _LEAST_PANELS):
-                of_method = under[under["method"] == method]
-                columns = (of_method[name].to_numpy(float) for name in
-                           ("published", "estimate", "further_low", "further_high"))  # fmt: skip
-                is_whole = set(of_method["cell"]) == needed[method] and (of_method["estimate"] > 0).all()
-                line[method] = _words(level(*columns)) if is_whole else "–"
-            if {*line.values()} - {reading, "–"}:
-                columns = (under[name].to_numpy(float) for name in ("published", "estimate", "std", "n"))
-                pairs = order(*columns, under["place"].to_numpy(str))
-                line |= {"pairs decided": pairs.decided, "in printed order": pairs.agree}
-                line["share"] = _words(pairs.share) if pairs.decided else "–"
-                if not lines or line != lines[0] | {READING: reading}:  # some readings change other panels alone
-                    lines.append(line)
+            line = {method: _level(under[under["method"] == method], cells) for method, cells in needed.items()}
+            line |= _order(under)
+            is_other = line != next(iter(lines.values()), None)  # some readings change other panels alone
+            if is_other and {line[method] for method in needed} - {"–"}:
+                lines[reading] = line
         if lines:
-            yield group, pd.DataFrame(lines)
+            yield group, pd.DataFrame.from_dict(lines, orient="index").rename_axis(READING).reset_index()
+
+
+def _level(rows: pd.DataFrame, cells: set[str]) -> str:
+    """Return ours / printed in words; a dash unless there are all numbers of all panels."""
+    if set(rows["cell"]) != cells or not (rows["estimate"] > 0).all():
+        return "–"
+    return _words(
+        level(*(rows[name].to_numpy(float) for name in ("published", "estimate", "further_low", "further_high")))
+    )
+
+
+def _order(rows: pd.DataFrame) -> dict[str, Any]:
+    printed, ours, std, n = (rows[name].to_numpy(float) for name in ("published", "estimate", "std", "n"))
+    pairs = order(printed, ours, std, n, (rows["table"] + "\n" + rows["panel"]).to_numpy(str))
+    share = _words(pairs.share) if pairs.decided else "–"
+    return {"pairs decided": pairs.decided, "in printed order": pairs.agree, "share": share}
 
 
 def _words(value: Interval) -> str:

@@ -157,4 +157,3 @@ def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
     """Return a number of ``size`` repetitions as the paper would print it: deviations may have the divisor n."""
     is_less = what.endswith("std") and figure.deviation == "population"
     return value * math.sqrt((size - 1) / size) if is_less else value
-

@@ -134,8 +134,8 @@ class Result(Stored):
             return None
         matrix: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
         for row in claims.fillna({"case": "", "text": ""}).to_dict("records"):
-            verdicts = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
-            verdicts[row["reading"]] = row["verdict"]
+            of_case = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
+            of_case[row["reading"]] = row["verdict"]
         counts = dict[str, int]()
         if {"reading", "verdict"} <= set(numbers):
             verdicts = numbers.loc[numbers["reading"] == names[0], "verdict"]
