@@ -510,7 +510,9 @@ def test_published_numbers_are_counted_on_the_card_and_have_a_page_and_a_picture
         {("habo", "trees"): pd.DataFrame([{"reading": "near", "HABO": "0.99 [0.97, 1.01]"}])},
     )
     pages = build(read(site, FIGURES_MADE), published)
-    counts = "1 inside, under assumptions, 2 possible (3 lie within the intervals of any reading, 1.0 [0, 2] if swapped)"
+    counts = (
+        "1 inside, under assumptions, 2 possible (3 lie within the intervals of any reading, 1.0 [0, 2] if swapped)"
+    )
     words = {name: " ".join(Page(pages[name]).words.split()) for name in ("index.html", "habo/index.html")}
     assert f"6 published numbers : {counts}, 1 outside, 2 not run".replace(" :", ":") in words["index.html"]
     page = pages["numbers.html"]

@@ -182,7 +182,7 @@ def test_an_exact_reading_reaches_what_it_gives(tmp_path):
     write(tmp_path, "made_up", rows(lambda *_: _[-1] + 30), table)
     published = published_overview({"p/made_up": figure()}, tmp_path)
     assert reached(published, "p") == ["2 exact (other)"]
-    assert published.placebo["exact"].tolist() == [0, 2, 2]
+    assert published.placebo[["exact", "reaches"]].to_numpy().tolist() == [[0, "no"], [2, "exact"], [2, "–"]]
 
 
 def test_the_picture_has_every_number_above_0_once_per_reading(tmp_path):

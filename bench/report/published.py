@@ -54,7 +54,7 @@ class Published(NamedTuple):
 def published_overview(
     figures: Mapping[str, Figure], folder: Path, compared: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Published:
-    """Return what there is to say of every number that a paper printed and that is no time.
+    """Return what there is to say of every number that a paper printed, other than times.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "paper": paper, READING: name, "numbers": len(cells), "exact": exact, "within": found.within,
             "swapped": f"{found.swapped.mean():.1f} [{ends[0]}, {ends[1]}]",
             **{f"times {scale:g}": int(count) for scale, count in zip(SCALES, found.scaled, strict=True)},
-            "reaches": "–" if name == ANY else "yes" if found.reaches else "no",
+            "reaches": "–" if name == ANY else "yes" if found.reaches else EXACT if exact else "no",
         }  # fmt: skip
 
 

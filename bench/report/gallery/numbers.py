@@ -30,9 +30,10 @@ def view(published: Published, paper: str) -> NumbersView | None:
                      for name, plot in zip(("first", "others"), plots, strict=True))  # fmt: skip
     placebo = published.placebo[published.placebo["paper"] == paper].drop(columns="paper")
     tables = [("Does a reading reach more than false numbers?", readable(placebo), PLACEBO)]
-    for (name, group), table in published.levels.items():
-        if name == paper:
-            tables.append((f"Ours / printed{f', {group}' if group else ''}", readable(table), LEVELS))
+    groups = {group: table for (name, group), table in published.levels.items() if name == paper}
+    for group, table in groups.items():
+        notes = LEVELS if group == list(groups)[-1] else []
+        tables.append((f"Ours / printed{f', {group}' if group else ''}", readable(table), notes))
     return NumbersView(counted(published, paper), reached(published, paper), first, others, tables)
 
 
