@@ -8,6 +8,8 @@ from bench.report.readings import EXACT
 from bench.report.tables import to_markdown
 
 NOTES = [
+    "Within any reading: numbers that the 95 % prediction interval of any reading contains; if swapped: as many of the "
+    "same numbers exchanged among the methods of a panel, see below",
     "Numbers that papers printed, other than times, each once however many figures show it. Of the same reading in "
     "several figures the runs with most repetitions count",
     "Exact: our own first repetitions, as many as in print, give the number to its last digit under a reading that "
@@ -39,7 +41,12 @@ def published_text(published: Published) -> str:
         | dict(zip(("within any reading", "if swapped"), within_any(published, str(paper)), strict=True))
         for paper, own in [*numbers.groupby("paper", sort=False), ("all", numbers)]
     ]
-    parts = [to_markdown(pd.DataFrame(counts), "Published numbers of all papers", NOTES).removeprefix("#")]
+    says = {
+        str(paper): "; ".join(reached(published, str(paper))) or "none"
+        for paper in sorted(set(published.rows["paper"]))
+    }
+    notes = [f"Reached. {'. '.join(f'`{paper}`: {words}' for paper, words in says.items())}", *NOTES]
+    parts = [to_markdown(pd.DataFrame(counts), "Published numbers of all papers", notes).removeprefix("#")]
     if len(published.placebo):
         parts.append(to_markdown(published.placebo, "Does a reading reach more than false numbers?", PLACEBO))
     for place, ((paper, group), table) in enumerate(published.levels.items()):

@@ -14,6 +14,7 @@ from bench.report.gallery.docs import page_of, title_of
 from bench.report.gallery.numbers import counted, view
 from bench.report.gallery.papers import Figure, PaperPage
 from bench.report.published import Published
+from bench.report.published_text import reached
 from bench.report.stored import DATA, PAGE, PARTS
 from bench.report.text import duration, interval, number
 
@@ -77,6 +78,7 @@ def build(
         numbers=published,
         readings=readings,
         published={page.name: counted(numbers, page.name) if numbers else {} for page in of_papers},
+        reached={page.name: reached(numbers, page.name) if numbers else [] for page in of_papers},
         docs={name: title_of(text) for name, text in docs.items()},
     )
     pages["claims.html"] = render("claims", **common)

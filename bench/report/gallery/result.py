@@ -99,11 +99,6 @@ class Result(Stored):
         return [row for row in rows if all(map(math.isfinite, row[1:]))]
 
     @property
-    def agreement(self) -> tuple[int, int]:
-        """How many published means lie inside the interval of the measured mean, and of how many."""
-        return sum(row.is_inside for row in self.published), len(self.published)
-
-    @property
     def downloads(self) -> dict[str, list[tuple[str, str]]]:
         """Files to be downloaded, by what they are: what each is called, and its name."""
         kinds: dict[str, list[tuple[str, str]]] = {"Picture": [], "Other pictures": [], "Tables": []}
