@@ -12,7 +12,7 @@ from bench.report.figure import Figure
 from bench.report.manifest import Manifest
 from bench.report.provenance import SURROGATE
 from bench.report.reading import READING
-from bench.report.readings import AS_PRINTED, EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, verdict
+from bench.report.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
 VERDICTS = (EXACT, INSIDE, ASSUMING, POSSIBLE, OUTSIDE, NO_DATA, NOT_RUN)
@@ -30,11 +30,11 @@ class Published(NamedTuple):
     ----------
     rows
         Those of all figures' `bench.report.readings.numbers_table`, of each number under each reading the one with most
-        repetitions; with `paper`, `figure`, `table`, `panel`, `method` and whether the reading `is_first`.
+        repetitions; with `paper`, `figure`, `table`, `panel`, `method` and whether the reading `is_of_paper`.
     numbers
         A row for each number: `paper`, `cell` (its name), `published`, `ours` with `low` and `high`, the 95 %
-        prediction interval of a further set of the paper's size, under the reading `reading`, which is the first, or
-        that which gives an exact number; `verdict`, one of `VERDICTS`; under how many readings it is
+        prediction interval of a further set of the paper's size, under the reading `reading`, which is the
+        paper's, or that which gives an exact number; `verdict`, one of `VERDICTS`; under how many readings it is
         `possible`, of how many `tried`; the `figure` with most repetitions; `panel` and `method`.
     placebo
         A row for each reading of a paper, and one for all of them: how many `numbers` there are, how many are `exact`
@@ -68,10 +68,10 @@ def published_overview(
     shown = {name: figure for name, figure in figures.items() if figure.source != "timing"}
     shown = {name: figure for name, figure in shown.items() if figure.published and "seconds" not in figure.column}
     parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, folder / name))]
-    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*NUMBERS, "paper", "is_first"])
+    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*NUMBERS, "paper", "is_of_paper"])
     # Of the same number under the same reading in several figures that with most repetitions counts
     rows = rows.sort_values("n", ascending=False, kind="stable").drop_duplicates(["paper", "cell", READING])
-    rows = rows.sort_index().sort_values("is_first", ascending=False, kind="stable")
+    rows = rows.sort_index().sort_values("is_of_paper", ascending=False, kind="stable")
     numbers = [_number(cells) for _, cells in rows.groupby(["paper", "cell"], sort=False)]
     judged = {(row["paper"], row["cell"]) for row in numbers}
     for row in (row for name, figure in shown.items() for row in _without(name, figure, folder / name)):
@@ -100,7 +100,6 @@ def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
     if scale is None or not (scale / "numbers.csv").is_file():
         return pd.DataFrame(columns=list(NUMBERS))
     rows = pd.read_csv(scale / "numbers.csv", dtype={READING: str}).fillna({"inside": "", "predicted": ""})
-    first = figure.readings[0].name if figure.readings else AS_PRINTED
     axes = ["panel"] if figure.panels is None else figure.panels
     labels = rows[[axis for axis in axes if axis in rows]].astype(str).to_numpy()
     panels = [": ".join(row) for row in labels]
@@ -110,7 +109,7 @@ def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
         table=rows["cell"].str.partition(": ")[0],
         panel=panels,
         method=list(map(_method, rows["cell"], panels, rows["what"])),
-        is_first=rows[READING] == first,
+        is_of_paper=rows[READING] == of_paper(figure),
         is_assuming=is_assuming(figure, _manifest(scale)),
     )
 
@@ -124,9 +123,9 @@ def _method(cell: str, panel: str, what: str) -> str:
 def _number(rows: pd.DataFrame) -> dict[str, Any]:
     """Return a published number with its verdict and our number, given its rows of readings."""
     made = rows.dropna(subset=["estimate"])
-    tried = made[made["is_first"] | ~made.duplicated(_OURS)]  # others are no second try
-    word = verdict(rows, rows["is_first"])
-    showing = rows[is_exact(rows) if word == EXACT else rows["is_first"]]
+    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # others are no second try
+    word = verdict(rows, rows["is_of_paper"])
+    showing = rows[is_exact(rows) if word == EXACT else rows["is_of_paper"]]
     shown = (showing if len(showing) else rows).iloc[0]
     if word == INSIDE and shown["is_assuming"]:
         word = ASSUMING

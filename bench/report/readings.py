@@ -31,10 +31,10 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     """Return every published number beside ours under each reading.
 
     A number is `exact` where our own first repetitions, as many as in print, give it under a reading that draws
-    what the authors drew. Else it is `inside` where our 95 % interval under the first reading contains it. Else it
-    is `possible` where the 95 % prediction interval of a further set of repetitions of the paper's size contains it
-    under some reading, as it would many a false number; else it is `outside`. An interval contains a number if it
-    reaches to within half a unit of the number's last digit.
+    what the authors drew. Else it is `inside` where our 95 % interval under the paper's reading, the first that is not
+    of its authors' code, contains it. Else it is `possible` where the 95 % prediction interval of a further set of
+    repetitions of the paper's size contains it under some reading, as it would many a false number; else it is
+    `outside`. An interval contains a number if it reaches to within half a unit of the number's last digit.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     labelled = [str(name) for name in table if name not in NUMBERS]
     groups = table.groupby([*labelled, "what"], sort=False, dropna=False)
     for _, same in groups:
-        table.loc[same.index, "verdict"] = verdict(same, same[READING] == next(iter(results)))
+        table.loc[same.index, "verdict"] = verdict(same, same[READING] == of_paper(figure))
     in_order = np.argsort(groups.ngroup().to_numpy(), kind="stable")
     return table.iloc[in_order][[*labelled, *NUMBERS]].reset_index(drop=True)
 
@@ -89,11 +89,18 @@ def _rows(figure: Figure, results: Results, in_print: int, same: Selection | Non
                 yield labels | entry | _beside(figure, results, labels, row, what, in_print)
 
 
-def verdict(rows: pd.DataFrame, is_first: "pd.Series[bool]") -> str:
-    """Return the verdict on a published number; ``rows`` are its rows of `numbers_table`, some of the first reading."""
+def of_paper(figure: Figure) -> str:
+    """Return the name of the reading that is the paper's own: the first; "" where that is of the authors' code."""
+    if not figure.readings:
+        return AS_PRINTED
+    return "" if figure.readings[0].source[0] == "code" else figure.readings[0].name
+
+
+def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
+    """Return the verdict on a published number; ``rows`` are those of `numbers_table`, some of the paper's reading."""
     if is_exact(rows).any():
         return EXACT
-    if ((rows["inside"] == "yes") & is_first).any():
+    if ((rows["inside"] == "yes") & is_of_paper).any():
         return INSIDE
     return POSSIBLE if (rows["predicted"] == "yes").any() else OUTSIDE
 

@@ -11,7 +11,7 @@ from bench.report.text import readable
 
 
 class NumbersView(NamedTuple):
-    """Counts in words, what is reached, pictures of the first reading and of others, tables with title and notes."""
+    """Counts in words, what is reached, pictures of the paper's reading and of others, tables with title and notes."""
 
     counts: dict[str, int]
     reached: list[str]
@@ -25,7 +25,7 @@ def view(published: Published, paper: str) -> NumbersView | None:
     rows = published.rows[published.rows["paper"] == paper]
     if rows.empty:
         return None
-    plots = [scatter(rows[rows["is_first"] == is_first], paper) for is_first in (True, False)]
+    plots = [scatter(rows[rows["is_of_paper"] == own], paper) for own in (True, False)]
     first, others = (picture(plot, f"{name}-") if plot.panels else None
                      for name, plot in zip(("first", "others"), plots, strict=True))  # fmt: skip
     placebo = published.placebo[published.placebo["paper"] == paper].drop(columns="paper")
