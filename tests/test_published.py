@@ -14,6 +14,8 @@ from bench.report.published import published_overview
 from bench.report.published_plot import scatter
 from bench.report.published_text import published_text, reached
 from bench.report.readings import NUMBERS
+from runners.config.papers import compared, published
+from runners.config.tree import suite_choices
 
 ROOT = Path(__file__).resolve().parent.parent
 PANELS = ("P1", "P2", "P3")
@@ -151,6 +153,10 @@ def test_what_is_said_of_each_reading(tmp_path):
     # All three panels stay as they are in an eighth of the draws, so that no count can lie above 95 % of them
     assert placebo["reaches"].to_dict() == {"as printed": "no", "other": "no", "any reading": "–"}
     assert placebo.loc["as printed", ["times 0.8", "times 1.25"]].tolist() == [0, 0]
+    # Each panel keeps both numbers with probability 1/2: 3 of 6 on average, with 4 standard errors of 200 draws
+    mean, ends = placebo.loc["as printed", "swapped"].split(" ", 1)
+    assert float(mean) == pytest.approx(3, abs=4 * math.sqrt(3 / 200))
+    assert ends == "[0, 6]"
     ((place, table),) = published.levels.items()
     assert place == ("p", "three")
     lines = table.set_index("reading")
@@ -206,6 +212,14 @@ def test_the_picture_has_every_number_above_0_once_per_reading(tmp_path):
     assert shown is not None
     assert shown.first is not None
     assert len(shown.first.panels) == len(shown.others.panels) == 1
+
+
+def test_what_is_compared_was_printed():
+    (wanted,) = filter(None, (compared(paper) for paper in suite_choices("paper")))
+    printed = published("cdt", {"table": "regret"})
+    assert set(wanted["methods"]) <= {entry["method"] for entry in printed}
+    assert {panel for panels in wanted["panels"].values() for panel in panels} <= {entry["panel"] for entry in printed}
+    assert compared("tournament") == {}
 
 
 def test_the_documentation_has_the_numbers_of_the_overview(reference_results):
