@@ -2,11 +2,11 @@
 
 First every table, claim and published number is derived again from the committed repetitions, and compared byte by
 byte; nothing is run for it. Then some repetitions, drawn at random, are run anew with ``jobs`` workers (default: 2),
-until the whole has taken about ``seconds``; results that there is no time to read are left out. Every last value and
-every point of a curve is compared with the committed one: exactly on the same kind of processor with the same versions,
-else to a relative tolerance of 1e-6. The exit code is 1 if any differs, or if the code or data of a figure's runs have
-changed since the figure was made. Runs that train an encoder first are drawn only of the figure that is named. With
-``record=true``, ``verified.csv`` in the folder of results notes what was compared of each result, and when.
+until the whole has taken about ``seconds``. Every last value and every point of a curve is compared with the committed
+one: exactly on the same kind of processor with the same versions, else to a relative tolerance of 1e-6. The exit code
+is 1 if any differs, or if the code or data of a figure's runs have changed since the figure was made. Runs that train
+an encoder first are drawn only of the figure that is named. With ``record=true``, ``verified.csv`` in the folder of
+results notes what was compared of each result, and when.
 
 ``carry=true`` plays at least one repetition of every run whose code has changed, of all figures, of one ``paper`` or of
 one ``figure``. The committed repetitions of those that come out equal, bit for bit, get the names that the changed code
@@ -83,18 +83,9 @@ def verify(words: Sequence[str]) -> bool:
         repetitions = int(given["repetitions"])
         return carry(runs, jobs=jobs, repetitions=repetitions, seconds=limit, train=bool(given["figure"]))
     is_derived = _derive(names, jobs, overviews=not (given["figure"] or given["paper"]))
-    runs = []
-    outdated: list[str] = []
-    until = (time.perf_counter() + end) / 2.0
-    order = rng.sample(names, len(names))
-    for place, name in enumerate(order):
-        if runs and time.perf_counter() > until:
-            print(f"not drawn, for want of time: runs of {len(names) - place} of {len(names)} figures")
-            break
-        for folder in _folders(name):
-            of_result = list(committed_runs(name, folder))
-            runs += of_result
-            outdated += [text for text in [_outdated(name, folder, of_result)] if text]
+    results = {folder: list(committed_runs(name, folder)) for name in names for folder in _folders(name)}
+    outdated = [text for folder, runs in results.items() if (text := _outdated(folder, runs))]
+    runs = [run for of_result in results.values() for run in of_result]
     runs = _playable(runs, bool(given["figure"]))
     drawn = _draw(runs, (end - time.perf_counter()) * jobs, rng)
     found, first = _compare(drawn, jobs)
@@ -184,7 +175,7 @@ def _parse(words: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _outdated(name: str, folder: Path, runs: Sequence[CommittedRun]) -> str:
+def _outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
     """Return what has changed since a result was made, and what renews it; "" if nothing has."""
     manifest = json.loads((folder / "manifest.json").read_text())
     gone = len(manifest["runs"]) - len(runs)
@@ -198,7 +189,8 @@ def _outdated(name: str, folder: Path, runs: Sequence[CommittedRun]) -> str:
         words = f"code, settings or data of {changed} of {len(runs)} runs have changed"
     else:
         return ""
-    return f"{name}/{folder.name}: {words}; to renew it: {manifest['command']}"
+    result = folder.relative_to(results_folder())
+    return f"{result}: {words}; to renew it: {manifest['command']}"
 
 
 def _draw(runs: list[CommittedRun], seconds: float, rng: random.Random) -> list[tuple[CommittedRun, int]]:

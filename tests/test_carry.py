@@ -6,10 +6,14 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from commands import ROOT
 from test_committed import FIGURE
@@ -17,7 +21,8 @@ from test_committed import FIGURE
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from runners.config.runner import Runner
-from runners.execute import carry
+from runners.execute import carry, earlier
+from runners.execute.final_state import state
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import replay
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
@@ -32,6 +37,7 @@ from bench.tuners.base import Tuner
 class Mine(Tuner):
     def _start(self, problem, seeds):
         self.rate = 0.1
+        self.unseen = self.rate / 3.0
 
     def _ask(self):
         return {"exploration_rate": self.rate}
@@ -67,6 +73,18 @@ class Checkout:
             del sys.modules[module]
         importlib.invalidate_caches()
 
+    @contextmanager
+    def earlier(self, commit: str) -> Iterator[Path]:
+        """Stand for the checkout of the commit that made the results."""
+        assert commit == "b" * 40
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for package in ("bench", "runners", "conf"):
+                (folder / package).symlink_to(ROOT / package)
+            for file, text in FILES.items():
+                (folder / file).write_text(text)
+            yield folder
+
     def edit(self, before: str, after: str) -> None:
         self.write("carried_tuner.py", TUNER.replace(before, after))
 
@@ -100,6 +118,8 @@ def checkout(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(replay, "load_figure", lambda _: read_figure(copy.deepcopy(place.figure)))
     clean = {"git": {"commit": "c" * 40, "dirty": False}}
     monkeypatch.setattr(carry, "environment", lambda: clean)
+    monkeypatch.setattr(earlier, "_checkout", place.earlier)
+    monkeypatch.setenv("PYTHONPATH", str(place.folder))
     assert "6 repetitions" in place.reproduce()
     place.change_environment(git={"commit": "b" * 40, "dirty": False})
     shutil.rmtree(tmp_path / "results" / "raw")
@@ -112,8 +132,13 @@ def new_names(place: Checkout) -> set[str]:
 
 @pytest.mark.parametrize(
     "edit",
-    [("change", "difference"), ("carried_helper", "carried_new"), ("STEP * reward", "reward * STEP")],
-    ids=["local variable", "module", "commuted"],
+    [
+        ("change", "difference"),
+        ("carried_helper", "carried_new"),
+        ("STEP * reward", "reward * STEP"),
+        ("unseen = self.rate", "renamed, self.added = self.rate / 3.0, self.rate + 3.0 * self.rate"),
+    ],
+    ids=["local variable", "module", "commuted", "attribute"],
 )
 def test_what_an_edit_leaves_equal_is_carried_and_not_run_again(checkout, edit):
     tables, before = checkout.tables(), new_names(checkout)
@@ -138,6 +163,48 @@ def test_a_constant_that_moves_a_number_is_refused_and_named(checkout):
     assert not complete
     assert "not carried: mine: repetition 0, exploration_rate: committed " in text
     assert {path.name: path.read_bytes() for path in checkout.result.iterdir()} == files
+
+
+def test_a_constant_that_moves_the_state_alone_is_refused_and_named(checkout):
+    checkout.edit("/ 3.0", "/ 3.000003")
+    complete, text = checkout.carry()
+    assert not complete
+    assert (
+        "not carried: mine: after 1000 plays or fewer tuner.unseen differs from the state of the earlier code" in text
+    )
+
+
+def test_what_is_not_the_same_twice_is_no_difference(monkeypatch):
+    """As with seconds that a task measures: the earlier code is asked twice where states differ."""
+    run = SimpleNamespace(commits=("b" * 40,), run_id="r")
+    states = {"b" * 40: iter([{"x": "tuner.rate", "1 s": "task.seconds"}, {"x": "tuner.rate", "2 s": "task.seconds"}])}
+    states[""] = iter([{"x": "tuner.rate", "3 s": "task.seconds"}])
+    answer = lambda _, commit, runs, *__: [{"run_id": "r", "state": next(states[commit])} for _ in runs]  # noqa: E731
+    monkeypatch.setattr(earlier.EarlierCode, "_play", answer)
+    with ExitStack() as stack:
+        assert earlier.EarlierCode(stack, 1).state_differences([run]) == [""]
+
+
+def test_the_state_is_made_of_numbers_whatever_holds_them():
+    class Kept:
+        __slots__ = ("weights",)
+
+        def __init__(self, weights: object) -> None:
+            self.weights = weights
+
+    numbers = [0.1, 2.0, 3.5]
+    digests = [
+        set(state({"a": {"b": numbers, "text": "x"}})),
+        set(state({"c": Kept(np.array(numbers))})),
+        set(state({"d": [{"e": tuple(numbers)}], "f": Kept(numbers)})),
+    ]
+    assert digests[0] == digests[1] == digests[2]
+    assert len(digests[0]) == 1
+    assert digests[0] != set(state({"a": np.nextafter(numbers, 9)}))
+    first, second = np.random.default_rng(1), np.random.default_rng(1)
+    assert state({"a": first}) == state({"a": second})
+    second.random()
+    assert state({"a": first}) != state({"a": second})
 
 
 def test_other_settings_are_refused_even_where_they_move_no_number(checkout):
@@ -186,21 +253,8 @@ def tamper(place: Checkout, by: float) -> None:
 
 
 @pytest.mark.parametrize(("edit", "is_carried"), [(("change", "difference"), True), (("0.1", "0.1000001"), False)])
-def test_on_another_machine_both_codes_are_run(checkout, tmp_path, monkeypatch, edit, is_carried):
+def test_on_another_machine_both_codes_are_run(checkout, edit, is_carried):
     """Where last digits differ from the committed ones, the traces of both codes decide."""
-
-    @contextmanager
-    def earlier(commit: str):
-        assert commit == "b" * 40
-        folder = tmp_path / "earlier"
-        folder.mkdir()
-        for name in ("bench", "runners", "conf"):
-            (folder / name).symlink_to(ROOT / name)
-        for name, text in FILES.items():
-            (folder / name).write_text(text)
-        yield folder
-
-    monkeypatch.setattr(carry, "_checkout", earlier)
     tamper(checkout, 1e-12)
     repetitions = (checkout.result / FILE).read_bytes()
     checkout.edit(*edit)

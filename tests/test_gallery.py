@@ -32,6 +32,7 @@ from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.result import Result
 from bench.report.headlines import read_headlines
 from bench.report.parts import part_id, read_part_id
+from bench.report.published import Published
 from bench.report.render import render
 from bench.report.style import line_style
 from bench.report.text import duration, number, readable
@@ -526,23 +527,40 @@ def test_all_files_can_be_downloaded(tmp_path: Path) -> None:
     assert "readings PNG" in page.words
 
 
-def test_published_numbers_are_counted_on_the_card_and_have_a_page(site: Path) -> None:
-    numbers = pd.DataFrame(
-        [("habo", f"cell {i}", 1.0, 2.5, "near", *what, 3, "dots") for i, what in enumerate([
-            ("inside", "as printed", "stated"), ("explained", "code", "code"), ("explained", "x", "assumed"),
-            ("unexplained", None, None), ("not run", None, None), ("not run", None, None)])],
-        columns=["paper", "cell", "published", "ours", "reading", "verdict", "by", "by_source", "tried", "figure"],
-    )  # fmt: skip
-    pages = build(read(site, FIGURES_MADE), numbers)
-    words = " ".join(Page(pages["index.html"]).words.split())
-    counts = "1 inside our interval, 1 explained, 1 explained by what we assume, 1 unexplained, 2 not run"
-    assert f"6 published numbers : {counts}".replace(" :", ":") in words
+def test_published_numbers_are_counted_on_the_card_and_have_a_page_and_a_picture(site: Path) -> None:
+    row = {"paper": "habo", "reading": "near", "figure": "dots"}
+    verdicts = ("inside, under assumptions", "possible", "possible", "outside", "not run", "not run")
+    shared = {**row, "published": 1.0, "ours": 2.5, "low": 2.0, "high": 3.0, "possible": 1, "tried": 3}
+    ours = {"what": "mean", "published": 1.0, "estimate": 2.5, "further_low": 2.0, "further_high": 3.0, "n": 3}
+    ours |= {**row, "table": "figure4", "panel": "", "method": "HABO", "is_of_paper": True}
+    placebo = {"numbers": 4, "exact": 0, "within": 3, "swapped": "1.0 [0, 2]", "times 0.8": 0, "reaches": "yes"}
+    published = Published(
+        pd.DataFrame([ours]),
+        pd.DataFrame([{**shared, "cell": f"cell {i}", "verdict": verdict} for i, verdict in enumerate(verdicts)]),
+        pd.DataFrame([{"paper": "habo", "reading": "near", **placebo}]),
+        {("habo", "trees"): pd.DataFrame([{"reading": "near", "HABO": "0.99 [0.97, 1.01]"}])},
+    )
+    pages = build(read(site, FIGURES_MADE), published)
+    counts = (
+        "1 inside, under assumptions, 2 possible (3 lie within the intervals of any reading, 1.0 [0, 2] if swapped)"
+    )
+    words = {name: " ".join(Page(pages[name]).words.split()) for name in ("index.html", "habo/index.html")}
+    said = f"{counts}, 1 outside, 2 not run. Reached: 3 of 4 within the intervals of 'near'"
+    assert f"6 published numbers : {said}".replace(" :", ":") in words["index.html"]
     page = pages["numbers.html"]
     assert page.count("<tr data-paper=") == 6
     assert 'href="habo/dots/index.html"' in page
-    assert '<td class="number">2.5</td><td class="words">near</td>' in page
-    unrun = build(read(site, FIGURES_MADE), numbers[numbers["verdict"] == "not run"])
-    assert "published numbers</a>: " not in unrun["index.html"]
+    assert '<td class="number">2.5</td><td class="number">[2, 3]</td><td class="words">near</td>' in page
+    assert said in words["habo/index.html"]
+    assert "Ours / printed, trees" in words["habo/index.html"]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", pages["habo/index.html"].partition('id="numbers"')[2])
+    assert cells == ["near", "4", "0", "3", "1.0 [0, 2]", "0", "yes", "near", "0.99 [0.97, 1.01]"]
+    assert '"HABO"' in pages["habo/index.html"]
+    assert "figure4, printed 1" in pages["habo/index.html"]
+    unrun = published._replace(rows=published.rows[:0])
+    unrun_pages = build(read(site, FIGURES_MADE), unrun)
+    assert "published numbers</a>: " not in unrun_pages["index.html"]
+    assert 'id="numbers"' not in unrun_pages["habo/index.html"]
 
 
 def test_readings_of_a_paper_have_a_page_each_reading_once(tmp_path: Path) -> None:

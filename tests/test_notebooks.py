@@ -1,6 +1,7 @@
 """Every notebook runs from top to bottom: where there are no results it makes a few, else it shows what is there."""
 
 import re
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -23,6 +24,8 @@ def execute(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **environ
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(path.parent)
     monkeypatch.syspath_prepend(str(path.parent))
+    # The first shell takes the place of the main module, which tests that start processes later in this one need
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     shell = InteractiveShell.instance()
     shell.reset(new_session=True)
     shown, printed = [], ""

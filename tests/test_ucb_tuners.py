@@ -207,6 +207,26 @@ def test_divergence_and_bound_at_the_ends():
     assert upper_bound(0.0, 0.1) == pytest.approx(1 - math.exp(-0.1), abs=1e-9)
 
 
+def test_after_a_local_restart_a_candidate_counts_its_own_rounds():
+    """The largest q with N kl(mean, q) <= ln(rounds since the candidate's own restart)."""
+    tuner, rng = started(GLRklUCB(restart="local", delta=1e-3), 3, 1_000), np.random.default_rng(2)
+    rewards, began, played = [[], [], []], [0, 0, 0], 0
+    for t in range(1_000):
+        arm, restarts = tuner.ask()["arm"], tuner.restarts
+        share = min(1.0, math.sqrt((restarts + 1) * 3 * math.log(1_000) / 1_000))
+        period = max(3, math.floor(3 / share))
+        if t % period >= 3 and all(rewards):
+            logs = [math.log(max(t - start, 1)) for start in began]
+            indices = [upper_bound(np.mean(seen), log / len(seen)) for seen, log in zip(rewards, logs, strict=True)]
+            assert indices[arm] == pytest.approx(max(indices), rel=1e-8)
+            played += restarts > 0
+        rewards[arm].append(float(rng.random() < ((0.9, 0.5, 0.1) if t < 400 else (0.1, 0.5, 0.9))[arm]))
+        tuner.tell(rewards[arm][-1])
+        if tuner.restarts > restarts:
+            rewards[arm], began[arm] = [], t + 1
+    assert played > 100
+
+
 @pytest.mark.parametrize(("settings", "delta"), [({"delta": 1e-4}, 1e-4), ({}, 1 / math.sqrt(1_000))])
 def test_a_change_is_noticed_where_the_ratio_exceeds_the_threshold(settings, delta):
     """One arm, 40 rewards 0, then 1 until the ratio of the n rewards exceeds ln(n sqrt(n) / delta)."""

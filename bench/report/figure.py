@@ -17,7 +17,7 @@ from bench.report.claims.origin import Sourced
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, labels_of
 from bench.report.plot import Plot
-from bench.report.reading import READING, Cause, Reading
+from bench.report.reading import READING, Reading
 from bench.report.results import Results
 from bench.report.tables import summary
 
@@ -116,7 +116,6 @@ class Figure(Sourced, BaseModel):
     published: list[dict[str, Any]] = []
     published_repetitions: PositiveInt | None = None
     deviation: Literal["sample", "population"] = "sample"
-    causes: list[Cause] = []
     claims: list[Any] = []
     sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
     readings: list[Reading] = []
@@ -148,7 +147,7 @@ class Figure(Sourced, BaseModel):
         """Return the 95 % prediction interval of a published number from a further ``size`` repetitions.
 
         None where the number is a mean or deviation of the figure's column in one experiment, of which
-        `bench.report.readings` knows the interval.
+        `bench.report.agreement` knows the interval.
         """
         return None
 
@@ -167,8 +166,6 @@ class Figure(Sourced, BaseModel):
         self.panel_axes(data)
         self.published_numbers(data)
         self.check_readings(data)
-        for number, cause in enumerate(self.causes, start=1):
-            data.check(cause.selection, f"{self.where}, cause {number}, key 'only'")
         read(self, data)
 
     # What all kinds have

@@ -1,37 +1,60 @@
-"""Every number that the papers printed, once, with the best that any figure says of it."""
+"""Every number that the papers printed, once, beside ours, and what all of them together say of each reading."""
 
-import json
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from bench.report.agreement import SCALES, Interval, level, order, placebo, rounding
 from bench.report.figure import Figure
-from bench.report.provenance import SURROGATE, Provenance
+from bench.report.manifest import Manifest
+from bench.report.provenance import SURROGATE
 from bench.report.reading import READING
-from bench.report.readings import AS_PRINTED, CAUSE, EXACT, EXPLAINED, INSIDE, NUMBERS, UNEXPLAINED, explained
-from bench.report.tables import to_markdown
+from bench.report.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 
-NO_DATA, NOT_RUN = "no real data", "not run"
-_COLUMNS = ("paper", "cell", "published", "ours", "reading", "verdict", "by", "by_source", "tried", "figure")
-# The order in which one is better than the next, with what the table calls it
-_KINDS = {
-    (EXACT, ""): "exact",
-    (INSIDE, ""): "inside our interval",
-    (EXPLAINED, "stated"): "explained, stated",
-    (EXPLAINED, "code"): "explained, authors' code",
-    (EXPLAINED, "assumed"): "explained, assumed",
-    (EXPLAINED, CAUSE): "explained, computed example",
-    (UNEXPLAINED, ""): "unexplained",
-    (NO_DATA, ""): "no real data",
-    (NOT_RUN, ""): "not run",
-}
+ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
+VERDICTS = (EXACT, INSIDE, ASSUMING, POSSIBLE, OUTSIDE, NO_DATA, NOT_RUN)
+ANY = "any reading"
+_OURS = ["estimate", "std", "n", "ci_low", "ci_high", "further_low", "further_high"]
+_LEAST_PANELS = 3
+_COLUMNS = ("paper", "cell", "published", "ours", "low", "high", READING, "verdict", "possible", "tried", "figure",
+            "panel", "method")  # fmt: skip
 
 
-def published_overview(figures: Mapping[str, Figure], folder: Path) -> pd.DataFrame:
-    """Return a row for each number that a paper printed and that is no time, whichever figures show it.
+class Published(NamedTuple):
+    """What there is to say of all papers' numbers.
+
+    Parameters
+    ----------
+    rows
+        Those of all figures' `bench.report.readings.numbers_table`, of each number under each reading the one with most
+        repetitions; with `paper`, `figure`, `table`, `panel`, `method` and whether the reading `is_of_paper`.
+    numbers
+        A row for each number: `paper`, `cell` (its name), `published`, `ours` with `low` and `high`, the 95 %
+        prediction interval of a further set of the paper's size, under the reading `reading`, which is the
+        paper's, or that which gives an exact number; `verdict`, one of `VERDICTS`; under how many readings it is
+        `possible`, of how many `tried`; the `figure` with most repetitions; `panel` and `method`.
+    placebo
+        A row for each reading of a paper, and one for all of them: how many `numbers` there are, how many are `exact`
+        and `within` the prediction intervals, how many false ones, `swapped` (mean, with the central 95 % of the draws)
+        and multiplied; whether it `reaches` the numbers.
+    levels
+        By paper and group of panels: a row for each reading, a column for each method with ours / printed, then how
+        many of the decided pairs stand in the printed order.
+    """
+
+    rows: pd.DataFrame
+    numbers: pd.DataFrame
+    placebo: pd.DataFrame
+    levels: dict[tuple[str, str], pd.DataFrame]
+
+
+def published_overview(
+    figures: Mapping[str, Figure], folder: Path, compared: Mapping[str, Mapping[str, Any]] | None = None
+) -> Published:
+    """Return what there is to say of every number that a paper printed, other than times.
 
     Parameters
     ----------
@@ -39,83 +62,149 @@ def published_overview(figures: Mapping[str, Figure], folder: Path) -> pd.DataFr
         By their names ``paper/figure``.
     folder
         Of results; reference results alone count.
-
-    Returns
-    -------
-    DataFrame
-        `paper`, `cell` (the number's name), `published` (its value), `ours` (our number) and the `reading` it was made
-        under, which is the one that gives the verdict or else the nearest, `verdict` (exact, inside, explained,
-        unexplained, no real data, or not run), `by` and `by_source` (see `bench.report.readings.numbers_table`),
-        `tried` (how many readings were run, in all figures), `figure`.
+    compared
+        By paper: the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
     """
-    best: dict[tuple[str, str], dict[str, Any]] = {}
-    tried: dict[tuple[str, str], set[str]] = {}
-    shown = {name: own for name, own in figures.items() if own.source != "timing" and "seconds" not in own.column}
-    numbers = {name: _numbers(figure, folder / name) for name, figure in shown.items()}
-    most: dict[tuple[str, str, str], int] = {}
-    for name, table in numbers.items():
-        for cell, reading, n in zip(table["cell"], table[READING], table["n"], strict=True):
-            key_of_reading = name.partition("/")[0], str(cell), str(reading)
-            most[key_of_reading] = max(int(n), most.get(key_of_reading, 0))
-    for name, figure in shown.items():
-        paper = name.partition("/")[0]
-        table = numbers[name]
-        has_most = [
-            n == most[paper, str(cell), str(reading)]
-            for cell, reading, n in zip(table["cell"], table[READING], table["n"], strict=True)
-        ]
-        for row in _of_figure(figure, folder / name, table.loc[has_most]):
-            key = paper, row["cell"]
-            row |= {"paper": paper, "figure": figure.name}
-            tried.setdefault(key, set()).update(row.pop("readings", ()))
-            if key not in best or _rank(row) < _rank(best[key]):
-                best[key] = row
-    rows = [row | {"tried": len(tried[key])} for key, row in best.items()]
-    return pd.DataFrame(rows, columns=list(_COLUMNS)).sort_values("paper", kind="stable")
+    shown = {name: figure for name, figure in figures.items() if figure.source != "timing"}
+    shown = {name: figure for name, figure in shown.items() if figure.published and "seconds" not in figure.column}
+    parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, folder / name))]
+    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*NUMBERS, "paper", "is_of_paper"])
+    # Of the same number under the same reading in several figures that with most repetitions counts
+    rows = rows.sort_values("n", ascending=False, kind="stable").drop_duplicates(["paper", "cell", READING])
+    rows = rows.sort_index().sort_values("is_of_paper", ascending=False, kind="stable")
+    numbers = [_number(cells) for _, cells in rows.groupby(["paper", "cell"], sort=False)]
+    judged = {(row["paper"], row["cell"]) for row in numbers}
+    for row in (row for name, figure in shown.items() for row in _without(name, figure, folder / name)):
+        if (row["paper"], row["cell"]) not in judged:
+            judged.add((row["paper"], row["cell"]))
+            numbers.append(row)
+    table = pd.DataFrame(numbers, columns=list(_COLUMNS)).sort_values("paper", kind="stable", ignore_index=True)
+    placebos = [row for paper, of_paper in rows.groupby("paper") for row in _placebos(str(paper), of_paper)]
+    levels = {
+        (str(paper), group): lines
+        for paper, of_paper in rows.groupby("paper")
+        for group, lines in _levels(of_paper, (compared or {}).get(str(paper), {}))
+    }
+    return Published(rows, table, pd.DataFrame(placebos), levels)
 
 
-def published_text(table: pd.DataFrame) -> str:
-    """Return the overview as Markdown: the counts of each paper, then its numbers."""
-    kinds = [_kind(row) for row in table.to_dict("records")]
-    groups = {str(paper): list(own) for paper, own in table.reset_index().groupby("paper", sort=False).indices.items()}
-    counts = [
-        {"paper": paper, "numbers": len(own)}
-        | {words: sum(kinds[place] == kind for place in own) for kind, words in _KINDS.items()}
-        for paper, own in {**groups, "all": list(range(len(table)))}.items()
-    ]
-    notes = [
-        "Numbers that papers printed, times left out, each once however many figures show it",
-        "Exact: our own first repetitions, as many as in print, give the number to its last digit under a reading that "
-        "draws what the authors drew. Inside: our 95 % interval under the paper's own settings contains the number. "
-        "Explained: the 95 % prediction interval of a further set of the paper's size contains it under some reading, "
-        "which is stated in the paper, taken from its authors' code, or assumed where both are silent; or a computed "
-        "example shows why it differs. "
-        "The best verdict of all figures that show a number counts; of figures that ran the same reading, only the one "
-        "with the most repetitions does",
-        "Of several readings tried, some contain a number by accident: an explanation by a reading says that the "
-        "number is possible under it, not that it was made so",
-        "Ours: under the reading that explains the number; of an unexplained one under the one that comes nearest",
-        "Source: of the reading that explains the number, or the figure that computes the example",
-    ]
-    parts = [to_markdown(pd.DataFrame(counts), "Published numbers of all papers", notes).removeprefix("#")]
-    spelled = table.assign(
-        published=table["published"].map("{:g}".format),
-        ours=table["ours"].map("{:.5g}".format, na_action="ignore"),
-        by_source=table["by_source"].where(table["by_source"] != CAUSE, table["by"]),
+def is_assuming(figure: Figure, manifest: Manifest) -> bool:
+    """Return whether the first reading rests on a setting that neither the paper nor its authors' code states."""
+    sources = [setting.source for setting in manifest.settings]
+    return "assumed" in [*sources, *(reading.source[0] for reading in figure.readings[:1])]
+
+
+def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
+    """Return the published numbers beside ours of a figure's reference result, under each reading."""
+    scale = _reference(folder)
+    if scale is None or not (scale / "numbers.csv").is_file():
+        return pd.DataFrame(columns=list(NUMBERS))
+    rows = pd.read_csv(scale / "numbers.csv", dtype={READING: str}).fillna({"inside": "", "predicted": ""})
+    axes = ["panel"] if figure.panels is None else figure.panels
+    labels = rows[[axis for axis in axes if axis in rows]].astype(str).to_numpy()
+    panels = [": ".join(row) for row in labels]
+    return rows.assign(
+        paper=name.partition("/")[0],
+        figure=figure.name,
+        table=rows["cell"].str.partition(": ")[0],
+        panel=panels,
+        method=list(map(_method, rows["cell"], panels, rows["what"])),
+        is_of_paper=rows[READING] == of_paper(figure),
+        is_assuming=is_assuming(figure, _manifest(scale)),
     )
-    reached = spelled[table["verdict"].isin((EXACT, INSIDE, EXPLAINED))]
-    keys = ["paper", "verdict", "by", "by_source"]
-    by_reading = reached.groupby(keys, sort=False).size().rename("numbers").reset_index()
-    by_reading = by_reading.sort_values(["paper", "numbers"], ascending=[True, False], kind="stable")
-    if len(by_reading):
-        named = by_reading.rename(columns={"by": "reading", "by_source": "source"})
-        parts.append(to_markdown(named, "Which readings reach them"))
-    titles = {"by_source": "source", "tried": "readings tried"}
-    parts += [
-        to_markdown(own.drop(columns=["paper", "by"]).rename(columns=titles), str(paper))
-        for paper, own in spelled.groupby("paper", sort=False)
-    ]
-    return "\n".join(parts)
+
+
+def _method(cell: str, panel: str, what: str) -> str:
+    """Return what a number is of, within its panel: the labels that its name has beside the panel's."""
+    labels = [label for label in cell.split(": ")[1:-1] if label not in panel.split(": ")]
+    return ": ".join(labels) or ("Theory" if what.startswith("theory") else "best on the grid")
+
+
+def _number(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return a published number with its verdict and our number, given its rows of readings."""
+    made = rows.dropna(subset=["estimate"])
+    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # others are no second try
+    word = verdict(rows, rows["is_of_paper"])
+    showing = rows[is_exact(rows) if word == EXACT else rows["is_of_paper"]]
+    shown = (showing if len(showing) else rows).iloc[0]
+    if word == INSIDE and shown["is_assuming"]:
+        word = ASSUMING
+    ours = shown["first"] if word == EXACT else shown["estimate"]
+    kept = {name: shown[name] for name in ("paper", "cell", "published", READING, "figure", "panel", "method")}
+    counts = {"possible": int((tried["predicted"] == "yes").sum()), "tried": len(tried)}
+    return kept | counts | {"verdict": word, "ours": ours, "low": shown["further_low"], "high": shown["further_high"]}
+
+
+def _without(name: str, figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield a figure's published numbers as those that nothing is beside."""
+    scale = _reference(folder)
+    data = _manifest(scale).provenance if scale else None
+    word = NO_DATA if scale and (SURROGATE in scale.name or (data and (data.surrogate or data.packaged))) else NOT_RUN
+    for entry in figure.published:
+        row = {"paper": name.partition("/")[0], "cell": entry.get("cell", ""), "published": entry["value"]}
+        yield row | {READING: "", "verdict": word, "possible": 0, "tried": 0, "figure": figure.name}
+
+
+def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how many numbers lie within the intervals of each reading, and of any, beside as many false ones."""
+    rows = rows.dropna(subset=["further_low"])
+    readings = list(dict.fromkeys(rows[READING]))
+    for name in [*readings, *([ANY] if len(readings) > 1 else [])]:
+        some = rows if name == ANY else rows[rows[READING] == name]
+        cells = some.drop_duplicates("cell").set_index("cell")
+        low, high = (some.pivot(index="cell", columns=READING, values=end).loc[cells.index] for end in
+                     ("further_low", "further_high"))  # fmt: skip
+        printed = cells["published"].to_numpy(float)
+        kinds = cells["what"].str.removeprefix("theory_")
+        panels = (cells["table"] + "\n" + cells["panel"] + "\n" + kinds).to_numpy(str)
+        found = placebo(printed, np.array([*map(rounding, printed)]), low.to_numpy(), high.to_numpy(), panels)
+        exact = int(is_exact(some).groupby(some["cell"]).any().sum())
+        ends = np.quantile(found.swapped, (0.025, 0.975), method="inverted_cdf")
+        yield {
+            "paper": paper, READING: name, "numbers": len(cells), "exact": exact, "within": found.within,
+            "swapped": f"{found.swapped.mean():.1f} [{ends[0]}, {ends[1]}]",
+            **{f"times {scale:g}": int(count) for scale, count in zip(SCALES, found.scaled, strict=True)},
+            "reaches": "–" if name == ANY else "yes" if found.reaches else EXACT if exact else "no",
+        }  # fmt: skip
+
+
+def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield for each group of panels what each reading's means are beside the printed ones."""
+    means = rows[rows["what"].isin(("mean", "theory_mean")) & (rows["published"] > 0)].dropna(subset=["further_low"])
+    methods = compared.get("methods") or list(dict.fromkeys(means["method"]))
+    for group, panels in (compared.get("panels") or {"": list(means["panel"])}).items():
+        some = means[means["panel"].isin(panels) & means["method"].isin(methods)]
+        needed = {method: set(some.loc[some["method"] == method, "cell"]) for method in methods}
+        needed = {method: cells for method, cells in needed.items() if len(cells) >= _LEAST_PANELS}
+        lines: dict[Any, dict[str, Any]] = {}
+        for reading, under in some.groupby(READING, sort=False):
+            line = {method: _level(under[under["method"] == method], cells) for method, cells in needed.items()}
+            line |= _order(under)
+            is_other = line != next(iter(lines.values()), None)  # some readings change other panels alone
+            if is_other and {line[method] for method in needed} - {"–"}:
+                lines[reading] = line
+        if lines:
+            yield group, pd.DataFrame.from_dict(lines, orient="index").rename_axis(READING).reset_index()
+
+
+def _level(rows: pd.DataFrame, cells: set[str]) -> str:
+    """Return ours / printed in words; a dash unless there are all numbers of all panels."""
+    if set(rows["cell"]) != cells or not (rows["estimate"] > 0).all():
+        return "–"
+    return _words(
+        level(*(rows[name].to_numpy(float) for name in ("published", "estimate", "further_low", "further_high")))
+    )
+
+
+def _order(rows: pd.DataFrame) -> dict[str, Any]:
+    printed, ours, std, n = (rows[name].to_numpy(float) for name in ("published", "estimate", "std", "n"))
+    pairs = order(printed, ours, std, n, (rows["table"] + "\n" + rows["panel"]).to_numpy(str))
+    share = _words(pairs.share) if pairs.decided else "–"
+    return {"pairs decided": pairs.decided, "in printed order": pairs.agree, "share": share}
+
+
+def _words(value: Interval) -> str:
+    return "{:.2f} [{:.2f}, {:.2f}]".format(*value)
 
 
 def _reference(folder: Path) -> Path | None:
@@ -123,62 +212,9 @@ def _reference(folder: Path) -> Path | None:
     return min(sorted(folder.glob("paper*")), key=lambda path: SURROGATE in path.name, default=None)
 
 
-def _numbers(figure: Figure, folder: Path) -> pd.DataFrame:
-    """Return the published numbers beside ours of a figure's reference result; empty if it has none.
-
-    Readings that leave our number as it is under the first are left out: they are no second try.
-    """
-    scale = _reference(folder)
-    if scale is None or not (scale / "numbers.csv").is_file():
-        return pd.DataFrame(columns=list(NUMBERS))
-    numbers = pd.read_csv(scale / "numbers.csv", dtype={"by": str, "by_source": str, READING: str})
-    numbers = numbers.fillna({"by": "", "by_source": "", "inside": "", "predicted": "", READING: ""})
-    ours = ["cell", "estimate", "std", "n", "ci_low", "ci_high", "further_low", "further_high"]
-    return numbers[(numbers[READING] == _first(figure)) | ~numbers.duplicated(ours)]
-
-
-def _of_figure(figure: Figure, folder: Path, numbers: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield what a figure says of its published numbers: ``numbers`` without the rows that another knows better."""
-    found = {str(cell): _one(figure, rows) for cell, rows in numbers.groupby("cell", sort=False)}
-    scale = _reference(folder)
-    without = NOT_RUN if scale is None or _is_real(scale) else NO_DATA
-    for entry in figure.published:
-        cell = entry.get("cell", "")
-        row = {"cell": cell, "published": entry["value"], "verdict": without, "by": "", "by_source": ""}
-        yield found.get(cell, row)
-
-
-def _one(figure: Figure, rows: pd.DataFrame) -> dict[str, Any]:
-    """Return a published number with our number that it is judged by, given its rows of readings."""
-    verdict, by, by_source = explained(figure, rows, _first(figure))
-    made = rows.dropna(subset=["estimate"])
-    judging = made[made[READING] == by]
-    if judging.empty:
-        judging = made.loc[(made["estimate"] - made["published"]).abs().sort_values(kind="stable").index]
-    column = "first" if verdict == EXACT else "estimate"
-    ours = {} if judging.empty else {"ours": judging[column].iloc[0], READING: judging[READING].iloc[0]}
-    kept = {"cell": rows["cell"].iloc[0], "published": rows["published"].iloc[0]}
-    return kept | {"verdict": verdict, "by": by, "by_source": by_source} | ours | {"readings": set(made[READING])}
-
-
-def _first(figure: Figure) -> str:
-    """Return the name of the first reading."""
-    return figure.readings[0].name if figure.readings else AS_PRINTED
-
-
-def _rank(row: Mapping[str, Any]) -> tuple[int, float]:
-    """Return what is least for the row that says most of a number: its kind, then the distance of our number."""
-    return list(_KINDS).index(_kind(row)), abs(row.get("ours", math.inf) - row["published"])
-
-
-def _is_real(scale: Path) -> bool:
-    """Return whether no other data stands in for that of the figure; of a damaged manifest its page speaks."""
+def _manifest(scale: Path) -> Manifest:
+    """Return what a result's manifest says; of a damaged one its page speaks."""
     try:
-        provenance = Provenance.of_manifest(json.loads((scale / "manifest.json").read_text(encoding="utf-8")))
+        return Manifest.model_validate_json((scale / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return True
-    return not (provenance.surrogate or provenance.packaged)
-
-
-def _kind(row: Mapping[Any, Any]) -> tuple[str, str]:
-    return row["verdict"], row["by_source"] if row["verdict"] == EXPLAINED else ""
+        return Manifest()

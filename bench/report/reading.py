@@ -11,23 +11,18 @@ READING = "reading"
 """The label of runs under any but the first reading, and the column of tables that hold several."""
 
 
-class _Selected(BaseModel):
-    """What concerns some of a figure's runs or numbers: those whose labels are in ``only``."""
+class Some(BaseModel):
+    """Overrides for some of a figure's runs: those whose labels are in ``only``."""
 
     model_config = ConfigDict(extra="forbid")
 
     only: dict[str, Any]
+    overrides: list[str]
 
     @property
     def selection(self) -> Selection:
         """The labels, as written everywhere."""
         return selection(self.only)
-
-
-class Some(_Selected):
-    """Overrides for some of a figure's runs."""
-
-    overrides: list[str]
 
 
 class Reading(BaseModel):
@@ -81,18 +76,6 @@ class Reading(BaseModel):
                 more += part.overrides
         keys = {_key(override) for override in more}
         return [override for override in overrides if _key(override) not in keys] + more
-
-
-class Cause(_Selected):
-    """Why published numbers differ from ours, where no reading gives them: what a computed example shows.
-
-    It concerns the numbers with the labels in ``only``, and of these the ``what`` (mean, std, ...; by default all);
-    ``shown_in`` is the figure, as ``paper/figure``, that computes the example.
-    """
-
-    what: str = ""
-    shown_in: Annotated[str, Field(min_length=1)]
-    text: Annotated[str, Field(min_length=1)]
 
 
 def _key(override: str) -> str:

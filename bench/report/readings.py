@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
+from bench.report.agreement import Intervals, of_mean, of_std, rounding
 from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
 from bench.report.reading import READING
@@ -15,48 +15,10 @@ from bench.report.results import Results
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "holm", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
-           "further_low", "further_high", "first", "inside", "predicted", "verdict", "by", "by_source")  # fmt: skip
-EXACT, INSIDE, EXPLAINED, UNEXPLAINED = "exact", "inside", "explained", "unexplained"
+           "further_low", "further_high", "first", "inside", "predicted", "verdict")  # fmt: skip
+EXACT, INSIDE, POSSIBLE, OUTSIDE = "exact", "inside", "possible", "outside"
 AS_PRINTED = "as printed"
 """What the numbers of a figure without readings are called."""
-CAUSE = "cause"
-"""The source of an explanation that is no reading but a computed example."""
-
-_LEVEL = 0.95
-
-
-class Intervals(NamedTuple):
-    """An interval of the true value, and one of the same estimate from a further set of repetitions."""
-
-    low: float
-    high: float
-    further_low: float
-    further_high: float
-
-
-def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
-    """Return the intervals of a mean of normal values: mean +- t std sqrt(1/n), and +- t std sqrt(1/n + 1/further).
-
-    ``std`` has the divisor n - 1; the mean of ``further`` repetitions falls into the second interval with 95 %.
-    """
-    if n < 2 or not math.isfinite(std):
-        return Intervals(*[math.nan] * 4)
-    reach = float(special.stdtrit(n - 1, 0.5 + _LEVEL / 2)) * std
-    own, far = reach * math.sqrt(1 / n), reach * math.sqrt(1 / n + 1 / further)
-    return Intervals(mean - own, mean + own, mean - far, mean + far)
-
-
-def of_std(std: float, n: int, further: int) -> Intervals:
-    """Return the intervals of a standard deviation of normal values: by chi-square, and by F for a further set."""
-    if n < 2 or not math.isfinite(std):
-        return Intervals(*[math.nan] * 4)
-    upper, lower = (float(special.chdtri(n - 1, tail)) for tail in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2))
-    own = [std * math.sqrt((n - 1) / quantile) for quantile in (upper, lower)]
-    far = [math.nan, math.nan]
-    if further > 1:
-        tails = ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
-        far = [std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails]
-    return Intervals(own[0], own[1], far[0], far[1])
 
 
 def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -69,11 +31,10 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     """Return every published number beside ours under each reading.
 
     A number is `exact` where our own first repetitions, as many as in print, give it under a reading that draws
-    what the authors drew. Else it is `inside` where our 95 % interval under the first reading contains it, unless that
-    reading is of the authors' code. Else it
-    is `explained` where the 95 % prediction interval of a further set of repetitions of the paper's size contains
-    it under some reading, or one of the figure's causes says why it differs; else it is `unexplained`. An interval
-    contains a number if it reaches to within half a unit of the number's last digit.
+    what the authors drew. Else it is `inside` where our 95 % interval under the paper's reading, the first that is not
+    of its authors' code, contains it. Else it is `possible` where the 95 % prediction interval of a further set of
+    repetitions of the paper's size contains it under some reading, as it would many a false number; else it is
+    `outside`. An interval contains a number if it reaches to within half a unit of the number's last digit.
 
     Parameters
     ----------
@@ -87,9 +48,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     DataFrame
         The axes, then `NUMBERS`. `first` is our number from as many repetitions as in print, of a reading that draws
         the same. `inside` and `predicted` (yes, no, or "" without results) are of one reading; `verdict` is of the
-        number, `by` the reading or the cause's figure that explains it, `by_source` the reading's source or `cause`.
-        Of several readings the first with a stated source or one in code is named, else the first.
-        Empty without published numbers, and of a packaged sample.
+        number. Empty without published numbers, and of a packaged sample.
     """
     rows: list[dict[str, Any]] = []
     sizes = {reading.name: reading.published_repetitions or size for reading in figure.readings}
@@ -106,7 +65,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     labelled = [str(name) for name in table if name not in NUMBERS]
     groups = table.groupby([*labelled, "what"], sort=False, dropna=False)
     for _, same in groups:
-        table.loc[same.index, ["verdict", "by", "by_source"]] = explained(figure, same, next(iter(results)))
+        table.loc[same.index, "verdict"] = verdict(same, same[READING] == of_paper(figure))
     in_order = np.argsort(groups.ngroup().to_numpy(), kind="stable")
     return table.iloc[in_order][[*labelled, *NUMBERS]].reset_index(drop=True)
 
@@ -130,23 +89,25 @@ def _rows(figure: Figure, results: Results, in_print: int, same: Selection | Non
                 yield labels | entry | _beside(figure, results, labels, row, what, in_print)
 
 
-def explained(figure: Figure, rows: pd.DataFrame, first: str) -> tuple[str, str, str]:
-    """Return a published number's verdict, what explains it and how; ``rows`` are its rows of `numbers_table`."""
-    sources = {first: "stated"} | {reading.name: reading.source[0] for reading in figure.readings}
-    for row in rows.to_dict("records"):
-        if abs(row["first"] - row["published"]) <= _rounding(row["published"]):
-            return EXACT, row[READING], sources[row[READING]]
-    if sources[first] != "code" and ((rows["inside"] == "yes") & (rows[READING] == first)).any():
-        return INSIDE, first, sources[first]
-    predicting = rows.loc[rows["predicted"] == "yes", READING]
-    for name in sorted(predicting, key=lambda name: sources[name] == "assumed"):
-        return EXPLAINED, name, sources[name]
-    number = rows.iloc[0]
-    labels = {str(axis): canonical(number[str(axis)]) for axis in rows.columns if axis not in NUMBERS}
-    for cause in figure.causes:
-        if cause.what in ("", number["what"]) and matches(labels, cause.selection):
-            return EXPLAINED, cause.shown_in, CAUSE
-    return UNEXPLAINED, "", ""
+def of_paper(figure: Figure) -> str:
+    """Return the name of the reading that is the paper's own: the first; "" where that is of the authors' code."""
+    if not figure.readings:
+        return AS_PRINTED
+    return "" if figure.readings[0].source[0] == "code" else figure.readings[0].name
+
+
+def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
+    """Return the verdict on a published number; ``rows`` are those of `numbers_table`, some of the paper's reading."""
+    if is_exact(rows).any():
+        return EXACT
+    if ((rows["inside"] == "yes") & is_of_paper).any():
+        return INSIDE
+    return POSSIBLE if (rows["predicted"] == "yes").any() else OUTSIDE
+
+
+def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Return in which rows of `numbers_table` our first repetitions give the published number."""
+    return (rows["first"] - rows["published"]).abs() <= rows["published"].map(rounding)
 
 
 def _with_all_repetitions(figure: Figure, own: Results, whole: Results) -> Results:
@@ -184,9 +145,9 @@ def _beside(
     own = figure.further(results, labels, what, size)
     if own is not None:
         intervals = intervals._replace(further_low=own[0], further_high=own[1])
-    rounding = _rounding(value)
+    half_unit = rounding(value)
     inside, predicted = (
-        "" if math.isnan(low) else "yes" if low - rounding <= value <= high + rounding else "no"
+        "" if math.isnan(low) else "yes" if low - half_unit <= value <= high + half_unit else "no"
         for low, high in (intervals[:2], intervals[2:])
     )  # fmt: skip
     ends = dict(zip(("ci_low", "ci_high", "further_low", "further_high"), intervals, strict=True))
@@ -203,8 +164,3 @@ def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
     """Return a number of ``size`` repetitions as the paper would print it: deviations may have the divisor n."""
     is_less = what.endswith("std") and figure.deviation == "population"
     return value * math.sqrt((size - 1) / size) if is_less else value
-
-
-def _rounding(value: float) -> float:
-    """Return half a unit of the last digit."""
-    return 0.5 * 10.0 ** -len(repr(value).partition(".")[2]) * (1 + 1e-9)

@@ -13,7 +13,7 @@ from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
-from bench.report.reading_plots import matrix, specification
+from bench.report.reading_plots import matrix
 from bench.report.readings import AS_PRINTED, claims_table, numbers_table
 from bench.report.results import Results
 
@@ -84,7 +84,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Readings:
-    """What a figure says under its readings: two tables, and the picture of each that has rows, by file name."""
+    """What a figure says under its readings: two tables, and the picture of the claims, if any, by file name."""
 
     claims: pd.DataFrame
     numbers: pd.DataFrame
@@ -100,7 +100,7 @@ def render_readings(
     ----------
     evidence
         What there is, by reading, the first first; without readings one, whatever it is called. Of a single one there
-        are only the numbers, and no picture of them.
+        are only the numbers.
     size
         The paper's number of repetitions.
     first
@@ -112,20 +112,12 @@ def render_readings(
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
     known = {next(iter(results)): first} if first is not None else {}
     verdicts = {name: known[name] if name in known else _verdicts(figure, under) for name, under in results.items()}
-    claims, numbers = claims_table(verdicts), numbers_table(figure, results, size)
-    return Readings(claims, numbers, reading_plots(figure, claims, numbers, next(iter(evidence.values())).provenance))
-
-
-def reading_plots(
-    figure: Figure, claims: pd.DataFrame, numbers: pd.DataFrame, provenance: Provenance
-) -> dict[str, Plot]:
-    """Return the pictures of the two tables, by file name; none of a table without rows."""
-    plots = {}
-    for name, table, draw_table in (("readings", claims, matrix), ("numbers", numbers, specification)):
-        if len(table):
-            plots[f"{figure.name}_{name}"] = plot = draw_table(figure, table, provenance.words())
-            plot.mark = provenance.mark
-    return plots
+    claims, plots = claims_table(verdicts), {}
+    if len(claims):
+        provenance = next(iter(evidence.values())).provenance
+        plots[f"{figure.name}_readings"] = plot = matrix(figure, claims, provenance.words())
+        plot.mark = provenance.mark
+    return Readings(claims, numbers_table(figure, results, size), plots)
 
 
 def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:

@@ -16,12 +16,14 @@ class GLRklUCB(Tuner):
     """kl-UCB on the rewards since the last restart, with forced exploration and Bernoulli GLR tests.
 
     With t' rounds since the last restart, every floor(K / alpha) rounds each candidate is played once; else the one
-    with the largest q such that N kl(mean, q) <= ln t'. Of the n rewards of the candidate just played, a change is
-    noticed where for some s: s kl(m_1, m) + (n - s) kl(m_2, m) > ln(n sqrt(n) / delta), m_1 and m_2 being the means of
-    the first s and of the others, m that of all. Rewards are clipped to [0, 1].
+    with the largest q such that N kl(mean, q) <= ln t'; with local restarts, t' there is the candidate's own. Of the n
+    rewards of the candidate just played, a change is noticed where for some s: s kl(m_1, m) + (n - s) kl(m_2, m) >
+    ln(n sqrt(n) / delta), m_1 and m_2 being the means of the first s and of the others, m that of all. Rewards are
+    clipped to [0, 1].
     Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and ``alpha``.
-    The threshold of the theory has further terms; this one, and tests of every tenth reward and s only, are those of
-    the authors' experiments (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7), which also halve alpha.
+    The threshold of the theory has further terms; this one is that of the authors' experiments
+    (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7). Those test when the rounds since the restart are 1 modulo 10,
+    and try every fifth s (global) or tenth (local); one of their two scripts halves alpha.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ class GLRklUCB(Tuner):
         """Sums of the first rewards of each candidate: column s holds that of s rewards."""
         self._counts = np.zeros(n, dtype=np.int64)
         self._since = 0
+        self._began = np.zeros(n, dtype=np.int64)
+        """The value of ``_since`` when each candidate was forgotten last."""
         self.restarts = 0
         self._chosen = 0
 
@@ -63,7 +67,8 @@ class GLRklUCB(Tuner):
         if place < n:
             self._chosen = place
         else:
-            self._chosen = int(_optimistic(self._sums, self._counts, math.log(self._since)))
+            logs = np.array([math.log(max(self._since - began, 1)) for began in self._began.tolist()])
+            self._chosen = int(_optimistic(self._sums, self._counts, logs))
         return self._candidates[self._chosen]
 
     def _tell(self, reward: float, outcome: Any) -> None:
@@ -83,6 +88,7 @@ class GLRklUCB(Tuner):
         self.restarts += 1
         if self.restart == "local":
             self._counts[self._chosen] = 0
+            self._began[self._chosen] = self._since
         else:
             self._counts[:] = 0
             self._since = 0
@@ -128,7 +134,7 @@ def largest_ratio(sums: np.ndarray, step: int) -> float:
 
 
 @kernel
-def _optimistic(sums: np.ndarray, counts: np.ndarray, log: float) -> int:
+def _optimistic(sums: np.ndarray, counts: np.ndarray, logs: np.ndarray) -> int:
     best = 0
     largest = -1.0
     for arm in range(counts.size):
@@ -137,8 +143,8 @@ def _optimistic(sums: np.ndarray, counts: np.ndarray, log: float) -> int:
             return arm
         mean = min(max(sums[arm, count] / count, 0.0), 1.0)
         # the bisection is needed only where the bound may be the largest
-        if largest < 0.0 or divergence(mean, max(mean, largest)) <= log / count or mean > largest:
-            bound = upper_bound(mean, log / count)
+        if largest < 0.0 or divergence(mean, max(mean, largest)) <= logs[arm] / count or mean > largest:
+            bound = upper_bound(mean, logs[arm] / count)
             if bound > largest:
                 best, largest = arm, bound
     return best

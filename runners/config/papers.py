@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from bench.errors import ConfigError
-from runners.config.tree import choices, merge, nested, one_of, placed, read, shown, unknown_choice
+from runners.config.tree import choices, merge, nested, one_of, path_of, placed, read, shown, unknown_choice
 
 SOURCES = ("stated", "code", "assumed")
 _KEYS = ("name", "title", "authors", "summary", "headline", "labels", "readings", "settings")
@@ -112,6 +112,12 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
             name = ": ".join([wanted["table"], *cell, *([] if "what" in axes else [what])])
             entries.append({**entry, "what": what, **number, "cell": name})
     return entries
+
+
+def compared(paper: str) -> dict[str, Any]:
+    """Return which ``methods`` of a paper's printed numbers are compared over which ``panels``; empty if all are."""
+    tables = read(f"published/{paper}") if path_of(f"published/{paper}") else {}
+    return next((table["compared"] for table in tables.values() if "compared" in table), {})
 
 
 def _labels(axis: str, wanted: Any, valid: list[str]) -> dict[str, list[str]]:

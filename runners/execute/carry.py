@@ -2,21 +2,15 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
-
-from bench.errors import ConfigError, StoreError
+from bench.errors import ConfigError
 from runners.config.runner import Runner
+from runners.execute.earlier import EarlierCode
 from runners.execute.fanout import FanOut, Key
 from runners.execute.progress import progress_bar
 from runners.results.aggregate import thin
@@ -24,8 +18,6 @@ from runners.results.capture import environment
 from runners.results.committed import rename_runs
 from runners.results.replay import CommittedRun, compare
 from runners.results.store import Store, results_folder, write_manifest, write_text
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Proof(NamedTuple):
@@ -56,10 +48,12 @@ def carry(
 ) -> bool:
     """Play repetitions of committed runs whose identity has changed, and rename the runs that come out the same.
 
-    Where every value that is stored of them comes out equal, bit for bit, the committed repetitions of a run are
-    written under its new identity. On another kind of machine than made them, last digits may differ without a change
-    of the code; a repetition that differs there is played once more with the code of the commit that made it, and the
-    two traces are compared. Nothing is carried of a run that differs, fails, or has other settings or data than before.
+    The committed repetitions of a run are written under its new identity where every value that is stored of them comes
+    out equal, bit for bit, and tuner and task are in the same state after the first plays as with the code of the
+    commit that made them; states are compared for one run of each combination of classes and options. On another kind
+    of machine than made them, last digits may differ without a change of the code; a repetition that differs there is
+    played once more with the code of the commit that made it, and the two traces are compared. Nothing is carried of a
+    run that differs, fails, or has other settings or data than before.
 
     What is played is kept among the raw runs, so that an interrupted call goes on where it was.
 
@@ -100,9 +94,10 @@ def carry(
     playable = [run for run in playable if not obstacles[id(run)]]
     failed = _play(playable, store, jobs, repetitions)
     with ExitStack() as stack:
-        earlier = EarlierCode(stack)
-        proofs = [Proof(run, 0, obstacles[id(run)]) for run in changed if obstacles[id(run)]]
-        proofs += [_prove(run, store, repetitions, failed, earlier) for run in playable]
+        earlier = EarlierCode(stack, jobs)
+        proofs = [_prove(run, store, repetitions, failed, earlier) for run in playable]
+        proofs = _prove_states(proofs, earlier)
+    proofs = [Proof(run, 0, obstacles[id(run)]) for run in changed if obstacles[id(run)]] + proofs
     for folder in dict.fromkeys(run.folder for run in changed):
         _write(folder, [proof for proof in proofs if proof.run.folder == folder], code)
     _report(proofs)
@@ -167,86 +162,36 @@ def _prove(run: CommittedRun, store: Store, repetitions: int, failed: dict[Key, 
         now = thin(trace, {}, run.figure.curve_columns(), None, then.rounds)
         _, _, difference = compare(then, now)
         if difference and not run.same_machine:
-            difference = earlier.difference(run, number, trace)
+            difference = earlier.trace_difference(run, number, trace)
         if difference:
             return Proof(run, len(numbers), f"repetition {number}, {difference}")
     return Proof(run, len(numbers), "")
 
 
-class EarlierCode:
-    """The code that made committed runs, by commit, to run it beside the changed code on this machine."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-        self._checkouts: dict[str, Path] = {}
-        self._traces: dict[Key, pd.DataFrame | str] = {}
-
-    @cached_property
-    def _results(self) -> str:
-        return self._stack.enter_context(tempfile.TemporaryDirectory())
-
-    def difference(self, run: CommittedRun, number: int, now: pd.DataFrame) -> str:
-        """Return the first difference between a trace of today's code and that of the earlier code; "" if none."""
-        key = run.run_id, number
-        if key not in self._traces:
-            self._traces[key] = self._trace(run, number)
-        then = self._traces[key]
-        if isinstance(then, str):
-            return then
-        for name in dict.fromkeys([*then.columns, *now.columns]):
-            if name not in now or name not in then or not then[name].equals(now[name]):
-                return f"{name}: differs from that of the earlier code on this machine"
-        return ""
-
-    def _trace(self, run: CommittedRun, number: int) -> pd.DataFrame | str:
-        reason = ""
-        for commit in run.commits:
-            trace = self._trace_of(commit, run, number)
-            if not isinstance(trace, str):
-                return trace
-            reason = reason or trace
-        return reason
-
-    def _trace_of(self, commit: str, run: CommittedRun, number: int) -> pd.DataFrame | str:
-        if commit not in self._checkouts:
-            self._checkouts[commit] = self._stack.enter_context(_checkout(commit))
-        checkout = self._checkouts[commit]
-        words = [*run.overrides, f"repetitions={number + 1}", "jobs=1", "output=json"]
-        answer = subprocess.run(
-            [sys.executable, "-m", "runners.run", *words],
-            cwd=checkout,
-            env={**os.environ, "PYTHONPATH": str(checkout), "BENCH_RESULTS_DIR": self._results},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        try:
-            run_id = json.loads(answer.stdout.splitlines()[-1])["run_id"]
-        except (IndexError, ValueError, KeyError):
-            return f"commit {commit[:10]} does not run it here: {answer.stderr.strip().splitlines()[-1:]}"
-        if run_id != run.run_id:
-            return f"commit {commit[:10]} names the run {run_id}, expected {run.run_id}"
-        try:
-            return Store(self._results).read(run_id, number)
-        except StoreError as error:
-            return str(error)
+def _prove_states(proofs: Sequence[Proof], earlier: EarlierCode) -> list[Proof]:
+    """Refuse runs whose values are equal, but not the states that they come from."""
+    equal = [proof.run for proof in proofs if not proof.difference]
+    examples: dict[str, CommittedRun] = {}
+    for run in equal:
+        examples.setdefault(_options(run), run)
+    differences = dict(zip(examples, earlier.state_differences(list(examples.values())), strict=True))
+    return [
+        proof if proof.difference else proof._replace(difference=differences[_options(proof.run)]) for proof in proofs
+    ]
 
 
-@contextmanager
-def _checkout(commit: str) -> Iterator[Path]:
-    """Check out a commit into a folder of its own while the block runs."""
-    with tempfile.TemporaryDirectory() as parent:
-        folder = Path(parent, "checkout")
-        git = ["git", "-C", str(ROOT), "worktree"]
-        answer = subprocess.run(
-            [*git, "add", "--detach", str(folder), commit], capture_output=True, text=True, check=False
-        )
-        if answer.returncode:
-            raise ConfigError(f"carry: git cannot check out the commit {commit} ({answer.stderr.strip()})")
-        try:
-            yield folder
-        finally:
-            subprocess.run([*git, "remove", "--force", str(folder)], capture_output=True, check=False)
+def _options(run: CommittedRun) -> str:
+    """Return the settings of a run without their numbers: runs with the same options run through the same code."""
+    settings = run.experiment.settings
+
+    def without_numbers(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: without_numbers(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return sorted({json.dumps(without_numbers(item)) for item in value})
+        return "number" if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+    return json.dumps([run.commits, without_numbers(settings)], sort_keys=True)
 
 
 def _write(folder: Path, proofs: Sequence[Proof], code: Mapping[str, Any]) -> None:

@@ -59,8 +59,8 @@ class Derived:
     @cached_property
     def readings(self) -> Readings | None:
         """Claims and numbers under the readings; without readings the numbers, None where none are published."""
-        is_measured_column = self.figure.source != "runs" or is_measured(self.figure.column)
-        if len(self.evidence) < 2 and (not self.figure.published or is_measured_column):
+        is_time = self.figure.source != "runs" or is_measured(self.figure.column)
+        if len(self.evidence) < 2 and (not self.figure.published or is_time):
             return None
         size = self.figure.published_repetitions or self.figure.repetitions
         size = size or load_paper(self.figure.paper)["settings"]["repetitions"]
@@ -77,7 +77,7 @@ class Derived:
         files["claims.csv"] = to_csv(self.rendering.claims)
         if self.readings and len(self.evidence) > 1:
             files["readings.csv"] = to_csv(self.readings.claims)
-        if self.readings and len(self.readings.numbers):
+        if self.readings and len(self.readings.numbers) and not is_measured(self.figure.column):
             files["numbers.csv"] = to_csv(self.readings.numbers)
         return {name: text.encode() for name, text in files.items()}
 

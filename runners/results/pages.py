@@ -7,18 +7,17 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from bench.report.gallery import PaperPage, build, overview, overview_text
 from bench.report.gallery import read as read_papers
 from bench.report.headlines import read_headlines
-from bench.report.published import published_overview, published_text
+from bench.report.published import Published, published_overview
+from bench.report.published_text import published_text
 from bench.report.stored import Derive
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
-from runners.config.papers import load_paper
+from runners.config.papers import compared, load_paper
 from runners.config.tree import CHECKOUT, choices, path_of, read
 from runners.results.derive import committed_long_tables
 from runners.results.store import write_text
@@ -72,21 +71,23 @@ def headlines(folder: Path) -> dict[str, PaperPage]:
     return {page.name: page for page in _read(folder)[0] if page.headlines}
 
 
-def _read(folder: Path, derive: Derive | None = None) -> tuple[list[PaperPage], pd.DataFrame]:
+def _read(folder: Path, derive: Derive | None = None) -> tuple[list[PaperPage], Published]:
     """Return the papers with what there is of their results, and all published numbers."""
     figures, about = _configured()
     suite = {name: figures[name] for name in figure_names()}
-    return read_papers(folder, figures, about, suite, derive), published_overview(suite, folder)
+    papers = dict.fromkeys(name.partition("/")[0] for name in suite)
+    numbers = published_overview(suite, folder, {paper: compared(paper) for paper in papers})
+    return read_papers(folder, figures, about, suite, derive), numbers
 
 
-def _overviews(papers: list[PaperPage], numbers: pd.DataFrame) -> dict[str, str]:
+def _overviews(papers: list[PaperPage], numbers: Published) -> dict[str, str]:
     claims = overview(papers)
     if not len(claims):
         return {}
     return {
         "claims.csv": to_csv(claims),
         "claims.md": overview_text(claims),
-        "numbers.csv": to_csv(numbers),
+        "numbers.csv": to_csv(numbers.numbers),
         "numbers.md": published_text(numbers),
     }
 

@@ -1,6 +1,5 @@
 """Pages of all results: static, nothing loaded from elsewhere, made from the files that there are."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import starmap
@@ -13,10 +12,12 @@ from bench.report.claims import ORIGIN_WORDS, VERDICTS, added_up
 from bench.report.claims.origin import DECIDED, tally_of
 from bench.report.gallery.beside import groups, place
 from bench.report.gallery.docs import page_of, title_of
+from bench.report.gallery.numbers import counted, view
 from bench.report.gallery.papers import Figure, PaperPage
-from bench.report.readings import EXACT, EXPLAINED, INSIDE, UNEXPLAINED
+from bench.report.published import Published
+from bench.report.published_text import reached
 from bench.report.stored import DATA, PAGE, PARTS
-from bench.report.text import duration, number
+from bench.report.text import duration, interval, number
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
@@ -37,7 +38,7 @@ SOURCES_IN_WORDS = {
 
 def build(
     papers: list[PaperPage],
-    numbers: pd.DataFrame | None = None,
+    numbers: Published | None = None,
     docs: Mapping[str, str] | None = None,
     each: Callable[..., Iterable[tuple[str, str]]] = starmap,
 ) -> dict[str, str]:
@@ -61,7 +62,7 @@ def build(
     of_papers = [page for page in papers if not page.is_own]
     figures = [figure for page in of_papers for figure in page.figures]
     firsts = [figure.first for figure in figures if figure.first]
-    published = [] if numbers is None else _with_addresses(numbers, figures)
+    published = [] if numbers is None else _with_addresses(numbers.numbers, figures)
     readings = _readings(figures)
     docs = docs or {}
     common = {
@@ -77,18 +78,19 @@ def build(
         comparisons=[figure for page in papers if page.is_own for figure in page.figures],
         numbers=published,
         readings=readings,
-        published={page.name: _counted(published, page.name) for page in of_papers},
+        published={page.name: counted(numbers, page.name) if numbers else {} for page in of_papers},
+        reached={page.name: reached(numbers, page.name) if numbers else [] for page in of_papers},
         docs={name: title_of(text) for name, text in docs.items()},
     )
     pages["claims.html"] = render("claims", **common)
     if published:
-        pages["numbers.html"] = render("numbers", numbers=published)
+        pages["numbers.html"] = render("numbers", numbers=published, papers=of_papers)
     if readings:
         pages["readings.html"] = render("readings", readings=readings)
     for name, text in docs.items():
         pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs))
     for page in papers:
-        pages[f"{page.name}/index.html"] = render("paper", paper=page)
+        pages[f"{page.name}/index.html"] = render("paper", paper=page, numbers=numbers and view(numbers, page.name))
     return pages
 
 
@@ -105,9 +107,8 @@ def render(template: str, **words: Any) -> str:
 def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[str, Any]]:
     """Return published numbers, each with the page of the figure that says most of it."""
     addresses = {figure.folder: figure.address for figure in figures if figure.results}
-    words = {name: numbers[name].astype(object).fillna("") for name in ("by", "by_source", "reading")}
     shown_in = [addresses.get(name, "") for name in numbers["paper"] + "/" + numbers["figure"]]
-    return numbers.assign(**words, address=shown_in).to_dict("records")  # type: ignore[return-value]
+    return numbers.assign(address=shown_in).to_dict("records")  # type: ignore[return-value]
 
 
 def _readings(figures: list[Figure]) -> list[dict[str, Any]]:
@@ -119,23 +120,6 @@ def _readings(figures: list[Figure]) -> list[dict[str, Any]]:
             row = {"paper": figure.paper, **{name: reading[name] for name in ("name", "text", "source")}, "figures": []}
             rows.setdefault(key, row)["figures"].append(figure)
     return list(rows.values())
-
-
-def _counted(numbers: list[dict[str, Any]], paper: str) -> dict[str, int]:
-    """Return how many of a paper's published numbers came to what, in words; empty if none came to anything."""
-    counts = Counter(row["verdict"] for row in numbers if row["paper"] == paper)
-    of_source = Counter(row["by_source"] for row in numbers if row["paper"] == paper and row["verdict"] == EXPLAINED)
-    if not counts.keys() & {EXACT, INSIDE, EXPLAINED, UNEXPLAINED}:
-        return {}
-    words = {
-        "exact": counts.pop(EXACT, 0),
-        "inside our interval": counts.pop(INSIDE, 0),
-        "explained": counts.pop(EXPLAINED, 0) - of_source["assumed"],
-        "explained by what we assume": of_source["assumed"],
-        "unexplained": counts.pop(UNEXPLAINED, 0),
-        **counts,
-    }
-    return {word: count for word, count in words.items() if count}
 
 
 def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
@@ -183,6 +167,7 @@ def _environment() -> Environment:
         "WORKED": WORKED,
         "DATA": DATA,
         "groups": groups,
+        "interval": interval,
         "place": place,
     }
     environment.filters |= {"number": number, "duration": duration}

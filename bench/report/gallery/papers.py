@@ -136,12 +136,6 @@ class PaperPage:
         named = (figure for figure in self.made if figure.name == self.headline.get("figure"))
         return next((figure for figure in named if figure.picture), None)
 
-    @property
-    def agreement(self) -> tuple[int, int]:
-        """How many published means lie inside our interval, and of how many."""
-        pairs = [figure.first.agreement for figure in self.figures if figure.first]
-        return sum(inside for inside, _ in pairs), sum(number for _, number in pairs)
-
 
 def read(
     results: Path,

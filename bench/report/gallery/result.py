@@ -12,9 +12,9 @@ from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
 from bench.report.gallery.finding import finding
 from bench.report.gallery.picture import Picture, picture
+from bench.report.published import ASSUMING, is_assuming
 from bench.report.reading import Reading
-from bench.report.reading_plots import specification
-from bench.report.readings import AS_PRINTED, EXACT, EXPLAINED, INSIDE, UNEXPLAINED
+from bench.report.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
 from bench.report.stored import REPETITIONS, Derive, Stored
 from bench.report.text import number, readable
 
@@ -22,12 +22,11 @@ PICTURES = ("png", "svg", "pdf")
 
 
 class ReadingsView(NamedTuple):
-    """Readings, verdicts by claim (id and text), case and reading, and published numbers: table, picture, counts."""
+    """Readings, verdicts by claim (id and text), case and reading, and published numbers: table and counts."""
 
     readings: list[Reading]
     matrix: dict[tuple[str, str], dict[str, dict[str, tuple[str, str]]]]
     numbers: dict[str, Any] | None
-    picture: Picture | None
     counts: dict[str, int]
 
 
@@ -93,11 +92,6 @@ class Result(Stored):
         return [row for row in rows if all(map(math.isfinite, row[1:]))]
 
     @property
-    def agreement(self) -> tuple[int, int]:
-        """How many published means lie inside the interval of the measured mean, and of how many."""
-        return sum(row.is_inside for row in self.published), len(self.published)
-
-    @property
     def downloads(self) -> dict[str, list[tuple[str, str]]]:
         """Files to be downloaded, by what they are: what each is called, and its name."""
         kinds: dict[str, list[tuple[str, str]]] = {"Picture": [], "Other pictures": [], "Tables": []}
@@ -117,7 +111,7 @@ class Result(Stored):
         if self.figure is None or self.is_own:
             return None
         claims, numbers = (
-            self.csv(name, "claim", "reading", "by", "holm") if name in self.files else pd.DataFrame()
+            self.csv(name, "claim", "reading", "holm") if name in self.files else pd.DataFrame()
             for name in ("readings.csv", "numbers.csv")
         )
         if claims.empty and numbers.empty:
@@ -128,16 +122,13 @@ class Result(Stored):
             return None
         matrix: dict[tuple[str, str], dict[str, dict[str, tuple[str, str]]]] = {}
         for row in claims.fillna({"case": "", "text": "", "holm": ""}).to_dict("records"):
-            verdicts = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
-            verdicts[row["reading"]] = row["verdict"], row.get("holm", "")
-        drawn, counts = None, dict[str, int]()
-        try:
-            if len(numbers):
-                of_numbers = numbers.loc[numbers["reading"] == names[0], "verdict"]
-                counts = {word: int((of_numbers == word).sum()) for word in (EXACT, INSIDE, EXPLAINED, UNEXPLAINED)}
-                if self.figure.readings:
-                    drawn = picture(specification(self.figure, numbers), f"{self.scale}-numbers-")
-        except (KeyError, TypeError, ValueError) as error:
-            self.problems.append(f"no picture of the numbers: numbers.csv doesn't fit the figure ({error})")
+            of_case = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
+            of_case[row["reading"]] = row["verdict"], row.get("holm", "")
+        counts = dict[str, int]()
+        if {"reading", "verdict"} <= set(numbers):
+            verdicts = numbers.loc[numbers["reading"] == names[0], "verdict"]
+            counts = {word: int((verdicts == word).sum()) for word in (EXACT, INSIDE, POSSIBLE, OUTSIDE)}
+            if is_assuming(self.figure, self.manifest):
+                counts = {ASSUMING if word == INSIDE else word: count for word, count in counts.items()}
         shown = readable(numbers.drop(columns="cell", errors="ignore")) if counts else None
-        return ReadingsView(self.figure.readings, matrix, shown, drawn, counts)
+        return ReadingsView(self.figure.readings, matrix, shown, counts)

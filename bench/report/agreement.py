@@ -1,0 +1,168 @@
+"""How well printed numbers agree with ours, and how well false ones would: pure functions on arrays."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+Array = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.generic]
+
+SCALES = (0.8, 0.9, 1.1, 1.25)
+"""By which the printed numbers are multiplied to make false ones."""
+DRAWS, SEED = 200, 2026
+_LEVEL = 0.95
+
+
+class Intervals(NamedTuple):
+    """An interval of the true value, and one of the same estimate from a further set of repetitions."""
+
+    low: float
+    high: float
+    further_low: float
+    further_high: float
+
+
+class Interval(NamedTuple):
+    """An estimate with the ends of its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class Placebo(NamedTuple):
+    """How many printed numbers lie within our intervals, and how many false ones: swapped (draws,), scaled (4,)."""
+
+    within: int
+    swapped: npt.NDArray[np.int64]
+    scaled: npt.NDArray[np.int64]
+
+    @property
+    def reaches(self) -> bool:
+        """Whether the count lies above 95 % of the swaps and above every scaled one."""
+        return bool(np.mean(self.swapped < self.within) > _LEVEL and (self.scaled < self.within).all())
+
+
+class Order(NamedTuple):
+    """Of the pairs that our runs decide, how many stand in the printed order; the share with its interval."""
+
+    agree: int
+    decided: int
+    share: Interval
+
+
+def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
+    """Return the intervals of a mean of normal values: mean +- t std sqrt(1/n), and +- t std sqrt(1/n + 1/further).
+
+    ``std`` has the divisor n - 1; the mean of ``further`` repetitions falls into the second interval with 95 %.
+    """
+    if n < 2 or not math.isfinite(std):
+        return Intervals(*[math.nan] * 4)
+    reach = _student(n - 1) * std
+    near, far = reach * math.sqrt(1 / n), reach * math.sqrt(1 / n + 1 / further)
+    return Intervals(mean - near, mean + near, mean - far, mean + far)
+
+
+def of_std(std: float, n: int, further: int) -> Intervals:
+    """Return the intervals of a standard deviation of normal values: by chi-square, and by F for a further set."""
+    if n < 2 or not math.isfinite(std):
+        return Intervals(*[math.nan] * 4)
+    tails = ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
+    near = [std * math.sqrt((n - 1) / float(special.chdtri(n - 1, tail))) for tail in tails]
+    far = [math.nan, math.nan]
+    if further > 1:
+        far = [std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails]
+    return Intervals(near[0], near[1], far[0], far[1])
+
+
+def rounding(value: float) -> float:
+    """Return half a unit of the last digit of a printed number."""
+    return 0.5 * 10.0 ** -len(repr(float(value)).partition(".")[2]) * (1 + 1e-9)
+
+
+def placebo(published: Array, half_units: Array, low: Array, high: Array, panels: Labels) -> Placebo:
+    """Return how many printed numbers our intervals contain, and how many false ones.
+
+    Parameters
+    ----------
+    published, half_units
+        (numbers,): the printed numbers, and half a unit of the last digit of each.
+    low, high
+        (numbers, readings): prediction intervals, NaN where there is none; a number counts if any contains it.
+    panels
+        (numbers,): numbers with the same label are swapped, all orders being equally likely.
+    """
+
+    def count(values: Array, units: Array) -> int:
+        values, units = values[:, None], units[:, None]
+        return int(((low - units <= values) & (values <= high + units)).any(axis=1).sum())
+
+    rng = np.random.default_rng(SEED)
+    members = [np.flatnonzero(panels == panel) for panel in np.unique(panels)]
+    swapped = []
+    for _ in range(DRAWS):
+        places = np.arange(len(published))
+        for same in members:
+            places[same] = rng.permutation(same)
+        swapped.append(count(published[places], half_units[places]))
+    scaled = [count(scale * published, scale * half_units) for scale in SCALES]
+    return Placebo(count(published, half_units), np.array(swapped), np.array(scaled))
+
+
+def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
+    """Return the geometric mean of ours / printed over panels, with the interval that repetitions leave.
+
+    The half widths of the prediction intervals, as shares of ours, are averaged: that is wide enough however the
+    panels depend on each other, which share contexts and seeds. It is of these panels, not of others like them.
+
+    Parameters
+    ----------
+    published, ours, low, high
+        (panels,): printed and our numbers above 0, and the prediction intervals of a printed one.
+    """
+    middle = float(np.mean(np.log(ours / published)))
+    reach = float(np.mean((high - low) / 2 / ours))
+    return Interval(*(math.exp(at) for at in (middle, middle - reach, middle + reach)))
+
+
+def order(published: Array, ours: Array, std: Array, n: Array, panels: Labels) -> Order:
+    """Return how often two methods of a panel stand in the printed order, of the pairs that our runs decide.
+
+    A pair is decided where Welch's test tells our means apart at 5 %. The interval of the share is that of Clopper and
+    Pearson with as many draws as panels that decide any pair: pairs of a panel are not independent.
+
+    Parameters
+    ----------
+    published, ours, std, n
+        (numbers,): printed means, our means with their standard deviations and numbers of repetitions.
+    panels
+        (numbers,): numbers with the same label are compared.
+    """
+    left, right = np.triu_indices(len(published), 1)
+    same = (panels[left] == panels[right]) & (published[left] != published[right])
+    left, right = left[same], right[same]
+    parts = std**2 / n
+    error = np.sqrt(parts[left] + parts[right])
+    freedom = error**4 / (parts[left] ** 2 / (n[left] - 1) + parts[right] ** 2 / (n[right] - 1))
+    difference = ours[left] - ours[right]
+    is_decided = np.abs(difference) > special.stdtrit(freedom, (1 + _LEVEL) / 2) * error
+    agrees = (np.sign(difference) == np.sign(published[left] - published[right]))[is_decided]
+    draws = len(np.unique(panels[left][is_decided]))
+    return Order(int(agrees.sum()), len(agrees), _share(agrees, draws))
+
+
+def _share(agrees: npt.NDArray[np.bool_], draws: int) -> Interval:
+    if not len(agrees):
+        return Interval(math.nan, math.nan, math.nan)
+    share, tail = float(agrees.mean()), (1 - _LEVEL) / 2
+    wins, losses = share * draws, (1 - share) * draws
+    low = float(special.betaincinv(wins, losses + 1, tail)) if wins else 0.0
+    high = float(special.betaincinv(wins + 1, losses, 1 - tail)) if losses else 1.0
+    return Interval(share, low, high)
+
+
+def _student(freedom: float) -> float:
+    return float(special.stdtrit(freedom, (1 + _LEVEL) / 2))

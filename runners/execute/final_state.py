@@ -1,0 +1,141 @@
+"""Play repetitions with the code of some checkout, and tell what state its parts are in at the end.
+
+Started as a program in the checkout, whose packages it imports: each line of the standard input is a JSON object with
+the words of a command line of `runners.run` (``words``) and the largest number of plays (``plays``, null for all).
+Each is answered by a JSON object: ``place``, the number of the line, and either ``run_id`` and ``state``, a path to
+each distinct number or array of numbers in tuner and task by its digest, or ``error``.
+"""
+
+import contextlib
+import hashlib
+import importlib
+import json
+import os
+import random
+import runpy
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+_SLOW_TO_IMPORT = ("numba", "pandas", "scipy.stats", "hydra", "joblib", "pyarrow.parquet", "pydantic", "runners.run")
+
+
+def state(parts: Mapping[str, Any]) -> dict[str, str]:
+    """Return a path to each distinct number, or array of numbers, that objects hold, by its digest.
+
+    Names, order and types of containers do not count, so that these may change between two versions of the code.
+
+    Parameters
+    ----------
+    parts
+        The objects by name.
+    """
+    paths: dict[str, str] = {}
+    seen: dict[int, Any] = {}
+    stack = [(name, part) for name, part in parts.items()]
+    while stack:
+        path, value = stack.pop()
+        array = _numbers(value)
+        if array is not None:
+            digest = hashlib.blake2b(array.tobytes(), digest_size=10).hexdigest()
+            paths.setdefault(digest, path)
+        elif id(value) not in seen:
+            seen[id(value)] = value  # kept alive, so that no other object gets its id
+            stack += [(f"{path}{name}", item) for name, item in _items(value)]
+    return paths
+
+
+def _numbers(value: Any) -> np.ndarray | None:
+    """Return what consists of numbers as float64, shape (n,); None for anything else."""
+    if isinstance(value, bool | np.bool_ | str | bytes):
+        return None
+    if type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    if isinstance(value, int) and abs(value) >= 2**53:  # words of a random generator
+        return np.frombuffer(str(value).encode(), dtype=np.uint8)
+    if isinstance(value, list | tuple) and not all(type(item) in (int, float) for item in value):
+        return None
+    if isinstance(value, int | float | list | tuple | np.number | np.ndarray) and np.size(value):
+        try:
+            return np.ravel(np.asarray(value, dtype=np.float64))
+        except (TypeError, ValueError, OverflowError):
+            return None
+    return None
+
+
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a container or an object, with the words that lead to them."""
+    if isinstance(value, np.random.Generator):
+        yield ".state", value.bit_generator.state
+    elif isinstance(value, random.Random):
+        yield ".state", value.getstate()
+    elif isinstance(value, Mapping):
+        yield from ((f"[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, list | tuple | set | frozenset) or (isinstance(value, np.ndarray) and value.dtype == object):
+        yield from ((f"[{place}]", item) for place, item in enumerate(value))
+    elif not isinstance(value, type) and not callable(value):
+        names = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
+        fields = {name: getattr(value, name) for name in names if hasattr(value, name)} | getattr(value, "__dict__", {})
+        yield from ((f".{name}", item) for name, item in fields.items())
+
+
+def main() -> None:
+    """Answer each line of the standard input in a process of its own."""
+    loop = importlib.import_module("bench.loop")
+    play, limit = loop.run, [sys.maxsize]
+    parts: dict[str, Any] = {}
+
+    def play_and_keep(task: Any, tuner: Any, **options: Any) -> Any:
+        plays = iter(range(limit[0]))
+        for name in ("explore", "play"):  # after the last one, as at the end of a log
+            act = getattr(task, name)
+            object.__setattr__(task, name, lambda *given, act=act: None if next(plays, None) is None else act(*given))
+        trace = play(task, tuner, **options)
+        parts.update(tuner=tuner, task=task)
+        return trace
+
+    loop.run = play_and_keep  # type: ignore[attr-defined]
+    for name in _SLOW_TO_IMPORT:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for place, line in enumerate(sys.stdin):
+        request = json.loads(line)
+        limit[0] = request["plays"] or sys.maxsize
+        with tempfile.TemporaryFile("w+") as answer:
+            if process := os.fork():
+                os.waitpid(process, 0)
+                answer.seek(0)
+                print(json.dumps({"place": place, **json.loads(answer.read() or '{"error": "it died"}')}), flush=True)
+                continue
+            with answer:
+                json.dump(_answer(request["words"], parts), answer)
+            os._exit(0)
+
+
+def _answer(words: list[str], parts: dict[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryFile("w+") as output:
+        sys.argv = ["run", *words, "jobs=1", "output=json"]
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+        try:
+            runpy.run_module("runners.run", run_name="__main__")
+        except SystemExit:
+            pass
+        except Exception as error:
+            return {"error": repr(error)}
+        sys.stdout.flush()
+        sys.stderr.flush()
+        output.seek(0)
+        lines = output.read().splitlines()
+    for line in lines:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            return {"run_id": json.loads(line)["run_id"], "state": state(parts)}
+    return {"error": " ".join(lines[-1:])}
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # the folder of this file, whose modules would hide others
+    main()
