@@ -2,12 +2,14 @@
 
 Makes 400 repetitions of twelve typical experiments and of two grids, shortened to run in minutes. What all 400 give
 counts as the truth; n of them are drawn again and again, with replacement, and the intervals that contain it are
-counted. Writes ``coverage.csv`` and ``decided.csv`` to ``results/coverage/``.
+counted. Writes ``coverage.csv``, ``decided.csv`` and ``rare.csv`` to ``results/coverage/``; with ``--rare`` the last
+alone, which compares intervals with and without room for rare losses.
 """
 
 import argparse
+import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,7 +19,8 @@ import pandas as pd
 from scipy import stats
 
 from bench.critical import fixed
-from bench.report.claims.quantities import BestValue, Extreme, RatioOfMeans
+from bench.report.claims.quantities import BestValue, Extreme, Mean, RatioOfMeans
+from bench.report.claims.rare import Unseen, rare_room
 from bench.report.claims.slope import slope_weights
 from bench.report.tables import to_csv
 from runners.config.compose import from_overrides
@@ -31,6 +34,7 @@ RESAMPLES = 399
 ERROR = 0.025  # to each side
 RARE = ("two arms", "off-policy learning")
 """Experiments where a few repetitions in a hundred make the mean: a wrong arm kept, a bad policy learnt."""
+PANELS = 5
 CONSTANT = 30.0  # added to the best candidate's regret, where bounds are measured
 RATES = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5]
 _ARMS = "paper=habo algorithm=none horizon=2000 env="
@@ -97,11 +101,13 @@ class Item(NamedTuple):
     values: Array
 
 
-def final_values() -> Finals:
+def final_values(names: Collection[str]) -> Finals:
     """Run what is missing; return experiment -> method -> column -> the last value of each repetition."""
     store = Store(results_folder())
     labels, runs = [], []
     for name, (common, methods) in EXPERIMENTS.items():
+        if name not in names:
+            continue
         for method, overrides in methods.items():
             labels.append((name, method))
             runs.append(from_overrides(f"{common} {overrides}".split()))
@@ -245,12 +251,42 @@ def grids(finals: Finals, draws: int) -> Iterator[tuple[str, str, int, str, floa
                     yield kind, name, n, method, float(share)
 
 
+def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
+    """Return the per cent of samples in which a difference is decided rightly and wrongly, without room and with it.
+
+    What is far off is looked for in `PANELS` samples, as in a figure with that many panels.
+    """
+    rows = []
+    for name in RARE:
+        for a, b in combinations(finals[name], 2):
+            sides = np.stack([finals[name][method]["final"] for method in (a, b)])
+            truth = math.copysign(1.0, float(np.subtract(*sides).mean()))
+            for n in SIZES[1:]:
+                rng, counts = np.random.default_rng(n), np.zeros((2, 2))
+                for _ in range(draws):
+                    lefts, rights = sides[:, rng.integers(0, sides.shape[1], (PANELS, n))]
+                    mean = Mean(lefts[0] - rights[0])
+                    room = rare_room(lefts[0], rights[0], lefts, rights)
+                    for place, quantity in enumerate((mean, Unseen(mean, *room))):
+                        low, high = quantity.ends(ERROR, fixed, n)
+                        sign = 1.0 if low > 0 else -1.0 if high < 0 else 0.0
+                        counts[place] += sign == truth, sign == -truth
+                rows.append((f"{name}: {a}, {b}", n, *(100.0 * counts / draws).ravel()))
+    columns = [f"decided {how}, {room}" for room in ("Student", "with room") for how in ("rightly", "wrongly")]
+    return pd.DataFrame(rows, columns=["of", "n", *columns])
+
+
 def main() -> int:
-    """Measure and write both tables; return the exit code."""
+    """Measure and write the tables; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=400, help="samples per statistic and size")
-    draws = parser.parse_args().draws
-    finals = final_values()
+    parser.add_argument("--rare", action="store_true", help="rare losses alone")
+    arguments = parser.parse_args()
+    draws = arguments.draws
+    finals = final_values(RARE if arguments.rare else EXPERIMENTS)
+    write_text(results_folder() / "coverage" / "rare.csv", to_csv(rare_losses(finals, draws)))
+    if arguments.rare:
+        return 0
     rows, decided = [], []
     for item in items(finals):
         if not np.ptp(item.values, axis=0).all():  # a tuner that never varies has no spread

@@ -10,9 +10,12 @@ from bench.errors import ConfigError
 from bench.report.claims.base import CaseClaim, Chosen, final_values
 from bench.report.claims.judgement import MARGIN, Question, Unmeasured
 from bench.report.claims.quantities import Mean, Quantity, RatioOfMeans
+from bench.report.claims.rare import Unseen, rare_room
 from bench.report.claims.two_sided import Array, TwoSided
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, describe
+
+_ROOM = "a few repetitions in the figure are far off: the interval has room for more of them"
 
 
 class PairedDifference(TwoSided):
@@ -56,11 +59,17 @@ class PairedDifference(TwoSided):
 
     def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
         left, right, note = self.sides(data, case)
-        relative = self.compared(left, right, _share)
+        difference, relative = self.compared(left, right, _difference), self.compared(left, right, _share)
+        cases = ([data.values(key, self.column)[1] for key in data.select(side)] for side in (self.left, self.right))
+        below, above = rare_room(left, right, *cases)
+        if below or above:
+            base = float(np.abs(right.mean()))
+            difference, relative = Unseen(difference, below, above), Unseen(relative, below / base, above / base)
+            note = "; ".join(
+                filter(None, [note, "a few repetitions are far off: the interval has room for more of them"])
+            )
         if self.margin is None:
-            return Question(
-                self.compared(left, right, _difference), self.unit(), self.expect, relative=relative, margin=self.tie
-            ), note
+            return Question(difference, self.unit(), self.expect, relative=relative, margin=self.tie), note
         if not np.isfinite(relative.estimate):
             raise Unmeasured("the mean of right is 0, so that nothing can be a share of it")
         threshold = 0.0 if self.expect == "similar" else -self.margin if self.expect == "at_least" else self.margin
