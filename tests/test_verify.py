@@ -20,6 +20,7 @@ from runners.config.figures import figure_names
 from runners.config.runner import Runner
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import golden, reference, replay
+from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import needs
 from runners.results.plan import FigurePlan
@@ -134,6 +135,15 @@ def test_on_another_machine_there_is_a_tolerance_that_is_stated(committed, capsy
     (folder / "environment.json").write_text(json.dumps(then | change))
     assert verify.verify(["jobs=1"]) == is_equal
     assert "equal to a relative 1e-06" in capsys.readouterr().out
+
+
+def test_a_package_that_computes_nothing_makes_no_other_kind_of_machine(committed, capsys):
+    _, folder = committed
+    then = json.loads((folder / "environment.json").read_text())
+    then["packages"].pop("pyyaml")
+    (folder / "environment.json").write_text(json.dumps(then | {"adopted_from": [kind_of_machine(then)]}))
+    assert verify.verify(["jobs=1"])
+    assert "equal to a relative" not in capsys.readouterr().out
 
 
 def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is_compared(

@@ -16,6 +16,8 @@ from threadpoolctl import threadpool_info
 from runners.config.requirements import DISTRIBUTION, OPTIONAL, version
 
 _ROOT = Path(__file__).resolve().parents[2]
+_COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
+"""Packages whose version may move a number."""
 _LIBRARY_KEYS = ("user_api", "internal_api", "version", "architecture", "threading_layer", "num_threads")
 
 
@@ -47,12 +49,15 @@ def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``cpu``, ``python`` and ``packages`` as in `environment`, and ``blas``, the processors that OpenBLAS chose its
-        kernels for: machines that name the same processor may differ in it.
+        ``cpu`` and ``python`` as in `environment`, the ``packages`` that compute, and ``blas``, the processors that
+        OpenBLAS chose its kernels for: machines that name the same processor may differ in it. Of such a dict itself
+        the same is returned.
     """
     openblas = [library for library in of.get("libraries") or [] if library.get("internal_api") == "openblas"]
-    blas = sorted({str(library.get("architecture")) for library in openblas})
-    return {**{key: of.get(key) for key in ("cpu", "python", "packages")}, "blas": blas}
+    blas = of.get("blas", sorted({str(library.get("architecture")) for library in openblas}))
+    packages = of.get("packages") or {}
+    computing = {name: packages[name] for name in _COMPUTING if name in packages}
+    return {"cpu": of.get("cpu"), "python": of.get("python"), "packages": computing, "blas": blas}
 
 
 def _cpu() -> str:

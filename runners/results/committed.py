@@ -210,7 +210,7 @@ def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tupl
 def machines(folder: Path) -> list[dict[str, Any]]:
     """Return the kinds of machines that made a figure's repetitions, that of the latest first; empty if not known."""
     made = _environment(folder)
-    return [kind_of_machine(made), *made.get("adopted_from", [])] if made else []
+    return list(map(kind_of_machine, [made, *made.get("adopted_from", [])])) if made else []
 
 
 def _mean_seconds(folder: Path) -> dict[str, float]:
