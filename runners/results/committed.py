@@ -210,7 +210,8 @@ def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tupl
 def machines(folder: Path) -> list[dict[str, Any]]:
     """Return the kinds of machines that made a figure's repetitions, that of the latest first; empty if not known."""
     made = _environment(folder)
-    return list(map(kind_of_machine, [made, *made.get("adopted_from", [])])) if made else []
+    kinds = [kind_of_machine(one) for one in [made, *made.get("adopted_from", [])]] if made else []
+    return [kind for place, kind in enumerate(kinds) if kind not in kinds[:place]]
 
 
 def _mean_seconds(folder: Path) -> dict[str, float]:
