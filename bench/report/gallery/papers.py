@@ -130,6 +130,10 @@ class PaperPage:
         tables = {name: first.csv("claims.csv", "claim", "case") for name, first in firsts.items()}
         return [judged(headline, lambda name: tables.get(name, pd.DataFrame())) for headline in self.headlines]
 
+    def decided_by(self, figure: str) -> list[Judged]:
+        """Return the headlines that rest on a figure and have a sentence."""
+        return [row for row in self.judged if row.sentence and figure in row.figures]
+
     @property
     def shown(self) -> Figure | None:
         """The figure that its card shows."""
