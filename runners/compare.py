@@ -271,7 +271,7 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
             note += f"; about {claim['needs']:,.0f} repetitions would decide it"
         difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
         difference *= not math.isnan(claim["estimate"])
-        lines.append(f"  {claim['text']}{case}: {claim['verdict'].replace('_', ' ')}{difference}{note}")
+        lines.append(f"  {claim['text']}{case}: {in_words(claim['verdict'])}{difference}{note}")
     return "\n".join(lines)
 
 

@@ -138,7 +138,7 @@ class RelativeDifference(CaseClaim):
         return Question(_difference(left, right), self.unit(), self.expect, relative=relative, margin=self.tie), note
 
     def silence(self, data: Experiments, case: Selection, rule: Any) -> str:
-        """Return why a case says nothing: both sides are identical."""
+        """Return why a case is no evidence: both sides are identical."""
         left, right, _ = self._sides(data, case)
         return "both sides are identical in every repetition" if np.array_equal(left, right) else ""
 
