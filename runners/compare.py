@@ -257,6 +257,8 @@ def _figure(
 
 def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> str:
     """Return means with intervals, then the differences to the first tuner."""
+    from bench.report.claims.judgement import in_words  # slow to import
+
     lines = []
     for _, row in table.iterrows():
         where = ", ".join(str(row[axis]) for axis in (*panels, METHOD))

@@ -111,7 +111,7 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _with_all_repetitions(figure: Figure, own: Results, whole: Results) -> Results:
-    """Return a reading's results; of experiments that it leaves as they are, all repetitions of the first reading.
+    """Return a reading's results; of experiments that it does not change, all repetitions of the first reading.
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
     """

@@ -201,7 +201,7 @@ class _Dask(Workers):
 
     def _lost(self) -> ConfigError:
         return ConfigError(
-            f"runner.scheduler: found that '{self._address}' does not respond any more, expected a running dask "
+            f"runner.scheduler: '{self._address}' does not respond any more, expected a running dask "
             "scheduler; finished work is kept, rerun to resume"
         )
 

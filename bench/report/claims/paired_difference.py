@@ -32,7 +32,7 @@ class PairedDifference(TwoSided):
           95 % interval lies outside on one side.
     margin
         A share of right's mean: 0.05 is 5 %. With a margin the estimate is the difference divided by right's mean, so
-        that estimate, interval and margin can be compared as they stand.
+        that estimate, interval and margin can be compared directly.
     tie
         Without a margin: what share of right's mean is too small to matter; 0: nothing is.
     """
