@@ -22,22 +22,25 @@ LEVEL = ("level", "a tie", "as well as")
 
 
 class Statement(NamedTuple):
-    """The words before a tag, back to the end of the sentence, table cell or tag before, and what the tag says."""
+    """The words before a tag, back to the tag, paragraph, point or table cell before, and all tags of these words."""
 
     words: str
     tag: str
+    tags: tuple[str, ...]
 
 
 def statements(text: str) -> list[Statement]:
     """Return every tagged statement; tags in a row belong to the same words."""
-    found, words, end = [], "", 0
+    groups: list[tuple[str, list[str]]] = []
+    end = 0
     for match in TAG.finditer(text):
         between = text[end : match.start()].strip()
-        if between:
-            words = re.split(r"(?<=[.;:|])\s|\n\n", between.rstrip(".;:| "))[-1]
-        found.append(Statement(" ".join(words.split()), match.group()))
+        if between or not groups:
+            words = re.split(r"\n\n|\n\s*- |\|", between.rstrip(".;:| "))[-1]
+            groups.append((" ".join(words.split()), []))
+        groups[-1][1].append(match.group())
         end = match.end()
-    return found
+    return [Statement(words, tag, tuple(tags)) for words, tags in groups for tag in tags]
 
 
 def problem(statement: Statement, results: Path) -> str:
@@ -87,7 +90,8 @@ def _words(statement: Statement, verdict: str, expected: set[str]) -> str:
         return (
             f"{statement.tag}: '{statement.words}' does not say that it is a tie, expected one of: {', '.join(LEVEL)}"
         )
-    if "level with" in text and verdict != "tie" and not (verdict == "holds" and expected == {"similar"}):
+    is_tie = any(tag.endswith(": tie -->") for tag in statement.tags)
+    if "level with" in text and not is_tie and not (verdict == "holds" and expected == {"similar"}):
         return f"{statement.tag}: 'level with' is said of ties only"
     return ""
 
