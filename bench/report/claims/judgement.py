@@ -90,8 +90,8 @@ def in_words(verdict: str) -> str:
 def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
     """Return the number of cases by verdict in words: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
 
-    Ties and cases without evidence are named only where there are any. ``remain`` says how many remain after Holm's correction, of which
-    nothing is said where all do.
+    Ties and cases without evidence are named only where there are any. ``remain`` says how many remain after Holm's
+    correction, of which nothing is said where all do.
     """
     always = (HOLDS, FAILS, OPEN)
     numbers = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}

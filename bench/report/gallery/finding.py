@@ -4,7 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 _ONE = {"holds": "holds", "fails": "fails", "tie": "is a tie", "open": "is open", "says_nothing": "has no evidence"}
-_CASES = _ONE | {"holds": "hold", "fails": "fail", "tie": "are ties", "open": "are open", "says_nothing": "have no evidence"}
+_CASES = _ONE | {
+    "holds": "hold",
+    "fails": "fail",
+    "tie": "are ties",
+    "open": "are open",
+    "says_nothing": "have no evidence",
+}
 _WHEREVER = "wherever they are decided"
 _CLAIMS = {
     "holds": f"hold {_WHEREVER}",
