@@ -318,7 +318,7 @@ def _construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> 
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
     _check_decorated(part, cls, fields)
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
-        raise ConfigError(f"{part}: found the class {cls.__name__}, which does not define {missing}, expected it to")
+        raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
     try:
         return cls(**parts, **fields)
     except ConfigError as error:
