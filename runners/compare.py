@@ -124,7 +124,7 @@ def plan(words: list[str]) -> Plan:
     check_commas(words)
     tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]
     if len(tuners) > 1:
-        raise ConfigError(f"tuner: found it {len(tuners)} times, expected it once, with commas between the tuners")
+        raise ConfigError(f"tuner: given {len(tuners)} times, expected once, with commas between the tuners")
     parsed = [_parse(word) for word in words if not word.startswith("tuner=")]
     given = {one.key_or_group: str(one.input_line).partition("=")[2].strip("'\"") for one in parsed}
     own = _OWN_KEYS | {key: given[key] for key in _OWN_KEYS if key in given}
@@ -137,9 +137,7 @@ def plan(words: list[str]) -> Plan:
     rest = [one for one in parsed if one.key_or_group not in no_override]
     axes = {METHOD: _tuners(tuners[0] if tuners else "")}
     if len(axes[METHOD]) < 2:
-        raise ConfigError(
-            f"tuner: found '{tuners[0]}' alone, expected another to compare it with: tuner={tuners[0]},tl"
-        )
+        raise ConfigError(f"tuner: found only '{tuners[0]}', expected at least two: tuner={tuners[0]},tl")
     axes |= {str(one.key_or_group): _values(one) for one in rest if one.is_sweep_override()}
     plain = [one for one in rest if not one.is_sweep_override()]
     chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
@@ -257,6 +255,8 @@ def _figure(
 
 def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> str:
     """Return means with intervals, then the differences to the first tuner."""
+    from bench.report.claims.judgement import in_words  # slow to import
+
     lines = []
     for _, row in table.iterrows():
         where = ", ".join(str(row[axis]) for axis in (*panels, METHOD))
@@ -271,7 +271,7 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
             note += f"; about {claim['needs']:,.0f} repetitions would decide it"
         difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
         difference *= not math.isnan(claim["estimate"])
-        lines.append(f"  {claim['text']}{case}: {claim['verdict'].replace('_', ' ')}{difference}{note}")
+        lines.append(f"  {claim['text']}{case}: {in_words(claim['verdict'])}{difference}{note}")
     return "\n".join(lines)
 
 

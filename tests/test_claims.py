@@ -696,7 +696,7 @@ def test_cases_that_say_nothing_are_not_counted() -> None:
     figure = {"claims": claims}
     rows = check(figure, finals)
     assert rows["verdict"].tolist() == ["says_nothing", "holds", "holds", "holds"]
-    assert rows["note"].iloc[-1] == "2 hold, 0 tie, 0 open, 0 fail of 2; 1 say nothing"
+    assert rows["note"].iloc[-1] == "2 hold, 0 tie, 0 open, 0 fail of 2; 1 no evidence"
     rows = check(figure, finals, surrogate=True)
     assert set(rows["verdict"]) == {"says_nothing"}
     assert rows["note"].iloc[1] == "the data was generated in place of the real"

@@ -383,7 +383,7 @@ def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment
     monkeypatch.setenv("MINE_HANGS", "1")
     result = run_all([(experiment, 3)], Store(tmp_path / "results"), jobs=jobs, runner=Runner(time_limit=5)).results[0]
     assert result.done == {0, 2}
-    assert "found no end within runner.time_limit = 5 s" in result.failed[1]
+    assert "the repetition did not finish within runner.time_limit = 5 s" in result.failed[1]
 
 
 def noted(where: str, what: str) -> str:

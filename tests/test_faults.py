@@ -171,7 +171,7 @@ def test_a_tuner_that_hangs_in_a_dask_worker_is_stopped(tmp_path, trouble, exper
         [(experiment, 4)], Store(tmp_path / "results"), jobs=1, runner=Runner("dask", time_limit=3)
     ).results[0]
     assert result.new == {0, 1, 3}
-    assert "found no end within runner.time_limit = 3 s" in result.failed[2]
+    assert "the repetition did not finish within runner.time_limit = 3 s" in result.failed[2]
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path,
         for process in (scheduler, worker):
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    sentence = f"error: runner.scheduler: found that '{address}' does not respond any more, expected a running dask"
+    sentence = f"error: runner.scheduler: '{address}' does not respond any more, expected a running dask"
     assert (child.returncode, err.startswith(sentence), len(err.splitlines())) == (1, True, 1), err
     assert len(parquet(commands.results)) == 5
 

@@ -138,7 +138,7 @@ def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: P
     text = (site / "index.html").read_text()
     [card] = re.findall(r'<li data-paper="syndicated"[^>]*>(?:(?!</li>).)*figure2(?:(?!</li>).)*</li>', text, re.DOTALL)
     assert 'data-verdict="says_nothing "' in card
-    assert 'aria-label="ours: 0 hold, 0 fail, 0 open, 2 say nothing"' in card
+    assert 'aria-label="ours: 0 hold, 0 fail, 0 open, 2 no evidence"' in card
     assert "⚠ surrogate data" in card
     assert 'src="syndicated/figure2/paper-surrogate/figure2.svg"' in card
     assert "unmade no results" not in words
@@ -499,12 +499,12 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
     [
         ([], ""),
         ([["holds"]], "The claim holds."),
-        ([["says_nothing"]], "The claim says nothing."),
+        ([["says_nothing"]], "The claim has no evidence."),
         ([["holds", "open", "holds", "tie"]], "Of the claim's 4 cases, 2 hold, 1 is a tie and 1 is open."),
         ([["holds", "open"], ["fails"], ["holds", "fails"]],
          "Of 3 claims, 1 holds wherever it is decided, 1 fails wherever it is decided and 1 differs from case to "
          "case."),
-        ([["open", "says_nothing"], ["open"], ["says_nothing"]], "Of 3 claims, 2 are open and 1 says nothing."),
+        ([["open", "says_nothing"], ["open"], ["says_nothing"]], "Of 3 claims, 2 are open and 1 has no evidence."),
         ([["tie", "open"], ["tie"]], "Of 2 claims, 2 are ties wherever they are decided."),
     ],
 )  # fmt: skip

@@ -93,7 +93,7 @@ def test_tallies_in_words() -> None:
         ]
     ]
     assert spell_by_origin(tallies(figure(), cases)) == (
-        "stated by the papers: 2 hold (1 after Holm's correction), 0 fail, 1 open, 1 says nothing; "
+        "stated by the papers: 2 hold (1 after Holm's correction), 0 fail, 1 open, 1 no evidence; "
         "ours: 0 hold, 1 fails, 0 open"
     )
 

@@ -7,36 +7,40 @@ from typing import NamedTuple
 import pandas as pd
 import pytest
 
+from bench.report.claims.judgement import in_words
 from runners.upkeep.which_tuner import SCALES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/findings.md", "docs/which_tuner.md", "docs/changepoint_gp.md", "docs/errata.md")
-VERDICTS = {"holds", "fails", "tie", "open", "says nothing"}
+VERDICTS = {"holds", "fails", "tie", "open", "no evidence"}
 TAG = re.compile(r"<!-- claim: (?P<figure>[\w/]+)#(?P<rest>[^>]+?) -->")
 REST = re.compile(
     r"(?P<claim>[^@:]+)(?:@(?P<case>[^:]+))?: (?P<verdict>[a-z ]+?)(?: in (?P<count>\d+) of (?P<total>\d+))?"
 )
-CAUTIOUS = ("cannot be told", "not decided", "open", "no conclusion", "nothing")
+CAUTIOUS = ("cannot be told", "not decided", "open", "no conclusion", "no evidence")
 LEVEL = ("level", "a tie", "as well as")
 
 
 class Statement(NamedTuple):
-    """The words before a tag, back to the end of the sentence, table cell or tag before, and what the tag says."""
+    """The words before a tag, back to the tag, paragraph, point or table cell before, and all tags of these words."""
 
     words: str
     tag: str
+    tags: tuple[str, ...]
 
 
 def statements(text: str) -> list[Statement]:
     """Return every tagged statement; tags in a row belong to the same words."""
-    found, words, end = [], "", 0
+    groups: list[tuple[str, list[str]]] = []
+    end = 0
     for match in TAG.finditer(text):
         between = text[end : match.start()].strip()
-        if between:
-            words = re.split(r"(?<=[.;:|])\s|\n\n", between.rstrip(".;:| "))[-1]
-        found.append(Statement(" ".join(words.split()), match.group()))
+        if between or not groups:
+            words = re.split(r"\n\n|\n\s*- |\|", between.rstrip(".;:| "))[-1]
+            groups.append((" ".join(words.split()), []))
+        groups[-1][1].append(match.group())
         end = match.end()
-    return found
+    return [Statement(words, tag, tuple(tags)) for words, tags in groups for tag in tags]
 
 
 def problem(statement: Statement, results: Path) -> str:
@@ -53,7 +57,7 @@ def problem(statement: Statement, results: Path) -> str:
     rows = rows[rows["claim"] == rest["claim"]]
     if rest["case"]:
         rows = rows[rows["case"] == rest["case"]]
-    found = [verdict.replace("_", " ") for verdict in rows["verdict"]]
+    found = [in_words(verdict) for verdict in rows["verdict"]]
     if not found:
         return f"{statement.tag}: no such claim or case"
     return (
@@ -72,21 +76,22 @@ def _verdicts(tag: str, rest: re.Match[str], found: list[str]) -> str:
             if (int(rest["count"]), int(rest["total"])) == expected
             else f"{tag}: it is {expected[0]} of {expected[1]}"
         )
-    evidence = [verdict for verdict in found if verdict != "says nothing"]
-    weaker = {"open": {"holds", "fails", "tie", "open"}, "says nothing": VERDICTS}.get(said, {said})
+    evidence = [verdict for verdict in found if verdict != "no evidence"]
+    weaker = {"open": {"holds", "fails", "tie", "open"}, "no evidence": VERDICTS}.get(said, {said})
     is_right = set(evidence or found) <= weaker
     return "" if is_right else f"{tag}: the verdicts are {', '.join(found)}"
 
 
 def _words(statement: Statement, verdict: str, expected: set[str]) -> str:
     text = statement.words.lower()
-    if verdict in ("open", "says nothing") and not any(word in text for word in CAUTIOUS):
+    if verdict in ("open", "no evidence") and not any(word in text for word in CAUTIOUS):
         return f"{statement.tag}: '{statement.words}' sounds decided, expected one of: {', '.join(CAUTIOUS)}"
     if verdict == "tie" and not any(word in text for word in LEVEL):
         return (
             f"{statement.tag}: '{statement.words}' does not say that it is a tie, expected one of: {', '.join(LEVEL)}"
         )
-    if "level with" in text and verdict != "tie" and not (verdict == "holds" and expected == {"similar"}):
+    is_tie = any(tag.endswith(": tie -->") for tag in statement.tags)
+    if "level with" in text and not is_tie and not (verdict == "holds" and expected == {"similar"}):
         return f"{statement.tag}: 'level with' is said of ties only"
     return ""
 
@@ -113,7 +118,7 @@ def test_findings_name_their_claims() -> None:
     ("text", "message"),
     [
         ("A beats B <!-- claim: p/f#1@P: holds -->.", ""),
-        ("A beats B <!-- claim: p/f#1: holds -->.", "the verdicts are holds, open, tie, says nothing"),
+        ("A beats B <!-- claim: p/f#1: holds -->.", "the verdicts are holds, open, tie, no evidence"),
         ("A beats B in one case <!-- claim: p/f#1: holds in 1 of 4 -->.", ""),
         ("A beats B in two cases <!-- claim: p/f#1: holds in 2 of 4 -->.", "it is 1 of 4"),
         ("A beats B <!-- claim: p/f#1@Q: holds -->.", "the verdicts are open"),
@@ -123,8 +128,8 @@ def test_findings_name_their_claims() -> None:
         ("A beats B. It ends level with it <!-- claim: p/f#1@R: tie -->.", ""),
         ("It ends level with it <!-- claim: p/f#1@P: holds -->.", "said of ties only"),
         ("A beats B <!-- claim: p/f#1@R: tie -->.", "does not say that it is a tie"),
-        ("That says nothing <!-- claim: p/f#1@S: says nothing -->.", ""),
-        ("A beats B <!-- claim: p/f#1@S: holds -->.", "the verdicts are says nothing"),
+        ("That is no evidence <!-- claim: p/f#1@S: no evidence -->.", ""),
+        ("A beats B <!-- claim: p/f#1@S: holds -->.", "the verdicts are no evidence"),
         ("A is level with B <!-- claim: p/f#2: holds -->.", ""),
         ("A beats B <!-- claim: p/f#1@P: wins -->.", "expected figure#claim: verdict"),
         ("A beats B <!-- claim: p/f#4: holds -->.", "no such claim or case"),

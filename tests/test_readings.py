@@ -19,7 +19,7 @@ from runners.config.runner import Runner
 from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
 from runners.results.committed import CommittedRepetitions
 
-PRINTED = {"name": "as printed", "source": ["stated", "section 6"], "text": "The figure as it stands"}
+PRINTED = {"name": "as printed", "source": ["stated", "section 6"], "text": "The figure unchanged"}
 QUIET = {
     "name": "less noise",
     "source": ["code", "github.com/owner/name, run.py at 0123456 (2021-05-26)"],
@@ -106,7 +106,7 @@ def test_the_first_uses_share_the_runs_of_other_panels():
         ([PRINTED, {**QUIET, "source": ["guessed", "somewhere"]}], "found 'guessed', expected 'stated', 'code' or"),
         ([PRINTED, {**QUIET, "source": ["code", ""]}], "key 'readings.1.source.1': found ''"),
         ([PRINTED, PRINTED], "reading 'as printed': this name is used twice"),
-        ([QUIET], "found overrides, but the first reading is the figure as it stands"),
+        ([QUIET], "found overrides, expected none: the first reading is the figure unchanged"),
         (
             [PRINTED, {**QUIET, "overrides": [{"only": {"method": ["CDT"]}, "overrides": []}]}],
             "reading 'less noise', key 'overrides': axis 'method' has no label 'CDT', valid ones: TL, OP",

@@ -79,7 +79,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
         "A few repetitions of short runs are a look, not a verdict. The committed results' claims, stated by the "
     )
     assert stand_ins == [
-        "Data that is not here is replaced by stand-ins, which say nothing about the papers:",
+        "Data that is not here is replaced by stand-ins, which are no evidence about the papers:",
         "  movielens: generated surrogate ratings are used, in syndicated/figure2 "
         "(LinUCB, MovieLens; LinTS, MovieLens; UCB-GLM, MovieLens)",
         "To fetch what may be downloaded: python -m bench.data fetch movielens (for the rest see docs/data.md)",

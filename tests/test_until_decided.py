@@ -350,8 +350,8 @@ def test_what_stays_open_says_how_many_repetitions_would_decide_it(compare):
 
 def test_one_class_under_two_names_says_nothing(compare):
     answer = compare("tuner=my_module.Often,my_module.SameClass")
-    assert "says nothing" in answer.out
-    assert "40 repetitions  ours: 0 hold, 0 fail, 0 open, 1 says nothing" in answer.out
+    assert "no evidence" in answer.out
+    assert "40 repetitions  ours: 0 hold, 0 fail, 0 open, 1 no evidence" in answer.out
 
 
 WRONG: dict[str, tuple[str, ...]] = {

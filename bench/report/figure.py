@@ -85,7 +85,7 @@ class Figure(Sourced, BaseModel):
     sources
         Setting -> where it is from: stated, code or assumed, and the place.
     readings
-        Ways to read the paper; the first is the figure as it stands.
+        Ways to read the paper; the first is the figure unchanged.
     note
         A line below the title; not shown beside surrogate data.
     """
@@ -124,7 +124,7 @@ class Figure(Sourced, BaseModel):
     # What a kind may say otherwise
 
     def curve_columns(self) -> list[str]:
-        """Return the trace columns, or patterns of them, of which curves are kept; without, final values alone are."""
+        """Return the trace columns, or patterns of them, that need curves; empty means final values only."""
         return []
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
@@ -230,7 +230,7 @@ class Figure(Sourced, BaseModel):
         }
 
     def check_readings(self, data: Experiments) -> None:
-        """Check the readings' names, axes and labels, and that the first is the figure as it stands.
+        """Check the readings' names, axes and labels, and that the first is the figure unchanged.
 
         Raises
         ------
@@ -243,7 +243,7 @@ class Figure(Sourced, BaseModel):
             if names.count(reading.name) > 1:
                 raise ConfigError(f"{where}: this name is used twice, names must differ within a figure")
             if number == 0 and (reading.overrides or reading.axes):
-                raise ConfigError(f"{where}: found overrides, but the first reading is the figure as it stands")
+                raise ConfigError(f"{where}: found overrides, expected none: the first reading is the figure unchanged")
             if self.source != "runs":
                 raise ConfigError(f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs")
             for key, chosen in reading.selections():

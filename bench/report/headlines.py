@@ -57,7 +57,7 @@ class Evidence(NamedTuple):
     cases
         How many say anything; ``holds``, ``fails``, ``ties`` and ``open`` add up to it.
     silent
-        How many say nothing.
+        How many are no evidence.
     agree
         How many count for the claim: a tie counts for "no more" and "no less".
     least, most

@@ -42,7 +42,7 @@ def latex_tables(figure: Figure, tables: Mapping[str, pd.DataFrame], results: Re
     """Return a figure's tables as LaTeX, by file name.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
-    those that paired differences do not tell from it (see `not_told_from_best`). Other tables are as they stand.
+    those that paired differences do not tell from it (see `not_told_from_best`). Other tables are unchanged.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ class Mark:
     what, ends
         What the numbers are if not means, and what the intervals are.
     places, places_are
-        Where along the other axis, for readers, and what that is; empty where it says nothing.
+        Where along the other axis, for readers, and what that is; empty where it has no meaning.
     every
         First point with a marker, and the step to the next.
     text, ink

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from bench.report import style
+from bench.report.claims.judgement import in_words
 from bench.report.figure import Figure
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, one, wrapped
 from bench.report.reading import READING
@@ -38,8 +39,8 @@ def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
             Mark(
                 part="cell", name=row[READING], case=rows[y], x=one(names.index(row[READING])), y=one(y), shape="cell",
                 look=Look(colour, edge="white"), values=one(row["estimate"]), n=[row["n"]], low=one(row["ci_low"]),
-                high=one(row["ci_high"]), what=row["verdict"].replace("_", " "),
-                text=row["verdict"].replace("_", " "), ink=ink,
+                high=one(row["ci_high"]), what=in_words(row["verdict"]),
+                text=in_words(row["verdict"]), ink=ink,
             )
         )  # fmt: skip
     plot.caption = [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]

@@ -55,7 +55,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     whole = next(iter(results.values()))
     for reading, found in results.items():
-        if not found.provenance.packaged:  # which says nothing of the paper's data
+        if not found.provenance.packaged:  # which is no evidence about the paper's data
             ours = _with_all_repetitions(figure, found, whole)
             in_print = sizes.get(reading, size)
             rows += [{READING: reading} | row for row in _rows(figure, ours, in_print, same_draws.get(reading))]
@@ -111,7 +111,7 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _with_all_repetitions(figure: Figure, own: Results, whole: Results) -> Results:
-    """Return a reading's results; of experiments that it leaves as they are, all repetitions of the first reading.
+    """Return a reading's results; of experiments that it does not change, all repetitions of the first reading.
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
     """

@@ -74,7 +74,7 @@ def _ucb_delta(t: Array, gaps: Gaps, delta: Share | None = None) -> Array:
     """UCB(delta) on 1-sub-Gaussian arms: sum Delta min{t, 1 + 8 ln(1 / delta) / Delta^2 + t (t + 1) delta}.
 
     For delta = 1 / T^2, the default, and t = T this is below 3 sum Delta + sum 16 ln T / Delta; for a fixed delta it
-    soon says nothing. Source: Lattimore and Szepesvari 2020, proof of theorem 7.1 with c = 1/2.
+    is soon no evidence. Source: Lattimore and Szepesvari 2020, proof of theorem 7.1 with c = 1/2.
     """
     gap = _positive(gaps)[:, None]
     chance = 1.0 / t[-1] ** 2 if delta is None else delta

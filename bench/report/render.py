@@ -75,7 +75,7 @@ def _verdicts(figure: Figure, results: Results) -> pd.DataFrame:
 
 
 class Evidence(NamedTuple):
-    """What there is under one reading; see `render`."""
+    """Tables available under one reading; see `render`."""
 
     curves: pd.DataFrame
     finals: pd.DataFrame

@@ -28,8 +28,8 @@ DATA = {
     "real": "real data",
     "synthetic": "synthetic: drawn at random by a rule",
     "packaged": "a small packaged sample of the real data, too small to conclude from",
-    "surrogate": "data generated in place of the real, which says nothing about the paper",
-    "altered": "data that differs from the published data, which says nothing about the paper",
+    "surrogate": "data generated in place of the real: no evidence about the paper",
+    "altered": "data that differs from the published data: no evidence about the paper",
     "computed": "none: computed, nothing was run",
 }
 """Kinds of data in words."""

@@ -89,7 +89,7 @@ def check_column(figure: "Figure", data: Experiments) -> None:
 def put_beside(row: dict[str, Any], what: str, value: float, note: str) -> None:
     """Add a published number to a row of measured ones, with the ratio."""
     row[f"published_{what}"] = value
-    # The best grid value is a setting, not a size: a ratio says nothing, and it may be 0.
+    # The best grid value is a setting, not a size: a ratio has no meaning, and it may be 0.
     if what != "best":
         row[f"ratio_{what}"] = row[what] / value if value else math.nan
     if note:

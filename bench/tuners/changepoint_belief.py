@@ -14,7 +14,7 @@ _TRUST = 4.0
 """Observations that the first estimate of the noise variance is worth."""
 
 LARGEST = 1e100
-"""Values beyond it, of either sign, count as this one, lest squares overflow."""
+"""Values beyond it, of either sign, count as this one, so that squares cannot overflow."""
 
 _ROUNDS, _MEAN, _FREEDOM, _VARIANCE, _HYPOTHESES = range(5)
 """Places in the vector of scalars: values seen since the belief was formed and before, their mean, degrees of freedom

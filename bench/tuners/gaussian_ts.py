@@ -11,7 +11,7 @@ from bench.space import Configuration
 from bench.tuners.base import Problem, Tuner
 
 _LARGEST = 1e100
-"""Rewards beyond it, of either sign, count as this one, lest squares overflow."""
+"""Rewards beyond it, of either sign, count as this one, so that squares cannot overflow."""
 
 
 @component

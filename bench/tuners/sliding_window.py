@@ -3,7 +3,7 @@ import numpy as np
 from bench.jit import kernel
 
 _LARGEST = 1e250
-"""Rewards beyond it, of either sign, count as this one, lest sums overflow."""
+"""Rewards beyond it, of either sign, count as this one, so that sums cannot overflow."""
 
 
 class SlidingWindow:

@@ -314,11 +314,11 @@ def _import_class(part: str, settings: Any) -> type:
 
 
 def _construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
-    # Copied, lest what a part does to its settings reaches the next repetition
+    # Copied, so that what a part does to its settings cannot reach the next repetition
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
     _check_decorated(part, cls, fields)
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
-        raise ConfigError(f"{part}: found the class {cls.__name__}, which does not define {missing}, expected it to")
+        raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
     try:
         return cls(**parts, **fields)
     except ConfigError as error:
@@ -337,7 +337,7 @@ def _refusal(part: str, cls: type, fields: dict[str, Any], error: Exception) -> 
         return (
             f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected none or one of its own"
         )
-    return f"{part}: found settings that {cls.__name__} refuses: {describe(error)}, expected others"
+    return f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
 
 
 def _check_decorated(part: str, cls: type, fields: dict[str, Any]) -> None:

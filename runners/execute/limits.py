@@ -58,7 +58,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     if seconds is None:
         yield
         return
-    error = TaskError(f"found no end within runner.time_limit = {seconds:g} s, expected the repetition to finish")
+    error = TaskError(f"the repetition did not finish within runner.time_limit = {seconds:g} s")
 
     def stop(*_: Any) -> None:
         raise error

@@ -201,7 +201,7 @@ class _Dask(Workers):
 
     def _lost(self) -> ConfigError:
         return ConfigError(
-            f"runner.scheduler: found that '{self._address}' does not respond any more, expected a running dask "
+            f"runner.scheduler: '{self._address}' does not respond any more, expected a running dask "
             "scheduler; finished work is kept, rerun to resume"
         )
 
@@ -248,9 +248,7 @@ def _dask(scheduler: str | None, jobs: int) -> Iterator[Workers]:
         import dask
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ConfigError(
-            "runner: found dask, which is not installed, expected it: pip install 'bandit-tuning-bench[dask]'"
-        ) from None
+        raise ConfigError("runner: dask is not installed: pip install 'bandit-tuning-bench[dask]'") from None
     for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):  # also after the cluster has stopped
             logging.getLogger(name).setLevel(logging.CRITICAL)

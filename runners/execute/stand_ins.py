@@ -60,7 +60,7 @@ def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str
             by_data.setdefault(name, []).append(f"{figure} ({'; '.join(labels)})" if labels else figure)
     if not by_data:
         return []
-    lines = ["Data that is not here is replaced by stand-ins, which say nothing about the papers:"]
+    lines = ["Data that is not here is replaced by stand-ins, which are no evidence about the papers:"]
     lines += [f"  {name}: {CATALOGUE[name].stand_in}, in {', '.join(figures)}" for name, figures in by_data.items()]
     return [*lines, *_fetching(by_data)]
 

@@ -106,7 +106,7 @@ def _figures() -> str:
         figure = load_figure(name)
         own = ", ".join(figure.scales)
         rows.append(f"| `{name}` | `{figure.kind}` | {_cell(figure.title)} | {own} |")
-    return "\n".join(["| figure | kind | title | limits of its own |", "| --- | --- | --- | --- |", *rows, ""])
+    return "\n".join(["| figure | kind | title | scales with limits |", "| --- | --- | --- | --- |", *rows, ""])
 
 
 def _marked(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from bench.report.claims.judgement import in_words
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD
 from runners.results.store import results_folder
 
@@ -20,7 +21,7 @@ _WORDS = {
     "tie": "level with {}",
     "open": "cannot be told from {}",
     "fails": "more than {}",
-    "says_nothing": "nothing is said against {}, where both are the same",
+    "says_nothing": "no evidence against {}, where both are the same",
 }
 _AGAINST_RANDOM = {
     "holds": "less than them: {}",
@@ -33,7 +34,7 @@ _OF_CONSTANTS = {
     "tie": "level with the default, within 10 %, {}",
     "open": "{} cannot be told from the default",
     "holds": "more regret with {}",
-    "says_nothing": "nothing changes with {}",
+    "says_nothing": "no evidence on {}, where nothing changes",
 }
 _NAMES = {
     "best fixed": "the best fixed configuration",
@@ -146,7 +147,7 @@ class _Figure:
 
     def _tag(self, row: Mapping[Any, Any]) -> str:
         case = "" if row["case"] == "all" else f"@{row['case']}"
-        return f"<!-- claim: tournament/{self.name}#{row['claim']}{case}: {row['verdict'].replace('_', ' ')} -->"
+        return f"<!-- claim: tournament/{self.name}#{row['claim']}{case}: {in_words(row['verdict'])} -->"
 
 
 def _grid(table: pd.DataFrame, row: str, column: str, columns: list[str], cell: Callable[[Any], str]) -> str:

@@ -74,7 +74,7 @@ class CaseClaim(Claim):
     only
         Labels on the axes in `per` that the claim is about; default: all.
     cannot_feel
-        Cases on which the setting that is compared has no effect: they say nothing.
+        Cases on which the setting that is compared has no effect: they are no evidence.
     """
 
     column: str
@@ -97,7 +97,7 @@ class CaseClaim(Claim):
         """
 
     def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
-        """Return why the results of a case say nothing; empty if they do."""
+        """Return why the results of a case are no evidence; empty if they are."""
         return ""
 
     def validate_axes(self, data: Experiments, where: str) -> None:

@@ -51,7 +51,7 @@ class Bound(CaseClaim):
     candidates
         The numbers of candidates n_l, one per hyper-parameter: [5] or [5, 3].
     against
-        With a formula: runs of a tuner that does not learn. A bound that they satisfy, too, says nothing.
+        With a formula: runs of a tuner that does not learn. A bound that they satisfy, too, is no evidence.
     expect
         ``less``: holds if the interval of the ratio ends below 1.
     """
@@ -89,7 +89,7 @@ class Bound(CaseClaim):
         return Question(_ratio(own, candidates, constant), self.unit(), self.expect, 1.0), note
 
     def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
-        """Return why a case says nothing: the bound is above any regret, or others that learn nothing satisfy it."""
+        """Return why a case is no evidence: the bound is above any regret, or others that learn nothing satisfy it."""
         (tuner,) = data.select({**case, **self.measured})
         own, candidates, constant, _ = self._values(data, case)
         most = largest_regret(self.formula, _horizon(data, [tuner]))

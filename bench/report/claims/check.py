@@ -79,7 +79,7 @@ def check(
         what the estimate is, `relative` is the comparison as a share of the right side, `p` the smallest error at which
         the verdict would be the same, `holm` whether it remains after Holm's correction over all tested cases of the
         figure, `needs` the number of repetitions that would probably decide an open case, `note` why a verdict is open
-        or says nothing.
+        or is no evidence.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def still_open(
 ) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
-    Cases that nothing can decide, such as those that say nothing or only report a value, are left out.
+    Cases that nothing can decide, such as those that are no evidence or only report a value, are left out.
 
     Raises
     ------

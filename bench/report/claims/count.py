@@ -21,7 +21,7 @@ class Count(Claim):
     """How many cases of another claim hold: "mostly" is more than two thirds of them.
 
     Holds if more than the share `more_than` of the cases hold; fails if that many would not hold even if all open cases
-    did; else open. Cases that say nothing are left out. A tie counts as holding where the claim is "no more" or "no
+    did; else open. Cases that are no evidence are left out. A tie counts as holding where the claim is "no more" or "no
     less", else as failing. The estimate is the share of cases whose point estimate alone is as expected; its interval
     runs from the share that hold to the share that do not fail. Cases without results count as open.
 
@@ -50,7 +50,7 @@ class Count(Claim):
         verdict = HOLDS if hold > needed else FAILS if n - fail <= needed else OPEN
         note = f"{counted[HOLDS]} hold, {counted[TIE]} tie, {counted[OPEN]} open, {counted[FAILS]} fail of {n}"
         if len(cases) > n:
-            note += f"; {len(cases) - n} say nothing"
+            note += f"; {len(cases) - n} no evidence"
         if n == 0:
             verdict = SAYS_NOTHING if cases else OPEN
             return Finding("all", NO_INTERVAL, self.unit(), verdict, counts_as=verdict, note=note)

@@ -22,7 +22,7 @@ _IN_WORDS = {
     FAILS: ("fail", "fails"),
     TIE: ("ties", "tie"),
     OPEN: ("open", "open"),
-    SAYS_NOTHING: ("say nothing", "says nothing"),
+    SAYS_NOTHING: ("no evidence", "no evidence"),
 }
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
@@ -82,11 +82,16 @@ class Finding:
     note: str = ""
 
 
+def in_words(verdict: str) -> str:
+    """Return a verdict as readers see it."""
+    return "no evidence" if verdict == SAYS_NOTHING else verdict
+
+
 def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
     """Return the number of cases by verdict in words: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
 
-    No ties, and none that say nothing, are left out. ``remain`` says how many remain after Holm's correction, of which
-    nothing is said where all do.
+    Ties and cases without evidence are named only where there are any. ``remain`` says how many remain after Holm's
+    correction, of which nothing is said where all do.
     """
     always = (HOLDS, FAILS, OPEN)
     numbers = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}
@@ -231,7 +236,7 @@ def satisfies(value: float, expect: Expected, threshold: float) -> bool:
 
 
 def silenced(finding: Finding, reason: str) -> Finding:
-    """Return a finding that says nothing, whatever its numbers are; `reason` says why."""
+    """Return a finding that is no evidence, whatever its numbers are; `reason` says why."""
     note = "; ".join(filter(None, [reason, finding.note]))
     return Finding(
         finding.case, finding.interval, finding.unit, SAYS_NOTHING, counts_as=SAYS_NOTHING, relative=finding.relative,

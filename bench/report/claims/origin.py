@@ -20,7 +20,7 @@ REMAINS, DOES_NOT_REMAIN = "yes", "no"
 
 
 class Sourced(BaseModel):
-    """Where a claim comes from; what a figure says holds for all its claims that say nothing else.
+    """Where a claim comes from; what a figure says holds for all its claims that do not say otherwise.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class PairedDifference(TwoSided):
           95 % interval lies outside on one side.
     margin
         A share of right's mean: 0.05 is 5 %. With a margin the estimate is the difference divided by right's mean, so
-        that estimate, interval and margin can be compared as they stand.
+        that estimate, interval and margin can be compared directly.
     tie
         Without a margin: what share of right's mean is too small to matter; 0: nothing is.
     """
@@ -138,7 +138,7 @@ class RelativeDifference(CaseClaim):
         return Question(_difference(left, right), self.unit(), self.expect, relative=relative, margin=self.tie), note
 
     def silence(self, data: Experiments, case: Selection, rule: Any) -> str:
-        """Return why a case says nothing: both sides are identical."""
+        """Return why a case is no evidence: both sides are identical."""
         left, right, _ = self._sides(data, case)
         return "both sides are identical in every repetition" if np.array_equal(left, right) else ""
 

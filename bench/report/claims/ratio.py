@@ -56,7 +56,7 @@ class Ratio(TwoSided):
         left, right, note = self.sides(data, case)
         ratio = self.compared(left, right, _STATISTICS[self.statistic])
         if not np.isfinite(ratio.estimate):
-            raise Unmeasured(f"the {self.statistic} of right is not positive: a ratio says nothing")
+            raise Unmeasured(f"the {self.statistic} of right is not positive: a ratio has no meaning")
         unit, threshold = self.unit(), self.threshold
         if threshold != 1.0:
             return Question(ratio, unit, self.expect, threshold), note
@@ -65,7 +65,7 @@ class Ratio(TwoSided):
 
 def _median_of_ratios(left: Array, right: Array) -> Quantity:
     if not (right > 0).all():
-        raise Unmeasured("right is not positive in every repetition: a ratio says nothing")
+        raise Unmeasured("right is not positive in every repetition: a ratio has no meaning")
     logs = np.log(left / right) if (left > 0).all() else np.full(len(left), np.nan)
 
     def ratio(a: Array) -> Array:
@@ -117,7 +117,7 @@ class Spread(TwoSided):
         if len(left) < 3:
             raise Unmeasured("an interval of a standard deviation needs at least 3 repetitions")
         if not (_deviations(left) > 0).all() or not (_deviations(right) > 0).all():
-            raise Unmeasured("a standard deviation is 0: a ratio says nothing")
+            raise Unmeasured("a standard deviation is 0: a ratio has no meaning")
         ratio = self.compared(left, right, _ratio, average=False)
         relative = Shifted(ratio, -1.0)
         return Question(ratio, self.unit(), self.expect, 1.0, relative, self.tie, LEAST), note

@@ -96,7 +96,7 @@ class TwoSided(CaseClaim):
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 
     def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
-        """Return why a case says nothing: both sides are identical, or neither is better than random arms."""
+        """Return why a case is no evidence: both sides are identical, or neither is better than random arms."""
         left, right, _ = self.sides(data, case)
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
             return "both sides are identical in every repetition"

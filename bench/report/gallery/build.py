@@ -9,6 +9,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench.report.claims import ORIGIN_WORDS, VERDICTS, added_up
+from bench.report.claims.judgement import in_words
 from bench.report.claims.origin import DECIDED, tally_of
 from bench.report.gallery.beside import groups, place
 from bench.report.gallery.docs import page_of, title_of
@@ -159,7 +160,7 @@ def _environment() -> Environment:
         "SOURCES": SOURCES,
         "SOURCES_IN_WORDS": SOURCES_IN_WORDS,
         "VERDICTS": VERDICTS,
-        "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "says_nothing": "say nothing"},
+        "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "says_nothing": "no evidence"},
         "ALWAYS": ("holds", "fails", "open"),
         "DECIDED": DECIDED,
         "ORIGIN_WORDS": ORIGIN_WORDS,
@@ -170,5 +171,5 @@ def _environment() -> Environment:
         "interval": interval,
         "place": place,
     }
-    environment.filters |= {"number": number, "duration": duration}
+    environment.filters |= {"number": number, "duration": duration, "in_words": in_words}
     return environment

@@ -3,8 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
-_ONE = {"holds": "holds", "fails": "fails", "tie": "is a tie", "open": "is open", "says_nothing": "says nothing"}
-_CASES = _ONE | {"holds": "hold", "fails": "fail", "tie": "are ties", "open": "are open", "says_nothing": "say nothing"}
+_ONE = {"holds": "holds", "fails": "fails", "tie": "is a tie", "open": "is open", "says_nothing": "has no evidence"}
+_CASES = _ONE | {
+    "holds": "hold",
+    "fails": "fail",
+    "tie": "are ties",
+    "open": "are open",
+    "says_nothing": "have no evidence",
+}
 _WHEREVER = "wherever they are decided"
 _CLAIMS = {
     "holds": f"hold {_WHEREVER}",
@@ -12,7 +18,7 @@ _CLAIMS = {
     "tie": f"are ties {_WHEREVER}",
     "differs": "differ from case to case",
     "open": "are open",
-    "says_nothing": "say nothing",
+    "says_nothing": "have no evidence",
 }
 _CLAIM = _ONE | {
     "holds": "holds wherever it is decided",

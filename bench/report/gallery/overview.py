@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from bench.report.claims import ORIGINS, VERDICTS, added_up
+from bench.report.claims.judgement import in_words
 from bench.report.claims.origin import DECIDED, Tally, tally_of
 from bench.report.gallery.papers import PaperPage
 from bench.report.tables import to_markdown
@@ -72,8 +73,8 @@ def overview_text(table: pd.DataFrame) -> str:
     notes = (
         "# Claims of all papers\n\n"
         "- A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, is "
-        "a tie if the difference is too small to matter, and else open. A case that says nothing, for the reason on "
-        "its figure's page, is no evidence\n"
+        "a tie if the difference is too small to matter, and else open. A case that is no evidence is so for the "
+        "reason on its figure's page\n"
         "- In brackets: how many of these verdicts remain after Holm's correction for all cases tested in their "
         "figure\n"
         "- What a paper states, what theorems say and what is ours are never added up. A case counts once: not again "
@@ -95,7 +96,7 @@ def overview_text(table: pd.DataFrame) -> str:
 
 
 def _claim(row: dict[Any, Any]) -> dict[str, Any]:
-    cells = {verdict: str(row[verdict]) for verdict in VERDICTS}
+    cells = {in_words(verdict): str(row[verdict]) for verdict in VERDICTS}
     for verdict, column in _REMAIN.items():
         if row[verdict] and row[column] != "":
             cells[verdict] += f" ({row[column]})"
@@ -106,7 +107,7 @@ def _claim(row: dict[Any, Any]) -> dict[str, Any]:
 
 def _row(first: dict[str, Any], tally: Tally) -> dict[str, Any]:
     """Return a row: counts by verdict, in brackets how many remain after Holm's correction."""
-    cells = {verdict: str(tally.cases[verdict]) for verdict in VERDICTS}
+    cells = {in_words(verdict): str(tally.cases[verdict]) for verdict in VERDICTS}
     for verdict in _REMAIN:
         if tally.cases[verdict]:
             cells[verdict] += f" ({tally.remain[verdict]})"

@@ -96,7 +96,9 @@ class Bound(Figure):
         plot.explain(name, Look(BLACK, "none", "|", size=12, edge_width=2))
         if has_random:
             plot.explain(RANDOM_ARMS, _CROSS)
-            plot.caption.append("Random arms: expected regret of uniformly random arms; a bound above it says nothing.")
+            plot.caption.append(
+                "Random arms: expected regret of uniformly random arms; a bound above it is no evidence."
+            )
 
 
 def _row(row: int, sides: Measured) -> list[Mark]:

@@ -1,4 +1,4 @@
-"""A table that was computed, not run: drawn as it stands."""
+"""A table that was computed, not run: drawn unchanged."""
 
 import textwrap
 from collections.abc import Mapping, Sequence

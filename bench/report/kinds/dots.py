@@ -172,7 +172,7 @@ class Dots(Rows):
         if counts:
             each = " or ".join(f"{count:,}" for count in sorted(counts))
             plot.caption = [
-                f"{each} final values per row, one per repetition; their height within the row says nothing."
+                f"{each} final values per row, one per repetition; their height within the row has no meaning."
             ]
 
     def _better(self, data: Experiments) -> Key:
