@@ -15,7 +15,7 @@ from bench.report.render import render
 from bench.report.saving import save
 from bench.report.tables import to_csv
 
-EVIL = "<script>alert('&')</script>"
+EVIL = "<script>alert('&')</script>\"'><x-evil onclick=alert(1)>${7*7}{{7*7}}"
 METHODS = ["TL", 'OP & "co" <b>']
 PANELS = ["LinUCB, simulation", "LinTS: 50 %"]
 ROUNDS = np.arange(1, 200, 20)

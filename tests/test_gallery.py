@@ -2,6 +2,7 @@ import itertools
 import json
 import re
 import shutil
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -58,12 +59,16 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.ids: list[str] = []
         self.regions: list[str] = []
+        self.tags: set[str] = set()
+        self.handlers: list[str] = []
         self.open: list[str] = []
         self.words = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
+        self.tags.add(tag)
+        self.handlers += [key for key in given if key.startswith("on")]
         self.links += [str(given[key]) for key in ("href", "src") if key in given and tag != "use"]
         self.ids += [str(given["id"])] if "id" in given else []
         self.regions += [str(given["aria-label"])] if given.get("role") == "region" else []
@@ -128,6 +133,10 @@ def test_everything_is_escaped(site: Path) -> None:
         assert "alert(" in text or path.parent.name == "habo"
         assert EVIL not in text
         assert text.count("<script>") == text.count('"use strict"')
+        page = Page(text)
+        assert not page.handlers
+        assert "x-evil" not in page.tags
+        assert (EVIL in page.words) == (EVIL in unescape(text))
 
 
 def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: Path) -> None:

@@ -378,13 +378,6 @@ def test_contexts_and_noise_are_those_of_the_repetition(environment):
     assert (other["random_regret"] != seen[0]["random_regret"]).all()
 
 
-def test_a_task_and_a_tuner_used_again_start_afresh():
-    bandit, tuner = ContextualBandit(SyntheticLinear(dim=3, n_arms=5), LinTS()), CDT()
-    first, second = (run(bandit, tuner, rounds=300, seeds=Seeds(2)).columns() for _ in range(2))
-    for name, values in first.items():
-        np.testing.assert_array_equal(values, second[name])
-
-
 def test_a_pair_that_does_not_fit_is_one_sentence():
     with pytest.raises(ConfigError, match="expected a contextual environment"):
         ContextualBandit(Double(), Script())
@@ -428,23 +421,6 @@ def test_seeds_are_what_they_were():
 
 
 # Spaces
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "log"),
-    [(0.1, 5.0, False), (0.01, 1.0, True), (0.3, 0.9, False), (0.01, 0.7, True), (0.3, 0.7, True), (-2.0, -0.3, False)],
-)
-def test_an_interval_is_never_left(low, high, log):
-    """Both ends belong to it, and both are reached: the corners of the unit cube are proposed by the zooming tuners."""
-    parameter = HyperParameter("x", low=low, high=high, log=log)
-    assert parameter.from_unit(0.0) == low
-    assert parameter.from_unit(1.0) == high
-    values = [parameter.from_unit(u) for u in np.linspace(0, 1, 1_001)]
-    assert values == sorted(values)
-    assert min(values) >= low
-    assert max(values) <= high
-    middle = math.sqrt(low * high) if log else (low + high) / 2
-    assert parameter.from_unit(0.5) == pytest.approx(middle, rel=1e-12)
 
 
 @pytest.mark.parametrize("log", [False, True])

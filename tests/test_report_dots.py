@@ -251,12 +251,6 @@ def test_a_computed_table_without_rows_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert "no results yet" in [text.get_text() for text in axes.texts]
 
 
-def test_a_figure_that_is_measured_needs_a_column() -> None:
-    figure = {key: value for key, value in DOTS.items() if key != "column"}
-    with pytest.raises(ConfigError, match="figure 'table1': key 'column' is missing"):
-        drawn(figure, finals())
-
-
 def test_pictures_are_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     program = "import sys; sys.path.insert(0, sys.argv[1]); import test_report_dots as t; t.write(sys.argv[2])"
     subprocess.run([sys.executable, "-c", program, str(Path(__file__).parent), str(tmp_path / "other")], check=True)

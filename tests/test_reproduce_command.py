@@ -2,12 +2,8 @@
 
 import copy
 import json
-import os
 import shlex
 import shutil
-import signal
-import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -269,41 +265,6 @@ def test_what_is_wrong_is_said_in_one_sentence(here, line):
     if not any(word.startswith("scale") for word in words):
         words.append("scale=smoke")
     assert_one_sentence(here(*words), *WRONG[line])
-
-
-def test_stopped_by_the_user_it_keeps_what_is_finished(commands):
-    child = commands.popen(
-        "reproduce", "figure=syndicated/figure3", "scale=smoke", "horizon=20000", "repetitions=3", "jobs=2"
-    )
-
-    def kept() -> set[Path]:
-        return set(commands.results.glob("raw/*/*.parquet"))
-
-    try:
-        end = time.monotonic() + 90
-        while not kept():
-            assert child.poll() is None, child.communicate()
-            assert time.monotonic() < end, "no repetition was finished in time"
-            time.sleep(0.02)
-        os.killpg(child.pid, signal.SIGINT)  # as Ctrl-C does
-        start = time.monotonic()
-        out, err = child.communicate(timeout=30)
-        took = time.monotonic() - start
-    finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-    assert child.returncode == 130
-    assert took < 3
-    assert "figures in" not in out
-    assert err.count("\n") == 1
-    assert "finished work is kept" in err
-    assert kept()
-    assert not list(commands.results.rglob("*.tmp"))
-    assert {path.name for path in commands.results.iterdir()} == {"raw"}  # no figure of half the runs
-    store = Store(commands.results)
-    for path in kept():
-        assert store.read(path.parent.name, int(path.stem.removeprefix("rep-")))["round"].iloc[-1] == 20000
 
 
 @pytest.mark.parametrize(
