@@ -64,12 +64,16 @@ class Run:
         )
 
     def look(self) -> int:
-        """Return how many results there are now; ``raw/.live`` may vanish while one looks, and holds none."""
-        return sum(1 for _ in self.root.glob("raw/[!.]*/rep-*.parquet"))
+        """Return how many results there are now."""
+        return len(self._paths())
+
+    def _paths(self) -> list[Path]:
+        """Return the results there are; ``raw/.live`` holds none, and may vanish while one looks."""
+        return list(self.root.glob("raw/[!.]*/rep-*.parquet"))
 
     def results(self) -> dict[str, bytes]:
         """Return the bytes of every result, by run and name."""
-        return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in self.root.glob("raw/[!.]*/rep-*.parquet")}
+        return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in self._paths()}
 
     def leftovers(self) -> list[str]:
         """Return what is neither a result nor beside one."""
