@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Commands
@@ -151,6 +152,23 @@ def test_the_dead_are_not_running(tmp_path: Path) -> None:
     assert running(tmp_path) == [known]
     live.remove()
     assert [left.name for left in folder_of(tmp_path).iterdir()] == ["broken.json"]
+
+
+def test_nothing_runs_where_the_folder_vanishes_while_one_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last process removes it: between its being found and its being read it may go."""
+    folder = folder_of(tmp_path)
+    folder.mkdir(parents=True)
+    scandir = os.scandir
+
+    def remove_and_scan(path: Any) -> Any:
+        if Path(path) == folder:
+            folder.rmdir()
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", remove_and_scan)
+    assert running(tmp_path) == []
 
 
 def test_the_time_left_waits_for_evidence_and_counts_what_compiles(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,9 @@ def is_alive(status: Status) -> bool:
 
 
 def _read(folder: Path) -> Iterator[tuple[Path, Status]]:
-    for path in sorted(folder.glob("*.json")):
+    paths: list[Path] = []
+    with suppress(FileNotFoundError):  # the last process has just removed it
+        paths = sorted(folder.glob("*.json"))
+    for path in paths:
         with suppress(OSError, ValueError):
             yield path, Status.model_validate(json.loads(path.read_bytes()))
