@@ -11,6 +11,8 @@ import pandas as pd
 from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
 from bench.report.gallery.finding import finding
+from bench.report.gallery.forest import threshold_of
+from bench.report.gallery.groups import Group, grouped
 from bench.report.gallery.picture import Picture, picture
 from bench.report.published import ASSUMING, is_assuming
 from bench.report.reading import Reading
@@ -46,6 +48,9 @@ class Result(Stored):
         self.is_own = is_own
         self.at = "" if is_own else f"{quote(folder.name)}/"
         """What leads from the figure's page to its files."""
+        thresholds = {str(claim["id"]): threshold_of(claim) for claim in figure.claims} if figure else {}
+        for row in self.claims:
+            row["threshold"] = thresholds.get(row["claim"])
 
     @property
     def is_reference(self) -> bool:
@@ -62,6 +67,11 @@ class Result(Stored):
     def finding(self) -> str:
         """What its claims came to, in a sentence."""
         return finding([[case["verdict"] for case in cases] for cases in self.grouped_claims()])
+
+    @cached_property
+    def claim_groups(self) -> list[Group]:
+        """Its claims as the page shows them."""
+        return grouped(self.grouped_claims())
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:

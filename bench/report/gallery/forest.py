@@ -1,0 +1,137 @@
+"""Cases of claims as a picture: a dot with its interval on one axis, and the line that decides."""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+from bench.report.text import number
+
+DIFFERENCES = ("paired_difference", "relative_difference")
+PRACTICALLY_LEVEL = 10_000
+"""More repetitions than this to decide a difference: practically there is none."""
+_BELOW, _ABOVE = ("less", "at_most"), ("greater", "at_least")
+# What reaches this many times as far from the threshold as the median case leaves the axis.
+_FAR = 4.0
+_WIDE = 10.0
+_EDGE = 4.0
+
+
+class Spot(NamedTuple):
+    """Where a case's interval begins and ends and its estimate lies, in percent of the axis; which ends are cut off."""
+
+    left: float
+    right: float
+    dot: float
+    cut: str
+
+
+class Forest(NamedTuple):
+    """Cases on one axis.
+
+    Parameters
+    ----------
+    ends
+        The numbers at both ends, in words.
+    threshold, at
+        The number that decides in words, "" without, and where it lies in percent.
+    side
+        Which side of it the claim expects: ``below``, ``above`` or "".
+    spots
+        One for each case; None for a case without numbers.
+    """
+
+    ends: tuple[str, str]
+    threshold: str
+    at: float
+    side: str
+    spots: list[Spot | None]
+
+
+def threshold_of(claim: Mapping[str, Any]) -> float | None:
+    """Return the number that decides a claim as its figure writes it; None if the claim has none of its own."""
+    kind = claim.get("kind")
+    if kind in DIFFERENCES:
+        margin = float(claim.get("margin") or 0.0)
+        return {"at_most": margin, "at_least": -margin}.get(claim.get("expect", ""), 0.0)
+    if kind == "slope" and claim.get("log_power"):
+        return None  # the slope that is allowed follows from the values of the axis
+    default = {"best_on_grid": 0.0 if claim.get("differs") else None, "count": claim.get("more_than", 2 / 3)}
+    return claim.get("threshold", default.get(str(kind), 1.0))
+
+
+def forest(cases: Sequence[Mapping[str, Any]]) -> Forest | None:
+    """Return cases that share a kind on one axis; None if none of them has an interval.
+
+    Parameters
+    ----------
+    cases
+        With `kind`, `expect`, `threshold` and `values`: estimate and ends, and the same as shares of the right side.
+    """
+    first = cases[0]
+    is_share, triples = _values(cases)
+    threshold: float | None = first["threshold"]
+    known = [triple for triple in triples if triple]
+    if not known:
+        return None
+    ends = [end for triple in known for end in triple] + ([] if threshold is None else [threshold])
+    is_log = first["kind"] not in DIFFERENCES and min(ends) > 0 and max(ends) > _WIDE * min(ends)
+    scale = math.log if is_log else float
+    middle = scale(median(triple[0] for triple in known) if threshold is None else threshold)
+    reach = [max(abs(scale(end) - middle) for end in triple) for triple in known]
+    limit = _FAR * median(reach) if max(reach) > _FAR * median(reach) > 0 else max(reach)
+    shown = [min(max(scale(end), middle - limit), middle + limit) for end in ends]
+    low, high = min(shown), max(shown)
+
+    def place(value: float) -> float:
+        share = (scale(value) - low) / ((high - low) or 1.0)
+        return round(_EDGE + (100 - 2 * _EDGE) * share, 1)
+
+    def words(value: float) -> str:
+        value = math.exp(value) if is_log else value
+        return f"{100 * value:+,.0f} %".replace("-", "−") if is_share else number(float(f"{value:.2g}"))
+
+    expect = first.get("expect", "")
+    side = "" if threshold is None else "below" if expect in _BELOW else "above" if expect in _ABOVE else ""
+    return Forest(
+        (words(low), words(high)),
+        "" if threshold is None else f"{100 * threshold:g} %" if is_share else number(threshold),
+        0.0 if threshold is None else place(threshold),
+        side,
+        [None if triple is None else _spot(*map(place, triple)) for triple in triples],
+    )
+
+
+def needs_in_words(row: Mapping[str, Any]) -> str:
+    """Return how many repetitions would decide an open case; "" if that is not known."""
+    needs = row["values"]["needs"]
+    if not math.isfinite(needs):
+        return ""
+    if needs <= PRACTICALLY_LEVEL:
+        return f"about {number(needs)} repetitions would decide it"
+    if row["kind"] in DIFFERENCES:
+        return "practically level"
+    return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
+
+
+def _values(cases: Sequence[Mapping[str, Any]]) -> tuple[bool, list[tuple[float, float, float] | None]]:
+    """Return whether numbers are shares, and estimate, low and high of each case; None where they are not known."""
+    is_difference = cases[0]["kind"] in DIFFERENCES
+    for prefix in ("relative", "estimate") if is_difference else ("estimate",):
+        names = ("relative", "relative_low", "relative_high") if prefix == "relative" else ("estimate", "ci_low", "ci_high")
+        rows = [tuple(case["values"][name] for name in names) for case in cases]
+        told = [row for row, case in zip(rows, cases, strict=True) if math.isfinite(case["values"]["estimate"])]
+        if prefix == "relative" and not (told and all(math.isfinite(sum(row)) for row in told)):
+            continue
+        triples = [
+            (row[0], *(end if math.isfinite(end) else row[0] for end in row[1:])) if math.isfinite(row[0]) else None
+            for row in rows
+        ]
+        is_share = prefix == "relative" or (is_difference and bool(cases[0]["threshold"]))
+        return is_share, triples  # type: ignore[return-value]
+    raise AssertionError
+
+
+def _spot(dot: float, left: float, right: float) -> Spot:
+    cut = ("l" if left < 0 else "") + ("r" if right > 100 else "")
+    return Spot(*(min(max(value, 0.0), 100.0) for value in (left, right, dot)), cut)
