@@ -49,7 +49,7 @@ class LivePages:
         """Return `OVERVIEW`, the page of a figure while it runs, or of a run (``run/<run_id>``); None of all else."""
         paper, _, own_name = name.partition("/")
         if name in (OVERVIEW, RUN):
-            return render("live", processes=running(self.store.root))
+            return render("live", "/", processes=running(self.store.root))
         if paper == RUN:
             return self._run(own_name)
         groups = [(status, group) for status in running(self.store.root) for group in status.groups]

@@ -16,6 +16,14 @@ def title_of(text: str) -> str:
     return match[1] if match else ""
 
 
+def first_words(text: str) -> str:
+    """Return the first sentence of a Markdown text, without marks."""
+    prose = re.sub(r"<!--.*?-->|^#.*$|^```.*?^```|^\|.*$|^!.*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    paragraph = " ".join(prose.strip().split("\n\n")[0].split())
+    sentence = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", lambda match: match[1] or "", paragraph)
+    return re.split(r"(?<=[.:])\s", sentence)[0]
+
+
 def page_of(text: str, names: Collection[str]) -> str:
     """Return a Markdown text of the folder ``docs`` as HTML for a page in the folder of results.
 
@@ -29,7 +37,7 @@ def page_of(text: str, names: Collection[str]) -> str:
     text = re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     html = html.replace("<th></th>", "<td></td>")
-    html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>', html)
+    html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{anchor_of(m[2])}">{m[2]}</h{m[1]}>', html)
     number = itertools.count(1)
     html = re.sub("<table>", lambda _: f'<div class="scroll" {_REGION.format("table", next(number))}><table>', html)
     html = re.sub("<pre>", lambda _: f'<pre class="scroll" {_REGION.format("code", next(number))}>', html)
@@ -57,7 +65,7 @@ def _address(address: str, names: Collection[str]) -> str:
     return f"{page}.html" if page in names else result
 
 
-def _anchor(heading: str) -> str:
-    """Return a heading's id as GitHub makes it."""
-    words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
+def anchor_of(heading: str) -> str:
+    """Return the id of a heading, in HTML or Markdown, as GitHub makes it."""
+    words = unescape(re.sub(r"<[^>]*>|\]\([^)]*\)", "", heading)).lower()
     return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

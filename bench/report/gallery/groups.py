@@ -98,6 +98,6 @@ def _group(claims: list[Claim]) -> Group:
     together = None
     if len(cases) == 1:
         cases = []
-        rows = [{**case, "case": name} for claim, name in zip(claims, names, strict=True) for case in claim.every]
+        rows = [{**case, "case": name, "slug": claim.slug} for claim, name in zip(claims, names, strict=True) for case in claim.every]
         together = _claim(rows, f"{claims[0].slug}-and-more")
     return Group(claims, " ".join(texts[0][:shared]), names, cases, together)

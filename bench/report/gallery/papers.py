@@ -24,6 +24,19 @@ COMPARE = "compare"
 """The folder of a user's own comparisons, among those of papers."""
 
 
+def label(name: str) -> str:
+    """Return what a reader calls a figure of the suite, given its name: ``Figure 2, linear``."""
+    match = re.fullmatch(r"(figure|table)(\d+)(?:_(.+))?", name)
+    words = f"{match[1]} {match[2]}{f', {match[3]}' if match[3] else ''}" if match else name
+    words = words.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def indexed(text: str) -> str:
+    """Return a text with its Greek letters' numbers as indices."""
+    return text.replace("beta0", "β₀").replace("beta_0", "β₀")
+
+
 @dataclass
 class Figure:
     """A figure with its results, the largest scale first.
@@ -59,7 +72,22 @@ class Figure:
     @property
     def title(self) -> str:
         """The figure's title, or its name."""
-        return str(self.config.get("title", self.name))
+        return indexed(str(self.config.get("title", self.name)))
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it."""
+        return self.name if self.paper == COMPARE else label(self.name)
+
+    @property
+    def words(self) -> str:
+        """What it is about, for a search: choices, claims and readings."""
+        first = self.first
+        readings = [f"{row['name']} {row['text']} {row['source'][1]}" for row in self.config.get("readings", [])]
+        choices = [name for names in first.choices.values() for name in names] if first else []
+        claims = [cases[0]["text"] for cases in first.grouped_claims()] if first else []
+        labels = [str(label) for block in self.config.get("runs", []) for values in block.values() for label in values]
+        return " ".join(dict.fromkeys([*choices, *labels, *claims, *readings]))
 
     @property
     def folder(self) -> str:
@@ -94,7 +122,7 @@ class PaperPage:
     title: str = ""
     authors: str = ""
     summary: str = ""
-    headline: Mapping[str, str] = field(default_factory=dict)
+    headline: Mapping[str, Any] = field(default_factory=dict)
     headlines: list[Headline] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
 

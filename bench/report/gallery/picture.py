@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from bench.report.drawing import draw_panel
 from bench.report.drawing import sample as handle_of
+from bench.report.gallery.colours import as_tokens
 from bench.report.parts import read_part_id
 from bench.report.plot import Mark, Panel, Plot, Sample
 from bench.report.style import RANDOM_ARMS, applied
@@ -93,7 +94,7 @@ def _svg(figure: Figure, salt: str) -> str:
         writer = _Writer(*figure.bbox.size, file, image_dpi=_POINTS, metadata=dict(_NOTHING))
         figure.draw(writer)
         writer.finalize()
-    return "<svg" + file.getvalue().partition("<svg")[2]
+    return as_tokens("<svg" + file.getvalue().partition("<svg")[2])
 
 
 def _placed(mark: Mark, axes: Axes) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from bench.report.gallery.beside import Beside
 from bench.report.gallery.finding import finding
 from bench.report.gallery.forest import threshold_of
 from bench.report.gallery.groups import Group, grouped
+from bench.report.gallery.heat import Heat, heat
 from bench.report.gallery.picture import Picture, picture
+from bench.report.kinds.ranking import Ranking
 from bench.report.published import ASSUMING, is_assuming
 from bench.report.reading import Reading
 from bench.report.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
@@ -30,6 +32,14 @@ class ReadingsView(NamedTuple):
     matrix: dict[tuple[str, str], dict[str, dict[str, tuple[str, str]]]]
     numbers: dict[str, Any] | None
     counts: dict[str, int]
+
+    def rows(self) -> list[tuple[str, dict[str, dict[str, tuple[str, str]]], int]]:
+        """Return the claims in words, each with its cases that differ under some reading, and how many do not."""
+        rows = []
+        for (claim, text), cases in self.matrix.items():
+            differ = {case: found for case, found in cases.items() if len({verdict for verdict, _ in found.values()}) > 1}
+            rows.append((text or claim, differ, len(cases) - len(differ)))
+        return [row for row in rows if row[1]]
 
 
 class Result(Stored):
@@ -51,6 +61,11 @@ class Result(Stored):
         thresholds = {str(claim["id"]): threshold_of(claim) for claim in figure.claims} if figure else {}
         for row in self.claims:
             row["threshold"] = thresholds.get(row["claim"])
+
+    @property
+    def paper(self) -> str:
+        """The paper, by its name."""
+        return self.folder.parent.parent.name
 
     @property
     def is_reference(self) -> bool:
@@ -77,7 +92,16 @@ class Result(Stored):
     def tables(self) -> dict[str, dict[str, Any]]:
         """Its tables as `readable` has them, by title."""
         tables = {title: self.table(name) for name, title in self.titles.items()}
-        return {title: readable(table) for title, table in tables.items() if len(table)}
+        beside = [name for table in tables.values() for name in table if name.startswith(("published_", "ratio_"))]
+        dropped = beside if self.published else []
+        return {title: readable(table.drop(columns=dropped, errors="ignore")) for title, table in tables.items() if len(table)}
+
+    @cached_property
+    def heat(self) -> Heat | None:
+        """Methods against families, of a figure of that kind."""
+        if not isinstance(self.figure, Ranking):
+            return None
+        return heat(self.table("table"), self.table("ranks"), has_ranks=self.figure.has_ranks)
 
     def picture(self) -> Picture | None:
         """Return the figure with its numbers; None if it cannot be drawn."""
