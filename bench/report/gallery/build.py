@@ -13,7 +13,7 @@ from bench.report.claims.judgement import in_words
 from bench.report.claims.origin import DECIDED, tally_of
 from bench.report.gallery.beside import groups, place
 from bench.report.gallery.colours import tokens
-from bench.report.gallery.docs import first_words, page_of, title_of
+from bench.report.gallery.docs import first_words, linked, page_of, title_of
 from bench.report.gallery.forest import needs_in_words
 from bench.report.gallery.groups import slug
 from bench.report.gallery.numbers import counted, ratio_of, view
@@ -179,6 +179,6 @@ def _environment() -> Environment:
         "tokens": tokens,
         "needs_in_words": needs_in_words,
     }
-    filters = {"number": number, "duration": duration, "in_words": in_words, "label": label, "slug": slug}
+    filters = {"number": number, "duration": duration, "in_words": in_words, "label": label, "slug": slug, "linked": linked}
     environment.filters |= filters
     return environment

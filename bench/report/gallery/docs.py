@@ -6,6 +6,7 @@ from collections.abc import Collection
 from html import unescape
 
 from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
 
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
@@ -63,6 +64,11 @@ def _address(address: str, names: Collection[str]) -> str:
         return result.replace(".md", ".html")
     page = result.removesuffix(".md").replace("/", "_")
     return f"{page}.html" if page in names else result
+
+
+def linked(text: str, up: str) -> Markup:
+    """Return a sentence as HTML in which names of the documentation's files lead to their pages."""
+    return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(escape(text))))
 
 
 def anchor_of(heading: str) -> str:

@@ -134,4 +134,4 @@ def _values(cases: Sequence[Mapping[str, Any]]) -> tuple[bool, list[tuple[float,
 
 def _spot(dot: float, left: float, right: float) -> Spot:
     cut = ("l" if left < 0 else "") + ("r" if right > 100 else "")
-    return Spot(*(min(max(value, 0.0), 100.0) for value in (left, right, dot)), cut)
+    return Spot(*(min(max(value, 0.0), 100.0) for value in (left, right)), min(max(dot, 1.0), 99.0), cut)

@@ -17,7 +17,7 @@ def ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
         table = figure.first.table("ranks") if figure and figure.first else pd.DataFrame()
         if figure and len(table) and set(table) >= _COLUMNS and table["mean_rank"].notna().any():
             table = table[table["mean_rank"].notna()].sort_values("mean_rank")
-            low, high = 1.0, max(float(len(table)), float(table["ci_high"].max()))
+            low, high = 1.0, float(table["ci_high"].max())
 
             def place(value: float, low: float = low, high: float = high) -> float:
                 return round(3 + 94 * (value - low) / (high - low or 1), 1)

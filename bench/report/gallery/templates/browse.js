@@ -19,8 +19,9 @@ for (const form of document.querySelectorAll(".filters")) {
       count += !item.hidden;
     }
     for (const list of lists) { // with its heading
-      for (let at = list; at.matches(".list, section"); at = at.parentElement) {
-        if (at.matches("section")) at.hidden = !at.querySelector(`${form.dataset.items.split(" ")[0]} > :not([hidden])`);
+      for (let at = list; at.matches(".list, details, section"); at = at.parentElement) {
+        if (at !== list) at.hidden = !at.querySelector(`${form.dataset.items.replace(/[^ ]*$/, "")} :not([hidden])`);
+        if (at.matches("details")) at.open = wanted.length > 0;
       }
     }
     said.textContent = `${count} of ${items.length}`;
@@ -63,6 +64,7 @@ for (const form of document.querySelectorAll(".filters")) {
     for (const field of form.elements) if (field.name) field.value = view.get(field.name) ?? "";
     sort(view.get("sort") ?? "");
     show();
+    for (let up = form; query && up; up = up.parentElement) if (up.matches("details")) up.open = true;
     if (query !== undefined) form.scrollIntoView();
   }
 

@@ -70,13 +70,31 @@
     return rows.filter(Boolean).join("\n");
   }
 
+  // The lines that have a value at each round, and what they say at one of them, the largest first.
+  const lines = (marks, off) => marks.filter(({ part, name, points }) => ["line", "bound"].includes(part) && !off.has(name)
+    && points.length > 2 && points.every((point) => typeof point[0] === "number" && point[5] !== null));
+
+  function atRound(across, x) {
+    const near = (points) => points.reduce((a, b) => (Math.abs(b[5] - x) < Math.abs(a[5] - x) ? b : a));
+    const [place, , , , , spot] = near(across.flatMap(({ points }) => points));
+    const rows = across.map((mark) => [mark, near(mark.points)]).filter(([, point]) => point[0] === place)
+      .sort((a, b) => b[1][1] - a[1][1]);
+    const said = rows.map(([mark, point]) => `${mark.part === "bound" ? "bound of " : ""}${mark.name} ${short(point[1])}`);
+    return { x: spot, text: [`${across[0].x ?? ""} ${place.toLocaleString("en")}`.trim(), ...said].join("\n") };
+  }
+
   function follow(plot, panel) {
     const svg = panel.querySelector("svg");
-    const dot = document.createElementNS("http://www.w3.org/2000/svg", "circle");
-    dot.setAttribute("fill", "none");
-    dot.setAttribute("stroke", "#000");
-    let marks;
+    const part = (name, parts) => {
+      const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const [key, value] of Object.entries(parts)) node.setAttribute(key, value);
+      return node;
+    };
+    const [dot, line] = [part("circle", { r: 4, class: "cross" }), part("line", { y1: 0, y2: "100%", class: "cross" })];
     const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+    let marks;
+    let round; // where the keys are
+    const read = () => marks ??= JSON.parse(panel.querySelector("script").textContent);
     // Where a point is: anywhere along a line across the panel, anywhere in a box.
     function spot({ box }, [, , , , , x, y], own) {
       return box ? [clamp(own.x, box[0], box[1]), clamp(own.y, box[2], box[3])] : [x ?? own.x, y ?? own.y];
@@ -84,13 +102,11 @@
     function leave() {
       tip.hidden = true;
       dot.remove();
+      line.remove();
     }
-    function move(event) {
-      marks ??= JSON.parse(panel.querySelector("script").textContent);
-      const own = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-      const off = hidden.get(plot.dataset.view);
+    function nearest(own, off) {
       let best = { distance: 25 };
-      for (const mark of marks) {
+      for (const mark of read()) {
         if (off.has(mark.name)) continue;
         for (const point of mark.points) {
           const [x, y] = spot(mark, point, own);
@@ -101,18 +117,53 @@
           if (distance < best.distance) best = { distance, mark, x, y, point };
         }
       }
-      if (!best.mark) return leave();
-      for (const [key, value] of [["cx", best.x], ["cy", best.y], ["r", 4]]) dot.setAttribute(key, value);
-      svg.append(dot);
-      tip.textContent = words(best.mark, best.point);
-      tip.hidden = false;
-      const above = event.clientY - tip.offsetHeight - 12;
-      tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 4))}px`;
-      tip.style.top = `${above < 4 ? event.clientY + 18 : above}px`;
+      return best;
+    }
+    function say(text, x, y) {
+      tip.textContent = text;
+      tip.hidden = !text;
+      const above = y - tip.offsetHeight - 12;
+      tip.style.left = `${clamp(x + 14, 4, innerWidth - tip.offsetWidth - 4)}px`;
+      tip.style.top = `${above < 4 ? y + 18 : above}px`;
+    }
+    function cross(x) {
+      line.setAttribute("x1", x);
+      line.setAttribute("x2", x);
+      svg.append(line);
+    }
+    function move(event) {
+      const own = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const off = hidden.get(plot.dataset.view);
+      const best = nearest(own, off);
+      const across = lines(read(), off);
+      leave();
+      if (best.mark) {
+        dot.setAttribute("cx", best.x);
+        dot.setAttribute("cy", best.y);
+        svg.append(dot);
+      }
+      const all = across.length > 1 ? atRound(across, best.mark ? best.x : own.x) : null;
+      if (all) cross(all.x);
+      say([best.mark && words(best.mark, best.point), all?.text].filter(Boolean).join("\n\n"), event.clientX, event.clientY);
+    }
+    function step(event) {
+      const by = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
+      const across = lines(read(), hidden.get(plot.dataset.view));
+      if (event.key === "Escape") return leave();
+      if (!by || !across.length) return;
+      event.preventDefault();
+      const places = [...new Set(across.flatMap(({ points }) => points.map((point) => point[5])))].sort((a, b) => a - b);
+      round = clamp((round ?? (by > 0 ? -1 : places.length)) + by, 0, places.length - 1);
+      const all = atRound(across, places[round]);
+      cross(all.x);
+      const at = new DOMPoint(all.x, 0).matrixTransform(svg.getScreenCTM());
+      say(all.text, at.x, Math.max(60, at.y));
     }
     svg.addEventListener("pointermove", move);
     svg.addEventListener("pointerdown", move);
     svg.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && leave());
+    panel.addEventListener("keydown", step);
+    panel.addEventListener("blur", leave);
     addEventListener("scroll", leave, { passive: true });
   }
 
@@ -126,7 +177,11 @@
     plot.querySelector(".legend")?.append(label);
     chosen.set(plot, select);
     select.addEventListener("change", () => {
+      const before = select.getBoundingClientRect().top;
       show(plot);
+      scrollBy(0, select.getBoundingClientRect().top - before); // what the reader looks at stays where it is
+      const top = plot.getBoundingClientRect().top;
+      if (top < 0) scrollBy(0, top - 60);
       write(encodeURIComponent(plot.dataset.view));
     });
   }
