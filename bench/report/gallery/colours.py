@@ -1,17 +1,12 @@
 """Colours of pictures on a light and a dark page: as in print wherever a line stands out against the page 3 to 1."""
 
 import colorsys
-import re
 from functools import cache
 
 from bench.report import style
 
 PAGES = {"light": "#ffffff", "dark": "#14161a"}
 _LEAST = 3.0
-_NEUTRAL = {
-    "#000000": "--text", "#262626": "--text", "#444444": "--soft", "#555555": "--soft", "#777777": "--soft",
-    "#e4e4e4": "--line", "#cccccc": "--line", "#ffffff": "--back",
-}  # fmt: skip
 
 
 def contrast(one: str, other: str) -> float:
@@ -33,19 +28,9 @@ def adapted(colour: str, page: str) -> str:
 @cache
 def tokens(scheme: str) -> str:
     """Return the colours of methods as CSS variables of a scheme, without those that stay as they are."""
-    colours = sorted({of.color.lower() for of in style.STYLES.values()} - set(_NEUTRAL))
+    colours = sorted({of.color.lower() for of in style.STYLES.values()})
     pairs = [(colour, adapted(colour, PAGES[scheme])) for colour in colours]
-    named = [(colour, f"var({name})") for colour, name in _NEUTRAL.items()]
-    return " ".join(f"{_name(colour)}: {shown};" for colour, shown in [*named, *pairs] if shown != colour)
-
-
-def as_tokens(svg: str) -> str:
-    """Return an SVG whose colours follow the page."""
-    return re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda match: f"var({_name(match[0])},{match[0]})", svg)
-
-
-def _name(colour: str) -> str:
-    return f"--x{colour[1:]}"
+    return " ".join(f"--x{colour[1:]}: {shown};" for colour, shown in pairs if shown != colour)
 
 
 def _parts(colour: str) -> tuple[float, float, float]:

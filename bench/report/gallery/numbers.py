@@ -30,8 +30,7 @@ def view(published: Published, paper: str) -> NumbersView | None:
     if rows.empty:
         return None
     plots = [scatter(rows[rows["is_of_paper"] == own], paper) for own in (True, False)]
-    first, others = (picture(plot, f"{paper}-{name}-") if plot.panels else None
-                     for name, plot in zip(("first", "others"), plots, strict=True))  # fmt: skip
+    first, others = (picture(plot) if plot.panels else None for plot in plots)
     placebo = published.placebo[published.placebo["paper"] == paper].drop(columns="paper")
     groups = {group: table for (name, group), table in published.levels.items() if name == paper}
     levels = [

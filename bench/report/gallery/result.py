@@ -105,7 +105,7 @@ class Result(Stored):
 
     def picture(self) -> Picture | None:
         """Return the figure with its numbers; None if it cannot be drawn."""
-        return None if self.plot is None else picture(self.plot, f"{self.scale}-")
+        return None if self.plot is None else picture(self.plot)
 
     @cached_property
     def published(self) -> list[Beside]:
