@@ -84,7 +84,10 @@ def _text(text: Text) -> dict[str, Any]:
 def _legend(plot: Plot) -> list[Entry]:
     """Return the legend: methods, then random arms and other lines, then what only explains a sign."""
     marks = sorted(plot.marks(), key=lambda mark: mark.part != "line")
-    looks = {mark.name: mark.look for mark in reversed(marks) if mark.name}
+    looks: dict[str, Look] = {}
+    for mark in marks:
+        if mark.name:
+            looks.setdefault(mark.name, mark.look)
     known = {name: (sample.look, sample.is_box) for name, sample in plot.legend.items()}
     ordered = [*(name for name in known if name in looks), *(name for name in looks if name not in known)]
     methods = {mark.name for mark in marks if mark.part == "line"}

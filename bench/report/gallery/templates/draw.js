@@ -204,7 +204,10 @@ const draw = (() => {
     const names = data.rows ? (data.y.names ?? []).map((name) => lines(name, 0.42 * width)) : [];
     const up = data.rows ? [] : ticks(data.y, domain.y, isLog.y, 1.2 * (height - 50));
     const left = data.rows ? 10 + Math.max(0, ...names.flat().map(wide)) : 12 + Math.max(0, ...up.map(([, name]) => wide(name))) + (data.y.label ? 18 : 0);
-    const [right, top, bottom] = [width - 14, 8, height - 22 - (data.x.label ? 17 : 0)];
+    const beside = (data.texts ?? []).filter((text) => text.on === "x" && text.x >= 1); // numbers right of the panel, and their heads
+    const right = width - 14 - Math.max(0, ...beside.map((text) => POINT * text.offset + (text.align === "right" ? 0 : wide(text.words))));
+    const top = beside.some((text) => text.y < Math.min(...domain.y)) ? 24 : 8;
+    const bottom = height - 22 - (data.x.label ? 17 : 0);
     const across = ticks(data.x, domain.x, isLog.x, right - left);
     const scale = (which, from, to) => {
       const [low, high] = domain[which].map((value) => (isLog[which] ? Math.log(value) : value));
