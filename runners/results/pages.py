@@ -74,10 +74,24 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
 def reference() -> dict[str, list[Entry]]:
     """Return what is said of the library's classes, and of every choice of the parts of a run."""
-    classes = [Task, Outcome, Environment, Algorithm, Tuner, Problem, Space, HyperParameter, Seeds, Trace, run]
+    classes: list[Any] = [
+        Task,
+        Outcome,
+        Environment,
+        Algorithm,
+        Tuner,
+        Problem,
+        Space,
+        HyperParameter,
+        Seeds,
+        Trace,
+        run,
+    ]
     groups = {"library": [entry(thing.__name__, thing, has_methods=True) for thing in classes]}
     for part in PARTS:
-        paths = {choice: (read_choice(part, choice).settings or {}).get("_target_", "???") for choice in suite_choices(part)}
+        paths = {
+            choice: (read_choice(part, choice).settings or {}).get("_target_", "???") for choice in suite_choices(part)
+        }
         groups[part] = [entry(choice, get_class(path)) for choice, path in paths.items() if path != "???"]
     return groups
 

@@ -82,7 +82,7 @@ def build(
     figures = [figure for page in of_papers for figure in page.figures]
     firsts = [figure.first for figure in figures if figure.first]
     docs, reference = docs or {}, reference or {}
-    common = {
+    common: dict[str, Any] = {
         "papers": of_papers,
         "figures": figures,
         "totals": added_up(page.tallies for page in of_papers if page.is_counted),
@@ -131,7 +131,7 @@ def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[s
     addresses = {figure.folder: figure.address for figure in figures if figure.results}
     shown_in = [addresses.get(name, "") for name in numbers["paper"] + "/" + numbers["figure"]]
     rows = numbers.assign(address=shown_in).to_dict("records")
-    return [{**row, **ratio_of(row)} for row in rows]  # type: ignore[dict-item]
+    return [{str(key): value for key, value in (row | ratio_of(row)).items()} for row in rows]
 
 
 def _readings(figures: list[Figure]) -> list[dict[str, Any]]:
@@ -179,6 +179,13 @@ def _environment() -> Environment:
         "tokens": tokens,
         "needs_in_words": needs_in_words,
     }
-    filters = {"number": number, "duration": duration, "in_words": in_words, "label": label, "slug": slug, "linked": linked}
+    filters = {
+        "number": number,
+        "duration": duration,
+        "in_words": in_words,
+        "label": label,
+        "slug": slug,
+        "linked": linked,
+    }
     environment.filters |= filters
     return environment

@@ -19,7 +19,7 @@ def title_of(text: str) -> str:
 
 def first_words(text: str) -> str:
     """Return the first sentence of a Markdown text, without marks."""
-    prose = re.sub(r"<!--.*?-->|^#.*$|^```.*?^```|^\|.*$|^!.*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"<!--.*?-->|^```.*?^```|^[#|!][^\n]*$", "", text, flags=re.DOTALL | re.MULTILINE)
     paragraph = " ".join(prose.strip().split("\n\n")[0].split())
     sentence = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", lambda match: match[1] or "", paragraph)
     return re.split(r"(?<=[.:])\s", sentence)[0]

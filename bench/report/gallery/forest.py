@@ -10,6 +10,7 @@ from bench.report.text import number
 DIFFERENCES = ("paired_difference", "relative_difference")
 PRACTICALLY_LEVEL = 10_000
 """More repetitions than this to decide a difference: practically there is none."""
+Triple = tuple[float, float, float]
 _BELOW, _ABOVE = ("less", "at_most"), ("greater", "at_least")
 # What reaches this many times as far from the threshold as the median case leaves the axis.
 _FAR = 4.0
@@ -98,7 +99,7 @@ def forest(cases: Sequence[Mapping[str, Any]]) -> Forest | None:
         "" if threshold is None else f"{100 * threshold:g} %" if is_share else number(threshold),
         0.0 if threshold is None else place(threshold),
         side,
-        [None if triple is None else _spot(*map(place, triple)) for triple in triples],
+        [triple and spot_of(*map(place, triple)) for triple in triples],
     )
 
 
@@ -114,24 +115,27 @@ def needs_in_words(row: Mapping[str, Any]) -> str:
     return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
 
 
-def _values(cases: Sequence[Mapping[str, Any]]) -> tuple[bool, list[tuple[float, float, float] | None]]:
+def _values(cases: Sequence[Mapping[str, Any]]) -> tuple[bool, list[Triple | None]]:
     """Return whether numbers are shares, and estimate, low and high of each case; None where they are not known."""
-    is_difference = cases[0]["kind"] in DIFFERENCES
-    for prefix in ("relative", "estimate") if is_difference else ("estimate",):
-        names = ("relative", "relative_low", "relative_high") if prefix == "relative" else ("estimate", "ci_low", "ci_high")
-        rows = [tuple(case["values"][name] for name in names) for case in cases]
-        told = [row for row, case in zip(rows, cases, strict=True) if math.isfinite(case["values"]["estimate"])]
-        if prefix == "relative" and not (told and all(math.isfinite(sum(row)) for row in told)):
-            continue
-        triples = [
-            (row[0], *(end if math.isfinite(end) else row[0] for end in row[1:])) if math.isfinite(row[0]) else None
-            for row in rows
-        ]
-        is_share = prefix == "relative" or (is_difference and bool(cases[0]["threshold"]))
-        return is_share, triples  # type: ignore[return-value]
-    raise AssertionError
+    shares = [_triple(case["values"], "relative", "relative_low", "relative_high") for case in cases]
+    triples = [_triple(case["values"], "estimate", "ci_low", "ci_high") for case in cases]
+    if cases[0]["kind"] not in DIFFERENCES:
+        return False, triples
+    has_shares = all(share or not triple for share, triple in zip(shares, triples, strict=True)) and any(shares)
+    return (True, shares) if has_shares else (bool(cases[0]["threshold"]), triples)
 
 
-def _spot(dot: float, left: float, right: float) -> Spot:
+def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Triple | None:
+    """Return a number with its ends, or itself for both; None if it is not known, or has an end that is infinite."""
+    number, *ends = values[name], values[low], values[high]
+    if not math.isfinite(number) or any(map(math.isinf, ends)):
+        return None
+    first, last = (number if math.isnan(end) else end for end in ends)
+    return number, first, last
+
+
+def spot_of(dot: float, left: float, right: float) -> Spot:
+    """Return where a dot and its interval lie, given in percent, cut off at the ends of the axis."""
+    left_end, right_end, middle = (round(min(max(value, 0.0), 100.0), 1) for value in (left, right, dot))
     cut = ("l" if left < 0 else "") + ("r" if right > 100 else "")
-    return Spot(*(min(max(value, 0.0), 100.0) for value in (left, right)), min(max(dot, 1.0), 99.0), cut)
+    return Spot(left_end, right_end, min(max(middle, 1.0), 99.0), cut)

@@ -79,7 +79,9 @@ def _kind(claim: Claim, place: int) -> Any:
 def _claim(cases: list[Case], slugged: str = "") -> Claim:
     parts = {is_silent: list(rows) for is_silent, rows in groupby(sorted(cases, key=_is_silent), key=_is_silent)}
     shown = parts.get(False, [])
-    return Claim(slugged or slug(cases[0]["claim"]), cases[0], shown, forest(shown) if shown else None, parts.get(True, []))
+    return Claim(
+        slugged or slug(cases[0]["claim"]), cases[0], shown, forest(shown) if shown else None, parts.get(True, [])
+    )
 
 
 def _is_silent(case: Case) -> bool:
@@ -98,6 +100,10 @@ def _group(claims: list[Claim]) -> Group:
     together = None
     if len(cases) == 1:
         cases = []
-        rows = [{**case, "case": name, "slug": claim.slug} for claim, name in zip(claims, names, strict=True) for case in claim.every]
+        rows = [
+            {**case, "case": name, "slug": claim.slug}
+            for claim, name in zip(claims, names, strict=True)
+            for case in claim.every
+        ]
         together = _claim(rows, f"{claims[0].slug}-and-more")
     return Group(claims, " ".join(texts[0][:shared]), names, cases, together)

@@ -10,8 +10,8 @@ from bench.report.text import interval
 
 _LESS = {0.95: "l1", 0.8: "l2", 0.6: "l3", 0.4: "l4", 0.25: "l5", 0.15: "l6", 0.1: "l7"}
 _MORE = {1.05: "m1", 1.2: "m2", 1.5: "m3"}
-STEPS = [("l7", "under 0.1"), ("l6", "0.1"), ("l5", "0.15"), ("l4", "0.25"), ("l3", "0.4"), ("l2", "0.6"), ("l1", "0.8"),
-         ("", "as the reference"), ("m1", "1.05"), ("m2", "1.2"), ("m3", "over 1.5")]  # fmt: skip
+STEPS = [("l7", "under 0.1"), ("l6", "0.1"), ("l5", "0.15"), ("l4", "0.25"), ("l3", "0.4"), ("l2", "0.6"),
+         ("l1", "0.8"), ("", "as the reference"), ("m1", "1.05"), ("m2", "1.2"), ("m3", "over 1.5")]  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -56,7 +56,9 @@ def heat(values: pd.DataFrame, means: pd.DataFrame, *, has_ranks: bool) -> Heat 
     for method, (value, low, high) in zip(means[METHOD], numbers.tolist(), strict=True):
         spot = None
         if all(map(math.isfinite, (value, low, high))):
-            left, right, dot = (round(4 + 92 * (end - ends[0]) / ((ends[1] - ends[0]) or 1), 1) for end in (low, high, value))
+            left, right, dot = (
+                round(4 + 92 * (end - ends[0]) / ((ends[1] - ends[0]) or 1), 1) for end in (low, high, value)
+            )
             spot = left, right, dot
         shown = [_cell(cells.get((method, family))) for family in families]
         words = f"{value:.{1 if has_ranks else 2}f}" if math.isfinite(value) else "–"
@@ -76,4 +78,8 @@ def _cell(row: Any) -> tuple[str, str, str]:
     if row is None or not math.isfinite(row["relative"]):
         return "", "", ""
     value = row["relative"]
-    return shade(value), f"{value:.2f}" if value < 10 else f"{value:.0f}", interval(row["relative_low"], row["relative_high"])
+    return (
+        shade(value),
+        f"{value:.2f}" if value < 10 else f"{value:.0f}",
+        interval(row["relative_low"], row["relative_high"]),
+    )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from bench.report.gallery.forest import Spot
+from bench.report.gallery.forest import spot_of
 from bench.report.gallery.picture import Picture, picture
 from bench.report.published import VERDICTS, Published
 from bench.report.published_plot import scatter
@@ -54,12 +54,10 @@ def counted(published: Published, paper: str) -> dict[str, int]:
     return {words[word]: verdicts.count(word) for word in VERDICTS if word in verdicts}
 
 
-def ratio_of(row: Mapping[str, Any]) -> dict[str, Any]:
+def ratio_of(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return ours / printed of a number, and where it lies in percent between half and twice; None where unknown."""
     printed, numbers = row["published"], [row.get(key, math.nan) for key in ("ours", "low", "high")]
     if not (printed > 0 and all(value is not None and math.isfinite(value) for value in numbers) and numbers[0] > 0):
         return {"ratio": math.nan, "spot": None}
     dot, left, right = (50 + 46 * math.log2(max(value / printed, 1e-9)) for value in numbers)
-    cut = ("l" if left < 0 else "") + ("r" if right > 100 else "")
-    spot = Spot(*(round(min(max(value, 0.0), 100.0), 1) for value in (left, right, dot)), cut)
-    return {"ratio": numbers[0] / printed, "spot": spot}
+    return {"ratio": numbers[0] / printed, "spot": spot_of(dot, left, right)}

@@ -42,7 +42,12 @@ def picture(plot: Plot) -> Picture:
 
 def _panel(panel: Panel) -> dict[str, Any]:
     title = ". ".join(filter(None, (panel.title, panel.subtitle)))
-    parts = {"x": _axis(panel.x), "y": _axis(panel.y), "rows": panel.rows, "lines": [_short(height) for height in panel.lines]}
+    parts = {
+        "x": _axis(panel.x),
+        "y": _axis(panel.y),
+        "rows": panel.rows,
+        "lines": [_short(height) for height in panel.lines],
+    }
     texts = [_text(text) for text in panel.texts]
     return {"title": title, **parts, "marks": [_mark(mark) for mark in panel.marks], "texts": texts}
 
@@ -77,7 +82,13 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 
 def _text(text: Text) -> dict[str, Any]:
-    words = {"x": _short(text.x), "y": _short(text.y), "words": text.words, "offset": text.offset, "align": text.how.get("ha", "left")}
+    words = {
+        "x": _short(text.x),
+        "y": _short(text.y),
+        "words": text.words,
+        "offset": text.offset,
+        "align": text.how.get("ha", "left"),
+    }
     return words | {key: value for key, value in (("on", text.on), ("name", text.name)) if value}
 
 

@@ -3,7 +3,8 @@
 import inspect
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from markdown_it import MarkdownIt
 
@@ -78,14 +79,18 @@ def _type(annotation: Any) -> str:
         signs = [f"{sign} {value:g}" for bound in bounds for key, sign in _SIGNS.items()
                  if (value := getattr(bound, key, None)) is not None]  # fmt: skip
         return " ".join([_type(get_args(annotation)[0]), *signs])
-    words = getattr(annotation, "__name__", "") if not get_args(annotation) else ""
-    if not words and " | " in str(annotation):
+    if get_origin(annotation) in (Union, UnionType):
         return " or ".join(map(_type, get_args(annotation)))
+    if get_origin(annotation) is Literal:
+        return " or ".join(map(repr, get_args(annotation)))
+    words = getattr(annotation, "__name__", "") if not get_args(annotation) else ""
     words = words or re.sub(r"\b(typing|collections\.abc|bench(\.\w+)+)\.", "", str(annotation))
-    return "None" if words == "NoneType" else words.removeprefix("Literal").strip("[]") if "Literal" in words else words
+    return "None" if words == "NoneType" else words
 
 
 def _html(text: str) -> str:
-    return MarkdownIt("commonmark", {"html": False}).render(re.sub(r"::\n", ":\n", text)).replace(
-        "<pre>", '<pre class="scroll" tabindex="0">'
+    return (
+        MarkdownIt("commonmark", {"html": False})
+        .render(re.sub(r"::\n", ":\n", text))
+        .replace("<pre>", '<pre class="scroll" tabindex="0">')
     )

@@ -37,7 +37,9 @@ class ReadingsView(NamedTuple):
         """Return the claims in words, each with its cases that differ under some reading, and how many do not."""
         rows = []
         for (claim, text), cases in self.matrix.items():
-            differ = {case: found for case, found in cases.items() if len({verdict for verdict, _ in found.values()}) > 1}
+            differ = {
+                case: found for case, found in cases.items() if len({verdict for verdict, _ in found.values()}) > 1
+            }
             rows.append((text or claim, differ, len(cases) - len(differ)))
         return [row for row in rows if row[1]]
 
@@ -92,9 +94,10 @@ class Result(Stored):
     def tables(self) -> dict[str, dict[str, Any]]:
         """Its tables as `readable` has them, by title."""
         tables = {title: self.table(name) for name, title in self.titles.items()}
-        beside = [name for table in tables.values() for name in table if name.startswith(("published_", "ratio_"))]
-        dropped = beside if self.published else []
-        return {title: readable(table.drop(columns=dropped, errors="ignore")) for title, table in tables.items() if len(table)}
+        if self.published:  # these stand in a part of their own
+            beside = ("published_", "ratio_")
+            tables = {title: table.loc[:, ~table.columns.str.startswith(beside)] for title, table in tables.items()}
+        return {title: readable(table) for title, table in tables.items() if len(table)}
 
     @cached_property
     def heat(self) -> Heat | None:
