@@ -1,6 +1,7 @@
 """Readings: the runs they ask for, claims and published numbers under each, and their pictures."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -209,8 +210,17 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     # A reading that the figure has since, and the result has not
     later = with_readings(PRINTED, QUIET, {**QUIET, "name": "later"})
     page = build(read(tmp_path, {"mine/with": later}))["mine/with/index.html"]
-    assert "<th>later</th>" in page
-    assert "<td>–</td></tr>" in page
+    assert "<dt><b>later</b>" in page
+    assert "Every case has the same verdict under every reading." in page
+    [path] = tmp_path.glob("mine/with/*/readings.csv")
+    table = pd.read_csv(path)
+    table.loc[table["reading"] == "less noise", "verdict"] = "tie"
+    table.to_csv(path, index=False)
+    page = build(read(tmp_path, {"mine/with": later}))["mine/with/index.html"]
+    assert "<th><span>later</span></th>" in page
+    [row] = re.findall(r"<tr><td>all</td>(<td.*?</td>)(<td.*?</td>)(<td.*?</td>)</tr>", page)
+    assert ["differs" in cell for cell in row] == [False, True, False]
+    assert row[2] == "<td>–</td>"
 
     # Seconds beside a figure are those of the first reading's runs
     drawn = expand(read_figure(FIGURE), "smoke", [])

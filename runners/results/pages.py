@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from itertools import starmap
 from pathlib import Path
 from typing import Any
-
-from hydra.utils import get_class
 
 from bench.algorithms.base import Algorithm
 from bench.envs.base import Environment
@@ -73,8 +73,11 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
 
 def reference() -> dict[str, list[Entry]]:
-    """Return what is said of the library's classes, and of every choice of the parts of a run."""
-    classes: list[Any] = [
+    """Return what is said of the library's classes, and of every choice of the parts of a run.
+
+    A class that needs a package which is not installed is left out.
+    """
+    library: list[Any] = [
         Task,
         Outcome,
         Environment,
@@ -87,12 +90,14 @@ def reference() -> dict[str, list[Entry]]:
         Trace,
         run,
     ]
-    groups = {"library": [entry(thing.__name__, thing, has_methods=True) for thing in classes]}
+    groups = {"library": [entry(thing.__name__, thing, has_methods=True) for thing in library]}
     for part in PARTS:
-        paths = {
-            choice: (read_choice(part, choice).settings or {}).get("_target_", "???") for choice in suite_choices(part)
-        }
-        groups[part] = [entry(choice, get_class(path)) for choice, path in paths.items() if path != "???"]
+        settings = {choice: read_choice(part, choice).settings or {} for choice in suite_choices(part)}
+        groups[part] = []
+        for choice, path in ((choice, given.get("_target_", "???")) for choice, given in settings.items()):
+            with suppress(ImportError):
+                module, _, name = path.rpartition(".")
+                groups[part] += [entry(choice, getattr(import_module(module), name))] if module else []
     return groups
 
 
