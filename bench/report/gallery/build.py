@@ -19,7 +19,7 @@ from bench.report.gallery.groups import slug
 from bench.report.gallery.numbers import counted, ratio_of, view
 from bench.report.gallery.papers import Figure, PaperPage, label
 from bench.report.gallery.ranks import ranks
-from bench.report.gallery.reference import Entry
+from bench.report.gallery.reference import Entry, inline
 from bench.report.gallery.search import search_of
 from bench.report.published import Published
 from bench.report.stored import DATA, PAGE, PARTS
@@ -186,6 +186,7 @@ def _environment() -> Environment:
         "label": label,
         "slug": slug,
         "linked": linked,
+        "inline": inline,
     }
     environment.filters |= filters
     return environment

@@ -7,10 +7,12 @@ from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 
 from bench.component import defaults, explanations
 
 _SECTION = re.compile(r"^(\w+)\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})
 _SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 
 
@@ -88,9 +90,11 @@ def _type(annotation: Any) -> str:
     return "None" if words == "NoneType" else words
 
 
+def inline(text: str) -> Markup:
+    """Return a sentence of a docstring as HTML."""
+    return Markup(_MARKDOWN.renderInline(text))
+
+
 def _html(text: str) -> str:
-    return (
-        MarkdownIt("commonmark", {"html": False})
-        .render(re.sub(r"::\n", ":\n", text))
-        .replace("<pre>", '<pre class="scroll" tabindex="0">')
-    )
+    html: str = _MARKDOWN.render(re.sub(r"::\n", ":\n", text))
+    return html.replace("<pre>", '<pre class="scroll" tabindex="0">')
