@@ -92,12 +92,10 @@ class Result(Stored):
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """Its tables as `readable` has them, by title."""
+        """Its tables as `readable` has them, by title, without published numbers, which have a part of their own."""
         tables = {title: self.table(name) for name, title in self.titles.items()}
-        if self.published:  # these stand in a part of their own
-            beside = ("published_", "ratio_")
-            tables = {title: table.loc[:, ~table.columns.str.startswith(beside)] for title, table in tables.items()}
-        return {title: readable(table) for title, table in tables.items() if len(table)}
+        measured = {title: table.filter(regex="^(?!published_|ratio_)") for title, table in tables.items()}
+        return {title: readable(table) for title, table in measured.items() if len(table)}
 
     @cached_property
     def heat(self) -> Heat | None:
