@@ -230,7 +230,7 @@ def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
         said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases Limits"
         assert said in words
         assert name == "index.html" or words.index(said) < words.index("A figure of kind")
-        assert any(link.endswith("habo/index.html#limits") for link in page.links)
+        assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
 
 
 def test_a_figure_says_what_it_rests_on(site: Path) -> None:

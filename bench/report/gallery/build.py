@@ -17,7 +17,7 @@ from bench.report.gallery.docs import first_words, linked, page_of, title_of
 from bench.report.gallery.forest import needs_in_words
 from bench.report.gallery.groups import slug
 from bench.report.gallery.numbers import counted, ratio_of, view
-from bench.report.gallery.papers import Figure, PaperPage, label
+from bench.report.gallery.papers import Figure, PaperPage
 from bench.report.gallery.ranks import ranks
 from bench.report.gallery.reference import Entry, inline
 from bench.report.gallery.search import search_of
@@ -183,7 +183,6 @@ def _environment() -> Environment:
         "number": number,
         "duration": duration,
         "in_words": in_words,
-        "label": label,
         "slug": slug,
         "linked": linked,
         "inline": inline,

@@ -15,6 +15,7 @@ from bench.errors import BenchError, one_line
 from bench.report.claims import added_up
 from bench.report.claims.origin import Tally
 from bench.report.figure import read_figure
+from bench.report.gallery.groups import slug
 from bench.report.gallery.inputs import inputs_of, is_fresh
 from bench.report.gallery.result import Result
 from bench.report.headlines import Headline, Judged, judged
@@ -161,6 +162,17 @@ class PaperPage:
     def decided_by(self, figure: str) -> list[Judged]:
         """Return the headlines that rest on a figure and have a sentence."""
         return [row for row in self.judged if row.sentence and figure in row.figures]
+
+    def evidence(self, row: Judged) -> dict[str, str]:
+        """Return where a headline's evidence is, by what its figures are called: the first claim of each."""
+        figures = {figure.name: figure for figure in self.figures}
+        addresses: dict[str, str] = {}
+        for reference in (reference for several in row.headline.rests_on.values() for reference in several):
+            name, _, claim = reference.partition("#")
+            if figure := figures.get(name):
+                at = f"#claim-{slug(claim.partition('@')[0])}" if figure.results else ""
+                addresses.setdefault(figure.label, f"{figure.address}{at}")
+        return addresses
 
     @property
     def shown(self) -> Figure | None:
