@@ -115,6 +115,10 @@ def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
             target = (path.parent / unquote(file)).resolve() if file else path
             assert target.is_file(), link
             assert not anchor or unquote(anchor) in pages[target].ids, link
+    rows = json.loads((site / "search.js").read_text().partition("window.PAGES = ")[2].rstrip(";\n"))
+    assert {row[0] for row in rows} >= {"paper", "figure", "claim"}
+    for file, _, anchor in (row[2].partition("#") for row in rows):
+        assert not anchor or anchor in pages[site / unquote(file)].ids
 
 
 def test_everything_is_escaped(site: Path) -> None:

@@ -72,6 +72,6 @@ def linked(text: str, up: str) -> Markup:
 
 
 def anchor_of(heading: str) -> str:
-    """Return the id of a heading, in HTML or Markdown, as GitHub makes it."""
-    words = unescape(re.sub(r"<[^>]*>|\]\([^)]*\)", "", heading)).lower()
+    """Return a heading's id as GitHub makes it."""
+    words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
     return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from bench.report.gallery.docs import anchor_of
 from bench.report.gallery.papers import PaperPage
-from bench.report.gallery.reference import Entry
+from bench.report.gallery.reference import Entry, inline
 
 _MARK = '// <meta name="generator" content="bandit-tuning-bench">\n'
 Row = tuple[str, str, str, str]
@@ -31,11 +31,13 @@ def _results(papers: list[PaperPage]) -> Iterator[Row]:
 
 def _docs(docs: Mapping[str, str]) -> Iterator[Row]:
     for name, text in docs.items():
-        blocks = re.split(r"^(#+ .+)$", re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL), flags=re.MULTILINE)
+        text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+        text = re.sub(r"^```.*?^```", lambda code: code[0].replace("\n#", "\n"), text, flags=re.DOTALL | re.MULTILINE)
+        blocks = re.split(r"^(#+ .+)$", text, flags=re.MULTILINE)
         for heading, body in zip(blocks[1::2], blocks[2::2], strict=True):
             words = re.sub(r"[`*]|\]\([^)]*\)|\[|\|[-| ]*", " ", heading.lstrip("# "))
             plain = re.sub(r"[`*|\[]|\]\([^)]*\)|-{3,}", " ", body)
-            address = f"{name}.html#{anchor_of(heading.lstrip('# '))}"
+            address = f"{name}.html#{anchor_of(inline(heading.lstrip('# ')))}"
             yield f"documentation, {name}", " ".join(words.split()), address, " ".join(plain.split())[:4000]
 
 
