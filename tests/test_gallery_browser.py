@@ -284,6 +284,12 @@ def test_one_panel_at_a_time_and_the_address_keeps_it(browser: Chromium, site: P
       select.dispatchEvent(new Event("change")); })()""")
     assert browser.run(shown) == PANELS[1:]
     view = browser.run("location.hash")
+    top = 'document.querySelector(".plot select").getBoundingClientRect().top'
+    for chosen in ("", "0"):  # the reader stays where the choice is made
+        before = browser.run(top)
+        browser.run(f"""(() => {{ const select = document.querySelector(".plot select"); select.value = "{chosen}";
+          select.dispatchEvent(new Event("change")); }})()""")
+        assert abs(browser.run(top) - before) < 30
     assert view == "#paper-surrogate?panel-paper-surrogate=2"
     browser.open(address + view, 375)
     assert browser.run(shown) == PANELS[1:]
