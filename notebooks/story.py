@@ -9,7 +9,7 @@ import sys
 import pandas as pd
 from IPython.display import SVG, Image, Markdown, display
 
-from bench.report.drawing import draw
+from bench.report.page import draw
 from bench.report.stored import Stored
 from bench.report.style import applied
 from runners.config.figures import figure_names, load_figure

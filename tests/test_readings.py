@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from bench.errors import ConfigError
-from bench.report.drawing import draw
 from bench.report.figure import read_figure
 from bench.report.gallery import build, read
 from bench.report.gallery.result import Result
+from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.render import Evidence, render, render_readings
 from runners.config.experiment import play

@@ -21,9 +21,13 @@ _NAME_LETTERS, _HEAD_LETTERS = 48, 15
 
 
 def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
-    """Return the verdicts as cells, a row for each case of a claim, a column for each reading."""
+    """Return the verdicts as cells, a row for each case of a claim on which readings differ, a column for each."""
     names = [reading.name for reading in figure.readings]
-    cases = list(dict.fromkeys(zip(table["claim"].astype(str), table["case"].fillna("").astype(str), strict=True)))
+    table = table.assign(claim=table["claim"].astype(str), case=table["case"].fillna("").astype(str))
+    n_verdicts = table.groupby(["claim", "case"], sort=False)["verdict"].nunique()
+    cases = list(n_verdicts[n_verdicts > 1].index)
+    alike = len(n_verdicts) - len(cases)
+    table = table[table.set_index(["claim", "case"]).index.isin(cases)]
     heads = [wrapped(name, _HEAD_LETTERS) for name in names]
     header = 0.16 * max(head.count("\n") + 1 for head in heads) + 0.15
     panel = Panel(is_table=True, names_on_top=True)
@@ -33,7 +37,7 @@ def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
     panel.x = Axis(low=0, high=len(names), ticks=[place + 0.5 for place in range(len(names))], names=heads)
     panel.y = Axis(low=len(cases), high=0, ticks=[place + 0.5 for place in range(len(cases))], names=rows)
     for row in table.to_dict("records"):
-        y = cases.index((str(row["claim"]), "" if pd.isna(row["case"]) else str(row["case"])))
+        y = cases.index((row["claim"], row["case"]))
         colour, ink = _CELLS[row["verdict"]]
         panel.marks.append(
             Mark(
@@ -43,7 +47,9 @@ def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
                 text=in_words(row["verdict"]), ink=ink,
             )
         )  # fmt: skip
-    plot.caption = [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]
+    if alike:
+        plot.caption = [f"{alike} of {len(n_verdicts)} cases have the same verdict under every reading, and no row."]
+    plot.caption += [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]
     return plot
 
 

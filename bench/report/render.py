@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from bench.report.claims import check
-from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
+from bench.report.page import draw
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
 from bench.report.reading_plots import matrix

@@ -10,6 +10,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from bench.errors import ConfigError
+from bench.report.page import SIZES, Size
 from bench.report.style import applied
 
 EXTRA = ("pdf", "tex")
@@ -42,6 +43,20 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
                 "written"
             )
     return tuple(name for name in EXTRA if name in names)
+
+
+def print_size(asked: str | None, formats: Sequence[str]) -> Size:
+    """Return the width that PDFs are drawn for, "" for that of the screen.
+
+    Raises
+    ------
+    ConfigError
+        If it is no such width, or no PDF is asked for.
+    """
+    for size in ("", *SIZES):
+        if (asked or "") == size and (not size or "pdf" in formats):
+            return size
+    raise ConfigError(f"size: found '{asked}', expected {' or '.join(SIZES)}, together with format=pdf")
 
 
 def save(
