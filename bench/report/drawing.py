@@ -51,7 +51,7 @@ def draw_panel(
         _say_no_results(axes, panel)
         return
     if panel.is_table:
-        _table(axes, panel, is_left)
+        _table(axes, panel, is_left, is_narrow=letters is not None)
     for height, colour in panel.lines.items():
         axes.axhline(height, color=colour, linewidth=0.8, zorder=0.5)
     for set_scale, axis in ((axes.set_xscale, panel.x), (axes.set_yscale, panel.y)):
@@ -209,14 +209,16 @@ def _name_rows(axes: Axes, panel: Panel, is_left: bool) -> None:
     axes.grid(False, axis="y")
 
 
-def _table(axes: Axes, panel: Panel, is_left: bool) -> None:
+def _table(axes: Axes, panel: Panel, is_left: bool, *, is_narrow: bool) -> None:
     """Prepare axes for cells or words."""
     axes.set_xlim(panel.x.low, panel.x.high)
     axes.set_ylim(panel.y.low, panel.y.high)
     if not panel.names_on_top:
         axes.set_axis_off()
         return
-    axes.set_xticks(list(panel.x.ticks or ()), list(panel.x.names or ()))
+    how: dict[str, Any] = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"} if is_narrow else {}
+    names = [name.replace("\n", " ") if is_narrow else name for name in panel.x.names or ()]
+    axes.set_xticks(list(panel.x.ticks or ()), names, **how)
     axes.set_yticks(list(panel.y.ticks or ()), [_set(name, 0) for name in panel.y.names or ()])
     axes.tick_params(length=0, labelbottom=False, labeltop=True, labelleft=is_left)
     axes.grid(False)

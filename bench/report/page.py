@@ -226,10 +226,9 @@ class _Page:
             self._text(*corner, mark, bbox=box, fontsize=7.0 if is_print else 9.0, **how)
 
     def _write_legend(self, legend: dict[str, Sample], columns: int, bottom: float) -> None:
-        spaces = {"columnspacing": _BETWEEN, "handlelength": self._handle, "labelspacing": 0.35}
-        at: Any = {"loc": "lower center", "bbox_to_anchor": (0.5, bottom / self._height), "borderaxespad": 0}
-        names, handles = list(legend), [sample(own) for own in legend.values()]
-        self.figure.legend(handles, names, ncol=columns, borderpad=0.2, **at, **spaces)
+        how: Any = {"columnspacing": _BETWEEN, "handlelength": self._handle, "labelspacing": 0.35, "borderpad": 0.2}
+        how |= {"loc": "lower center", "bbox_to_anchor": (0.5, bottom / self._height), "borderaxespad": 0}
+        self.figure.legend([sample(own) for own in legend.values()], list(legend), ncol=columns, **how)
 
     def _write_caption(self, lines: Sequence[str]) -> None:
         bottom = _MARGIN

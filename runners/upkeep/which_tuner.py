@@ -43,7 +43,7 @@ _NAMES = {
     "rewards alone": "the same from rewards alone",
     "Changepoint GP, rewards alone": "the same from rewards alone",
 }
-_PROBLEMS = (
+_PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("**It drifts**: the best setting moves or jumps", "ranks", "table", {FAMILY: "moving peak"}),
     ("**It stands still**", "ranks", "table", {FAMILY: "still peak"}),
     ("It is a rate of LinUCB, LinTS or another linear bandit", "ranks", "table", {FAMILY: "contextual linear"}),
@@ -82,7 +82,7 @@ def which_tuner_page(results: Path | None = None) -> str:
     )
 
 
-def _answers(results: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
     """Yield each kind of problem with the three tuners that have the least regret in it; of variants the first."""
     keys = _keys()
     for problem, name, file, chosen in _PROBLEMS:
