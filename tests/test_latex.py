@@ -102,7 +102,9 @@ def test_the_best_is_bold_and_so_is_what_paired_differences_do_not_tell_from_it(
     first = data[data["panel"] == "P_0"].pivot(index="repetition", columns="method", values="regret")
     best = first.mean().idxmin()
     for name in NAMES:
-        cell = next(line for line in text.splitlines() if line.startswith(typeset(name, escape) + " & ")).split(" & ")[1]
+        cell = next(line for line in text.splitlines() if line.startswith(typeset(name, escape) + " & ")).split(" & ")[
+            1
+        ]
         is_told = name != best and stats.ttest_rel(first[name], first[best]).pvalue < 0.05
         assert cell.startswith(r"\textbf{") != is_told, name
         half = stats.t.ppf(0.975, 7) * first[name].std() / np.sqrt(8)
@@ -158,9 +160,7 @@ def test_missing_results_are_a_dash_and_surrogate_data_is_named():
     data = finals()
     (text,) = latex(FIGURE, data[data["method"] != NAMES[0]], surrogate=True).values()
     assert_sound(text)
-    assert next(line for line in text.splitlines() if line.startswith("My tuner")) == (
-        r"My tuner \& co & -- & -- \\"
-    )
+    assert next(line for line in text.splitlines() if line.startswith("My tuner")) == (r"My tuner \& co & -- & -- \\")
     assert r"surrogate data in place of the real (made up)" in text
 
 

@@ -1,6 +1,8 @@
 """A plot on a page: where panels stand, what axes show, and what becomes of it in print."""
 
 import itertools
+import re
+import shutil
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from bench.report.lines import slope
 from bench.report.page import SHEETS, SIZES, draw, in_rows
 from bench.report.plot import Axis, Look, Mark, Panel, Plot
 from bench.report.saving import print_size
+from runners.upkeep.pictures import main as redraw
 
 X = np.arange(1.0, 21.0)
 
@@ -238,3 +241,26 @@ def rows_of(highest: dict[str, float]) -> Plot:
 def test_panels_of_rows_share_a_scale_unless_it_would_flatten_one(other, is_shared):
     left, right = rows_of({"P": 10.0, "Q": other}).panels
     assert ((left.x.low, left.x.high) == (right.x.low, right.x.high)) == is_shared
+
+
+def test_pictures_are_drawn_again_from_what_is_committed_and_no_table_changes(reference_results, tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    names = ["habo/figure3", "online_hpo/constants"]  # the first of measured seconds
+    for name in names:
+        shutil.copytree(reference_results / name, tmp_path / name)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    pictures = [path for path in before if path.suffix == ".svg"]
+    assert len(pictures) >= len(names)
+    for path in pictures:
+        path.write_text("old")
+    assert redraw(names) == 0
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after.keys() == before.keys()
+    for path, content in before.items():
+        said = (
+            [re.findall(r">([^<]+)</(?:text|tspan)>", own.decode()) for own in (content, after[path])]
+            if path in pictures
+            else []
+        )
+        assert said[0] == said[1] if said else content == after[path], path
+    assert all(after[path] != b"old" for path in pictures)

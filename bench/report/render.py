@@ -112,11 +112,9 @@ def render_readings(
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
     known = {next(iter(results)): first} if first is not None else {}
     verdicts = {name: known[name] if name in known else _verdicts(figure, under) for name, under in results.items()}
-    claims, plots = claims_table(verdicts), {}
-    if len(claims):
-        provenance = next(iter(evidence.values())).provenance
-        plots[f"{figure.name}_readings"] = plot = matrix(figure, claims, provenance.words())
-        plot.mark = provenance.mark
+    claims = claims_table(verdicts)
+    plot = matrix(figure, claims, next(iter(evidence.values())).provenance) if len(claims) else None
+    plots = {f"{figure.name}_readings": plot} if plot else {}
     return Readings(claims, numbers_table(figure, results, size), plots)
 
 
