@@ -167,7 +167,8 @@ def _marks(name: str, points: list[tuple[float, str, Any]], value: str, look: Lo
     own: dict[str, Any] = {"n": [row["n"] for row in rows]}
     if value == "seconds":
         own |= {"low": column("fastest"), "high": column("slowest"), "interval": "segment"}
-        own |= {"what": "median", "ends": "fastest and slowest"}
+        own |= {"ends": "fastest and slowest"}
+    own["what"] = "median" if value == "seconds" else "ratio of medians"
     marks = [Mark(part="line", x=column(value), look=look, **how, **own)]
     if has_published:
         open_ = replace(look, fill="none", order=2)
