@@ -226,20 +226,25 @@ def test_numbers_on_both_sides_of_zero_have_a_logarithmic_axis_with_a_linear_par
     assert 1.0 <= axis.linear <= 900.0
 
 
-def rows_of(highest: dict[str, float]) -> Plot:
+def rows_of(highest: dict[str, float], **more: Any) -> Plot:
     table = [
         {"panel": panel, "method": "m", "repetition": i, "rounds": 9, "value": i * top / 5}
         for panel, top in highest.items() for i in range(6)
     ]  # fmt: skip
-    given = {"name": "f", "kind": "dots", "column": "value"}
+    given = {"name": "f", "kind": "dots", "column": "value", **more}
     results = results_of(given, pd.DataFrame(table))
     figure = figure_of(given)
     return figure.plot(results, figure.tables(results))
 
 
-@pytest.mark.parametrize(("other", "is_shared"), [(4.0, True), (0.5, False)])
-def test_panels_of_rows_share_a_scale_unless_it_would_flatten_one(other, is_shared):
-    left, right = rows_of({"P": 10.0, "Q": other}).panels
+COLUMNS = {"axis": "panel", "column": "value", "labels": {"P": "p", "Q": "q"}}
+
+
+@pytest.mark.parametrize(
+    ("other", "unfold", "is_shared"), [(4.0, COLUMNS, True), (0.5, COLUMNS, False), (4.0, None, False)]
+)
+def test_columns_of_the_same_runs_share_a_scale_unless_it_would_flatten_one(other, unfold, is_shared):
+    left, right = rows_of({"P": 10.0, "Q": other}, unfold=unfold).panels
     assert ((left.x.low, left.x.high) == (right.x.low, right.x.high)) == is_shared
 
 

@@ -66,8 +66,12 @@ class Rows(Figure):
         panel.x = Axis(panel.x.label, is_log, low, high, few=True)
 
     def fit(self, plot: Plot, width: float, row: float) -> None:
-        """Set the size of panels with rows of at least ``row`` inches, higher for long names, and share their scale."""
-        _share(plot.panels)
+        """Set the size of panels with rows of at least ``row`` inches, higher for long names.
+
+        Panels that are columns of the same runs have one scale, if it leaves each enough room.
+        """
+        if self.unfold:
+            _share(plot.panels)
         names = [name for panel in plot.panels[:1] for name in panel.y.names or ()]
         lines = max((name.count("\n") + 1 for name in names), default=1)
         titles = [wrapped(panel.title, TITLE_LETTERS) for panel in plot.panels if panel.title]
