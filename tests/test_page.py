@@ -82,9 +82,12 @@ def test_the_size_of_a_pdf(asked, formats, size):
     assert print_size(asked, formats) == size
 
 
-@pytest.mark.parametrize(("asked", "formats"), [("column", ("tex",)), ("page", ("pdf",))])
-def test_a_size_needs_a_pdf_and_is_one_of_two(asked, formats):
-    with pytest.raises(ConfigError, match=f"size: found '{asked}', expected column or text, together with format=pdf"):
+@pytest.mark.parametrize(
+    ("asked", "formats", "expected"),
+    [("column", ("tex",), "format=pdf beside it"), ("page", ("pdf",), "column or text")],
+)
+def test_a_size_needs_a_pdf_and_is_one_of_two(asked, formats, expected):
+    with pytest.raises(ConfigError, match=f"size: found '{asked}', expected {expected}"):
         print_size(asked, formats)
 
 

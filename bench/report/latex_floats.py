@@ -11,7 +11,7 @@ COLUMN, TEXT = 234.0, 486.0
 """Points that have room in a column, and across both."""
 _GAP = 8.0
 """Points between columns."""
-_WIDTHS = ((r"[A-ZmwMW%±]|\\pm", 6.0), (r"[a-z0-9–]", 4.25), (r"[ .,:;()'|$-]", 2.8))
+_WIDTHS = ((r"[A-ZmwÀ-Þ%±]", 6.0), (r"[a-ln-vx-z0-9–]", 4.25), (r"[ .,:;()'|-]", 2.8))
 _BOLD = 1.16
 """Points of letters of \\footnotesize, and how much wider bold ones are."""
 _LINES = 56
@@ -71,7 +71,7 @@ def width_of(column: "pd.Series[Any]") -> float:
 
 def _points(cell: str) -> float:
     """Return about how many points wide a cell is printed."""
-    text = re.sub(r"\\(?!pm\b)[a-z]+\b|[{}\\]", "", cell.replace(r"\pm", "±"))
+    text = re.sub(r"\\[a-z]+\b|[{}$\\]", "", cell.replace(r"\pm", "±"))
     width = sum(points * len(re.findall(letters, text)) for letters, points in _WIDTHS)
     return width * (_BOLD if r"\textbf" in cell else 1.0)
 

@@ -53,10 +53,13 @@ def print_size(asked: str | None, formats: Sequence[str]) -> Size:
     ConfigError
         If it is no such width, or no PDF is asked for.
     """
-    for size in ("", *SIZES):
-        if (asked or "") == size and (not size or "pdf" in formats):
+    if not asked:
+        return ""
+    for size in SIZES:
+        if asked == size and "pdf" in formats:
             return size
-    raise ConfigError(f"size: found '{asked}', expected {' or '.join(SIZES)}, together with format=pdf")
+    expected = "format=pdf beside it" if asked in SIZES else " or ".join(SIZES)
+    raise ConfigError(f"size: found '{asked}', expected {expected}")
 
 
 def save(
