@@ -165,9 +165,8 @@ def write_pictures(plan: FigurePlan, derived: Derived, folder: Path) -> None:
 
     What is committed is an SVG alone: a PNG is larger, and new in every byte whenever a number moves.
     """
-    kinds = ["svg"] if plan.is_reference else ["png", "svg"]
+    kinds, name = ["svg"] if plan.is_reference else ["png", "svg"], plan.figure.name
     wanted = [*kinds, *(["pdf"] if "pdf" in plan.formats else [])]
-    name = plan.figure.name
     for path in (*folder.glob(f"{name}_[rn]*.*"), *folder.glob(f"{name}*.png")):
         if path.stem not in derived.plots or path.suffix[1:] not in wanted:
             path.unlink(missing_ok=True)
