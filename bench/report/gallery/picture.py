@@ -77,6 +77,7 @@ def _look(look: Look) -> dict[str, Any]:
 
 def _axis(axis: Axis) -> dict[str, Any]:
     numbers = {key: _short(value) for key, value in (("low", axis.low), ("high", axis.high)) if value is not None}
+    numbers |= {"linear": axis.linear} if axis.linear else {}
     lists = {"ticks": axis.ticks and [_short(value) for value in axis.ticks], "names": axis.names and list(axis.names)}
     return numbers | {key: value for key, value in (("label", axis.label), ("log", axis.log), *lists.items()) if value}
 

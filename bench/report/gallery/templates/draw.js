@@ -27,6 +27,17 @@ const draw = (() => {
   const numbers = (mark, which) => mark[which] ?? mark.points.map((point) => point[mark.number === which ? 1 : 0]);
   const isAcross = (mark) => mark.across !== undefined;
 
+  // To the scale of an axis and back; a logarithmic one with numbers on both sides of 0 is linear up to `linear`.
+  function warp(axis, isLog) {
+    const { linear } = axis;
+    if (!isLog) return [(value) => value, (value) => value];
+    if (!linear) return [(value) => Math.log(Math.max(value, 1e-300)), Math.exp];
+    return [
+      (value) => (Math.abs(value) <= linear ? value / linear : Math.sign(value) * (1 + Math.log10(Math.abs(value) / linear))),
+      (value) => (Math.abs(value) <= 1 ? value * linear : Math.sign(value) * linear * 10 ** (Math.abs(value) - 1)),
+    ];
+  }
+
   // The ends of an axis: as given as long as all is shown, else of what is shown.
   function ends(data, state, which, isLog, shown) {
     const axis = data[which];
@@ -42,16 +53,12 @@ const draw = (() => {
         values.push(value, ...(mark.number === which && mark.points?.[i] ? mark.points[i].slice(2, 4) : []));
       });
     }
-    const usable = values.filter((value) => known(value) && (!isLog || value > 0));
+    const usable = values.filter((value) => known(value) && (!isLog || axis.linear || value > 0));
     let [low, high] = [Math.min(...usable), Math.max(...usable)];
     if (!usable.length) [low, high] = isLog ? [1, 10] : [0, 1];
-    if (isLog) {
-      const room = (high / low) ** 0.05;
-      [low, high] = [low / room, high * room];
-    } else {
-      const room = 0.05 * (high - low || Math.abs(high) || 1);
-      [low, high] = [low - room, high + room];
-    }
+    const [to, from] = warp(axis, isLog);
+    const room = 0.05 * (to(high) - to(low) || Math.abs(to(high)) || 1);
+    [low, high] = [from(to(low) - room), from(to(high) + room)];
     if (known(axis.low) && (isAll || isX || (axis.low === 0 && !isLog))) low = axis.low;
     if (known(axis.high) && (isAll || isX)) high = axis.high;
     return [low, high];
@@ -61,6 +68,13 @@ const draw = (() => {
     const inside = (value) => value >= low - 1e-9 * Math.abs(low) && value <= high + 1e-9 * Math.abs(high);
     if (axis.ticks) return axis.ticks.map((at, i) => [at, axis.names?.[i] ?? word(at)]).filter(([at]) => inside(at));
     const found = [];
+    if (isLog && axis.linear) {
+      const most = Math.log10(Math.max(-low, high) / axis.linear);
+      const every = Math.max(1, Math.ceil((2 * most * 30) / room));
+      for (let power = 0; power <= most; power += every) found.push(axis.linear * 10 ** power, -axis.linear * 10 ** power);
+      found.push(0);
+      return found.filter(inside).sort((a, b) => a - b).map((at) => [at, word(at)]);
+    }
     if (isLog && high > 5 * low) {
       const several = high > 1000 * low ? [1] : high > 20 * low ? [1, 3] : [1, 2, 5];
       const powers = Math.log10(high / low);
@@ -210,15 +224,13 @@ const draw = (() => {
     const bottom = height - 22 - (data.x.label ? 17 : 0);
     const across = ticks(data.x, domain.x, isLog.x, right - left);
     const scale = (which, from, to) => {
-      const [low, high] = domain[which].map((value) => (isLog[which] ? Math.log(value) : value));
-      return (value) => from + (((isLog[which] ? Math.log(Math.max(value, 1e-300)) : value) - low) / (high - low || 1)) * (to - from);
+      const [there, back] = warp(data[which], isLog[which]);
+      const [low, high] = domain[which].map(there);
+      const spot = (value) => from + ((there(value) - low) / (high - low || 1)) * (to - from);
+      return [spot, (at) => back(low + ((at - from) / (to - from)) * (high - low))];
     };
-    const place = { x: scale("x", left, right), y: scale("y", bottom, top) };
-    const back = (x) => {
-      const [low, high] = domain.x.map((value) => (isLog.x ? Math.log(value) : value));
-      const value = low + ((x - left) / (right - left)) * (high - low);
-      return isLog.x ? Math.exp(value) : value;
-    };
+    const [x, back] = scale("x", left, right);
+    const place = { x, y: scale("y", bottom, top)[0] };
     const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, width, height });
     const clip = `clip${count++}`;
     const frame = node("clipPath", { id: clip });
