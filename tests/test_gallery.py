@@ -487,6 +487,12 @@ def test_a_page_begins_with_what_its_claims_came_to(site: Path) -> None:
     assert "Of the claim's 2 cases, 1 holds and 1 fails." in words_of(site / "habo/limits/index.html")
 
 
+def test_the_caption_of_ranks_names_the_colours_of_their_table(site: Path) -> None:
+    words = words_of(site / "habo/ranks/index.html")
+    assert "; blue: less, orange: more. " in words
+    assert "purple" not in words
+
+
 def test_all_files_can_be_downloaded(tmp_path: Path) -> None:
     folder = tmp_path / "syndicated/figure2/quick"
     write(folder, CURVES)

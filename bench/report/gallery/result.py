@@ -1,6 +1,7 @@
 """What a page shows of one figure at one scale."""
 
 import math
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,6 +104,12 @@ class Result(Stored):
         if not isinstance(self.figure, Ranking):
             return None
         return heat(self.table("table"), self.table("ranks"), has_ranks=self.figure.has_ranks)
+
+    @property
+    def heat_note(self) -> str:
+        """What stands below that table: the picture's caption, in the table's colours."""
+        caption = " ".join(self.plot.caption) if self.plot else ""
+        return re.sub(r"; purple: less, orange: more[^.]*", "; blue: less, orange: more", caption)
 
     def picture(self) -> Picture | None:
         """Return the figure with its numbers; None if it cannot be drawn."""
