@@ -16,6 +16,7 @@ from bench.report.claims.check import complaint, read
 from bench.report.claims.origin import Sourced
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, labels_of
+from bench.report.limits import Limits
 from bench.report.plot import Plot
 from bench.report.reading import READING, Reading
 from bench.report.results import Results
@@ -149,6 +150,10 @@ class Figure(Sourced, BaseModel):
         None where the number is a mean or deviation of the figure's column in one experiment, of which
         `bench.report.agreement` knows the interval.
         """
+        return None
+
+    def limit_runs(self) -> Limits | None:
+        """Return the fixed configurations that are run beside those that it declares, if any."""
         return None
 
     def table_titles(self) -> dict[str, str]:

@@ -10,7 +10,9 @@ import pandas as pd
 from bench.report.claims import spell_by_origin, tallies
 from bench.report.claims.origin import Tally
 from bench.report.figure import Figure
+from bench.report.limits import is_limit
 from bench.report.reading import READING
+from bench.report.tasks import METHOD
 from runners.config.figures import LabelledRun
 from runners.results.until_decided import STEP, applies_to, with_repetitions
 
@@ -73,11 +75,16 @@ class FigurePlan(NamedTuple):
         return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
 
     def with_repetitions(self, drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
-        """Return the experiments with other numbers of repetitions, as far as the scale lets readings go."""
+        """Return the experiments with other numbers of repetitions, as far as readings and limits go."""
         most = self.readings_up_to or max(numbers)
-        return with_repetitions(
-            drawn, [min(n, most) if READING in one.labels else n for one, n in zip(drawn, numbers, strict=True)]
-        )
+        limits = self.figure.limit_runs()
+
+        def at_most(one: LabelledRun, number: int) -> int:
+            if limits and is_limit(one.labels.get(METHOD, "")):
+                return min(number, limits.repetitions)
+            return min(number, most) if READING in one.labels else number
+
+        return with_repetitions(drawn, list(map(at_most, drawn, numbers)))
 
 
 @dataclass(frozen=True)
