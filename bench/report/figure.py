@@ -173,8 +173,6 @@ class Figure(Sourced, BaseModel):
         self.check_readings(data)
         read(self, data)
 
-    # What all kinds have
-
     def given(self) -> dict[str, Any]:
         """Return what its file says, as plain containers that can be read again."""
         return self.model_dump(mode="json", exclude_unset=True)

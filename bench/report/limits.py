@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PositiveInt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
 
 from bench.critical import fixed
 from bench.errors import ConfigError
@@ -42,6 +42,8 @@ class Limits(BaseModel):
         The most of each of these runs.
     stretches
         Into how many equal stretches the run of a panel falls, for the best configuration in each.
+    sources
+        As those of the figure, for settings of these runs alone.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -50,6 +52,7 @@ class Limits(BaseModel):
     random: list[str] = ["tuner=random"]
     repetitions: PositiveInt = 20
     stretches: dict[str, PositiveInt] = {}
+    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
 
     def blocks(self, panels: Sequence[str]) -> Iterator[dict[str, dict[str, list[str]]]]:
         """Yield blocks as in ``runs``, in which the configurations are methods whose names begin with `LIMIT`."""
