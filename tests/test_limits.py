@@ -63,10 +63,9 @@ def made(n_methods=40, n_limits=15, seed=0):
 def test_fixed_and_random_configurations_are_run_beside_the_methods():
     without, drawn = expand(read_figure(FIGURE), "paper", []), expand(WITH, "paper", [])
     first, added = drawn[: len(without)], drawn[len(without) :]
-    identities = [
-        [(one.labels, one.run.experiment.run_id, one.run.settings) for one in some] for some in (first, without)
-    ]
-    assert identities[0] == identities[1]
+    for one, same in zip(first, without, strict=True):
+        assert (one.labels, one.run.experiment.run_id) == (same.labels, same.run.experiment.run_id)
+        assert one.run.settings.repetitions == same.run.settings.repetitions == 40
     names = [RANDOM_CONFIGURATION, *(f"{LIMIT}exploration rate {rate}" for rate in ("0.1", "1", "3"))]
     assert [one.labels for one in added] == [{"panel": "A", "method": name} for name in names]
     assert [one.run.choices["tuner"] for one in added] == ["random", "fixed", "fixed", "fixed"]
