@@ -156,9 +156,7 @@ def _axes(runs: Sequence[Mapping[str, Any]]) -> set[str]:
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
-    Without ``readings`` those of the first reading alone.
-
-    Last come the fixed configurations that make limits, under the first reading alone.
+    Without ``readings`` those of the first reading alone, and no limits, whose fixed configurations else come last.
 
     What the scale leaves out is not run; it counts as a result that is still missing. Of a figure with readings, the
     runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
@@ -184,7 +182,7 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     drawn: list[LabelledRun] = []
     for reading in (None, *(figure.readings[1:] if readings else [])):
         drawn += composed(figure, reading)
-    if fixed := figure.limit_runs():
+    if readings and (fixed := figure.limit_runs()):
         axes = figure.panels or ["panel"]
         beside = figure.model_copy(update={"runs": list(fixed.blocks(axes))})
         drawn += [_at_most(one, fixed.repetitions) for one in composed(beside, None)]
