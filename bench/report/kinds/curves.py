@@ -33,8 +33,8 @@ _MARKS_PER_LINE = 6
 _BOUND = "Bound, in the colour of its method"
 _BOUND_STYLE: dict[str, Any] = {"dash": (0, (2, 2)), "marker": "", "width": 1.1, "order": 2.5}
 _LIMITS = {
-    BEST_FIXED: Look(BLACK, (0, (7, 3)), width=1.3, order=3.5),
-    BEST_BY_STRETCH: Look(BLACK, (0, (1, 1.5)), width=1.5, order=3.5),
+    BEST_FIXED: Look(BLACK, width=1.1, order=3.5),
+    BEST_BY_STRETCH: Look(BLACK, (0, (1, 1.5)), width=1.3, order=3.5),
 }
 
 
