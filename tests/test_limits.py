@@ -66,6 +66,7 @@ def test_fixed_and_random_configurations_are_run_beside_the_methods():
     for one, same in zip(first, without, strict=True):
         assert (one.labels, one.run.experiment.run_id) == (same.labels, same.run.experiment.run_id)
         assert one.run.settings.repetitions == same.run.settings.repetitions == 40
+    assert [one.is_limit for one in drawn] == [False] * 4 + [True] * 4
     names = [RANDOM_CONFIGURATION, *(f"{LIMIT}exploration rate {rate}" for rate in ("0.1", "1", "3"))]
     assert [one.labels for one in added] == [{"panel": "A", "method": name} for name in names]
     assert [one.run.choices["tuner"] for one in added] == ["random", "fixed", "fixed", "fixed"]

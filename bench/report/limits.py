@@ -5,7 +5,7 @@ means lies below the expected regret of the configuration that has it. So the li
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Annotated, NamedTuple
 
@@ -79,9 +79,9 @@ class Limits(BaseModel):
                 )
 
 
-def is_limit(label: str) -> bool:
-    """Return whether a method is one of the configurations that make a limit."""
-    return label.startswith(LIMIT)
+def is_limit(labels: Mapping[str, str]) -> bool:
+    """Return whether an experiment is one of the configurations that make a limit."""
+    return labels.get(METHOD, "").startswith(LIMIT)
 
 
 class OfPanel(NamedTuple):
@@ -96,7 +96,7 @@ class OfPanel(NamedTuple):
 def limits_of(results: Results, chosen: Selection, column: str) -> OfPanel | None:
     """Return the limits of a panel; None where there are none, or not all of the same repetitions."""
     place = results.data.axes.index(METHOD) if METHOD in results.data.axes else 0
-    keys = [key for key in results.data.undeclared(chosen) if is_limit(key[place])]
+    keys = [key for key in results.data.undeclared(chosen) if is_limit(results.data.as_dict(key))]
     random = [key for key in keys if key[place] == RANDOM_CONFIGURATION]
     candidates = [key for key in keys if key not in random]
     values = results.complete([*random, *candidates], column)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical, labels_of
+from bench.report.limits import is_limit
 from bench.report.reading import READING, Reading
 from runners.config.compose import Run, from_overrides
 from runners.config.papers import load_paper, published
@@ -44,6 +45,11 @@ class LabelledRun:
     labels: dict[str, str]
     overrides: list[str]
     run: Run
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is one of the configurations that make a limit, and no method of the figure."""
+        return is_limit(self.labels)
 
 
 def figure_names(paper: str | None = None) -> list[str]:

@@ -181,7 +181,7 @@ def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
     all_real = not any(one.run.experiment.surrogate for one in drawn)
     return Provenance(
         scale="" if plan.figure.paper == "none" else plan.scale,
-        repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn})),
+        repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn if not one.is_limit})),
         horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
         surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
         altered=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.altered})),

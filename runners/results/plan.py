@@ -10,9 +10,7 @@ import pandas as pd
 from bench.report.claims import spell_by_origin, tallies
 from bench.report.claims.origin import Tally
 from bench.report.figure import Figure
-from bench.report.limits import is_limit
 from bench.report.reading import READING
-from bench.report.tasks import METHOD
 from runners.config.figures import LabelledRun
 from runners.results.until_decided import STEP, applies_to, with_repetitions
 
@@ -80,7 +78,7 @@ class FigurePlan(NamedTuple):
         limits = self.figure.limit_runs()
 
         def at_most(one: LabelledRun, number: int) -> int:
-            if limits and is_limit(one.labels.get(METHOD, "")):
+            if limits and one.is_limit:
                 return min(number, limits.repetitions)
             return min(number, most) if READING in one.labels else number
 
