@@ -34,6 +34,8 @@ CLAIM = {"id": "1", "text": "t", "kind": "paired_difference", "left": {"method":
         ({"claims": [{**CLAIM, "right": {"tuner": "B"}}]}, "claim '1', key 'right': the figure has no axis 'tuner'"),
         ({"published": [{"methd": "A", "what": "mean", "value": 1}]}, "published entry 1: the figure has no axis"),
         ({"sources": {"env.dim": ["stated"]}}, "key 'sources.env.dim'"),
+        ({"runs": [{"n": {"1": [], "2": []}}]}, "figure 'mine': an axis is called 'n', as a column of its tables is"),
+        ({"runs": [{"regret": {"A": []}}]}, "an axis is called 'regret', as a column of its tables is, rename it"),
         ({"kind": "grid"}, "a grid needs one axis with numbers, found none"),
     ],
 )

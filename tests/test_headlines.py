@@ -52,13 +52,22 @@ def verdict_of(*parts: pd.DataFrame) -> str:
 )
 def test_the_rule(verdicts: list[str], expected: str) -> None:
     assert verdict_of(cases(*verdicts)) == expected
-    halves = [cases(*verdicts[::2]), cases(*verdicts[1::2])]
-    assert verdict_of(*halves) == expected  # however cases are named
+
+
+def test_each_part_of_what_is_said_must_hold() -> None:
+    """Many cases of one part do not stand for another; a part without evidence is left out."""
+    many, half = cases("holds", "holds", "holds"), cases("holds", "open")
+    assert verdict_of(many, half) == "open"
+    assert verdict_of(many, cases("holds", "holds", "open")) == "holds"
+    assert verdict_of(many, cases("says_nothing")) == "holds"
+    assert verdict_of(many, cases("fails")) == "mixed"
+    assert verdict_of(half, cases("fails")) == "mixed"
+    assert verdict_of(cases("open"), cases("fails")) == "fails"
 
 
 def test_what_does_not_remain_after_holms_correction_is_open() -> None:
     assert verdict_of(cases("fails", "fails", holm="no")) == "open"
-    assert verdict_of(cases("holds", "holds"), cases("fails", holm="no")) == "holds"
+    assert verdict_of(pd.concat([cases("holds", "holds"), cases("fails", holm="no")])) == "holds"
     assert verdict_of(cases("holds", "fails", holm="")) == "open"  # nor what no test of its own decided
 
 

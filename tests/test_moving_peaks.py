@@ -132,3 +132,15 @@ def test_rewards_are_bernoulli_and_shared_by_all_arms():
     assert np.abs(rewards.mean(axis=0) - [left.mean, right.mean]).max() < 4 * 0.5 / np.sqrt(5000)
     better = int(right.mean > left.mean)
     assert (rewards[:, better] >= rewards[:, 1 - better]).all()
+
+
+@pytest.mark.parametrize(("make", "dimension"), [(SwitchingTriangle, 0.0), (SwitchingSine, 0.5)])
+def test_zooming_dimensions_are_those_of_appendix_c(make, dimension):
+    """The number of balls of radius r / 3 that cover {r / 2 < badness <= r} grows as r^-dimension, by counting."""
+    environment = started(make, 10**6, changes=[999_999], peaks=[0.45, 0.7], peak_order="given")
+    places = np.linspace(0.0, 1.0, 100_001)
+    values = np.array([at(environment, x) for x in places.tolist()])
+    badness = environment.best_mean - values
+    radii = 2.0 ** -np.arange(8, 15)
+    numbers = [len(np.unique(places[(badness > r / 2) & (badness <= r)] // (2 * r / 3))) for r in radii]
+    assert np.polyfit(-np.log(radii), np.log(numbers), 1)[0] == pytest.approx(dimension, abs=0.06)

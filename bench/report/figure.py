@@ -25,6 +25,7 @@ from bench.report.tables import summary
 MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
 _PUBLISHED_KEYS = ("what", "value", "note", "cell")
+_TABLE_COLUMNS = ("column", "round", "repetition", "n", "rounds", "mean", "std", "ci_low", "ci_high", "random_arms")
 
 
 class Scale(BaseModel):
@@ -168,6 +169,9 @@ class Figure(Sourced, BaseModel):
         ConfigError
             Naming figure and key, what was found, and what is valid.
         """
+        for axis in data.axes:
+            if axis in (*_TABLE_COLUMNS, self.column):
+                raise ConfigError(f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it")
         self.panel_axes(data)
         self.published_numbers(data)
         self.check_readings(data)

@@ -138,18 +138,17 @@ def judge(parts: Sequence[Evidence]) -> str:
     """Return the verdict on a headline, which says something in general.
 
     ``mixed`` if some cases hold and others fail; ``fails`` if cases fail and none holds, or more than half are ties
-    where a difference is claimed; ``holds`` if more than half hold and none fails; ``open`` otherwise; ``no evidence``
-    if no case says anything.
+    where a difference is claimed; ``holds`` if no case fails and of every part that has evidence more than half hold;
+    ``open`` otherwise; ``no evidence`` if no case says anything.
     """
-    cases, agree = sum(part.cases for part in parts), sum(part.agree for part in parts)
-    fails, ties = sum(part.fails for part in parts), sum(part.ties for part in parts)
-    if not cases:
+    telling = [part for part in parts if part.cases]
+    if not telling:
         return NO_EVIDENCE if any(part.silent for part in parts) else OPEN
-    if fails:
-        return MIXED if agree else FAILS
-    if 2 * agree > cases:
+    if any(part.fails for part in telling):
+        return MIXED if any(part.agree for part in telling) else FAILS
+    if all(2 * part.agree > part.cases for part in telling):
         return HOLDS
-    return FAILS if 2 * ties > cases else OPEN
+    return FAILS if 2 * sum(part.ties for part in telling) > sum(part.cases for part in telling) else OPEN
 
 
 def evidence(table: pd.DataFrame) -> Evidence:

@@ -46,7 +46,7 @@ def carry(
     seconds: float = math.inf,
     train: bool = False,
 ) -> bool:
-    """Play repetitions of committed runs whose identity has changed, and rename the runs that come out the same.
+    """Play committed runs whose identity has changed, rename those that come out the same; return whether all did.
 
     The committed repetitions of a run are written under its new identity where every value that is stored of them comes
     out equal, bit for bit, and tuner and task are in the same state after the first plays as with the code of the
@@ -61,19 +61,12 @@ def carry(
     ----------
     runs
         Committed runs; those whose identity has not changed are left as they are.
-    jobs
-        Number of worker processes.
     repetitions
         How many of the committed repetitions of each run are played, the shortest runs first.
     seconds
         About how long they may take; what is then left waits for another call.
     train
         Whether runs that train an encoder first are played, too.
-
-    Returns
-    -------
-    bool
-        Whether all of them were carried.
 
     Raises
     ------

@@ -7,12 +7,14 @@ results of the tournament, a part of `docs/reproduce.md` from all reference resu
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from hydra.utils import get_class
 
 from bench.component import explanations
+from bench.report.headlines import Word
 from runners.config.compose import RunSettings
 from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
@@ -142,8 +144,11 @@ def _cell(text: str) -> str:
 
 def headlines_part() -> str:
     """Return what the papers claim and what our runs say, a table for each paper; our own claims last."""
-    parts = []
-    for page in headlines(RESULTS).values():
+    pages = list(headlines(RESULTS).values())
+    words = Counter(row.verdict for page in pages for row in page.judged if row.headline.place)
+    counts = ", ".join(f"**{word}** {words[word]}" for word in get_args(Word))
+    parts = [f"The papers' {words.total()} claims: {counts}."]
+    for page in pages:
         rows = [f"\n**`{page.name}`: {page.title}** ({page.authors})\n"]
         is_ours = not page.headlines[0].place
         rows.append(f"| {'our claim' if is_ours else 'the paper'} | verdict | our runs |\n| --- | --- | --- |")
