@@ -12,7 +12,8 @@ from bench.seeding import Seeds
 class DriftingMovielens(Movielens):
     """MovieLens whose audience changes: theta is the mean factor of users who rated in the current part of the log.
 
-    With one period it is the environment without drift.
+    With one period it is the environment without drift. The mean taste of all who rated in a tenth of the real log is
+    nearly that of any other tenth (cosines above 0.98): what changes is which users are there, if they are few.
 
     Parameters
     ----------

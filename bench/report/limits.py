@@ -62,7 +62,10 @@ class Limits(BaseModel):
             for labels in product(*axes.values()):
                 name = ", ".join(said(axis, label) for axis, label in zip(axes, labels, strict=True))
                 chosen = [axes[axis][label] for axis, label in zip(axes, labels, strict=True)]
-                methods[f"{LIMIT}{name}"] = ["tuner=fixed", *(override for own in chosen for override in own)]
+                methods[f"{LIMIT}{name}"] = [
+                    "tuner=fixed",
+                    *(override for overrides in chosen for override in overrides),
+                ]
             yield {axis: block[axis] for axis in panels if axis in block} | {METHOD: methods}
 
     def check(self, data: Experiments, panels: Sequence[str], where: str) -> None:
@@ -71,11 +74,11 @@ class Limits(BaseModel):
         for block in self.candidates:
             chosen = {axis: tuple(block[axis]) for axis in panels if axis in block}
             data.check(chosen, f"{where}, key 'limits.candidates'")
-        known = [label for axis in panels for label in data.labels(axis)]
+        labels = [label for axis in panels for label in data.labels(axis)]
         for panel in self.stretches:
-            if panel not in known:
+            if panel not in labels:
                 raise ConfigError(
-                    f"{where}, key 'limits.stretches': no panel '{panel}', valid ones: {', '.join(known)}"
+                    f"{where}, key 'limits.stretches': no panel '{panel}', valid ones: {', '.join(labels)}"
                 )
 
 

@@ -264,7 +264,7 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
     (``env.dim``), else the paper's (``env.synthetic_linear.dim``), else ``assumed``: the suite's own default.
     """
     paper, limits = load_paper(figure.paper), figure.limit_runs()
-    sources, own_sources = paper["sources"], figure.sources | (limits.sources if limits else {})
+    sources, figure_sources = paper["sources"], figure.sources | (limits.sources if limits else {})
     rows: dict[str, dict[str, Any]] = {}
     smaller = figure.scales[scale].overrides if scale in figure.scales else []
     at_scale = {override.lstrip("+").partition("=")[0] for override in smaller}
@@ -276,7 +276,7 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
         for key, value in flat.items():
             part, _, rest = key.partition(".")
             general = f"{part}.{rest.partition('.')[2]}" if rest else key
-            given = own_sources.get(general) or sources.get(key)
+            given = figure_sources.get(general) or sources.get(key)
             source, where = given or ["assumed", "the suite's default"]
             if general in at_scale or (
                 not rest and value != (getattr(figure, key) or paper["settings"].get(key, value))
