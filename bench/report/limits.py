@@ -175,7 +175,8 @@ def _closed(name: str, values: Array, best: str) -> dict[str, object]:
 
 CAPTION = (
     f"{BEST_FIXED}: the one of a grid with the lowest mean over {{n}} repetitions, known only afterwards. Chosen and "
-    "measured on the same repetitions, it is optimistic: the lowest of several means lies below what it estimates."
+    "measured on the same repetitions, it is optimistic: the lowest of several means lies below what it estimates. The "
+    "methods may have more repetitions; the table of limits compares on those that all have."
 )
 STRETCH_CAPTION = (
     f"{BEST_BY_STRETCH}: in each part of the run between changes the one whose mean grew least there, each played from "
