@@ -86,7 +86,9 @@ STYLES: dict[str, LineStyle] = {
     "EXP3 (weight form)": LineStyle(SKY, _DOTTED, "P"),
     "UCB(delta), delta = 0.025": LineStyle(TEAL, "-", "<"),
     "UCB(delta), delta = 1/T^2": LineStyle(WINE, _DASHED, ">"),
-    "Hedge (constant rate)": LineStyle(PURPLE, "-", "h"),
+    "Hedge (constant rate)": LineStyle(BROWN, "-", "h"),
+    "UCB(delta)": LineStyle(BROWN, _LONG, "<"),
+    "UCB(delta) (code)": LineStyle(WINE, "-", "h"),
     # Values of a setting that stand in for methods: from dark to light, as they grow
     "beta0 -3": LineStyle(DARKEST, "-", "v"),
     "beta0 0": LineStyle(DARK, _DASHED, "s"),

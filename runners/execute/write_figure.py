@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bench.errors import BenchError, one_line
-from bench.report.drawing import draw
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.overrides import factored
+from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Evidence, notes
@@ -165,15 +165,15 @@ def write_pictures(plan: FigurePlan, derived: Derived, folder: Path) -> None:
 
     What is committed is an SVG alone: a PNG is larger, and new in every byte whenever a number moves.
     """
-    kinds = [*(["svg"] if plan.is_reference else ["png", "svg"]), *(["pdf"] if "pdf" in plan.formats else [])]
-    name = plan.figure.name
+    kinds, name = ["svg"] if plan.is_reference else ["png", "svg"], plan.figure.name
+    wanted = [*kinds, *(["pdf"] if "pdf" in plan.formats else [])]
     for path in (*folder.glob(f"{name}_[rn]*.*"), *folder.glob(f"{name}*.png")):
-        if path.stem not in derived.plots or path.suffix[1:] not in kinds:
+        if path.stem not in derived.plots or path.suffix[1:] not in wanted:
             path.unlink(missing_ok=True)
-    save(derived.rendering.picture, folder, name, kinds)
-    for other, plot in derived.plots.items():
-        if other != name:
-            save(draw(plot), folder, other, kinds)
+    for stem, plot in derived.plots.items():
+        save(draw(plot), folder, stem, kinds)
+        if "pdf" in plan.formats:
+            save(draw(plot, plan.size), folder, stem, ["pdf"])
 
 
 def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:

@@ -10,6 +10,7 @@ import pandas as pd
 from bench.report.claims import spell_by_origin, tallies
 from bench.report.claims.origin import Tally
 from bench.report.figure import Figure
+from bench.report.page import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun
 from runners.results.until_decided import STEP, applies_to, with_repetitions
@@ -39,6 +40,8 @@ class FigurePlan(NamedTuple):
         What is written beside the usual files, of `bench.report.saving.EXTRA`.
     readings
         Whether all readings are run, or the first alone.
+    size
+        The width of a PDF, of `bench.report.page.SIZES`; "": that of the screen.
     """
 
     figure: Figure
@@ -50,6 +53,7 @@ class FigurePlan(NamedTuple):
     until_decided: int | None = None
     formats: Sequence[str] = ()
     readings: bool = True
+    size: Size = ""
 
     @property
     def name(self) -> str:
