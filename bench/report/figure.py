@@ -162,13 +162,7 @@ class Figure(Sourced, BaseModel):
         return {"table": "Table"}
 
     def check(self, data: Experiments) -> None:
-        """Check what can be known without results: axes, labels, claims and published numbers.
-
-        Raises
-        ------
-        ConfigError
-            Naming figure and key, what was found, and what is valid.
-        """
+        """Check, without results, axes, labels, claims and published numbers; `ConfigError` names figure and key."""
         for axis in data.axes:
             if axis in (*_TABLE_COLUMNS, self.column):
                 raise ConfigError(f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it")
@@ -176,6 +170,8 @@ class Figure(Sourced, BaseModel):
         self.published_numbers(data)
         self.check_readings(data)
         read(self, data)
+
+    # What all kinds have
 
     def given(self) -> dict[str, Any]:
         """Return what its file says, as plain containers that can be read again."""
