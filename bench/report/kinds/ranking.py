@@ -22,7 +22,7 @@ _ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 10
 _MOST_COLUMNS, _RANKS = 4, 2.2
 # The colours' ends: so many times the reference's value, or that part of it, the first that no cell exceeds. Purple and
 # orange are told apart by readers with colour-blindness, and every cell says its number.
-_ENDS = (1.5, 2.0, 4.0)
+_ENDS = (1.5, 2.0, 4.0, 16.0)
 _COLOURS = "PuOr_r"
 _DARK = 0.72
 
