@@ -79,6 +79,7 @@ CHOSEN = {
     "switching_triangle": ("none", "direct"),
     "synthetic_logged": ("softmax_policy", "off_policy_learning"),
     "titanic": ("random_forest", "training"),
+    "wandering_triangle": ("none", "direct"),
 }
 
 

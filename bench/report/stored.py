@@ -12,6 +12,7 @@ from bench.errors import BenchError
 from bench.report.claims import VERDICTS, sources, tallies
 from bench.report.claims.origin import Source, Tally
 from bench.report.figure import Figure
+from bench.report.limits import is_limit
 from bench.report.manifest import Made, Manifest
 from bench.report.overrides import commands
 from bench.report.plot import Plot
@@ -118,7 +119,7 @@ class Stored:
     @property
     def repetitions(self) -> str:
         """The number of repetitions in words; "" without runs."""
-        numbers = {run.repetitions for run in self.manifest.runs}
+        numbers = {run.repetitions for run in self.manifest.runs if not is_limit(run.labels)}
         return number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
 
     @property

@@ -181,7 +181,7 @@ def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
     all_real = not any(one.run.experiment.surrogate for one in drawn)
     return Provenance(
         scale="" if plan.figure.paper == "none" else plan.scale,
-        repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn})),
+        repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn if not one.is_limit})),
         horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
         surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
         altered=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.altered})),
@@ -263,8 +263,8 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
     The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
     (``env.dim``), else the paper's (``env.synthetic_linear.dim``), else ``assumed``: the suite's own default.
     """
-    paper = load_paper(figure.paper)
-    sources = paper["sources"]
+    paper, limits = load_paper(figure.paper), figure.limit_runs()
+    sources, figure_sources = paper["sources"], figure.sources | (limits.sources if limits else {})
     rows: dict[str, dict[str, Any]] = {}
     smaller = figure.scales[scale].overrides if scale in figure.scales else []
     at_scale = {override.lstrip("+").partition("=")[0] for override in smaller}
@@ -276,7 +276,7 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
         for key, value in flat.items():
             part, _, rest = key.partition(".")
             general = f"{part}.{rest.partition('.')[2]}" if rest else key
-            given = figure.sources.get(general) or sources.get(key)
+            given = figure_sources.get(general) or sources.get(key)
             source, where = given or ["assumed", "the suite's default"]
             if general in at_scale or (
                 not rest and value != (getattr(figure, key) or paper["settings"].get(key, value))

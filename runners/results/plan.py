@@ -77,11 +77,16 @@ class FigurePlan(NamedTuple):
         return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
 
     def with_repetitions(self, drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
-        """Return the experiments with other numbers of repetitions, as far as the scale lets readings go."""
+        """Return the experiments with other numbers of repetitions, as far as readings and limits go."""
         most = self.readings_up_to or max(numbers)
-        return with_repetitions(
-            drawn, [min(n, most) if READING in one.labels else n for one, n in zip(drawn, numbers, strict=True)]
-        )
+        limits = self.figure.limit_runs()
+
+        def at_most(one: LabelledRun, number: int) -> int:
+            if limits and one.is_limit:
+                return min(number, limits.repetitions)
+            return min(number, most) if READING in one.labels else number
+
+        return with_repetitions(drawn, list(map(at_most, drawn, numbers)))
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,31 @@ from bench.report.differences import differences
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
 from bench.report.labels import Selection, panel_title, selection
+from bench.report.limits import (
+    BEST_BY_STRETCH,
+    STRETCH_CAPTION,
+    Limits,
+    by_stretch,
+    closed_gaps,
+    configuration,
+    limits_of,
+)
+from bench.report.limits import CAPTION as LIMIT_CAPTION
 from bench.report.lines import start_at_zero
 from bench.report.plot import RANDOM, RANDOM_CAPTION, REFERENCE, Axis, Look, Mark, Panel, Plot, level, look_of
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import RANDOM_REGRET, Results
-from bench.report.style import GREY, RANDOM_ARMS
+from bench.report.style import BLACK, GREY, RANDOM_ARMS
+from bench.report.tasks import BEST_FIXED
 from bench.stats import MEAN_INTERVAL
 
 _MARKS_PER_LINE = 6
 _BOUND = "Bound, in the colour of its method"
 _BOUND_STYLE: dict[str, Any] = {"dash": (0, (2, 2)), "marker": "", "width": 1.1, "order": 2.5}
+_LIMITS = {
+    BEST_FIXED: Look(BLACK, width=1.1, order=3.5),
+    BEST_BY_STRETCH: Look(BLACK, (0, (1, 1.5)), width=1.3, order=3.5),
+}
 
 
 class MethodBound(BaseModel):
@@ -37,8 +52,9 @@ class MethodBound(BaseModel):
 class Curves(Figure):
     """Mean curves with their bands; `reference_line` is a level line, `reference_label` its name.
 
-    For columns of regret, uniformly random arms are a dashed grey line. With ``against``, which selects a method, final
-    values are drawn instead, less that method's in the same repetition: curves that differ by little would coincide.
+    For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
+    draws the best of them, known only afterwards. With ``against``, which selects a method, final values are drawn
+    instead, less that method's in the same repetition: curves that differ by little would coincide.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
@@ -46,6 +62,7 @@ class Curves(Figure):
     against: dict[str, Any] = Field(default_factory=dict)
     reference_line: float | None = None
     reference_label: str = ""
+    limits: Limits | None = None
 
     def curve_columns(self) -> list[str]:
         return [*(self.unfold.labels.values() if self.unfold else [self.column]), RANDOM_REGRET]
@@ -53,6 +70,23 @@ class Curves(Figure):
     def check(self, data: Experiments) -> None:
         super().check(data)
         self._formulas(data)
+        if self.limits:
+            self.limits.check(data, self.panel_axes(data), self.where)
+
+    def limit_runs(self) -> Limits | None:
+        return self.limits
+
+    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
+        tables = super().tables(results)
+        if self.limits:
+            panels = results.data.groups(self.panel_axes(results.data), [{}])
+            gaps = closed_gaps(results, self.column, panels, self.limits.stretches)
+            tables |= {"limits": gaps} if len(gaps) else {}
+        return tables
+
+    def table_titles(self) -> dict[str, str]:
+        title = "Share of the gap from random configurations to the best fixed one that a method closes"
+        return super().table_titles() | ({"limits": title} if self.limits else {})
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         if self.against:
@@ -78,6 +112,7 @@ class Curves(Figure):
                 if key in formulas:
                     panel.marks.append(self._bound(panel, rows["round"], name, formulas[key]))
                     plot.explain(_BOUND, Look(GREY, **{**_BOUND_STYLE, "marker": ""}))
+            self._add_limits(plot, panel, results, chosen)
             drawn = panel.drawn
             bottom = start_at_zero(drawn.min(), drawn.max())
             random = self._random(results, chosen)
@@ -97,10 +132,32 @@ class Curves(Figure):
             if self.reference_line is not None:
                 self._level(plot, panel, self.reference_label or f"{self.reference_line:g}", self.reference_line)
         _put_bundles_last(plot)
-        plot.put_last(*constants.values(), RANDOM_ARMS, _BOUND)
+        plot.put_last(*constants.values(), *_LIMITS, RANDOM_ARMS, _BOUND)
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else "No bands: they need two repetitions."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *([RANDOM_CAPTION] if speaks_of_random else [])]
+        plot.caption += self._limit_captions(plot)
         return plot
+
+    def _add_limits(self, plot: Plot, panel: Panel, results: Results, chosen: Selection) -> None:
+        limits = limits_of(results, chosen, self.column) if self.limits else None
+        if limits is None or self.limits is None:
+            return
+        rows = results.curve(limits.best, self.column)
+        lines: dict[str, tuple[Any, Any]] = {BEST_FIXED: (rows["round"], rows["mean"])}
+        stretches = [self.limits.stretches[label] for (label,) in chosen.values() if label in self.limits.stretches]
+        if stretches:
+            lines[BEST_BY_STRETCH] = by_stretch(results, limits, self.column, stretches[0])
+        for name, (x, y) in lines.items():
+            what = f"mean of {configuration(results, limits.best)}" if name == BEST_FIXED else ""
+            more: dict[str, Any] = {"what": what, "n": [limits.n] * len(x)}
+            panel.marks.append(self._curve(panel, x, y, "limit", name, _LIMITS[name], **more))
+            plot.explain(name, _LIMITS[name])
+
+    def _limit_captions(self, plot: Plot) -> list[str]:
+        marks = [mark for mark in plot.marks() if mark.part == "limit"]
+        numbers = sorted({int(mark.n[0]) for mark in marks})
+        captions = [LIMIT_CAPTION.format(n=" or ".join(map(str, numbers)))] if marks else []
+        return captions + [STRETCH_CAPTION] * any(mark.name == BEST_BY_STRETCH for mark in marks)
 
     def _constants(self, results: Results, axes: list[str]) -> dict[str, str]:
         """Return the lines that are one number, the same in all panels, and the name by which one grey line shows them.
