@@ -109,7 +109,7 @@ class Result(Stored):
     def heat_note(self) -> str:
         """What stands below that table: the picture's caption, in the table's colours."""
         caption = " ".join(self.plot.caption) if self.plot else ""
-        return re.sub(r"; purple: less, orange: more[^.]*", "; blue: less, orange: more", caption)
+        return re.sub(r"; purple: less, orange: more.*? times", "; blue: less, orange: more", caption)
 
     def picture(self) -> Picture | None:
         """Return the figure with its numbers; None if it cannot be drawn."""
