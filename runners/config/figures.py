@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical, labels_of
-from bench.report.limits import is_limit
 from bench.report.reading import READING, Reading
 from runners.config.compose import Run, from_overrides
 from runners.config.papers import load_paper, published
@@ -49,6 +48,8 @@ class LabelledRun:
     @property
     def is_limit(self) -> bool:
         """Whether it is one of the configurations that make a limit, and no method of the figure."""
+        from bench.report.limits import is_limit  # slow to import
+
         return is_limit(self.labels)
 
 
