@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_one_sentence(limits, message):
         read_figure(FIGURE | {"limits": LIMITS | limits})
 
 
-@pytest.mark.parametrize("name", ["tournament/drift"])
+@pytest.mark.parametrize("name", ["cdt/figure2", "syndicated/figure2", "tournament/drift"])
 def test_limits_search_where_the_tuners_search(name):
     """Every panel has limits, and every fixed value lies in the interval or among the candidates of its algorithm."""
     figure = load_figure(name)

@@ -18,6 +18,7 @@ def nothing_at_hand(tmp_path, monkeypatch):
     [
         ("cdt/figure2", {"movielens"}),
         ("cdt/authors_factors", {"movielens", "cdt_factors"}),
+        ("tournament/contextual_drifting", {"movielens"}),
         ("cdt/table2", {"yahoo_r6a"}),
         ("habo/figure2", {"titanic"}),
         ("online_hpo/table1", {"ali_display_ad"}),
