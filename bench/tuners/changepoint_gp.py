@@ -30,7 +30,9 @@ class ChangepointGP(Tuner):
     standard deviations, under it. The expected rewards of the points of the search space (candidates, and even steps on
     the interval) are a Gaussian process until they change, all at once; see `bench.tuners.space_points.points` for the
     points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated.
-    Until the rewards differ, and in the first eight rounds, eight even points are tried in turn, in random order.
+    Until the rewards differ, and in the first eight rounds, eight even points are tried in turn, in random order. How much
+    the function varies, and whether neighbours are alike, is weighted by evidence: a hypothesis has one of the variances
+    ``signals``, and neighbours that have little, or everything, of their own.
 
     Where the task says what the algorithm's estimate expects of a round (``model_mean`` of the arm pulled and
     ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
@@ -47,12 +49,15 @@ class ChangepointGP(Tuner):
         Even steps on the interval of a single hyper-parameter; candidates are added.
     length
         Length scale of the Matern 3/2 correlation, in units of the interval.
-    signal
-        Prior variance of the function around its level, in units of the noise variance.
+    signals
+        Prior variances of the function around its level, in units of the noise variance; the first is that of the belief
+        from the algorithm's estimate.
     level
-        Prior variance of the level, as a share of ``signal``.
+        Prior variance of the level, as a share of the signal.
     rough
         Share of the function's variance that neighbours do not have in common.
+    unrelated
+        Prior probability, beside 1, of a function whose neighbours have nothing in common.
     changes
         Expected number of changes in a run; the chance in a round is at most 1/1000.
     every
@@ -69,9 +74,10 @@ class ChangepointGP(Tuner):
 
     points: Annotated[int, Field(ge=2)] = 20
     length: PositiveFloat = 0.4
-    signal: PositiveFloat = 0.3
+    signals: Annotated[tuple[PositiveFloat, ...], Field(min_length=1)] = (0.3, 3.0, 30.0)
     level: NonNegativeFloat = 1.0
     rough: Annotated[float, Field(ge=0, le=1)] = 0.02
+    unrelated: NonNegativeFloat = 0.05
     changes: NonNegativeFloat = 1.0
     every: PositiveInt = 8
     hypotheses: Annotated[int, Field(ge=4)] = 12
@@ -83,11 +89,23 @@ class ChangepointGP(Tuner):
         self._rng = seeds.generator("hypothesis")
         self._configurations, correlations = points(problem.space, self.points, self.length, seeds.generator("points"))
         n = len(self._configurations)
-        prior = self.signal * ((1.0 - self.rough) * correlations + self.rough * np.eye(n) + self.level)
         self._chance = min(0.001, self.changes / problem.horizon)
         per_birth = min(self._chance * self.every, 0.5)
-        self._by_rewards = ChangepointBelief(prior, self.hypotheses, self.every, per_birth)
-        self._by_model = ChangepointBelief(prior, self.hypotheses, self.every, per_birth)
+
+        def belief(signals: tuple[float, ...], roughs: tuple[float, ...]) -> ChangepointBelief:
+            priors = [
+                signal * ((1.0 - rough) * correlations + rough * np.eye(n) + self.level)
+                for rough in roughs
+                for signal in signals
+            ]
+            odds = [1.0 if rough == self.rough else self.unrelated for rough in roughs for _ in signals]
+            return ChangepointBelief(
+                np.array(priors), signals * len(roughs), np.log(odds), self.hypotheses, self.every, per_birth
+            )
+
+        related = self.unrelated > 0.0 and self.rough < 1.0 and bool((correlations != np.eye(n)).any())
+        self._by_rewards = belief(self.signals, (self.rough, 1.0) if related else (self.rough,))
+        self._by_model = belief(self.signals[:1], (self.rough,))
         few = np.linspace(0, n - 1, min(_PLAN, n)).round().astype(int)
         self._plan = self._rng.permutation(few).tolist()
         self._step = 0
