@@ -45,7 +45,7 @@ def stream(n_points, rounds, seed=0, change=None, noise=0.7):
 
 
 class Slow:
-    """The same recursion from data kept in full: every belief is solved anew, densely, from the values since its birth.
+    """The same recursion from data kept in full: every belief is solved anew, densely, from the values since birth.
 
     ``kept`` None: all hypotheses are kept. With merging, a hypothesis is what its survivor is. A hypothesis is its prior,
     the number of values before its birth, the prior mean and its weight.
@@ -80,7 +80,9 @@ class Slow:
             for birth in self.of(prior):
                 means, covariance = self.belief(birth)
                 scale = math.sqrt(variance * (covariance[place, place] + 1))
-                births.append((*birth[:3], birth[3] * student.pdf((value - means[place]) / scale, self.freedom) / scale))
+                births.append(
+                    (*birth[:3], birth[3] * student.pdf((value - means[place]) / scale, self.freedom) / scale)
+                )
                 if birth == likeliest:
                     squares[prior] = (value - means[place]) ** 2 / (covariance[place, place] + 1)
         self.births = births
@@ -146,10 +148,10 @@ def test_belief_is_what_a_dense_solution_for_every_hypothesis_says(kept, rounds,
     """With room for 40 none of the 30 hypotheses was ever merged: there, it is exact inference over all of them."""
     priors, signals = priors_of(6)
     begin = [1, 1, 1, 0.05, 0.05, 0.05]
-    fast = ChangepointBelief(priors, signals, np.log(begin), kept, 8, 0.01)
+    fast = ChangepointBelief(priors, signals, np.log(begin), 8, kept, 8)
     slow = Slow(priors, signals, begin, kept, 8, 0.01)
     for place, value in stream(6, rounds, change=90, noise=noise):
-        fast.learn(place, value)
+        fast.learn(place, value, 0.01 / 8)
         slow.learn(place, value)
     assert fast.n_hypotheses == min(kept, rounds // 8)
     of_left = fast.left[: fast.n_priors].tolist()
@@ -240,6 +242,19 @@ def test_equal_rewards_are_waited_through():
     assert tuner._by_rewards.n_seen == 1001
 
 
+@pytest.mark.parametrize(("horizon", "tried"), [(10, 3), (79, 3), (100, 5), (160, 8), (10_000, 8)])
+def test_the_start_takes_at_most_a_twentieth_of_the_horizon_but_three_points(horizon, tried):
+    tuner = begin(horizon=horizon, residual=None)
+    asked = []
+    for _ in range(tried):
+        assert not tuner._by_rewards.formed
+        asked.append(tuner.ask()["x"])
+        tuner.tell(-asked[-1])
+    assert tuner._by_rewards.formed
+    assert len(set(asked)) == tried
+    assert {min(asked), max(asked)} == {0.1, 5.0}
+
+
 # points
 
 
@@ -323,7 +338,9 @@ def test_trust_is_the_posterior_of_two_forecasters():
         forecast = 0
         if formed:
             left = belief.left[: belief.n_priors]
-            prior, h = np.unravel_index(belief.log_weights[left, : belief.n_hypotheses].argmax(), (len(left), belief.n_hypotheses))
+            prior, h = np.unravel_index(
+                belief.log_weights[left, : belief.n_hypotheses].argmax(), (len(left), belief.n_hypotheses)
+            )
             forecast, variance = belief.means[left[prior], h, tuner._chosen], belief.variances[left[prior]]
         tuner.tell(reward, Outcome(reward, {"model_mean": mean, "model_regret": 0.1 + 0.01 * rng.random()}))
         if belief.formed:
@@ -389,12 +406,12 @@ def test_a_state_of_another_space_is_refused():
 
 def test_covariances_stay_positive_over_a_million_rounds():
     """Rounding of a million updates of one belief without change does not make a variance negative or wrong."""
-    belief = ChangepointBelief(prior_of(20)[None], [0.3], [0.0], 4, 8, 0.0)
+    belief = ChangepointBelief(prior_of(20)[None], [0.3], [0.0], 8, 4, 8)
     rng = np.random.default_rng(0)
     places = rng.integers(20, size=1_000_000).tolist()
     values = rng.normal(size=1_000_000).tolist()
     for place, value in zip(places, values, strict=True):
-        belief.learn(place, value)
+        belief.learn(place, value, 0.0)
     counts = np.bincount(places, minlength=20)
     exact = np.linalg.inv(np.linalg.inv(prior_of(20)) + np.diag(counts))
     np.testing.assert_allclose(belief.covariances[0, 0], exact, atol=1e-4 / counts.min())

@@ -5,9 +5,6 @@ import numpy as np
 
 from bench.jit import kernel
 
-_FIRST = 8
-"""Values before the belief is formed, at the least."""
-
 _MOST = 1000
 """Values kept until then, where all are equal."""
 
@@ -21,17 +18,17 @@ LARGEST = 1e100
 """Values beyond it, of either sign, count as this one, so that squares cannot overflow."""
 
 _ROUNDS, _MEAN, _FREEDOM, _BORN, _PRIORS = range(5)
-"""Places in the vector of scalars: values seen since the belief was formed and before, their mean, degrees of freedom of
-the noise variances, the number of hypotheses of a prior, and of priors that are left."""
+"""Places in the vector of scalars: values seen since the belief was formed and before, their mean, degrees of freedom
+of the noise variances, the number of hypotheses of a prior, and of priors that are left."""
 
 
 class ChangepointBelief:
     """Hypotheses "nothing has changed since round b, and the values have prior j", weighted by their likelihood.
 
     The belief is about the values of some points, all of which may change at once. It is formed at the first value that
-    is at least the eighth and differs from an earlier one: the mean of the values so far is the prior mean, their
-    variance times 1.3 / (1 + signal) the first noise variance of a prior, so that all priors expect the same variance of
-    values; they are then learnt under one hypothesis for each prior.
+    is at least the ``first``-th >= 2 and differs from an earlier one. The mean of the values so far is the prior mean,
+    their variance times 1.3 / (1 + signal) the first noise variance of a prior, so that all priors expect the same
+    variance of values; the values are then learnt under one hypothesis for each prior.
 
     Every value y of point k updates all hypotheses: with covariance S (in units of the noise variance s2 of the prior)
     and mean m, v = S_kk + 1 and e = y - m_k, the weight is multiplied by the density of Student's t, (v s2)^(-1/2) (1 +
@@ -39,7 +36,7 @@ class ChangepointBelief:
     that is the prior's likeliest at the time, nu the number of its terms.
 
     Every ``every`` values a hypothesis is born for each prior: mean of all values, covariance of the prior, and
-    ``chance`` < 1, that of a change since the last birth, of the prior's weight; with 0 nothing is ever born. Where there
+    the chance of a change since the last birth as its share of the prior's weight; with 0 nothing is born. Where there
     are ``hypotheses`` >= 4 of a prior already, two neighbours in order of birth become one first, those of the least
     common weight, which keeps the belief of the likelier; the two youngest are spared, as they had no time to prove
     themselves. At the same times a prior is dropped for good whose weight is below exp(-7) of the largest.
@@ -60,15 +57,15 @@ class ChangepointBelief:
         priors: np.ndarray,
         signals: Sequence[float],
         log_weights: Sequence[float],
+        first: int,
         hypotheses: int,
         every: int,
-        chance: float,
     ) -> None:
         n_priors, n, _ = priors.shape
         self._priors = priors
         self._shares = 1.3 / (1.0 + np.array(signals))
+        self._at_least = first
         self._every = every
-        self._chance = chance
         self._first: list[tuple[int, float]] = []
         self._differ = False
         self.left = np.arange(n_priors)
@@ -113,13 +110,16 @@ class ChangepointBelief:
         """
         return int(_choose(*self._state, beta, uniform))
 
-    def learn(self, place: int, value: float) -> float:
-        """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, 0 without any."""
+    def learn(self, place: int, value: float, chance: float) -> float:
+        """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, 0 without any.
+
+        ``chance`` < 1 is that of a change in a round; a hypothesis that is born now has every times as much.
+        """
         value = min(max(value, -LARGEST), LARGEST)
         if not self.formed:
             self._begin(place, value)
             return 0.0
-        return float(_learn(*self._state, self._priors, place, value, self._every, self._chance))
+        return float(_learn(*self._state, self._priors, place, value, self._every, min(chance * self._every, 0.5)))
 
     @property
     def _state(self) -> tuple[np.ndarray, ...]:
@@ -129,7 +129,7 @@ class ChangepointBelief:
         if len(self._first) < _MOST or value != self._first[0][1]:
             self._first.append((place, value))
         self._differ = self._differ or value != self._first[0][1]
-        if len(self._first) < _FIRST or not self._differ:
+        if len(self._first) < self._at_least or not self._differ:
             return
         values = np.array([value for _, value in self._first])
         self._scalars[:_PRIORS] = (len(values), values.mean(), _TRUST, 1.0)
@@ -285,7 +285,7 @@ def _learn(
 
 @kernel
 def _totals(log_weights: np.ndarray, left: np.ndarray, scalars: np.ndarray) -> np.ndarray:
-    """Scale all weights so that they add up to 1, drop priors of little weight, return the logarithms of the others'."""
+    """Scale all weights to add up to 1, drop priors of little weight, and return the logarithms of the others'."""
     n, n_priors = int(scalars[_BORN]), int(scalars[_PRIORS])
     totals = np.full(len(log_weights), -np.inf)
     for p in left[:n_priors]:

@@ -13,7 +13,16 @@ from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
 from bench.tuners.space_points import points
 
 _PLAN = 8
-"""Points that are tried in turn until there is a belief."""
+"""Points that are tried in turn until there is a belief, at the most."""
+
+_SHARE = 20
+"""Of so many asks in the horizon one may go into the start."""
+
+_FEWEST = 3
+"""Points that are tried in turn however short the horizon is."""
+
+_MOST_OFTEN = 0.001
+"""The largest chance of a change in a round."""
 
 _TRUST = 0.9
 """Prior probability that the algorithm's estimate foretells rewards better than the belief from rewards alone."""
@@ -30,9 +39,10 @@ class ChangepointGP(Tuner):
     standard deviations, under it. The expected rewards of the points of the search space (candidates, and even steps on
     the interval) are a Gaussian process until they change, all at once; see `bench.tuners.space_points.points` for the
     points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated.
-    Until the rewards differ, and in the first eight rounds, eight even points are tried in turn, in random order. How much
-    the function varies, and whether neighbours are alike, is weighted by evidence: a hypothesis has one of the variances
-    ``signals``, and neighbours that have little, or everything, of their own.
+    Until the rewards differ, and at first, eight even points are tried in turn, in random order; fewer, but at least
+    three, where eight would be more than a twentieth of the horizon. How much the function varies, and whether its
+    neighbours are alike, is weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours with
+    little, or everything, of their own.
 
     Where the task says what the algorithm's estimate expects of a round (``model_mean`` of the arm pulled and
     ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
@@ -50,8 +60,8 @@ class ChangepointGP(Tuner):
     length
         Length scale of the Matern 3/2 correlation, in units of the interval.
     signals
-        Prior variances of the function around its level, in units of the noise variance; the first is that of the belief
-        from the algorithm's estimate.
+        Prior variances of the function around its level, in units of the noise variance; the first is that of the
+        belief from the algorithm's estimate.
     level
         Prior variance of the level, as a share of the signal.
     rough
@@ -59,7 +69,8 @@ class ChangepointGP(Tuner):
     unrelated
         Prior probability, beside 1, of a function whose neighbours have nothing in common.
     changes
-        Expected number of changes in a run; the chance in a round is at most 1/1000.
+        Expected number of changes in a run; the chance in a round is at most 1/1000, and falls when the horizon is
+        exceeded.
     every
         Rounds between births of hypotheses.
     hypotheses
@@ -89,8 +100,8 @@ class ChangepointGP(Tuner):
         self._rng = seeds.generator("hypothesis")
         self._configurations, correlations = points(problem.space, self.points, self.length, seeds.generator("points"))
         n = len(self._configurations)
-        self._chance = min(0.001, self.changes / problem.horizon)
-        per_birth = min(self._chance * self.every, 0.5)
+        self._horizon = problem.horizon
+        n_plan = min(_PLAN, max(_FEWEST, problem.horizon // _SHARE))
 
         def belief(signals: tuple[float, ...], roughs: tuple[float, ...]) -> ChangepointBelief:
             priors = [
@@ -99,15 +110,15 @@ class ChangepointGP(Tuner):
                 for signal in signals
             ]
             odds = [1.0 if rough == self.rough else self.unrelated for rough in roughs for _ in signals]
+            weights = np.log(odds)
             return ChangepointBelief(
-                np.array(priors), signals * len(roughs), np.log(odds), self.hypotheses, self.every, per_birth
+                np.array(priors), signals * len(roughs), weights, n_plan, self.hypotheses, self.every
             )
 
         related = self.unrelated > 0.0 and self.rough < 1.0 and bool((correlations != np.eye(n)).any())
         self._by_rewards = belief(self.signals, (self.rough, 1.0) if related else (self.rough,))
         self._by_model = belief(self.signals[:1], (self.rough,))
-        few = np.linspace(0, n - 1, min(_PLAN, n)).round().astype(int)
-        self._plan = self._rng.permutation(few).tolist()
+        self._plan = self._rng.permutation(np.linspace(0, n - 1, min(n_plan, n)).round().astype(int)).tolist()
         self._step = 0
         self._log_odds = math.log(_TRUST / (1.0 - _TRUST))
         self._chosen = 0
@@ -132,18 +143,19 @@ class ChangepointGP(Tuner):
 
     def _tell(self, reward: float, outcome: Any) -> None:
         self._step += 1
-        error = self._by_rewards.learn(self._chosen, reward)
+        chance = min(_MOST_OFTEN, self.changes / max(self._horizon, self._step))
+        error = self._by_rewards.learn(self._chosen, reward, chance)
         expected = None if self.residual is None else _expected(outcome)
         if self.residual is None or expected is None:
             return
         mean, regret = expected
         surprise = min(max(reward - mean, -LARGEST), LARGEST)
-        self._by_model.learn(self._chosen, self.residual * surprise - regret)
+        self._by_model.learn(self._chosen, self.residual * surprise - regret, chance)
         if self._by_rewards.formed:
             evidence = 0.5 * (error * error - surprise * surprise) / self._by_rewards.noise_variance
             log_odds = min(max(self._log_odds + evidence, -_LARGEST_LOG_ODDS), _LARGEST_LOG_ODDS)
             odds = 1.0 / (1.0 + math.exp(-log_odds))
-            odds += self._chance * (1.0 - 2.0 * odds)
+            odds += chance * (1.0 - 2.0 * odds)
             self._log_odds = math.log(odds / (1.0 - odds))
 
     def save(self) -> dict[str, Any]:
