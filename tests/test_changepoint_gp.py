@@ -47,7 +47,7 @@ def stream(n_points, rounds, seed=0, change=None, noise=0.7):
 class Slow:
     """The same recursion from data kept in full: every belief is solved anew, densely, from the values since birth.
 
-    ``kept`` None: all hypotheses are kept. With merging, a hypothesis is what its survivor is. A hypothesis is its prior,
+    ``kept`` None: all hypotheses are kept. With merging, a hypothesis is what its survivor is. It is its prior,
     the number of values before its birth, the prior mean and its weight.
     """
 
@@ -341,7 +341,7 @@ def test_trust_is_the_posterior_of_two_forecasters():
             prior, h = np.unravel_index(
                 belief.log_weights[left, : belief.n_hypotheses].argmax(), (len(left), belief.n_hypotheses)
             )
-            forecast, variance = belief.means[left[prior], h, tuner._chosen], belief.variances[left[prior]]
+            forecast = belief.means[left[prior], h, tuner._chosen]
         tuner.tell(reward, Outcome(reward, {"model_mean": mean, "model_regret": 0.1 + 0.01 * rng.random()}))
         if belief.formed:
             error = reward - forecast if formed else 0.0

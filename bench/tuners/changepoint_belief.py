@@ -56,7 +56,7 @@ class ChangepointBelief:
         self,
         priors: np.ndarray,
         signals: Sequence[float],
-        log_weights: Sequence[float],
+        log_weights: np.ndarray,
         first: int,
         hypotheses: int,
         every: int,
@@ -108,7 +108,8 @@ class ChangepointBelief:
 
         ``uniform``, in [0, 1), is what it is drawn with. Of equal bounds the first counts.
         """
-        return int(_choose(*self._state, beta, uniform))
+        arguments = (*self._state, beta, uniform)
+        return int(_choose(*arguments))
 
     def learn(self, place: int, value: float, chance: float) -> float:
         """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, 0 without any.
@@ -119,10 +120,12 @@ class ChangepointBelief:
         if not self.formed:
             self._begin(place, value)
             return 0.0
-        return float(_learn(*self._state, self._priors, place, value, self._every, min(chance * self._every, 0.5)))
+        per_birth = min(chance * self._every, 0.5)
+        arguments = (*self._state, self._priors, place, value, self._every, per_birth)
+        return float(_learn(*arguments))
 
     @property
-    def _state(self) -> tuple[np.ndarray, ...]:
+    def _state(self) -> tuple[Any, ...]:
         return self.means, self.covariances, self.log_weights, self.variances, self.left, self._scalars
 
     def _begin(self, place: int, value: float) -> None:
@@ -136,7 +139,8 @@ class ChangepointBelief:
         self.variances[:] = np.maximum(values.var(ddof=1) * self._shares, 1e-300)
         self.means[:, 0], self.covariances[:, 0] = values.mean(), self._priors
         for earlier, known in self._first:
-            _observe(*self._state, earlier, known)
+            arguments = (*self._state, earlier, known)
+            _observe(*arguments)
         self._first.clear()
 
     def save(self) -> dict[str, Any]:

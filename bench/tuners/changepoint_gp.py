@@ -41,8 +41,8 @@ class ChangepointGP(Tuner):
     points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated.
     Until the rewards differ, and at first, eight even points are tried in turn, in random order; fewer, but at least
     three, where eight would be more than a twentieth of the horizon. How much the function varies, and whether its
-    neighbours are alike, is weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours with
-    little, or everything, of their own.
+    neighbours are alike, is weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours
+    with little, or everything, of their own.
 
     Where the task says what the algorithm's estimate expects of a round (``model_mean`` of the arm pulled and
     ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
