@@ -12,6 +12,7 @@ ARGS   ?=
 SAMPLE ?=
 SEED   ?=
 FORMAT ?=
+SIZE ?=
 PEERS  ?=
 CARRY  ?=
 SERVE  ?=
@@ -28,7 +29,7 @@ args   := $(if $(findstring ',$(ARGS))$(findstring ",$(ARGS)),$(ARGS),$(subst $(
 
 .PHONY: help setup reproduce-paper run compare verify test test-release lint benchmark gallery docs clean
 help:
-	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex]'
+	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex] [SIZE=column|text]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
 	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
 	@echo 'make gallery [SERVE=1] [PORT=8765]'
@@ -46,7 +47,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 reproduce-paper: setup
-	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),format=$(FORMAT))
+	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),format=$(FORMAT)) $(if $(SIZE),size=$(SIZE))
 
 run: setup
 	$(PY) -m runners.run $(args)

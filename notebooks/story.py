@@ -9,11 +9,12 @@ import sys
 import pandas as pd
 from IPython.display import SVG, Image, Markdown, display
 
-from bench.report.drawing import draw
+from bench.report.page import draw
 from bench.report.stored import Stored
 from bench.report.style import applied
 from runners.config.figures import figure_names, load_figure
 from runners.results.derive import committed_long_tables
+from runners.results.pages import headlines
 from runners.results.store import results_folder
 
 pd.set_option("display.max_colwidth", None)  # claims and titles are sentences
@@ -51,6 +52,15 @@ class Story:
                 self.results[name] = min(
                     (Stored(folder, figure, committed_long_tables) for folder in folders), key=lambda one: one.order
                 )
+
+    def answer(self) -> pd.DataFrame:
+        """Return what the paper says in abstract, introduction and conclusion, and what our runs say."""
+        page = headlines(results_folder()).get(self.paper)
+        judged = page.judged if page and any(result.is_reference for result in self.results.values()) else ()
+        rows = [(headline.claim, verdict, sentence) for headline, verdict, sentence in judged]
+        if not rows:
+            display(Markdown("*The answer needs results at scale paper; the committed ones are in README.*"))
+        return pd.DataFrame(rows, columns=["the paper", "verdict", "our runs"]).set_index("the paper")
 
     def overview(self) -> pd.DataFrame:
         """Return a row for each figure: its title, its scale, and how its claims came out, by origin."""

@@ -8,7 +8,8 @@ the parentheses; ``tuner.radius_scale=0.5`` alone is for all of them.
 Besides: ``name``, the folder below ``results/compare/`` (default: comparison), and ``column``, the column of the trace
 that is compared (default: regret; of regret and seconds less is better, of others more).
 ``repetitions=until_decided`` adds repetitions where a verdict is open, up to ``max_repetitions`` (default: 400).
-``format=pdf,tex`` also writes the picture as PDF and the table as LaTeX.
+``format=pdf,tex`` also writes the picture as PDF, with ``size=column`` or ``size=text`` as wide as that in a paper, and
+the table as LaTeX.
 """
 
 import json
@@ -31,10 +32,12 @@ from runners.results.store import results_folder, write_text
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
+    from bench.report.page import Size
+
 METHOD = "method"
 COMPARISON = "comparison.json"
 """The figure of a comparison, beside its results."""
-_OWN_KEYS = {"name": "comparison", "column": "regret", "format": ""}
+_OWN_KEYS = {"name": "comparison", "column": "regret", "format": "", "size": ""}
 _SIZES = ("horizon", "repetitions", "seed")
 _MACHINE = ("jobs", "runner")
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
@@ -61,8 +64,8 @@ class Plan(NamedTuple):
         Overrides for all its runs, and for where they are run.
     until_decided
         The largest number of repetitions, where they are run until the claims are decided.
-    formats
-        What is written beside the usual files.
+    formats, size
+        What is written beside the usual files, and how wide a PDF is.
     """
 
     figure: dict[str, Any]
@@ -71,6 +74,7 @@ class Plan(NamedTuple):
     machine: list[str]
     until_decided: int | None
     formats: tuple[str, ...]
+    size: "Size"
 
 
 def compare(words: list[str]) -> bool:
@@ -81,7 +85,7 @@ def compare(words: list[str]) -> bool:
     ConfigError
         When a word is no override, or names an unknown key, choice or class.
     """
-    figure, scale, sizes, machine, until, formats = plan(words)
+    figure, scale, sizes, machine, until, formats, size = plan(words)
     import pandas as pd
 
     from bench.report.figure import read_figure
@@ -98,7 +102,9 @@ def compare(words: list[str]) -> bool:
     n_repetitions = math.prod(map(len, block.values())) * (until or run.settings.repetitions)
     asked = shlex.join(["python", "-m", "runners.compare", *words])
     made = reproduce_figure(
-        FigurePlan(read_figure(figure), f"compare/{name}", scale, sizes, asked, until_decided=until, formats=formats),
+        FigurePlan(
+            read_figure(figure), f"compare/{name}", scale, sizes, asked, until_decided=until, formats=formats, size=size
+        ),
         jobs=min(run.settings.jobs, n_repetitions),
         runner=run.runner,
     )
@@ -118,7 +124,7 @@ def plan(words: list[str]) -> Plan:
     ConfigError
         When a word is no override, or names no choice of its group.
     """
-    from bench.report.saving import extra_formats  # slow to import
+    from bench.report.saving import extra_formats, print_size  # slow to import
     from runners.results.until_decided import most_repetitions
 
     check_commas(words)
@@ -129,6 +135,7 @@ def plan(words: list[str]) -> Plan:
     given = {one.key_or_group: str(one.input_line).partition("=")[2].strip("'\"") for one in parsed}
     own = _OWN_KEYS | {key: given[key] for key in _OWN_KEYS if key in given}
     formats = extra_formats(own["format"])
+    size = print_size(own["size"], formats)
     if not _NAME.fullmatch(own["name"]):
         raise ConfigError(f"name: found '{own['name']}', expected letters, digits, - and _")
     numbers = {one.key_or_group: one.value() for one in parsed if not one.is_sweep_override()}
@@ -147,7 +154,7 @@ def plan(words: list[str]) -> Plan:
     apart = (*_SIZES, *_MACHINE, "scale", "paper")
     common = [str(one.input_line) for one in plain if not _is_one_of(one, apart)]
     figure = _figure(own, groups.get("paper", "none"), axes, common)
-    return Plan(figure, groups.get("scale", "paper"), sizes, machine, until, formats)
+    return Plan(figure, groups.get("scale", "paper"), sizes, machine, until, formats, size)
 
 
 def _parse(word: str) -> Override:

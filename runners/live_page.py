@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 import pyarrow as pa
@@ -20,7 +21,7 @@ from bench.report.gallery.result import Result
 from bench.report.provenance import Provenance
 from bench.report.results import Results
 from bench.report.tables import to_csv
-from runners.execute.live import LiveRun, running
+from runners.execute.live import LiveRun, Status, running
 from runners.results.aggregate import Kept, thin
 from runners.results.derive import LabelledKept, committed_long_tables, evidence
 from runners.results.store import Store, write_text
@@ -42,17 +43,32 @@ class LivePages:
     def __init__(self, results: Path) -> None:
         self.store = Store(results)
         self._kept: dict[tuple[str, str, int], Kept] = {}
+        self._seen: dict[str, str] = {}
         self.drawing = threading.Lock()
         """Held while pages are made: matplotlib's settings are those of the whole process."""
+
+    def running(self) -> list[Status]:
+        """Return what runs now, and remember where its pages are."""
+        processes = running(self.store.root)
+        for group in (group for process in processes for group in process.groups):
+            if group.figure is not None:
+                self._seen[group.name] = f"/{quote(group.name)}/index.html"
+            else:
+                self._seen |= {f"run {run.run_id}": f"/{RUN}/{run.run_id}/index.html" for run in group.runs}
+        return processes
 
     def page(self, name: str) -> str | None:
         """Return `OVERVIEW`, the page of a figure while it runs, or of a run (``run/<run_id>``); None of all else."""
         paper, _, own_name = name.partition("/")
         if name in (OVERVIEW, RUN):
-            return render("live", processes=running(self.store.root))
+            processes = self.running()
+            now = {group.name for process in processes for group in process.groups}
+            now |= {f"run {run.run_id}" for process in processes for group in process.groups for run in group.runs}
+            ended = {words: address for words, address in self._seen.items() if words not in now}
+            return render("live", "/", processes=processes, ended=ended)
         if paper == RUN:
             return self._run(own_name)
-        groups = [(status, group) for status in running(self.store.root) for group in status.groups]
+        groups = [(status, group) for status in self.running() for group in status.groups]
         for status, group in groups:
             if group.name == name and group.figure is not None and group.finished:
                 words = f"running: {group.finished:,} of {group.total:,} repetitions"

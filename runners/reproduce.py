@@ -22,6 +22,7 @@ from runners.results.store import results_folder
 
 if TYPE_CHECKING:
     from bench.report.figure import Figure
+    from bench.report.page import Size
     from runners.results.plan import FigurePlan
 
 _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
@@ -82,6 +83,7 @@ class _Request(NamedTuple):
     repetitions: int | str | None
     readings: bool
     formats: Sequence[str]
+    size: "Size"
 
 
 def _request(cfg: DictConfig, scale: str) -> _Request:
@@ -92,7 +94,7 @@ def _request(cfg: DictConfig, scale: str) -> _Request:
     ConfigError
         Naming the key.
     """
-    from bench.report.saving import extra_formats  # slow to import
+    from bench.report.saving import extra_formats, print_size  # slow to import
     from runners.results.until_decided import most_repetitions
 
     until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
@@ -108,13 +110,14 @@ def _request(cfg: DictConfig, scale: str) -> _Request:
     if cfg.surrogate not in ("yes", "no", True, False):
         raise ConfigError(f"surrogate: found '{cfg.surrogate}', expected yes or no")
     sizes += [f"readings={str(readings).lower()}"] * (readings != cfg.scale.readings)
-    return _Request(scale, sizes, extra, until, cfg.repetitions, readings, formats)
+    size = print_size(cfg.size, formats)
+    return _Request(scale, sizes, extra, until, cfg.repetitions, readings, formats, size)
 
 
 def _plan(name: str, figure: "Figure", request: _Request, *, lacks: bool) -> "FigurePlan":
     from runners.results.plan import FigurePlan  # slow to import
 
-    scale, sizes, extra, until, repetitions, readings, formats = request
+    scale, sizes, extra, until, repetitions, readings, formats, size = request
     words = ["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes]
     words += ["surrogate=yes"] * (scale == "paper" and lacks)
     is_custom = bool(extra) or (scale == "paper" and not readings) or (until is not None and scale != "paper")
@@ -122,7 +125,7 @@ def _plan(name: str, figure: "Figure", request: _Request, *, lacks: bool) -> "Fi
     of_figure = figure.scales.get(scale)
     most = of_figure.until_decided if of_figure and repetitions is None else until
     is_reference = scale == "paper" and readings
-    return FigurePlan(figure, where, scale, extra, shlex.join(words), is_reference, most, formats, readings)
+    return FigurePlan(figure, where, scale, extra, shlex.join(words), is_reference, most, formats, readings, size)
 
 
 def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -110,7 +110,7 @@ def _text(report: dict[str, Any]) -> str:
         low, high = values["ci_low"], values["ci_high"]
         interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
-    lines.append(f"page: http://127.0.0.1:8765/run/{report['run_id']}/ while `make gallery SERVE=1` runs")
+    lines.append(f"page: /run/{report['run_id']}/ at the address that `make gallery SERVE=1` prints")
     return "\n".join(lines)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from bench.errors import BenchError, one_line
-from runners.execute.live import running
 from runners.live_page import OVERVIEW, RUN, LivePages
 
 HOST = "127.0.0.1"
@@ -55,7 +54,7 @@ class Server(ThreadingHTTPServer):
 
     def state(self, path: str) -> dict[str, Any]:
         """Return how far all is, and what changes whenever the page of a path would say something else."""
-        processes = running(self.results)
+        processes = self.live.running()
         shown = [
             group.finished
             for process in processes

@@ -1,6 +1,5 @@
 """A headless Chromium, driven through the DevTools protocol over a pipe: nothing but the browser is needed."""
 
-import base64
 import fcntl
 import json
 import os
@@ -103,11 +102,6 @@ class Chromium:
     def point(self, x: float, y: float) -> None:
         """Move the mouse."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-
-    def picture(self, path: Path, whole: bool = True) -> None:
-        """Save the page as PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(shot["data"]))
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:

@@ -26,6 +26,12 @@ SMALL = {
     "synthetic_logistic": {"n_arms": 5, "dim": 3},
     "movielens": {"n_arms": 5, "dim": 3},
 }
+DRIFT = {"changes": 2, "rotation": 0.5, "popularity": 0.2, "signal": [1.0, 0.5]}
+SMALL |= {
+    "drifting_linear": SMALL["synthetic_linear"] | DRIFT | {"noise": [1.0, 0.5]},
+    "drifting_logistic": SMALL["synthetic_logistic"] | DRIFT,
+    "drifting_movielens": SMALL["movielens"] | {"n_users": 10},
+}
 ROUNDS = {"ucb_glm": 1_000, "glm_tsl": 1_000, "gp_minimize": 14, "tpe": 150, "optuna_random": 150, "gp_ucb": 3_000}
 ROUNDS |= {"glr_klucb": 30_000}
 """Limits for those whose rounds are dear, or get dearer as data comes in."""

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.transforms import Bbox
 
 from bench.report import claims
-from bench.report.drawing import draw as draw_plot
 from bench.report.figure import Figure, read_figure
+from bench.report.page import draw as draw_plot
 from bench.report.provenance import Provenance
 from bench.report.render import plot_of
 from bench.report.results import Results

@@ -143,8 +143,8 @@ def test_a_tuner_whose_repetitions_all_failed_is_named_and_the_others_are_drawn(
     assert answer.code == 1
     (error,) = answer.err.splitlines()
     assert re.fullmatch(
-        r"error: compare/comparison: Raises: all 5 repetitions failed, the first with RuntimeError: no luck today "
-        r"\(raising\.py:\d+ in _ask\); its traceback is in (\S+rep-00000\.failed\.json)",
+        r"error: compare/comparison: Raises: all 5 repetitions failed, the first with round 1: RuntimeError: no luck "
+        r"today \(raising\.py:\d+ in _ask\); its traceback is in (\S+rep-00000\.failed\.json)",
         error,
     )
     assert "no luck today" in json.loads(Path(error.rpartition(" ")[2]).read_text())["traceback"]
@@ -160,7 +160,8 @@ def test_nothing_is_drawn_where_all_repetitions_failed(here, sizes):
     assert (answer.code, answer.out) == (1, "")
     (error,) = answer.err.splitlines()
     number = 10 if sizes == SMALL[1:] else 40
-    assert error.startswith(f"error: all {number} repetitions failed, the first with RuntimeError: no luck today (")
+    first = "the first with round 1: RuntimeError: no luck today ("
+    assert error.startswith(f"error: all {number} repetitions failed, {first}")
     assert Path(error.rpartition(" ")[2]).is_file()
     assert not (answer.results / "compare").exists()
 

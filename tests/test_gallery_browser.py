@@ -1,5 +1,6 @@
 """The gallery in a browser: nothing is broken, cut off or unreadable on a phone or a screen, in light and dark."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,20 +116,19 @@ def hover(browser: Chromium, part: str, name: str, panel: str, at: float = 0.5) 
     """Move the mouse onto a part of the first picture; return the lines of what it says."""
     spot = browser.run(f"""(() => {{
       for (const panel of document.querySelectorAll(".plot .picture")) {{
-        const mark = JSON.parse(panel.querySelector("script").textContent).find((mark) => mark.part === {part!r} &&
-          mark.name === {name!r} && mark.case === {panel!r});
+        const {{ svg, marks, left, right, top, bottom }} = panel.drawn;
+        const mark = marks.find((mark) => mark.part === {part!r} && mark.name === {name!r} && mark.case === {panel!r});
         if (!mark) continue;
-        const svg = panel.querySelector("svg");
-        const view = svg.viewBox.baseVal;
-        const point = mark.points[Math.round({at} * (mark.points.length - 1))];
-        const [left, right, top, bottom] = mark.box ?? [];
-        const spot = mark.box
-          ? new DOMPoint(left + {at} * (right - left), mark.part === "box" ? bottom : (top + bottom) / 2)
-          : new DOMPoint(point[5] ?? view.x + view.width / 2, point[6] ?? view.y + view.height / 2);
-        const find = () => spot.matrixTransform(svg.getScreenCTM());
-        panel.scrollLeft += find().x - innerWidth / 2;
-        scrollBy(0, find().y - innerHeight / 2);
-        return [find().x, find().y];
+        const [x, y] = mark.box
+          ? [mark.box[0] + {at} * (mark.box[1] - mark.box[0]),
+             mark.part === "box" ? mark.box[3] : (mark.box[2] + mark.box[3]) / 2]
+          : mark.at[Math.round({at} * (mark.points.length - 1))];
+        const find = () => {{
+          const box = svg.getBoundingClientRect();
+          return [box.left + (x ?? (left + right) / 2), box.top + (y ?? (top + bottom) / 2)];
+        }};
+        scrollBy(0, find()[1] - innerHeight / 2);
+        return find();
       }}
     }})()""")
     say = "new Promise((done) => setTimeout(() => done(tip.hidden ? '' : tip.textContent), 60))"
@@ -139,7 +139,7 @@ def hover(browser: Chromium, part: str, name: str, panel: str, at: float = 0.5) 
         text = browser.run(say)
         if text:
             break
-    return str(text).split("\n")
+    return str(text).split("\n\n")[0].split("\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -157,16 +157,14 @@ def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site
         ("habo/dots", ("line", "TL", PANELS[1]), [mean, sure]),
         ("habo/dots", ("published", "TL", first), ["published 55"]),
         ("habo/dots", ("reference", "a line", first, 0.9), ["60"]),
-        ("habo/dots", ("line", "Random arms", first, 0.9), [number]),
+        ("habo/dots", ("line", "Random arms", PANELS[1], 0.9), [number]),
         ("habo/spread", ("quantile", other, first), [f"95 % quantile {number}", both]),
         ("habo/spread", ("box", other, first, 0.2), [f"median {mean}", f"{both}, quartiles"]),
         ("habo/spread", ("repetitions", other, first, 0), ["repetition 0", f"one value {number}"]),
         ("habo/limits", ("line", "TL", f"{first}, TL"), [f"measured {mean}", sure]),
         ("habo/limits", ("bound", "TL", f"{first}, TL"), [f"bound {number}", both]),
-        ("habo/seconds", ("line", other, "seconds", 0), [first, f"median {mean}", f"{both}, fastest and slowest"]),
-        ("habo/seconds", ("published", "TL", "seconds"), [first, "published 2"]),
+        ("habo/seconds", ("line", other, "relative", 0), [first, f"ratio of medians {number}", both]),
         ("habo/smooth", ("line", "TL", first, 0), ["rate 1", r"-[\d.]+ \[-[\d.]+, -[\d.]+\]", "one .* over 9 blocks"]),
-        ("habo/ranks", ("cell", other, first, 0.6), [f"relative to TL {mean}", sure]),
     ]
     opened = ""
     for page, spot, wanted in cases:
@@ -181,11 +179,11 @@ def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site
     assert browser.complaints == []
 
 
-SHOWN = '[...document.querySelectorAll("#list > :not([hidden])")].map((item) => item.textContent)'
+SHOWN = '[...document.querySelectorAll(".list > :is(li, details):not([hidden])")].map((item) => item.textContent)'
 
 
 def test_filters_are_kept_in_the_address(browser: Chromium, site: Path) -> None:
-    address = (site / "index.html").as_uri()
+    address = (site / "figures.html").as_uri()
     browser.open(address, 1440)
     assert len(browser.run(SHOWN)) == 11
     browser.run("""(() => { const form = document.querySelector(".filters"); form.elements.paper.value = "syndicated";
@@ -193,31 +191,61 @@ def test_filters_are_kept_in_the_address(browser: Chromium, site: Path) -> None:
     view = browser.run("location.hash")
     assert view == "#figures?paper=syndicated&words=tl+BETTER"
     [shown] = browser.run(SHOWN)
-    assert "figure2" in shown
+    assert "Figure 2" in shown
     browser.open(address + view, 375)
     assert browser.run(SHOWN) == [shown]
     assert browser.run('document.querySelector("output").textContent') == "1 of 11"
     browser.open(address + "#figures?verdict=fails", 375)
     [shown] = browser.run(SHOWN)
-    assert "limits" in shown
+    assert "Limits" in shown
     assert browser.complaints == []
 
 
-def test_claims_are_sorted_and_filtered(browser: Chromium, site: Path) -> None:
+def test_claims_unfold_where_they_are_searched_and_where_a_link_leads(browser: Chromium, site: Path) -> None:
     address = (site / "claims.html").as_uri()
+    seen = (
+        '[...document.querySelectorAll(".claim")].filter((claim) => claim.checkVisibility()).map((claim) => claim.id)'
+    )
     browser.open(address, 1440)
-    click = 'document.querySelectorAll(".sortable th button")[3].click()'
-    number = 'parseFloat(row.cells[3].textContent.replace("−", "-"))'
-    numbers = f'[...document.querySelectorAll("#list > tr")].map((row) => {number})'
-    for _ in range(2):
-        browser.run(click)
-    found = browser.run(numbers)
-    assert len(found) == 4
-    assert found == sorted(found, reverse=True)
-    assert browser.run("location.hash") == "#claims?sort=-estimate"
-    browser.open(address + "#claims?verdict=fails&sort=estimate", 1440)
-    assert len(browser.run(SHOWN)) == 1
-    assert browser.run('document.querySelector("[aria-sort]").textContent') == "estimate"
+    assert browser.run(seen) == []
+    browser.open(address + "#claims?verdict=fails", 1440)
+    assert browser.run(seen) == ["habo-limits-b"]
+    assert browser.run('document.querySelector("output").textContent') == "1 of 2"
+    browser.open(address + "#syndicated-figure2-1", 375)
+    assert browser.run(seen) == ["syndicated-figure2-1"]
+    assert browser.run('document.getElementById("syndicated-figure2-1").open')
+    assert browser.complaints == []
+
+
+def test_a_table_of_methods_is_sorted_and_filtered(browser: Chromium, site: Path) -> None:
+    address = (site / "habo/ranks/index.html").as_uri()
+    names = '[...document.querySelectorAll(".heat tbody tr:not([hidden])")].map((row) => row.cells[0].textContent)'
+    values = '[...document.querySelectorAll(".heat tbody tr")].map((row) => parseFloat(row.cells[1].textContent))'
+    browser.open(address, 1440)
+    browser.run('document.querySelectorAll(".heat th button")[1].click()')
+    first = browser.run(values)
+    browser.run('document.querySelectorAll(".heat th button")[1].click()')
+    assert (first, browser.run(values)) == (sorted(first), sorted(first, reverse=True))
+    assert browser.run("location.hash") == "#quick?sort=-mean+rank"
+    browser.open(address + "#quick?words=co", 1440)
+    assert browser.run(names) == [METHODS[1]]
+    assert browser.complaints == []
+
+
+def test_the_search_reads_all_pages_from_disk(browser: Chromium, site: Path) -> None:
+    hits = """(async () => {
+      const field = document.querySelector("search input");
+      field.focus();
+      for (let i = 0; i < 50 && !window.PAGES; i++) await new Promise((done) => setTimeout(done, 20));
+      field.value = "limits bound";
+      field.dispatchEvent(new Event("input"));
+      await new Promise((done) => setTimeout(done, 50));
+      return [...document.querySelectorAll("search a")].map((link) => link.href);
+    })()"""
+    browser.open((site / "syndicated/figure2/index.html").as_uri(), 375)
+    found = browser.run(hits)
+    assert (site / "habo/limits/index.html").as_uri() in found
+    assert (site / "habo/limits/index.html").as_uri() + "#claim-b" in found
     assert browser.complaints == []
 
 
@@ -255,6 +283,12 @@ def test_one_panel_at_a_time_and_the_address_keeps_it(browser: Chromium, site: P
       select.dispatchEvent(new Event("change")); })()""")
     assert browser.run(shown) == PANELS[1:]
     view = browser.run("location.hash")
+    top = 'document.querySelector(".plot select").getBoundingClientRect().top'
+    for chosen in ("", "0"):  # the reader stays where the choice is made
+        before = browser.run(top)
+        browser.run(f"""(() => {{ const select = document.querySelector(".plot select"); select.value = "{chosen}";
+          select.dispatchEvent(new Event("change")); }})()""")
+        assert abs(browser.run(top) - before) < 30
     assert view == "#paper-surrogate?panel-paper-surrogate=2"
     browser.open(address + view, 375)
     assert browser.run(shown) == PANELS[1:]
@@ -272,9 +306,58 @@ def test_four_panels_stand_two_by_two(browser: Chromium, site: Path, width: int,
     assert (len(found), len(set(found))) == (4, columns)
 
 
+AXIS = """(() => { const { back, left, right } = document.querySelector(".picture").drawn;
+  return [back(left), back(right)]; })()"""
+NUMBERS = """[...document.querySelectorAll(".picture svg")[0].querySelectorAll("text[text-anchor=end]")]
+  .map((text) => parseFloat(text.textContent.replace(",", "")))"""
+
+
+def test_axes_follow_what_is_shown_and_rounds_can_be_zoomed_into(browser: Chromium, site: Path) -> None:
+    """TL ends near 50 under a bound of 76, the line lies at 25."""
+    address = (site / "syndicated/figure2/index.html").as_uri()
+    browser.open(address, 1440)
+    whole, top = browser.run(AXIS), max(browser.run(NUMBERS))
+    browser.run("document.querySelector('[data-only=\"a line\"]').click()")
+    assert max(browser.run(NUMBERS)) < 50 <= top
+    browser.run("document.querySelector('[data-all]').click()")
+    press_key = "document.querySelector('.picture').dispatchEvent(new KeyboardEvent('keydown', {key: '%s'}))"
+    browser.run(press_key % "+")
+    low, high = browser.run(AXIS)
+    assert (high - low) == pytest.approx((whole[1] - whole[0]) / 2, rel=1e-6)
+    view = browser.run("location.hash")
+    browser.open(address + view, 375)
+    assert browser.run(AXIS) == pytest.approx([low, high], rel=1e-3)
+    browser.run(press_key % "0")
+    assert browser.run(AXIS) == pytest.approx(whole)
+    browser.run(press_key % "l")
+    numbers = sorted(browser.run(NUMBERS))
+    assert min(after / before for before, after in itertools.pairwise(numbers)) > 1.5  # 1, 2, 5 of powers of ten
+    assert browser.complaints == []
+
+
+def test_the_keys_list_all_methods_at_a_round(browser: Chromium, site: Path) -> None:
+    browser.open((site / "syndicated/figure2/index.html").as_uri(), 1440)
+    browser.run("document.querySelector('.picture').dispatchEvent(new KeyboardEvent('keydown', {key: 'End'}))")
+    first, *rest = browser.run("tip.textContent").split("\n")
+    assert first == "round 181"
+    values = {name: float(value.replace(",", "")) for name, value in (line.rsplit(" ", 1) for line in rest)}
+    assert {"TL", METHODS[1], "bound of TL"} <= set(values)
+    assert list(values.values()) == sorted(values.values(), reverse=True)
+    marks = browser.run(
+        "document.querySelector('.picture').drawn.marks.map((m) => [m.part, m.name, m.points.at(-1)[1]])"
+    )
+    shown = {
+        name if part == "line" else f"bound of {name}": value
+        for part, name, value in marks
+        if part in ("line", "bound")
+    }
+    assert values == pytest.approx({name: shown[name] for name in values}, rel=1e-3)
+
+
 def test_panels_need_no_dragging_on_a_phone(browser: Chromium, site: Path) -> None:
     """All but tables of cells, which would become too small to read."""
-    wider = """[...document.querySelectorAll(".picture")].filter((own) => own.scrollWidth > own.clientWidth)
+    wider = """[...document.querySelectorAll(".picture")]
+      .filter((own) => own.clientWidth && own.scrollWidth > own.clientWidth)
       .map((own) => own.dataset.title)"""
     for page in ("syndicated/figure2", "syndicated/table1", "habo/dots", "habo/limits", "habo/spread", "habo/seconds"):
         browser.open((site / page / "index.html").as_uri(), 375)
@@ -284,15 +367,14 @@ def test_panels_need_no_dragging_on_a_phone(browser: Chromium, site: Path) -> No
 @pytest.mark.parametrize(
     ("page", "name", "parts"),
     [
-        ("syndicated/table1", "Fixed", {"line", "low", "high", "bars", "best"}),
+        ("syndicated/table1", "Fixed", {"line", "bars", "best"}),
         ("syndicated/table1", "published best", {"published", "published line"}),
         ("habo/longer", "bound of EXP3", {"bound"}),
         ("habo/dots", "TL", {"line", "bars", "repetitions", "published"}),
         ("habo/spread", "TL", {"line", "box", "quantile", "repetitions"}),
         ("habo/limits", "Random arms", {"line"}),
-        ("habo/seconds", "TL", {"line", "bars", "published"}),
-        ("habo/smooth", "TL", {"line", "low", "high", "bars"}),
-        ("habo/ranks", "TL", {"cell", "number", "rank"}),
+        ("habo/seconds", "TL", {"line", "published"}),
+        ("habo/smooth", "TL", {"line", "bars"}),
         ("habo/examples", "slip", {"undefined"}),
     ],
 )

@@ -21,6 +21,9 @@ FOREST = (
 )
 ALGORITHMS = {
     "ali_display_ad": ("algorithm=candidate_generation", "algorithm.steps=2"),
+    "drifting_linear": ("algorithm=d_linucb",),
+    "drifting_logistic": ("algorithm=ucb_glm", "algorithm.random_pulls=1"),
+    "drifting_movielens": ("algorithm=sw_linucb",),
     "house_prices": FOREST,
     "movielens": ("algorithm=lints",),
     "open_bandit": ("algorithm=linucb",),
@@ -34,16 +37,18 @@ ALGORITHMS = {
 """An algorithm that fits the environment, the arms themselves elsewhere, quick to train."""
 SMALL = {
     "ali_display_ad": ("env.surrogate_users=300", "env.surrogate_ads=100", "env.surrogate_days=2"),
+    "drifting_movielens": ("env.dim=3", "env.n_arms=20"),
     "movielens": ("env.dim=3", "env.n_arms=20"),
     "synthetic_logged": ("env.n_train=60", "env.n_validation=60", "env.n_test=200"),
+    "wandering_triangle": ("env.probability=1.0",),
 }
 ARMS = {"adversarial_arms", "bernoulli_arms", "gaussian_arms"}
 WORDS = ARMS | {"house_prices", "synthetic_logged", "titanic"}
 """Environments with a hyper-parameter that has no interval."""
-CHANGING = {"piecewise_lipschitz", "switching_sine", "switching_triangle"}
+CHANGING = {"piecewise_lipschitz", "switching_sine", "switching_triangle", "wandering_triangle"}
 """Environments whose rounds of change are known."""
 WITH_THEORY = {"movielens", "open_bandit", "synthetic_linear", "synthetic_linear_legacy", "synthetic_logistic"}
-WITH_THEORY |= {"yahoo_r6a"}
+WITH_THEORY |= {"yahoo_r6a", "drifting_linear", "drifting_logistic", "drifting_movielens"}
 
 
 def misfit(env: str, tuner: str) -> str:

@@ -64,7 +64,7 @@ def test_it_runs_where_there_are_no_results(path, tmp_path, monkeypatch):
     assert "image/png" in shown
     assert "text/html" in shown  # a table
     made = {table.relative_to(tmp_path / "results").parts[0] for table in tmp_path.rglob("table.csv")}
-    assert made <= {path.stem}
+    assert made <= {path.stem, "compare"}
     assert not list(path.parent.glob("my_tuner.py"))
 
 
@@ -77,6 +77,7 @@ def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch, refere
         pytest.skip(f"there are no results of {path.stem}")
     printed, shown = execute(path, tmp_path, monkeypatch, BENCH_RESULTS_DIR=str(reference_results))
     assert "a first look" not in printed
+    assert shown[0] == "text/html"  # the answer
     text = path.read_text()
     assert shown.count("image/png") >= sum(f'"{name}\\"' in text for name in figures)
 

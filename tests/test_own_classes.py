@@ -1,13 +1,16 @@
 """Classes of a user's own that are wrong: one sentence each, before anything is run."""
 
+import re
+
 import pytest
 
 from bench.errors import BenchError
-from runners.config.experiment import Experiment, check
+from runners.config.experiment import Experiment, check, play
 from runners.config.tracebacks import describe
 
 MODULE = """
 import os
+from bench.envs.synthetic_linear import SyntheticLinear
 from bench.tuners.base import Tuner
 
 class Right(Tuner):
@@ -23,6 +26,16 @@ class Dies(Right):
 
 class Bare(Right):
     delta: float = 0.5
+
+class Late(Right):
+    def _tell(self, reward, outcome): self.told = reward
+    def _ask(self): return super()._ask() if not hasattr(self, "told") else {}["x"]
+
+class Text(SyntheticLinear):
+    def pull(self, arm): return "much"
+
+class Huge(SyntheticLinear):
+    def pull(self, arm): return 10**400
 
 class NoTell(Tuner):
     def _start(self, problem, seeds): pass
@@ -77,3 +90,27 @@ def test_an_error_names_the_last_line_of_the_users_file(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="bad") as error:
         my_lines.fails()
     assert describe(error.value) == "ValueError: bad (my_lines.py:2 in fails)"
+
+
+def test_an_error_in_the_loop_says_what_was_played(experiment):
+    told = r"^round 1, {'x': 0.5}: ValueError: no luck \(own_tuners.py:\d+ in _tell\)$"
+    asked = r"^round 2: KeyError: 'x' \(own_tuners.py:\d+ in _ask\)$"
+    for name, sentence in (("Right", told), ("Late", asked)):
+        with pytest.raises(Exception, match=r"no luck|'x'") as error:
+            play(experiment(f"own_tuners.{name}"), 0)
+        assert re.search(sentence, describe(error.value))
+
+
+@pytest.mark.parametrize(("env", "reward"), [("Text", r"'much'"), ("Huge", r"1000+\.\.\.0+")])
+def test_a_reward_that_stops_the_algorithm_is_named(experiment, env, reward):
+    settings = experiment("bench.tuners.op.OP").settings | {
+        "env": {"_target_": f"own_tuners.{env}"},
+        "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
+        "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
+    }
+    with pytest.raises((TypeError, OverflowError, Exception), match=r"nopython|float|int") as error:
+        play(Experiment(settings), 0)
+    sentence = (
+        rf"^round 1, {{'exploration_rate': [\d.]+}}: found the reward {reward}, expected a finite number: \w+Error"
+    )
+    assert re.search(sentence, describe(error.value))

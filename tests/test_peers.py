@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.report.drawing import draw
+from bench.report.page import draw
 from runners.upkeep.peers import measure, page, theirs
 from runners.upkeep.peers.__main__ import measure_and_write
 from runners.upkeep.peers.cases import CASES, REQUIREMENTS, Case

@@ -1,16 +1,17 @@
 """Readings: the runs they ask for, claims and published numbers under each, and their pictures."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bench.errors import ConfigError
-from bench.report.drawing import draw
 from bench.report.figure import read_figure
 from bench.report.gallery import build, read
 from bench.report.gallery.result import Result
+from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.render import Evidence, render, render_readings
 from runners.config.experiment import play
@@ -92,7 +93,7 @@ def test_a_reading_replaces_keys_groups_and_whole_labels():
 
 def test_the_first_uses_share_the_runs_of_other_panels():
     figure = load_figure("syndicated/figure2")
-    drawn = expand(figure, "quick", [])
+    drawn = [one for one in expand(figure, "quick", []) if not one.is_limit]
     assert {len(own) for own in by_reading(figure, drawn).values()} == {30}
     # Of six panels two are changed by two readings; another changes what Theory does in four, and two tuners in two
     assert len({one.run.experiment.run_id for one in drawn}) == 30 + 2 * 10 + 4 + 2 * 2
@@ -161,10 +162,15 @@ def test_surrogate_results_stand_beside_no_published_number():
     one = Evidence(pd.DataFrame(), finals(LOW, HIGH), surrogate)
     found = render_readings(read_figure(FIGURE), {"as printed": one, "less noise": one}, 6)
     assert found.numbers.empty
-    assert list(found.plots) == ["made_up_readings"]
+    assert not found.plots  # no reading decides its claim
 
 
-def test_the_picture_shows_every_verdict():
+def test_the_picture_shows_what_readings_decide_differently_and_nothing_else():
+    alike = render_readings(read_figure(FIGURE), evidence(finals(LOW, HIGH), finals(LOW, HIGH)), 6)
+    assert not alike.plots
+    few = render_readings(read_figure(FIGURE), evidence(finals(LOW, HIGH), finals(LOW[:2], HIGH[:2])), 6)
+    assert set(few.claims["verdict"]) == {"holds", "open"}
+    assert not few.plots
     found = render_readings(read_figure(FIGURE), evidence(finals(LOW, HIGH), finals(HIGH, LOW)), 6)
     cells = [(mark.name, mark.text) for mark in found.plots["made_up_readings"].marks()]
     assert cells == [("as printed", "holds"), ("less noise", "fails")]
@@ -179,8 +185,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
         plan = FigurePlan(read_figure(figure), where, "smoke", [], "command", is_reference=True)
         folders.append(reproduce_figure(plan, jobs=1, runner=Runner()).folder)
     plain, readings = ({path.name: path for path in folder.iterdir()} for folder in reversed(folders))
-    more = {"readings.csv", "made_up_readings.svg"}
-    assert set(readings) - set(plain) == more
+    assert set(readings) - set(plain) == {"readings.csv"}
     for name in set(plain) - {"manifest.json", "environment.json", "repetitions.parquet", "seconds.csv", "numbers.csv"}:
         assert plain[name].read_bytes() == readings[name].read_bytes(), name
     manifest = json.loads(readings["manifest.json"].read_text())
@@ -194,7 +199,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     plan = FigurePlan(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True, readings=False)
     files = {path.name: path.read_bytes() for path in folders[0].iterdir()}
     reproduce_figure(plan, jobs=1, runner=Runner())
-    assert {path.name for path in folders[0].iterdir()} == set(files) - more
+    assert {path.name for path in folders[0].iterdir()} == set(files) - {"readings.csv"}
     assert pd.read_csv(folders[0] / "numbers.csv")["reading"].unique().tolist() == ["as printed"]
     reproduce_figure(
         FigurePlan(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
@@ -209,8 +214,17 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     # A reading that the figure has since, and the result has not
     later = with_readings(PRINTED, QUIET, {**QUIET, "name": "later"})
     page = build(read(tmp_path, {"mine/with": later}))["mine/with/index.html"]
-    assert "<th>later</th>" in page
-    assert "<td>–</td></tr>" in page
+    assert "<dt><b>later</b>" in page
+    assert "Every case has the same verdict under every reading." in page
+    [path] = tmp_path.glob("mine/with/*/readings.csv")
+    table = pd.read_csv(path)
+    table.loc[table["reading"] == "less noise", "verdict"] = "tie"
+    table.to_csv(path, index=False)
+    page = build(read(tmp_path, {"mine/with": later}))["mine/with/index.html"]
+    assert "<th><span>later</span></th>" in page
+    [row] = re.findall(r"<tr><td>all</td>(<td.*?</td>)(<td.*?</td>)(<td.*?</td>)</tr>", page)
+    assert ["differs" in cell for cell in row] == [False, True, False]
+    assert row[2] == "<td>–</td>"
 
     # Seconds beside a figure are those of the first reading's runs
     drawn = expand(read_figure(FIGURE), "smoke", [])

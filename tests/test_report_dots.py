@@ -20,6 +20,7 @@ from bench.errors import ConfigError
 from bench.report.computed import COMPUTATIONS
 from bench.report.saving import save
 from bench.report.style import line_style
+from bench.report.typeset import typeset
 from bench.stats import mean_interval
 
 NOTE = "scale paper: 20 repetitions of 10,000 rounds"
@@ -147,7 +148,7 @@ def test_the_reference_line_is_drawn_within_the_axis_and_named(figure: dict[str,
     for axes in own.axes:
         assert any(np.all(np.asarray(line.get_xdata()) == -3.0) for line in axes.get_lines())
         assert axes.get_xlim()[0] < -3.0
-    assert "V(pi0)" in legend(own)
+    assert typeset("V(pi0)") in legend(own)
     with pytest.raises(
         ConfigError, match=r"'(table1|figure2)', key 'reference_line': found 'one', expected a valid number"
     ):

@@ -218,7 +218,8 @@ def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(commands):
     assert len(errors) == 2
     for repetition, error in enumerate(errors):
         assert re.fullmatch(
-            rf"error: repetition {repetition} failed: RuntimeError: no luck today \(my_module\.py:\d+ in _\w+\)", error
+            rf"error: repetition {repetition} failed: round 1: RuntimeError: no luck today \(my_module\.py:\d+ in _\w+\)",
+            error,
         )
     folder = answer.results / "raw" / raises["run_id"]
     assert where == f"error: the traceback of repetition 0 is in {folder / 'rep-00000.failed.json'}"

@@ -114,13 +114,15 @@ def test_a_run_in_progress_shows_with_its_curves_so_far(
         assert "running: 3 of 8 repetitions" in text
         assert "runners.run" not in text
         assert "3 repetitions of 30 rounds" in text
-        assert 'data-part="line" data-name="TL"' in text
+        assert '"name": "TL"' in text
         assert mean in text
         assert "/live.json?page=" in text
         assert "running/" not in text
         state = json.loads(ask(server, "/live.json?page=%2Findex.html")[1])
         assert state == {"version": state["version"], "finished": 3, "total": 8, "running": 1}
-    assert "Nothing is running" in ask(server, "/live.html")[1]
+    text = ask(server, "/live.html")[1]
+    assert "Nothing is running" in text
+    assert f'<a href="{page}">cdt/figure9</a>' in text.partition("Ended since")[2]
     assert ask(server, page)[0] == 404
     for address in (f"/run/{run_id}/", f"/run/{run_id}/index.html"):
         status, text = ask(server, address)

@@ -4,7 +4,7 @@ import pytest
 
 from bench.errors import DataError
 from runners.config.figures import load_figure
-from runners.execute.stand_ins import announcement, missing_data, refuse
+from runners.execute.stand_ins import announcement, missing_data, refuse, replaced
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +27,12 @@ def nothing_at_hand(tmp_path, monkeypatch):
 )
 def test_what_a_figure_lacks(name, data_sets):
     assert missing_data(load_figure(name)).keys() == data_sets
+
+
+def test_an_environment_that_drifts_reads_the_data_of_the_one_that_stands_still():
+    (sentence,) = replaced("drifting_movielens", {})
+    assert sentence.startswith("movielens is not here")
+    assert replaced("drifting_linear", {}) == []
 
 
 def test_what_is_at_hand_is_not_missing(tmp_path, monkeypatch):

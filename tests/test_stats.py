@@ -7,6 +7,7 @@ from bench.stats import (
     holm,
     mean_band,
     mean_interval,
+    paired_differences,
     resampled,
     standard_deviation,
 )
@@ -40,6 +41,7 @@ def test_values_that_are_not_finite_are_an_error(bad: float) -> None:
     for call in (
         lambda: mean_interval([1.0, bad]),
         lambda: mean_band([[1.0, bad]]),
+        lambda: paired_differences([1.0, bad], [1.0, 2.0]),
         lambda: standard_deviation([1.0, bad]),
         lambda: resampled(lambda a: a.mean(axis=1), [1.0, bad]),
     ):
@@ -52,6 +54,8 @@ def test_shapes_are_checked() -> None:
         mean_interval([[1.0]])
     with pytest.raises(BenchError, match="repetitions, rounds"):
         mean_band([1.0])
+    with pytest.raises(BenchError, match="same repetitions"):
+        paired_differences([1.0], [1.0, 2.0])
     with pytest.raises(BenchError, match="lengths: 1, 2"):
         resampled(lambda a, b: a.mean(axis=1), [1.0], [1.0, 2.0])
     with pytest.raises(BenchError, match="lengths: none"):
@@ -63,6 +67,10 @@ def test_band_is_the_interval_of_each_column() -> None:
     mean, low, high = mean_band(curves)
     for column in (0, 200, 449):
         assert (mean[column], low[column], high[column], 12) == mean_interval(curves[:, column])
+
+
+def test_paired_differences() -> None:
+    np.testing.assert_array_equal(paired_differences([3, 5], [1, 10]), [2, -5])
 
 
 def test_standard_deviation_has_divisor_n_minus_1() -> None:

@@ -59,19 +59,43 @@ def test_every_comparison_names_its_claim_and_is_no_stronger_than_its_verdict(tm
 
 def test_the_words_of_a_verdict(tmp_path):
     page = which_tuner_page(results(tmp_path))
-    assert "- Changepoint GP: less regret than UCB1 <!--" in page
+    assert "- Changepoint GP against each of the others: less regret than UCB1 <!--" in page
     assert 'level with "Grid, then best" <!--' in page
     assert "more than OP, the best fixed configuration <!--" in page
     assert "less regret than UCB1, OP <!-- claim: tournament/ranks#by family, UCB1@arms: holds -->" in page
-    assert "| UCB1 | 1.2 (1.0 to 1.5) | 0.50 (0.25 to 0.75) |" in page
+    assert "| UCB1 | `tuner=ucb1` | 1.2 (1.0 to 1.5) | 0.50 (0.25 to 0.75) |" in page
 
 
 def test_what_does_not_remain_after_holms_correction_has_a_dagger(tmp_path):
     page = which_tuner_page(results(tmp_path, pale=["UCB1"]))
-    assert "- Changepoint GP: less regret than UCB1† <!--" in page
+    assert "others: less regret than UCB1† <!--" in page
     assert page.count("†") == 2  # the other says what it is
     assert not list(filter(None, (problem(one, tmp_path) for one in statements(page))))
     assert "Holm" in problem(statements(page.replace("UCB1†", "UCB1"))[0], tmp_path)
+
+
+def test_the_page_opens_with_what_to_type_for_each_kind_of_problem(tmp_path):
+    folder = results(tmp_path)
+    file = folder / "tournament" / "ranks" / "paper" / "table.csv"
+    table = pd.read_csv(file).assign(relative=[0.5, 0.4, 0.2, 0.3])
+    extra = table[:2].assign(method=["Changepoint GP, rewards alone", "Best fixed configuration"], relative=[0.41, 0.1])
+    pd.concat([table, extra]).to_csv(file, index=False)
+    lines = which_tuner_page(folder).splitlines()
+    assert lines[2].startswith("| your problem")
+    answers = {line.split(" | ")[0]: line for line in lines[4:12]}
+    arms, still = answers["| It is a choice among a few arms"], answers["| **It stands still**"]
+    assert arms.index("`tuner=ucb1`, 0.40") < arms.index("`tuner=changepoint_gp tuner.residual=null`, 0.41")
+    assert still.index("`tuner=changepoint_gp`, 0.20") < still.index("`tuner=ucb1`, 0.30")
+    assert "| `tuner=changepoint_gp`, 0.50" not in arms  # of variants the better one
+    assert "Best fixed" not in "".join(answers.values())
+
+
+def test_many_names_are_counted_and_none_of_their_verdicts_is_lost(tmp_path):
+    many = [(f"tuner {i}", "all", "less", "holds") for i in range(9)]
+    page = which_tuner_page(results(tmp_path, many, pale=["tuner 3"]))
+    assert "less regret than 9 of the others, 1 of which † <!--" in page
+    assert len(statements(page)) == 9
+    assert not list(filter(None, (problem(one, tmp_path) for one in statements(page))))
 
 
 @pytest.mark.parametrize("verdict", ["holds", "fails"])

@@ -11,7 +11,7 @@ from bench.seeding import Seeds
 
 @component
 class PiecewiseLipschitz(MovingPeak):
-    """Bernoulli rewards with the mean max(0, ``height`` - abs(x - peak)) for ``x`` in [0, 1]; the peak jumps.
+    """Bernoulli rewards with the mean max(0, ``height`` - abs(x - peak)) for ``x`` in [0, 1]; the peak drifts in jumps.
 
     The slope is 1, the steepest that the theory of SD2ME and AD2ME allows. Peaks are uniform on [0, 1], and so are the
     shares of the run at which they jump, since the theory does not say where changes occur; runs of all lengths with

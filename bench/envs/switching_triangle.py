@@ -4,7 +4,7 @@ from bench.envs.switching import Switching
 
 @component
 class SwitchingTriangle(Switching):
-    """Expected reward 0.9 - 0.95 |x - peak|. Source: cdt, appendix A.3."""
+    """Expected reward 0.9 - 0.95 |x - peak|; the peak drifts in jumps. Source: cdt, appendix A.3."""
 
     def _value(self, x: float) -> float:
         return 0.9 - 0.95 * abs(x - self.peak)

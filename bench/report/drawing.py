@@ -1,73 +1,79 @@
-"""Draw a plot with matplotlib: title and note above the panels, legend and caption below, nothing on top of another."""
+"""Draw a panel with matplotlib: its marks, its axes and their numbers."""
 
 import math
-import textwrap
-from collections.abc import Sequence
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from bench.report.parts import part_id
-from bench.report.plot import Axis, Look, Mark, Panel, Plot, Sample, wrapped
+from bench.report.plot import Axis, Look, Mark, Panel, Sample, wrapped
 from bench.report.rows import TITLE_LETTERS
-from bench.report.style import SURROGATE_COLOUR, applied
+from bench.report.style import SETTINGS
+from bench.report.typeset import typeset
 
-# Inches, and inches per letter at the font sizes used here.
-_MIN_WIDTH = 7.0
-_MARGIN = 0.12
-_TITLE_LINE, _NOTE_LINE, _CAPTION_LINE, _LEGEND_LINE = 0.24, 0.17, 0.16, 0.21
-_TITLE_LETTER, _SMALL_LETTER, _LEGEND_LETTER = 0.098, 0.066, 0.069
-_LEGEND_HANDLE = 0.7
 # From these ratios of the ends on, a logarithmic axis shows 1 and 3, or 1 alone, of each power of ten.
 _SEVERAL_TIMES, _MANY_TIMES = 20.0, 1e3
+# From here on the numbers of such an axis are written as powers.
+_POWERS = 1e5
 # A logarithmic axis that spans less than this has its numbers at steps of a linear one: 1, 2, 5 would leave it bare.
 _NARROW = 5.0
-_FEW_TICKS: dict[str, Any] = {"nbins": 5, "steps": [1, 2, 2.5, 5, 10]}
+_STEPS = [1, 2, 2.5, 5, 10]
+# Numbers from here on are so long that few have room on a horizontal axis, fewer still in a panel of so few letters.
+_LONG, _NARROW_PANEL = 10_000, 30
+_LETTERS = 48
+# The share of a panel of rows that its names leave.
+_BESIDE_NAMES = 0.55
 
 
-def draw(plot: Plot) -> Figure:
-    """Return a plot as a page of panels, built without matplotlib's global state."""
-    with applied():
-        return _Page(plot).figure
+def draw_panel(
+    axes: Axes, panel: Panel, *, is_left: bool = True, is_bottom: bool = True, letters: tuple[int, int] | None = None
+) -> None:
+    """Draw a panel; its label of `y` only at the left of a page, that of `x` only where none below says the same.
 
-
-def draw_panel(axes: Axes, panel: Panel, *, is_left: bool = True, is_bottom: bool = True) -> None:
-    """Draw a panel; its label of `y` only at the left of a page, that of `x` only where none below says the same."""
-    title = wrapped(panel.title, TITLE_LETTERS if panel.rows else 48)
-    axes.set_title("\n".join(filter(None, (title, panel.subtitle))), loc="left")
+    ``letters`` is how many have room across and up; default: as many as a panel of the usual size has.
+    """
+    across, up = letters or (TITLE_LETTERS if panel.rows else _LETTERS, 0)
+    subtitle = wrapped(panel.subtitle, across) if letters else panel.subtitle
+    axes.set_title("\n".join(filter(None, (_set(panel.title, across), subtitle))), loc="left")
     if is_bottom or (panel.rows and not panel.title):
-        axes.set_xlabel(panel.x.label)
+        axes.set_xlabel(_set(panel.x.label, int(across * (_BESIDE_NAMES if panel.rows else 1)) if letters else 0))
     if is_left:
-        axes.set_ylabel(panel.y.label)
+        axes.set_ylabel(_set(panel.y.label, up))
     if panel.rows:
         _name_rows(axes, panel, is_left)
     if panel.is_empty:
         _say_no_results(axes, panel)
         return
     if panel.is_table:
-        _table(axes, panel)
+        _table(axes, panel, is_left, is_narrow=letters is not None)
     for height, colour in panel.lines.items():
         axes.axhline(height, color=colour, linewidth=0.8, zorder=0.5)
-    axes.set(**{f"{which}scale": "log" for which, axis in (("x", panel.x), ("y", panel.y)) if axis.log})
+    for set_scale, axis in ((axes.set_xscale, panel.x), (axes.set_yscale, panel.y)):
+        if axis.log:
+            set_scale("symlog", linthresh=axis.linear) if axis.linear else set_scale("log")
     for mark in panel.marks:
         _draw_mark(axes, mark)
     for which, axis in (("x", panel.x), ("y", panel.y)):
         if not panel.is_table:
-            _number(axes, which, axis, is_named=panel.rows and which == "y")
+            _number(axes, which, axis, panel, 3 if across < _NARROW_PANEL else 5)
     if panel.rows and not panel.marks:
         axes.set_xticks([])
     for text in panel.texts:
         coordinates: Any = {"": "data", "x": ("axes fraction", "data"), "xy": "axes fraction"}[text.on]
         place: dict[str, Any] = {"xycoords": coordinates, "textcoords": "offset points", "annotation_clip": False}
-        axes.annotate(text.words, (text.x, text.y), xytext=(text.offset, 0), **place, **text.how)
+        how = text.how | ({"fontsize": mpl.rcParams["ytick.labelsize"]} if letters else {})
+        axes.annotate(text.words, (text.x, text.y), xytext=(text.offset, 0), **place, **how)
+
+
+def _set(words: str, letters: int) -> str:
+    """Return words in lines of so many letters, 0: in one, with their mathematics set."""
+    return "\n".join(map(typeset, (wrapped(words, letters) if letters else words).split("\n")))
 
 
 def sample(given: Sample) -> Artist:
@@ -144,7 +150,8 @@ def _line_style(look: Look) -> dict[str, Any]:
     style: dict[str, Any] = {"color": look.color, "linestyle": look.dash, "marker": look.marker, "alpha": look.alpha}
     if look.alpha == 1.0:
         del style["alpha"]
-    for key, value in (("linewidth", look.width), ("markersize", look.size), ("markerfacecolor", look.fill)):
+    size = look.size * mpl.rcParams["lines.markersize"] / SETTINGS["lines.markersize"]  # smaller in print
+    for key, value in (("linewidth", look.width), ("markersize", size), ("markerfacecolor", look.fill)):
         if value:
             style[key] = value
     if look.edge:
@@ -156,48 +163,64 @@ def _line_style(look: Look) -> dict[str, Any]:
     return style
 
 
-def _number(axes: Axes, which: str, axis: Axis, is_named: bool) -> None:
+def _number(axes: Axes, which: str, axis: Axis, panel: Panel, few: int) -> None:
     """Set the ends of an axis and write its numbers, or the names at its ticks."""
     own = axes.xaxis if which == "x" else axes.yaxis
     if axis.low is not None or axis.high is not None:
         ends = (axis.low, axis.high)
         axes.set_xlim(*ends) if which == "x" else axes.set_ylim(*ends)
-    if is_named:
+    if panel.rows and which == "y":
         return
     low, high = own.get_view_interval()
-    if axis.log and not (axis.few and axis.low is not None and high <= _NARROW * low):
+    plain = FuncFormatter(lambda value, _: f"{value:,.0f}" if value == round(value) else f"{value:g}")
+    if axis.log and axis.linear:
+        own.set_minor_locator(NullLocator())
+    elif axis.log and not (axis.few and axis.low is not None and high <= _NARROW * low):
         is_wide = high > _MANY_TIMES * low
         steps = (1.0,) if is_wide else (1.0, 3.0) if high > _SEVERAL_TIMES * low else (1.0, 2.0, 5.0)
         own.set_major_locator(LogLocator(subs=steps, numticks=12 if is_wide else None))
         own.set_minor_formatter(NullFormatter())
-        own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+        power = FuncFormatter(lambda value, _: f"$10^{{{round(math.log10(value))}}}$")
+        small = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+        own.set_major_formatter(power if is_wide and high >= _POWERS else small)
         return
-    if axis.few:
+    elif axis.few:
         own.set_minor_locator(NullLocator())
-        own.set_major_locator(MaxNLocator(**_FEW_TICKS))
+        own.set_major_locator(MaxNLocator(nbins=5, steps=_STEPS))
+    elif _is_whole(panel, which):
+        own.set_major_locator(MaxNLocator(few if high >= _LONG else "auto", steps=_STEPS, integer=True))
     if axis.ticks is not None:
         own.set_ticks(list(axis.ticks))
-    own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value == round(value) else f"{value:g}"))
+    own.set_major_formatter(plain)
+
+
+def _is_whole(panel: Panel, which: str) -> bool:
+    """Whether all numbers along an axis are whole, so that it needs no others."""
+    places = [getattr(mark, which) for mark in panel.marks]
+    given = [place for place in places if place is not None and len(place)]
+    return bool(given) and all((np.mod(place[np.isfinite(place)], 1) == 0).all() for place in given)
 
 
 def _name_rows(axes: Axes, panel: Panel, is_left: bool) -> None:
     """Write the names beside the rows, first row on top; only in panels at the left."""
-    axes.set_yticks(list(panel.y.ticks or ()), list(panel.y.names or ()))
+    axes.set_yticks(list(panel.y.ticks or ()), [_set(name, 0) for name in panel.y.names or ()])
     axes.tick_params(axis="y", length=0, labelleft=is_left)
     axes.set_ylim(panel.y.low, panel.y.high)
     axes.grid(False, axis="y")
 
 
-def _table(axes: Axes, panel: Panel) -> None:
+def _table(axes: Axes, panel: Panel, is_left: bool, *, is_narrow: bool) -> None:
     """Prepare axes for cells or words."""
     axes.set_xlim(panel.x.low, panel.x.high)
     axes.set_ylim(panel.y.low, panel.y.high)
     if not panel.names_on_top:
         axes.set_axis_off()
         return
-    axes.set_xticks(list(panel.x.ticks or ()), list(panel.x.names or ()))
-    axes.set_yticks(list(panel.y.ticks or ()), list(panel.y.names or ()))
-    axes.tick_params(length=0, labelbottom=False, labeltop=True)
+    how: dict[str, Any] = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"} if is_narrow else {}
+    names = [name.replace("\n", " ") if is_narrow else name for name in panel.x.names or ()]
+    axes.set_xticks(list(panel.x.ticks or ()), names, **how)
+    axes.set_yticks(list(panel.y.ticks or ()), [_set(name, 0) for name in panel.y.names or ()])
+    axes.tick_params(length=0, labelbottom=False, labeltop=True, labelleft=is_left)
     axes.grid(False)
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -211,90 +234,3 @@ def _say_no_results(axes: Axes, panel: Panel) -> None:
     axes.grid(False)
     if not panel.rows:
         axes.set_yticks([])
-
-
-class _Page:
-    """A page of panels, laid out in a grid."""
-
-    def __init__(self, plot: Plot) -> None:
-        count = max(len(plot.panels), 1)
-        self._columns = count if count <= 3 else math.ceil(count / math.ceil(count / (2 if count == 4 else 3)))
-        rows = math.ceil(count / self._columns)
-        self._width = max(_MIN_WIDTH, self._columns * plot.panel_size[0])
-        body = rows * plot.panel_size[1]
-        # Beside the title stands the mark of surrogate data.
-        title = self._lines(plot.title, _TITLE_LETTER, 1.6 if plot.mark else 0.0) or [""]
-        note, caption = self._lines(plot.note, _SMALL_LETTER), self._lines(" ".join(plot.caption), _SMALL_LETTER)
-        columns = self._legend_columns([len(label) for label in plot.legend])
-        header = _MARGIN + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + 0.06
-        legend = math.ceil(len(plot.legend) / columns) * _LEGEND_LINE
-        footer = _MARGIN + len(caption) * _CAPTION_LINE + legend + 0.16
-        self._height = header + body + footer
-        self.figure = Figure(figsize=(self._width, self._height))
-        FigureCanvasAgg(self.figure)
-        cells = self.figure.subplots(rows, self._columns, squeeze=False).ravel()
-        for number, axes in enumerate(cells):
-            if number >= count:
-                axes.remove()
-            elif plot.panels:
-                below = plot.panels[number + self._columns] if number + self._columns < count else None
-                is_left = number % self._columns == 0
-                is_bottom = below is None or below.x.label != plot.panels[number].x.label
-                draw_panel(axes, plot.panels[number], is_left=is_left, is_bottom=is_bottom)
-        layout = ConstrainedLayoutEngine(
-            rect=(0, footer / self._height, 1, body / self._height), w_pad=0.08, h_pad=0.06, hspace=0.04, wspace=0.03
-        )
-        self.figure.set_layout_engine(layout)
-        self._write_header(title, note, plot.mark)
-        self._write_caption(caption)
-        if plot.legend:
-            bottom = _MARGIN + len(caption) * _CAPTION_LINE + 0.06
-            self.figure.legend(
-                [sample(one) for one in plot.legend.values()], list(plot.legend), loc="lower center",
-                bbox_to_anchor=(0.5, bottom / self._height), ncol=columns, columnspacing=1.4, handlelength=2.8,
-                borderaxespad=0, borderpad=0.2, labelspacing=0.35,
-            )  # fmt: skip
-        # The layout moves a little each time it is computed: fixed here, a figure can be saved twice alike.
-        self.figure.draw_without_rendering()
-        self.figure.set_layout_engine("none")
-        for axes in self.figure.axes:  # the last bits depend on what the process has drawn before
-            left, bottom, width, height = (round(float(v), 9) for v in axes.get_position(original=True).bounds)
-            axes.set_position((left, bottom, width, height))
-
-    def _write_header(self, title: Sequence[str], note: Sequence[str], mark: str) -> None:
-        left, top = _MARGIN / self._width, self._height - _MARGIN
-        for line in title:
-            self._text(left, top / self._height, line, va="top", fontsize=11.5, fontweight="bold")
-            top -= _TITLE_LINE
-        for line in note:
-            self._text(left, top / self._height, line, va="top", fontsize=8.0, color="#444444")
-            top -= _NOTE_LINE
-        if mark:
-            box = {"facecolor": SURROGATE_COLOUR, "edgecolor": "none", "boxstyle": "round,pad=0.3"}
-            how: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 9.0, "fontweight": "bold", "color": "white"}
-            corner = 1 - _MARGIN / self._width, 1 - _MARGIN / self._height
-            self._text(*corner, mark, bbox=box, **how)
-
-    def _write_caption(self, lines: Sequence[str]) -> None:
-        bottom = _MARGIN
-        for line in reversed(lines):
-            at = _MARGIN / self._width, bottom / self._height
-            self._text(*at, line, va="bottom", fontsize=7.5, color="#444444")
-            bottom += _CAPTION_LINE
-
-    def _text(self, x: float, y: float, line: str, **how: Any) -> None:
-        # The layout would make room for the text; its room is set aside already.
-        self.figure.text(x, y, line, **how).set_in_layout(False)
-
-    def _lines(self, text: str, letter: float, reserved: float = 0.0) -> list[str]:
-        letters = int((self._width - 2 * _MARGIN - reserved) / letter)
-        return textwrap.wrap(text, max(20, letters), break_on_hyphens=False)
-
-    def _legend_columns(self, letters: Sequence[int]) -> int:
-        """Return the number of columns, each as wide as its longest label, that fits the page in the fewest rows."""
-        room = self._width - 2 * _MARGIN
-        for rows in range(1, len(letters)):
-            longest = [max(letters[start : start + rows]) for start in range(0, len(letters), rows)]
-            if sum(_LEGEND_HANDLE + _LEGEND_LETTER * count for count in longest) <= room:
-                return len(longest)
-        return 1

@@ -96,6 +96,11 @@ class Experiments:
             self._selected[question] = [key for key in self.keys if matches(self.as_dict(key), chosen)]
         return list(self._selected[question])
 
+    def undeclared(self, chosen: Selection) -> list[Key]:
+        """Return the experiments found beyond those that the figure declares, which no claim or table speaks of."""
+        declared = set(self.keys)
+        return [key for key in self._rows if key not in declared and matches(self.as_dict(key), chosen)]
+
     def rows(self, key: Key) -> pd.DataFrame:
         """Return the final values of an experiment, one row per repetition; empty if there are none."""
         return self._rows.get(key, self.finals.iloc[:0])

@@ -16,6 +16,7 @@ from bench.report.claims.check import complaint, read
 from bench.report.claims.origin import Sourced
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, labels_of
+from bench.report.limits import Limits
 from bench.report.plot import Plot
 from bench.report.reading import READING, Reading
 from bench.report.results import Results
@@ -152,18 +153,16 @@ class Figure(Sourced, BaseModel):
         """
         return None
 
+    def limit_runs(self) -> Limits | None:
+        """Return the fixed configurations that are run beside those that it declares, if any."""
+        return None
+
     def table_titles(self) -> dict[str, str]:
         """Return what a page calls the tables, by file name, in its order."""
         return {"table": "Table"}
 
     def check(self, data: Experiments) -> None:
-        """Check what can be known without results: axes, labels, claims and published numbers.
-
-        Raises
-        ------
-        ConfigError
-            Naming figure and key, what was found, and what is valid.
-        """
+        """Check, without results, axes, labels, claims and published numbers; `ConfigError` names figure and key."""
         for axis in data.axes:
             if axis in (*_TABLE_COLUMNS, self.column):
                 raise ConfigError(f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it")

@@ -1,7 +1,8 @@
 """Tables as LaTeX, for papers; they need the package booktabs and nothing else."""
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,16 @@ from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
+from bench.report.latex_floats import TEXT, floats, width_of
 from bench.report.provenance import number_of_repetitions
 from bench.report.results import Results
 from bench.report.tables import by_experiment, cells_of
+from bench.report.typeset import typeset
 
-_ACROSS = 4
+_ACROSS = 2
 """The largest number of panels beside each other; further ones follow below."""
-_WIDE = 8
-"""Tables with more columns are set in a small font."""
+_NAME = 130.0
+"""Points that a column of names may have."""
 _MEANS = {"n", "mean", "ci_low", "ci_high"}
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -35,6 +38,13 @@ _ESCAPES = {
     "…": r"\ldots{}",
     **{letter: "\\" + letter for letter in "{}#$%&_"},
 }
+_HEADS = {
+    "n": "runs", "std": "deviation", "ci_low": "from", "ci_high": "to", "best_low": "from", "best_high": "to",
+    "relative_low": "from", "relative_high": "to", "theory_mean": "Theory", "theory_std": "Theory, deviation",
+    "published_best": "printed best", "published_mean": "printed", "published_std": "printed deviation",
+    "published_theory_mean": "printed Theory", "published_theory_std": "printed Theory, deviation",
+}  # fmt: skip
+"""What columns are called, if not as their key with spaces."""
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
@@ -52,15 +62,18 @@ def latex_tables(figure: Figure, tables: Mapping[str, pd.DataFrame], results: Re
     made = {}
     for name, table in tables.items():
         of_means = name == "table" and set(table.columns) >= _MEANS
-        rows, columns, says = _means(figure, table, results) if of_means else _as_it_stands(table)
-        label = "-".join(
-            filter(None, (figure.paper if figure.paper != "none" else "", figure.name, name if name != "table" else ""))
+        blocks, says = (
+            _means(figure, table, results)
+            if of_means
+            else (_split(_as_it_stands(table)), ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table}))
         )
+        paper = figure.paper if figure.paper != "none" else ""
+        label = "-".join(filter(None, (paper, figure.name, name if name != "table" else "")))
         resting_on = results.provenance.words()
         caption = [figure.heading, *says, resting_on[:1].upper() + resting_on[1:]]
         if figure.note and not results.is_surrogate:
             caption.append(figure.note)
-        made[name] = _float(rows, columns, ". ".join(line.rstrip(".") for line in caption) + ".", label)
+        made[name] = floats(blocks, _words(". ".join(line.rstrip(".") for line in caption) + "."), label)
     return made
 
 
@@ -105,24 +118,17 @@ def not_told_from_best(
     return kept
 
 
-def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[str], str, list[str]]:
-    """Return the lines of a table of means, its columns, and what its caption has to say."""
+def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[pd.DataFrame], list[str]]:
+    """Return the blocks of a table of means, a column for each panel, and what its caption has to say."""
     data = results.data
     across = [*figure.panel_axes(data), *([figure.unfold.axis] if figure.unfold else [])]
     rows = by_experiment(table, data)
     panels = [(panel_title(chosen), data.select(chosen)) for chosen in data.groups(across, [{}])]
-    names = list(dict.fromkeys(data.series_name(key, across) for _, keys in panels for key in keys))
-    lowest = _lowest_is_best(figure)
-    sequential = results.provenance.sequential
-    lines, has_bold = [], False
-    width = min(len(panels), _ACROSS)
+    lowest, sequential = _lowest_is_best(figure), results.provenance.sequential
+    blocks, has_bold = [], False
     for start in range(0, len(panels), _ACROSS):
-        block = panels[start : start + _ACROSS]
-        lines += [r"\midrule"] if start else []
-        heads = [escape(title or figure.y_label or figure.column) for title, _ in block]
-        lines += [_row(["", *heads, *[""] * (width - len(block))]), r"\midrule"]
-        columns = []
-        for _, keys in block:
+        columns: dict[str, dict[str, str]] = {}
+        for title, keys in panels[start : start + _ACROSS]:
             own = {data.series_name(key, across): key for key in keys if key in rows}
             bold: set[str] = set()
             if lowest is not None:
@@ -130,11 +136,14 @@ def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[
                 known = {name: series for name, series in values.items() if len(series)}
                 bold = not_told_from_best(known, lowest=lowest, is_sequential=sequential)
             has_bold |= bool(bold)
-            columns.append(_cells({name: rows[key] for name, key in own.items()}, bold))
-        for name in names:
-            cells = [column.get(name, "") for column in columns]
-            if any(cells):
-                lines.append(_row([escape(name), *cells, *[""] * (width - len(block))]))
+            head = _words(title or figure.y_label or figure.column)
+            columns[head] = _cells({name: rows[key] for name, key in own.items()}, bold)
+        names = dict.fromkeys(name for column in columns.values() for name in column)
+        cells = {head: [column.get(name, "") for name in names] for head, column in columns.items()}
+        blocks.append(pd.DataFrame({"": [_words(name) for name in names], **cells}))
+    if all(len(block) == 1 for block in blocks):  # one row only: panels are its rows
+        cells = {head: block[head].iloc[0] for block in blocks for head in block.columns[1:]}
+        blocks = [pd.DataFrame({"": list(cells), _words(figure.y_label or figure.column): list(cells.values())})]
     counts = [int(n) for n in table["n"] if n > 0]
     says = [f"Mean {figure.y_label or figure.column} ± half-width of its 95 % interval (Student's t)"]
     if sorted(set(counts)) != sorted(results.provenance.repetitions):
@@ -146,7 +155,7 @@ def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[
             f"it (the 95 % interval of the paired difference, {interval}, not corrected for multiple comparisons, "
             "contains 0)"
         )
-    return lines, "l" + "r" * width, says
+    return blocks, says
 
 
 def _lowest_is_best(figure: Figure) -> bool | None:
@@ -165,6 +174,8 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
     typical = [half for half in halves.values() if half > 0] or [abs(row["mean"]) / 100 for row in rows.values()]
     size = float(np.nanmedian(typical)) if np.isfinite(typical).any() else 1.0
     decimals = min(max(1 - int(np.floor(np.log10(size))), 0), 6) if size > 0 else 0
+    ends = {name: f"{half:,.{decimals}f}" for name, half in halves.items() if np.isfinite(half)}
+    longest = max(map(len, ends.values()), default=0)
     cells = {}
     for name, row in rows.items():
         if not row["n"] > 0:
@@ -172,44 +183,43 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
             continue
         mean = _number(f"{row['mean']:,.{decimals}f}")
         cells[name] = rf"\textbf{{{mean}}}" if name in bold else mean
-        if np.isfinite(halves[name]):
-            cells[name] += rf" $\pm$ {halves[name]:,.{decimals}f}"
+        if name in ends:  # as long as the longest, so that the numbers of a column stand below each other
+            room = r"\phantom{0}" * (longest - len(ends[name]))
+            cells[name] += rf" $\pm$ {room}{ends[name]}"
     return cells
 
 
-def _as_it_stands(table: pd.DataFrame) -> tuple[list[str], str, list[str]]:
-    """Return the lines of any table, without ratios to published numbers, its columns, and nothing for the caption."""
+def _as_it_stands(table: pd.DataFrame) -> pd.DataFrame:
+    """Return any table as text, without ratios to published numbers."""
     shown = [str(name) for name in table.columns if not str(name).startswith("ratio_")]
     columns = {name: cells_of(name, table[name]) for name in shown}
-    lines = [_row([escape(name.replace("_", " ")) for name in columns]), r"\midrule"]
-    for row in zip(*(cells for cells, _ in columns.values()), strict=True):
-        numeric = [is_numeric for _, is_numeric in columns.values()]
-        lines.append(_row([_number(c) if n else escape(c) for c, n in zip(row, numeric, strict=True)]))
-    return lines, "".join("r" if is_numeric else "l" for _, is_numeric in columns.values()), []
+    made = pd.DataFrame({
+        name: [_number(cell) if is_numeric else _words(cell) for cell in cells]
+        for name, (cells, is_numeric) in columns.items()
+    })  # fmt: skip
+    made.attrs["numeric"] = [is_numeric for _, is_numeric in columns.values()]
+    return made.set_axis([_words(_HEADS.get(name, name.replace("_", " "))) for name in shown], axis=1)
+
+
+def _split(table: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return a table in blocks of columns that fit the page; what names the rows stands in each."""
+    numeric = table.attrs["numeric"]
+    if True not in numeric:
+        return [table]
+    n_names = numeric.index(True)
+    widths = [min(width_of(table.iloc[:, place]), math.inf if own else _NAME) for place, own in enumerate(numeric)]
+    room, blocks = TEXT - sum(widths[:n_names]), [[n_names]]
+    for place in range(n_names + 1, len(numeric)):
+        if sum(widths[i] for i in (*blocks[-1], place)) > room:
+            blocks.append([])
+        blocks[-1].append(place)
+    return [table.iloc[:, [*range(n_names), *block]] for block in blocks]
 
 
 def _number(text: str) -> str:
     return escape(text).replace("-", "$-$", 1) if text.startswith("-") else escape(text)
 
 
-def _row(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _float(rows: Sequence[str], columns: str, caption: str, label: str) -> str:
-    def lines() -> Iterator[str]:
-        yield r"% \usepackage{booktabs}"
-        yield r"\begin{table}"
-        yield r"\centering"
-        if len(columns) > _WIDE:
-            yield r"\footnotesize"
-        yield rf"\caption{{{escape(caption)}}}"
-        yield rf"\label{{tab:{re.sub('[^A-Za-z0-9-]+', '-', label)}}}"
-        yield rf"\begin{{tabular}}{{{columns}}}"
-        yield r"\toprule"
-        yield from rows
-        yield r"\bottomrule"
-        yield r"\end{tabular}"
-        yield r"\end{table}"
-
-    return "\n".join(lines()) + "\n"
+def _words(text: str) -> str:
+    """Return words as people write them, for LaTeX."""
+    return typeset(text, escape)

@@ -20,8 +20,8 @@ Array = npt.NDArray[np.float64]
 INTERVAL = "95 % interval"
 LINE_BETWEEN = "#E4E4E4"
 RANDOM_CAPTION = "Random arms: expected regret of uniformly random arms, computed from the means."
-FAR = 3.0
-"""Beyond this many times the largest number of a method, random arms are mentioned only."""
+FAR = 1.5
+"""Beyond this many times the largest number of a method, random arms would flatten it and are mentioned only."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Mark:
     every
         First point with a marker, and the step to the next.
     text, ink
-        What is written into a cell, and in which colour.
+        What is written into a cell, and in which colour; of a line, what is written at its end.
     """
 
     part: str
@@ -141,7 +141,8 @@ class Axis:
     """An axis of a panel.
 
     Without ``low`` and ``high`` it ends as the marks need, without ``ticks`` and their ``names`` it shows round
-    numbers; ``few``: there is room for few of them.
+    numbers; ``few``: there is room for few of them. A logarithmic axis with numbers on both sides of 0 is linear up to
+    ``linear``.
     """
 
     label: str = ""
@@ -151,6 +152,7 @@ class Axis:
     ticks: Sequence[float] | None = None
     names: Sequence[str] | None = None
     few: bool = False
+    linear: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -202,18 +204,18 @@ class Panel:
         """Every number drawn, ends of intervals included."""
         return np.concatenate([mark.drawn for mark in self.marks if mark.number])
 
-    def leaves_out(self, top: float, random: float, is_log: bool) -> float | None:
+    def leaves_out(self, bottom: float, top: float, random: float, is_log: bool) -> float | None:
         """Return the upper end of a linear axis that leaves out random arms, and say so; None if they fit.
 
-        ``top`` is the largest number drawn of a method, ``random`` the regret of uniformly random arms, NaN if unknown.
-        On a logarithmic axis everything fits.
+        The axis begins at ``bottom``, ``top`` is the largest number drawn of a method, ``random`` the regret of
+        uniformly random arms, NaN if unknown. On a logarithmic axis everything fits.
         """
         if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
             return None
         how: dict[str, Any] = {"ha": "left", "va": "top", "color": "#555555", "fontstyle": "italic", "fontsize": 8.0}
         how |= {"zorder": 6, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.5}}
-        self.texts.append(Text(0.02, 0.98, f"random arms: {random:,.0f}, above this axis", "xy", how=how))
-        return 1.22 * top
+        self.texts.append(Text(0.02, 0.98, f"random arms: {random:,.0f} ↑", "xy", how=how))
+        return top + 0.22 * (top - bottom)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from bench.report import style
 from bench.report.claims.judgement import in_words
 from bench.report.figure import Figure
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, one, wrapped
+from bench.report.provenance import Provenance
 from bench.report.reading import READING
 
 _CELLS = {
@@ -15,25 +16,33 @@ _CELLS = {
     "open": ("#F3D58C", "black"),
     "says_nothing": ("#DDDDDD", "black"),
 }
+_DECIDED = ("holds", "fails", "tie")
 # Inches
 _ROW, _COLUMN, _NAME = 0.27, 1.05, 3.3
 _NAME_LETTERS, _HEAD_LETTERS = 48, 15
 
 
-def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
-    """Return the verdicts as cells, a row for each case of a claim, a column for each reading."""
+def matrix(figure: Figure, table: pd.DataFrame, provenance: Provenance) -> Plot | None:
+    """Return the verdicts as cells, a row for each case of a claim that readings decide differently; None without."""
     names = [reading.name for reading in figure.readings]
-    cases = list(dict.fromkeys(zip(table["claim"].astype(str), table["case"].fillna("").astype(str), strict=True)))
+    table = table.assign(claim=table["claim"].astype(str), case=table["case"].fillna("").astype(str))
+    decided = table["verdict"].where(table["verdict"].isin(_DECIDED))
+    n_verdicts = decided.groupby([table["claim"], table["case"]], sort=False).nunique()
+    cases = list(n_verdicts[n_verdicts > 1].index)
+    if not cases:
+        return None
+    alike = len(n_verdicts) - len(cases)
+    table = table[table.set_index(["claim", "case"]).index.isin(cases)]
     heads = [wrapped(name, _HEAD_LETTERS) for name in names]
     header = 0.16 * max(head.count("\n") + 1 for head in heads) + 0.15
     panel = Panel(is_table=True, names_on_top=True)
-    plot = Plot(f"{figure.heading}: claims under each reading", note, [panel])
+    plot = Plot(f"{figure.heading}: claims on which readings differ", provenance.words(), [panel], mark=provenance.mark)
     plot.panel_size = (_NAME + _COLUMN * len(names), header + _ROW * max(len(cases), 1))
     rows = [_shortened(f"{claim}: {case}" if case not in ("", "all") else claim) for claim, case in cases]
     panel.x = Axis(low=0, high=len(names), ticks=[place + 0.5 for place in range(len(names))], names=heads)
     panel.y = Axis(low=len(cases), high=0, ticks=[place + 0.5 for place in range(len(cases))], names=rows)
     for row in table.to_dict("records"):
-        y = cases.index((str(row["claim"]), "" if pd.isna(row["case"]) else str(row["case"])))
+        y = cases.index((row["claim"], row["case"]))
         colour, ink = _CELLS[row["verdict"]]
         panel.marks.append(
             Mark(
@@ -43,7 +52,9 @@ def matrix(figure: Figure, table: pd.DataFrame, note: str = "") -> Plot:
                 text=in_words(row["verdict"]), ink=ink,
             )
         )  # fmt: skip
-    plot.caption = [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]
+    if alike:
+        plot.caption = [f"{alike} of {len(n_verdicts)} cases have no row: no two readings decide them differently."]
+    plot.caption += [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]
     return plot
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from bench.report.claims import check
-from bench.report.drawing import draw
 from bench.report.figure import Figure, read_figure
+from bench.report.page import draw
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
 from bench.report.reading_plots import matrix
@@ -112,11 +112,9 @@ def render_readings(
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
     known = {next(iter(results)): first} if first is not None else {}
     verdicts = {name: known[name] if name in known else _verdicts(figure, under) for name, under in results.items()}
-    claims, plots = claims_table(verdicts), {}
-    if len(claims):
-        provenance = next(iter(evidence.values())).provenance
-        plots[f"{figure.name}_readings"] = plot = matrix(figure, claims, provenance.words())
-        plot.mark = provenance.mark
+    claims = claims_table(verdicts)
+    plot = matrix(figure, claims, next(iter(evidence.values())).provenance) if len(claims) else None
+    plots = {f"{figure.name}_readings": plot} if plot else {}
     return Readings(claims, numbers_table(figure, results, size), plots)
 
 

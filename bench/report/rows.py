@@ -14,6 +14,8 @@ from bench.report.results import Results
 
 _LABEL_LETTERS, TITLE_LETTERS = 22, 44
 _TITLE_LINE, _AXIS_HEIGHT = 0.17, 0.62
+_LEAST = 0.2
+"""The least share of a common scale."""
 _JITTER = 0.5 * (5**0.5 - 1)
 
 
@@ -63,14 +65,30 @@ class Rows(Figure):
             low, high = low - room, high + room
         panel.x = Axis(panel.x.label, is_log, low, high, few=True)
 
-    def panel_size(self, plot: Plot, width: float, row: float) -> tuple[float, float]:
-        """Return width and height in inches of panels with rows of at least ``row`` inches, higher for long names."""
+    def fit(self, plot: Plot, width: float, row: float) -> None:
+        """Set the size of panels with rows of at least ``row`` inches, higher for long names.
+
+        Panels that are columns of the same runs have one scale, if it leaves each enough room.
+        """
+        if self.unfold:
+            _share(plot.panels)
         names = [name for panel in plot.panels[:1] for name in panel.y.names or ()]
         lines = max((name.count("\n") + 1 for name in names), default=1)
         titles = [wrapped(panel.title, TITLE_LETTERS) for panel in plot.panels if panel.title]
         title = max((title.count("\n") + 1 for title in titles), default=0)
         height = _AXIS_HEIGHT + _TITLE_LINE * title + max(row, 0.15 * lines + 0.06) * len(names)
-        return width, max(1.4, height)
+        plot.panel_size = width, max(1.4, height)
+
+
+def _share(panels: Sequence[Panel]) -> None:
+    """Give panels one scale where that leaves enough of it to the numbers of each."""
+    ends = [(panel.x.low, panel.x.high) for panel in panels if panel.x.low is not None and panel.x.high is not None]
+    if len(ends) < 2 or any(panel.x.log for panel in panels):
+        return
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    if all(panel_high - panel_low >= _LEAST * (high - low) for panel_low, panel_high in ends):
+        for panel in panels:
+            panel.x = replace(panel.x, low=low, high=high)
 
 
 def in_row(panel: Panel, row: int, name: str, numbers: Sequence[float] | Array, look: Look, **more: Any) -> Mark:

@@ -10,6 +10,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from bench.errors import ConfigError
+from bench.report.page import SIZES, Size
 from bench.report.style import applied
 
 EXTRA = ("pdf", "tex")
@@ -42,6 +43,23 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
                 "written"
             )
     return tuple(name for name in EXTRA if name in names)
+
+
+def print_size(asked: str | None, formats: Sequence[str]) -> Size:
+    """Return the width that PDFs are drawn for, "" for that of the screen.
+
+    Raises
+    ------
+    ConfigError
+        If it is no such width, or no PDF is asked for.
+    """
+    if not asked:
+        return ""
+    for size in SIZES:
+        if asked == size and "pdf" in formats:
+            return size
+    expected = "format=pdf beside it" if asked in SIZES else " or ".join(SIZES)
+    raise ConfigError(f"size: found '{asked}', expected {expected}")
 
 
 def save(

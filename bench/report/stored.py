@@ -12,6 +12,7 @@ from bench.errors import BenchError
 from bench.report.claims import VERDICTS, sources, tallies
 from bench.report.claims.origin import Source, Tally
 from bench.report.figure import Figure
+from bench.report.limits import is_limit
 from bench.report.manifest import Made, Manifest
 from bench.report.overrides import commands
 from bench.report.plot import Plot
@@ -35,10 +36,8 @@ DATA = {
 """Kinds of data in words."""
 DERIVED, REPETITIONS = ("finals.csv", "curves.csv"), "repetitions.parquet"
 """Tables of which reference results have no files, and the file that has all that they say."""
-_CLAIM = (
-    *("claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "unit", "expect"),
-    *("verdict", "holm", "needs", "note"),
-)
+_NUMBERS = ("estimate", "ci_low", "ci_high", "relative", "relative_low", "relative_high", "needs")
+_CLAIM = ("claim", "text", "kind", "case", *_NUMBERS, "n", "unit", "expect", "verdict", "holm", "note")
 Read = TypeVar("Read")
 Derive = Callable[[Figure, Path], Mapping[str, bytes]]
 
@@ -120,7 +119,7 @@ class Stored:
     @property
     def repetitions(self) -> str:
         """The number of repetitions in words; "" without runs."""
-        numbers = {run.repetitions for run in self.manifest.runs}
+        numbers = {run.repetitions for run in self.manifest.runs if not is_limit(run.labels)}
         return number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
 
     @property
@@ -213,16 +212,17 @@ class Stored:
         return {kind: sorted(sums[kind]) for kind in DATA if kind in sums}
 
     def _claims(self) -> list[dict[str, Any]]:
-        """Return the cases, with numbers as a reader sees them."""
+        """Return the cases, with numbers as a reader sees them and, as `values`, as they are."""
         rows, known = [], sources(self.figure)
         for row in self.csv("claims.csv", "claim").reindex(columns=_CLAIM).to_dict("records"):
-            estimate, *ends = (float(pd.to_numeric(row[part], errors="coerce")) for part in _CLAIM[3:6])
+            values = {part: float(pd.to_numeric(row[part], errors="coerce")) for part in _NUMBERS}
             words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in _CLAIM}
             if words["verdict"] not in VERDICTS:
                 self.problems.append(f"claims.csv: claim {words['claim']} has no verdict, it is shown as open")
                 words["verdict"] = "open"
             source = known.get(words["claim"], Source())
-            rows.append({**words, **source._asdict(), "estimate": number(estimate), "interval": interval(*ends)})
+            shown = {"estimate": number(values["estimate"]), "interval": interval(values["ci_low"], values["ci_high"])}
+            rows.append({**words, **source._asdict(), **shown, "values": values})
         return rows
 
     def _read(self, name: str, parse: Callable[[str], Read]) -> Read | None:

@@ -13,7 +13,6 @@ _HEADS = {
     "n": "repetitions",
     "std": "standard deviation",
     "random_arms": "random arms",
-    "published_note": "note on published",
 }
 
 
@@ -46,14 +45,13 @@ def duration(seconds: float) -> str:
 
 
 def readable(table: pd.DataFrame) -> dict[str, Any]:
-    """Return a table for a template: heads with their kind (label, number, published, ...), rows, verdicts.
+    """Return a table for a template: heads with their kind (label, number or verdict), rows, verdicts.
 
-    Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval. What was published stands right
-    beside what was measured, and a ratio has the interval that follows from that of the measured mean.
+    Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval.
     """
     heads: list[tuple[str, str]] = []
     columns: list[list[str]] = []
-    names = _side_by_side([str(name) for name in table.columns if table[name].notna().any()])
+    names = [str(name) for name in table.columns if table[name].notna().any()]
     for name in names:
         stem = name.removesuffix("_low").removesuffix("_high")
         if name.endswith("_high") and f"{stem}_low" in names:
@@ -64,34 +62,11 @@ def readable(table: pd.DataFrame) -> dict[str, Any]:
         else:
             cells = [number(value) for value in table[name].tolist()]
             numeric = pd.api.types.is_numeric_dtype(table[name])
-            head = f"measured / published {name[6:]}" if name.startswith("ratio_") else _HEADS.get(name, name)
             kind = "number" if numeric else "verdict" if name == "verdict" else "label"
-            if name.startswith(("published_", "ratio_")):
-                kind = "words" if name == "published_note" else "published"
-            if name == "ratio_mean" and {"ci_low", "ci_high", "published_mean"} <= set(names):
-                printed = table["published_mean"]
-                ends = _intervals(table.assign(low=table.ci_low / printed, high=table.ci_high / printed), "low", "high")
-                cells = [f"{cell} {end}" if end != NONE else cell for cell, end in zip(cells, ends, strict=True)]
-            heads.append((head.replace("_", " "), kind))
+            heads.append((_HEADS.get(name, name).replace("_", " "), kind))
         columns.append(cells)
     verdicts = next((cells for (_, kind), cells in zip(heads, columns, strict=True) if kind == "verdict"), [])
     return {"heads": heads, "rows": [list(row) for row in zip(*columns, strict=True)], "verdicts": verdicts}
-
-
-def _side_by_side(names: list[str]) -> list[str]:
-    """Return columns in an order that has published numbers and ratios right after what they are held against."""
-    if not any(name.startswith("published_") for name in names):
-        return names
-    ordered: list[str] = []
-    beside = [name for name in names if name.startswith(("published_", "ratio_"))]
-    measured = {name.partition("_")[2] for name in beside}
-    for name in names:
-        if name in measured:
-            with_interval = ["ci_low", "ci_high"] if name == "mean" else []
-            ordered += [one for one in (name, *with_interval, f"published_{name}", f"ratio_{name}") if one in names]
-    start = min((names.index(name) for name in ("n", *measured) if name in names), default=len(names))
-    labels = [name for name in names[:start] if name not in ordered]
-    return labels + ordered + [name for name in names if name not in (*labels, *ordered)]
 
 
 def _intervals(table: pd.DataFrame, low: str, high: str) -> list[str]:

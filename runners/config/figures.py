@@ -45,6 +45,13 @@ class LabelledRun:
     overrides: list[str]
     run: Run
 
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is one of the configurations that make a limit, and no method of the figure."""
+        from bench.report.limits import is_limit  # slow to import
+
+        return is_limit(self.labels)
+
 
 def figure_names(paper: str | None = None) -> list[str]:
     """Return the names ``paper/figure`` of the suite's figures, or of all of one paper, which may be a user's own."""
@@ -87,6 +94,9 @@ def _filled(name: str) -> dict[str, Any]:
             block[axis] = _shared_labels(name, axis, entry)
         if "unfold" in figure:
             block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
+    for block in (figure.get("limits") or {}).get("candidates", []):
+        for axis, entry in block.items():
+            block[axis] = entry if isinstance(entry, dict) else _shared_labels(name, axis, entry)
     if "readings" in figure:
         figure["readings"] = [_shared_reading(name, reading, figure["runs"]) for reading in figure["readings"]]
     figure["claims"] = [claim for template in figure.get("claims", []) for claim in claims_for_each(template)]
@@ -153,7 +163,7 @@ def _axes(runs: Sequence[Mapping[str, Any]]) -> set[str]:
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
-    Without ``readings`` those of the first reading alone.
+    Without ``readings`` those of the first reading alone, and no limits, whose fixed configurations else come last.
 
     What the scale leaves out is not run; it counts as a result that is still missing. Of a figure with readings, the
     runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
@@ -166,16 +176,30 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
         limits |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
         smaller = at_scale.overrides
         left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
-    drawn = []
-    for reading in (None, *(figure.readings[1:] if readings else [])):
-        for labels, own in _product(figure, reading):
+
+    def composed(asked: "Figure", reading: Reading | None) -> Iterator[LabelledRun]:
+        for labels, own in _product(asked, reading):
             if any(labels.get(axis) in out for axis, out in left_out.items()):
                 continue
             overrides = [f"paper={figure.paper}", *own, *smaller]
             with placed(f"figure/{figure.paper}/{figure.name}"):
                 run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
-            drawn.append(LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run))
+            yield LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run)
+
+    drawn: list[LabelledRun] = []
+    for reading in (None, *(figure.readings[1:] if readings else [])):
+        drawn += composed(figure, reading)
+    if readings and (fixed := figure.limit_runs()):
+        axes = figure.panels or ["panel"]
+        beside = figure.model_copy(update={"runs": list(fixed.blocks(axes))})
+        drawn += [_at_most(one, fixed.repetitions) for one in composed(beside, None)]
     return drawn
+
+
+def _at_most(one: LabelledRun, repetitions: int) -> LabelledRun:
+    settings = one.run.settings
+    fewer = replace(settings, repetitions=min(settings.repetitions, repetitions))
+    return replace(one, run=replace(one.run, settings=fewer))
 
 
 def by_reading(figure: "Figure", drawn: Sequence[Labelled]) -> dict[str, list[int]]:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from bench.errors import StoreError
 from runners.results.store import write_text
 
-SECONDS = 2.0
+SECONDS = 0.5
 """How often the file is written at most."""
 
 

@@ -26,10 +26,15 @@ def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[s
     needed: dict[str, list[str]] = {}
     for label, override in _overrides(figure, readings=readings):
         key, _, name = override.lstrip("+").partition("=")
-        name = CDT_FACTORS.name if (key, name) == ("env.factors", "cdt") else name if key == "env" else ""
+        name = CDT_FACTORS.name if (key, name) == ("env.factors", "cdt") else _data_of(name) if key == "env" else ""
         if name in CATALOGUE:
             needed.setdefault(name, []).extend([label] * (label not in ("", *needed.get(name, []))))
     return {name: labels for name, labels in needed.items() if locate(CATALOGUE[name]) is None}
+
+
+def _data_of(env: str) -> str:
+    """Return the data set that an environment reads, if any: mostly it is called like it."""
+    return env.removeprefix("drifting_")
 
 
 def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]:
@@ -47,7 +52,7 @@ def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]
 
 def replaced(env: str, settings: Mapping[str, Any]) -> list[str]:
     """Return a line for each data set that is not at hand in a single run, and how to get it."""
-    names = [env, *[CDT_FACTORS.name] * (settings.get("factors") == "cdt")]
+    names = [_data_of(env), *[CDT_FACTORS.name] * (settings.get("factors") == "cdt")]
     missing = [CATALOGUE[name] for name in names if name in CATALOGUE and locate(CATALOGUE[name]) is None]
     return [f"{data.name} is not here: {data.stand_in}; to get it: {data.how_to_get}" for data in missing]
 

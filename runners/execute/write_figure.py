@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bench.errors import BenchError, one_line
-from bench.report.drawing import draw
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.overrides import factored
+from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Evidence, notes
@@ -165,15 +165,15 @@ def write_pictures(plan: FigurePlan, derived: Derived, folder: Path) -> None:
 
     What is committed is an SVG alone: a PNG is larger, and new in every byte whenever a number moves.
     """
-    kinds = [*(["svg"] if plan.is_reference else ["png", "svg"]), *(["pdf"] if "pdf" in plan.formats else [])]
-    name = plan.figure.name
+    kinds, name = ["svg"] if plan.is_reference else ["png", "svg"], plan.figure.name
+    wanted = [*kinds, *(["pdf"] if "pdf" in plan.formats else [])]
     for path in (*folder.glob(f"{name}_[rn]*.*"), *folder.glob(f"{name}*.png")):
-        if path.stem not in derived.plots or path.suffix[1:] not in kinds:
+        if path.stem not in derived.plots or path.suffix[1:] not in wanted:
             path.unlink(missing_ok=True)
-    save(derived.rendering.picture, folder, name, kinds)
-    for other, plot in derived.plots.items():
-        if other != name:
-            save(draw(plot), folder, other, kinds)
+    for stem, plot in derived.plots.items():
+        save(draw(plot), folder, stem, kinds)
+        if "pdf" in plan.formats:
+            save(draw(plot, plan.size), folder, stem, ["pdf"])
 
 
 def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
@@ -181,7 +181,7 @@ def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
     all_real = not any(one.run.experiment.surrogate for one in drawn)
     return Provenance(
         scale="" if plan.figure.paper == "none" else plan.scale,
-        repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn})),
+        repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn if not one.is_limit})),
         horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
         surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
         altered=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.altered})),
@@ -263,8 +263,8 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
     The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
     (``env.dim``), else the paper's (``env.synthetic_linear.dim``), else ``assumed``: the suite's own default.
     """
-    paper = load_paper(figure.paper)
-    sources = paper["sources"]
+    paper, limits = load_paper(figure.paper), figure.limit_runs()
+    sources, figure_sources = paper["sources"], figure.sources | (limits.sources if limits else {})
     rows: dict[str, dict[str, Any]] = {}
     smaller = figure.scales[scale].overrides if scale in figure.scales else []
     at_scale = {override.lstrip("+").partition("=")[0] for override in smaller}
@@ -276,7 +276,7 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
         for key, value in flat.items():
             part, _, rest = key.partition(".")
             general = f"{part}.{rest.partition('.')[2]}" if rest else key
-            given = figure.sources.get(general) or sources.get(key)
+            given = figure_sources.get(general) or sources.get(key)
             source, where = given or ["assumed", "the suite's default"]
             if general in at_scale or (
                 not rest and value != (getattr(figure, key) or paper["settings"].get(key, value))

@@ -10,6 +10,7 @@ import pandas as pd
 from bench.report.claims import spell_by_origin, tallies
 from bench.report.claims.origin import Tally
 from bench.report.figure import Figure
+from bench.report.page import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun
 from runners.results.until_decided import STEP, applies_to, with_repetitions
@@ -39,6 +40,8 @@ class FigurePlan(NamedTuple):
         What is written beside the usual files, of `bench.report.saving.EXTRA`.
     readings
         Whether all readings are run, or the first alone.
+    size
+        The width of a PDF, of `bench.report.page.SIZES`; "": that of the screen.
     """
 
     figure: Figure
@@ -50,6 +53,7 @@ class FigurePlan(NamedTuple):
     until_decided: int | None = None
     formats: Sequence[str] = ()
     readings: bool = True
+    size: Size = ""
 
     @property
     def name(self) -> str:
@@ -73,11 +77,16 @@ class FigurePlan(NamedTuple):
         return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
 
     def with_repetitions(self, drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
-        """Return the experiments with other numbers of repetitions, as far as the scale lets readings go."""
+        """Return the experiments with other numbers of repetitions, as far as readings and limits go."""
         most = self.readings_up_to or max(numbers)
-        return with_repetitions(
-            drawn, [min(n, most) if READING in one.labels else n for one, n in zip(drawn, numbers, strict=True)]
-        )
+        limits = self.figure.limit_runs()
+
+        def at_most(one: LabelledRun, number: int) -> int:
+            if limits and one.is_limit:
+                return min(number, limits.repetitions)
+            return min(number, most) if READING in one.labels else number
+
+        return with_repetitions(drawn, list(map(at_most, drawn, numbers)))
 
 
 @dataclass(frozen=True)

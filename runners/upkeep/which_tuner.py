@@ -1,7 +1,7 @@
 """The page docs/which_tuner.md, made from the tables and verdicts of the tournament's reference results."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.report.claims.judgement import in_words
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD
+from runners.config.tree import read
 from runners.results.store import results_folder
 
 SCALES = ("paper", "paper-surrogate", "paper-custom")
@@ -42,6 +43,21 @@ _NAMES = {
     "rewards alone": "the same from rewards alone",
     "Changepoint GP, rewards alone": "the same from rewards alone",
 }
+_PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
+    ("**It drifts**: the best setting moves or jumps", "ranks", "table", {FAMILY: "moving peak"}),
+    ("**It stands still**", "ranks", "table", {FAMILY: "still peak"}),
+    ("It is a rate of LinUCB, LinTS or another linear bandit", "ranks", "table", {FAMILY: "contextual linear"}),
+    ("It is a setting of a generalised linear bandit", "ranks", "table", {FAMILY: "contextual GLM"}),
+    ("It is a choice among a few arms", "ranks", "table", {FAMILY: "arms"}),
+    ("Each round is a **training**: 100 rounds", "ranks", "table", {FAMILY: "training tables"}),
+    ("Each round is a trial on logged data: 100 rounds", "ranks", "table", {FAMILY: "off-policy"}),
+    ("It is **short**: 2,000 rounds, kind unknown", "short", "ranks", {}),
+    ("It is long: 10,000 rounds, kind unknown", "ranks", "ranks", {}),
+    ("It has **real data**: MovieLens, Titanic, house prices", "ranks", "apart", {"part": "real data"}),
+)
+"""Kinds of problems, each with the figure, the table and the rows that speak of it."""
+_MANY = 8
+"""More names than these are counted, not listed: their tags say which they are."""
 _OTHERS = {"short": "2,000 rounds", "long": "50,000 rounds", "held_out": "Tasks that were held out"}
 
 
@@ -57,11 +73,33 @@ def which_tuner_page(results: Path | None = None) -> str:
         ranks=ranks if ranks and "families" in ranks.table("ranks") else None,
         others=[(figure, title) for name, title in _OTHERS.items() if (figure := _figure(folder, name))],
         profiles=_figure(folder, "profiles"),
+        answers=list(_answers(folder)),
+        keys=_keys(),
         has_costs=(folder / "benchmark" / "tuners.md").is_file(),
         against_random=_AGAINST_RANDOM,
         interval=_interval,
         ratio=_ratio,
     )
+
+
+def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
+    """Yield each kind of problem with the three tuners that have the least regret in it; of variants the first."""
+    keys = _keys()
+    for problem, name, file, chosen in _PROBLEMS:
+        figure = _figure(results, name)
+        table = figure.table(file) if figure else pd.DataFrame(columns=[METHOD, *chosen, "relative"])
+        for column, value in chosen.items():
+            table = table[table[column] == value]
+        table = table[table[METHOD].isin(keys)].sort_values("relative", kind="stable")
+        tuners = table[METHOD].map(lambda method: keys[method].partition(" ")[0])
+        if len(table):
+            yield problem, table[~tuners.duplicated()].head(3).to_dict("records")
+
+
+def _keys() -> dict[str, str]:
+    """Return what is typed for each tuner of the tournament."""
+    methods = read("figure/tournament/ranks")["runs"][0][METHOD]
+    return {str(label): " ".join(words) for label, words in methods.items()}
 
 
 def constants_part(results: Path | None = None) -> str:
@@ -129,20 +167,26 @@ class _Figure:
         claim = self.claims["claim"]
         is_meant = claim.str.startswith(prefix) if prefix else ~claim.str.startswith(_PREFIXES)
         rows = self.claims[is_meant & (self.claims["case"] == case)]
-        parts = self.parts(rows, words, lambda name: _name(name.removeprefix(prefix)))
+        most = _MANY if prefix in ("", "random, ") else len(rows)
+        parts = self.parts(rows, words, lambda name: _name(name.removeprefix(prefix)), most)
         return f"- {subject} {'; '.join(parts)}.\n" if parts else ""
 
-    def parts(self, claims: pd.DataFrame, words: Mapping[str, str], name: Callable[[str], str]) -> list[str]:
+    def parts(
+        self, claims: pd.DataFrame, words: Mapping[str, str], name: Callable[[str], str], most: int = 99
+    ) -> list[str]:
         """Return for each verdict its words and the claims' tags: tags in a row belong to the same words.
 
-        A name whose verdict does not remain after Holm's correction has a dagger.
+        A name whose verdict does not remain after Holm's correction has a dagger; more than ``most`` are counted.
         """
         parts = []
         for verdict, text in words.items():
             rows = claims[claims["verdict"] == verdict].to_dict("records")
             names = [f"{name(row['claim'])}{'†' if row['holm'] == 'no' else ''}" for row in rows]
+            pale = sum(own.endswith("†") for own in names)
+            counted = f"{len(rows)} of the others{f', {pale} of which †' if pale else ''}"
             if rows:
-                parts.append(f"{text.format(', '.join(names))} {' '.join(map(self._tag, rows))}")
+                said = text.format(counted if len(rows) > most else ", ".join(names))
+                parts.append(f"{said} {' '.join(map(self._tag, rows))}")
         return parts
 
     def _tag(self, row: Mapping[Any, Any]) -> str:

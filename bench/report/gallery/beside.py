@@ -18,9 +18,9 @@ class Beside(NamedTuple):
         return self.low <= self.published <= self.high
 
 
-def place(value: float, low: float, high: float) -> str:
-    """Return where a value lies between two ends, as CSS says it."""
-    return f"{100 * (value - low) / ((high - low) or 1):.1f}%"
+def place(value: float, low: float, high: float) -> float:
+    """Return where a value lies between two ends, in percent."""
+    return round(100 * (value - low) / ((high - low) or 1), 1)
 
 
 def groups(rows: list[Beside]) -> list[tuple[str, float, float, list[tuple[str, Beside]]]]:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from html import unescape
 
 from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
 
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
@@ -14,6 +15,14 @@ def title_of(text: str) -> str:
     """Return the heading of a Markdown text."""
     match = re.search(r"^#+ (.+)$", text, re.MULTILINE)
     return match[1] if match else ""
+
+
+def first_words(text: str) -> str:
+    """Return the first sentence of a Markdown text, without marks."""
+    prose = re.sub(r"<!--.*?-->|^```.*?^```|^[#|!][^\n]*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    paragraph = " ".join(prose.strip().split("\n\n")[0].split())
+    sentence = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", lambda match: match[1] or "", paragraph)
+    return re.split(r"(?<=[.:])\s", sentence)[0]
 
 
 def page_of(text: str, names: Collection[str]) -> str:
@@ -29,7 +38,7 @@ def page_of(text: str, names: Collection[str]) -> str:
     text = re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     html = html.replace("<th></th>", "<td></td>")
-    html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>', html)
+    html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{anchor_of(m[2])}">{m[2]}</h{m[1]}>', html)
     number = itertools.count(1)
     html = re.sub("<table>", lambda _: f'<div class="scroll" {_REGION.format("table", next(number))}><table>', html)
     html = re.sub("<pre>", lambda _: f'<pre class="scroll" {_REGION.format("code", next(number))}>', html)
@@ -57,7 +66,12 @@ def _address(address: str, names: Collection[str]) -> str:
     return f"{page}.html" if page in names else result
 
 
-def _anchor(heading: str) -> str:
+def linked(text: str, up: str) -> Markup:
+    """Return a sentence as HTML in which names of the documentation's files lead to their pages."""
+    return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(escape(text))))
+
+
+def anchor_of(heading: str) -> str:
     """Return a heading's id as GitHub makes it."""
     words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
     return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

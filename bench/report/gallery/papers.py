@@ -15,6 +15,7 @@ from bench.errors import BenchError, one_line
 from bench.report.claims import added_up
 from bench.report.claims.origin import Tally
 from bench.report.figure import read_figure
+from bench.report.gallery.groups import slug
 from bench.report.gallery.inputs import inputs_of, is_fresh
 from bench.report.gallery.result import Result
 from bench.report.headlines import Headline, Judged, judged
@@ -22,6 +23,19 @@ from bench.report.stored import Derive
 
 COMPARE = "compare"
 """The folder of a user's own comparisons, among those of papers."""
+
+
+def label(name: str) -> str:
+    """Return what a reader calls a figure of the suite, given its name: ``Figure 2, linear``."""
+    match = re.fullmatch(r"(figure|table)(\d+)(?:_(.+))?", name)
+    words = f"{match[1]} {match[2]}{f', {match[3]}' if match[3] else ''}" if match else name
+    words = words.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def indexed(text: str) -> str:
+    """Return a text with its Greek letters' numbers as indices."""
+    return text.replace("beta0", "β₀").replace("beta_0", "β₀")
 
 
 @dataclass
@@ -59,7 +73,22 @@ class Figure:
     @property
     def title(self) -> str:
         """The figure's title, or its name."""
-        return str(self.config.get("title", self.name))
+        return indexed(str(self.config.get("title", self.name)))
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it."""
+        return self.name if self.paper == COMPARE else label(self.name)
+
+    @property
+    def words(self) -> str:
+        """What it is about, for a search: choices, claims and readings."""
+        first = self.first
+        readings = [f"{row['name']} {row['text']} {row['source'][1]}" for row in self.config.get("readings", [])]
+        choices = [name for names in first.choices.values() for name in names] if first else []
+        claims = [cases[0]["text"] for cases in first.grouped_claims()] if first else []
+        labels = [str(label) for block in self.config.get("runs", []) for values in block.values() for label in values]
+        return " ".join(dict.fromkeys([*choices, *labels, *claims, *readings]))
 
     @property
     def folder(self) -> str:
@@ -94,7 +123,7 @@ class PaperPage:
     title: str = ""
     authors: str = ""
     summary: str = ""
-    headline: Mapping[str, str] = field(default_factory=dict)
+    headline: Mapping[str, Any] = field(default_factory=dict)
     headlines: list[Headline] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
 
@@ -133,6 +162,17 @@ class PaperPage:
     def decided_by(self, figure: str) -> list[Judged]:
         """Return the headlines that rest on a figure and have a sentence."""
         return [row for row in self.judged if row.sentence and figure in row.figures]
+
+    def evidence(self, row: Judged) -> dict[str, str]:
+        """Return where a headline's evidence is, by what its figures are called: the first claim of each."""
+        figures = {figure.name: figure for figure in self.figures}
+        addresses: dict[str, str] = {}
+        for reference in (reference for several in row.headline.rests_on.values() for reference in several):
+            name, _, claim = reference.partition("#")
+            if figure := figures.get(name):
+                at = f"#claim-{slug(claim.partition('@')[0])}" if figure.results else ""
+                addresses.setdefault(figure.label, f"{figure.address}{at}")
+        return addresses
 
     @property
     def shown(self) -> Figure | None:

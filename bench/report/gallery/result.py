@@ -1,6 +1,7 @@
 """What a page shows of one figure at one scale."""
 
 import math
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,11 @@ import pandas as pd
 from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
 from bench.report.gallery.finding import finding
+from bench.report.gallery.forest import threshold_of
+from bench.report.gallery.groups import Group, grouped
+from bench.report.gallery.heat import Heat, heat
 from bench.report.gallery.picture import Picture, picture
+from bench.report.kinds.ranking import Ranking
 from bench.report.published import ASSUMING, is_assuming
 from bench.report.reading import Reading
 from bench.report.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
@@ -28,6 +33,16 @@ class ReadingsView(NamedTuple):
     matrix: dict[tuple[str, str], dict[str, dict[str, tuple[str, str]]]]
     numbers: dict[str, Any] | None
     counts: dict[str, int]
+
+    def rows(self) -> list[tuple[str, dict[str, dict[str, tuple[str, str]]], int]]:
+        """Return the claims in words, each with its cases that differ under some reading, and how many do not."""
+        rows = []
+        for (claim, text), cases in self.matrix.items():
+            differ = {
+                case: found for case, found in cases.items() if len({verdict for verdict, _ in found.values()}) > 1
+            }
+            rows.append((text or claim, differ, len(cases) - len(differ)))
+        return [row for row in rows if row[1]]
 
 
 class Result(Stored):
@@ -46,6 +61,14 @@ class Result(Stored):
         self.is_own = is_own
         self.at = "" if is_own else f"{quote(folder.name)}/"
         """What leads from the figure's page to its files."""
+        thresholds = {str(claim["id"]): threshold_of(claim) for claim in figure.claims} if figure else {}
+        for row in self.claims:
+            row["threshold"] = thresholds.get(row["claim"])
+
+    @property
+    def paper(self) -> str:
+        """The paper, by its name."""
+        return self.folder.parent.parent.name
 
     @property
     def is_reference(self) -> bool:
@@ -64,14 +87,33 @@ class Result(Stored):
         return finding([[case["verdict"] for case in cases] for cases in self.grouped_claims()])
 
     @cached_property
+    def claim_groups(self) -> list[Group]:
+        """Its claims as the page shows them."""
+        return grouped(self.grouped_claims())
+
+    @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """Its tables as `readable` has them, by title."""
+        """Its tables as `readable` has them, by title, without published numbers, which have a part of their own."""
         tables = {title: self.table(name) for name, title in self.titles.items()}
-        return {title: readable(table) for title, table in tables.items() if len(table)}
+        measured = {title: table.filter(regex="^(?!published_|ratio_)") for title, table in tables.items()}
+        return {title: readable(table) for title, table in measured.items() if len(table)}
+
+    @cached_property
+    def heat(self) -> Heat | None:
+        """Methods against families, of a figure of that kind."""
+        if not isinstance(self.figure, Ranking):
+            return None
+        return heat(self.table("table"), self.table("ranks"), has_ranks=self.figure.has_ranks)
+
+    @property
+    def heat_note(self) -> str:
+        """What stands below that table: the picture's caption, in the table's colours."""
+        caption = " ".join(self.plot.caption) if self.plot else ""
+        return re.sub(r"; purple: less, orange: more.*? times", "; blue: less, orange: more", caption)
 
     def picture(self) -> Picture | None:
         """Return the figure with its numbers; None if it cannot be drawn."""
-        return None if self.plot is None else picture(self.plot, f"{self.scale}-")
+        return None if self.plot is None else picture(self.plot)
 
     @cached_property
     def published(self) -> list[Beside]:

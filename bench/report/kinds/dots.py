@@ -90,7 +90,7 @@ class Dots(Rows):
         rows = by_experiment(tables["table"], results.data)
         plot = Plot(self.heading)
         (self._plot_quantiles if self.quantiles else self._plot_means)(plot, results, rows)
-        plot.panel_size = self.panel_size(plot, _WIDTH[self.quantiles], _ROW[self.quantiles])
+        self.fit(plot, _WIDTH[self.quantiles], _ROW[self.quantiles])
         return plot
 
     def _plot_means(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:

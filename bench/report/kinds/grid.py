@@ -13,8 +13,8 @@ from bench.errors import ConfigError
 from bench.report.claims.best_on_grid import best_value
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
-from bench.report.kinds.curves import start_at_zero
 from bench.report.labels import Selection, is_number, matches, panel_title
+from bench.report.lines import FEW, aside, slope, start_at_zero
 from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, level, look_of, one
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import Results
@@ -30,7 +30,6 @@ _BOUNDS = [Look(GREY, (0, dashes), width=1.3, order=1.8) for dashes in _DASHES]
 _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, order=5)
 _DIAMOND = Look(VERMILION, "none", "D", size=6, fill="white", order=4)
 _DOTTED = Look(VERMILION, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
-_FEW = 8
 _FURTHER_SETS = 4000
 
 
@@ -163,18 +162,22 @@ class Grid(Figure):
         data, axis, axes = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
         rows = by_experiment(tables["table"], data)
         plot = Plot(self.heading)
+        is_rate = axis == "horizon" and self.x_scale == self.y_scale == "log"
         for chosen in data.groups(axes, [{}]):
             x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
             panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))
             plot.panels.append(panel)
-            for keys in _lines(data, chosen, axis, axes).values():
+            lines = list(_lines(data, chosen, axis, axes).values())
+            for place, keys in enumerate(lines):
                 name = data.series_name(keys[0], [*axes, axis])
                 look = look_of(name, size=4.0) if name else _GRID
                 points = {_x(data, key, axis): rows[key] for key in keys if rows[key]["n"]}
                 if points:
                     means = [row["mean"] for row in points.values()]
                     how: dict[str, Any] = {"interval": "bars", "name": name or _MEASURED} | _interval(*points.values())
-                    panel.marks.append(_at(panel, list(points), means, look, part="line", **how))
+                    how |= {"text": slope(list(points), means)} if is_rate else {}
+                    mark = _at(panel, list(points), means, look, part="line", **how)
+                    panel.marks.append(mark if self.x_scale == "log" else aside(mark, place, len(lines)))
                     plot.explain(name or _MEASURED, look)
             if panel.marks:
                 self._put_beside(plot, panel, chosen, results, rows)
@@ -188,7 +191,7 @@ class Grid(Figure):
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Key, Mapping[Any, Any]]
     ) -> None:
         """Add what stands beside the lines of a panel, and scale its axes."""
-        bottom, tops = panel.drawn.min(), [panel.drawn.max()]
+        lowest, tops = panel.drawn.min(), [panel.drawn.max()]
         places = sorted({float(x) for mark in panel.marks for x in mark.places})
         if self.best != "none":
             panel.marks += [_best_mark(mark, self.best) for mark in panel.marks]
@@ -206,9 +209,9 @@ class Grid(Figure):
             tops.append(mark.drawn.max())
             plot.explain(THEORY, look)
         tops += self._put_published(plot, panel, chosen, results)
-        high = self._put_random(plot, panel, chosen, results, max(tops))
-        ticks = places if len(places) <= _FEW and not panel.x.log else None
-        low = None if panel.y.log else start_at_zero(bottom, max(tops))
+        low = None if panel.y.log else start_at_zero(lowest, max(tops))
+        high = self._put_random(plot, panel, chosen, results, (lowest if low is None else low, max(tops)))
+        ticks = places if len(places) <= FEW and not panel.x.log else None
         panel.x = Axis(panel.x.label, panel.x.log, ticks=ticks)
         panel.y = Axis(panel.y.label, panel.y.log, low=low, high=high)
 
@@ -226,7 +229,9 @@ class Grid(Figure):
         plot.explain(_PUBLISHED, Look(VERMILION, ":", "D", fill="white"))  # type: ignore[arg-type]
         return [numbers.get("mean", 0.0)]
 
-    def _put_random(self, plot: Plot, panel: Panel, chosen: Selection, results: Results, top: float) -> float | None:
+    def _put_random(
+        self, plot: Plot, panel: Panel, chosen: Selection, results: Results, ends: tuple[float, float]
+    ) -> float | None:
         """Add random arms, or return the upper end of the axis where they are too far above."""
         data, axis = results.data, self.grid_axis(results.data)
         if not results.has_random_arms(self.column):
@@ -238,7 +243,7 @@ class Grid(Figure):
             plot.explain(RANDOM_ARMS, RANDOM)
             return None
         random = results.random_arms(data.select(chosen))
-        high = panel.leaves_out(top, random, panel.y.log)
+        high = panel.leaves_out(*ends, random, panel.y.log)
         if high is None and math.isfinite(random):
             panel.marks.append(level(random, RANDOM_ARMS, panel.title, RANDOM))
             plot.explain(RANDOM_ARMS, RANDOM)
@@ -258,7 +263,11 @@ def _interval(*rows: Mapping[Any, Any]) -> dict[str, Any]:
 def _best_mark(line: Mark, best: str) -> Mark:
     place = int(line.numbers.argmin() if best == "lowest" else line.numbers.argmax())
     numbers: dict[str, Any] = {"low": line.low[[place]], "high": line.high[[place]], "n": [line.n[place]]}
-    at: dict[str, Any] = {"x": one(line.places[place]), "y": one(line.numbers[place]), "places": [line.places[place]]}
+    at: dict[str, Any] = {
+        "x": np.asarray(line.x)[[place]],
+        "y": one(line.numbers[place]),
+        "places": [line.places[place]],
+    }
     how: dict[str, Any] = {"look": _STAR, "what": _BEST, "places_are": line.places_are}
     return Mark(part="best", name=line.name, case=line.case, **how, **at, **numbers)
 

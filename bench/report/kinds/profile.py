@@ -16,7 +16,6 @@ from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK
 
 _FIXED = Look(GREY, dash=(0, (2, 2)), width=1.4, order=2.0)
 _REFERENCE = Look(GREY, width=1.4, order=2.0)
-_POINTS = 60
 _MARKS = 5
 
 
@@ -86,19 +85,17 @@ class Profile(Ranking):
             y=Axis(self.y_label or "share of tasks", low=0.0, high=1.02),
         )
         plot = Plot(self.heading, panels=[panel], panel_size=(6.2, 4.2))
-        grid = np.geomspace(1.0, self.largest, _POINTS)
         names = [name for name in (self.shown or results.data.labels(METHOD)) if name in set(factors[METHOD])]
         if BEST_FIXED in set(factors[METHOD]):
             names.append(BEST_FIXED)
         for place, name in enumerate(names):
-            own = factors[factors[METHOD] == name]
-            shares = np.array([own["weight"][own["factor"] <= limit].sum() for limit in grid])
+            limits, shares = _steps(factors[factors[METHOD] == name], self.largest)
             look = {BEST_FIXED: _FIXED, self._reference(results.data): _REFERENCE}.get(name) or look_of(name)
-            step = _POINTS // _MARKS
+            step = max(len(limits) // _MARKS, 1)
             words: dict[str, Any] = {"what": "share of tasks", "places_are": "factor"}
-            every, places = (((place + 1) * 2) % step, step), [float(f"{limit:.3g}") for limit in grid]
+            every, places = (((place + 1) * 2) % step, step), [float(f"{limit:.3g}") for limit in limits]
             mark = Mark(
-                part="line", name=name, case="", x=grid, y=shares, look=look, every=every, places=places, **words
+                part="line", name=name, case="", x=limits, y=shares, look=look, every=every, places=places, **words
             )
             panel.marks.append(mark)
             plot.explain(name, look)
@@ -113,3 +110,12 @@ class Profile(Ranking):
         if not math.isfinite(factors["factor"].max() if len(factors) else math.nan):
             panel.marks.clear()
         return plot
+
+
+def _steps(factors: pd.DataFrame, largest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of a method's share of the tasks: limits, each twice, and the shares before and at them."""
+    at = factors[factors["factor"] <= largest].groupby("factor")["weight"].sum().sort_index()
+    shares = np.concatenate([[0.0, 0.0], np.repeat(at.cumsum().to_numpy(), 2)])
+    limits = np.concatenate([[1.0], np.repeat(at.index.to_numpy(dtype=float), 2), [largest]])
+    start = int((limits <= 1.0).sum()) - 1  # what is reached at once
+    return limits[start:], shares[start:]

@@ -17,12 +17,12 @@ from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one, wrap
 from bench.report.results import Results
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK, Tasks
 
-_ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 11
+_ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 10
 # Columns of a panel, more could not be read on a phone; and how many the words of a mean rank take.
 _MOST_COLUMNS, _RANKS = 4, 2.2
-# The colours' ends: this many times the reference's value, or that part of it. Purple and orange are told apart by
-# readers with colour-blindness, and every cell says its number.
-_MOST = 4.0
+# The colours' ends: so many times the reference's value, or that part of it, the first that no cell exceeds. Purple and
+# orange are told apart by readers with colour-blindness, and every cell says its number.
+_ENDS = (1.5, 2.0, 4.0, 16.0)
 _COLOURS = "PuOr_r"
 _DARK = 0.72
 
@@ -86,7 +86,8 @@ class Ranking(Figure):
         step = math.ceil(len(families) / math.ceil(len(families) / _MOST_COLUMNS))
         parts = [families[start : start + step] for start in range(0, len(families), step)]
         width = max(step, len(parts[-1]) + _RANKS)
-        size = _NAMES + _COLUMN * width, header + _ROW * len(methods)
+        size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names stand at the left alone
+        most = _end_of_colours(values["relative"].to_numpy(dtype=float))
         plot = Plot(self.heading, panel_size=size)
         last = "mean rank" if self.has_ranks else "mean"
         for number, part in enumerate(parts):
@@ -101,16 +102,17 @@ class Ranking(Figure):
             panel.y = Axis(low=len(methods), high=0, ticks=[y + 0.5 for y in range(len(methods))], names=methods)
             for row in values.to_dict("records"):
                 if row[FAMILY] in part and math.isfinite(row["relative"]) and row[METHOD] in methods:
-                    panel.marks.append(self._cell((part.index(row[FAMILY]), methods.index(row[METHOD])), row))
+                    place = part.index(row[FAMILY]), methods.index(row[METHOD])
+                    panel.marks.append(self._cell(place, row, most))
             for y, row in enumerate(ranks.to_dict("records")):
                 if is_last and math.isfinite(row["mean_rank" if self.has_ranks else "relative"]):
                     panel.marks.append(self._last(len(part) + 0.12, y + 0.5, row, last))
-        plot.caption = self._caption(results, tables)
+        plot.caption = self._caption(results, tables, most)
         return plot
 
-    def _cell(self, place: tuple[int, int], row: Mapping[Any, Any]) -> Mark:
+    def _cell(self, place: tuple[int, int], row: Mapping[Any, Any], most: float) -> Mark:
         relative = float(row["relative"])
-        share = min(max(0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(_MOST), 0.0), 1.0)
+        share = min(max(0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(most), 0.0), 1.0)
         colour = mpl.colors.to_hex(mpl.colormaps[_COLOURS](0.08 + 0.84 * share))
         [reference] = self.reference.values()
         return Mark(
@@ -132,12 +134,12 @@ class Ranking(Figure):
             values=one(value), low=one(low), high=one(high), n=[row["n"]], what=what, ends=INTERVAL, text=text,
         )  # fmt: skip
 
-    def _caption(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    def _caption(self, results: Results, tables: Mapping[str, pd.DataFrame], most: float) -> list[str]:
         [reference] = self.reference.values()
         ranks = tables["ranks"]
         caption = [
             f"Cells: mean final {self.column} divided by that of '{reference}', averaged over the tasks of a family; "
-            f"purple: less, orange: more, in logarithm, up to {_MOST:g} times."
+            f"purple: less, orange: more, in logarithm, up to {most:g} times."
         ]
         if BEST_FIXED in set(ranks[METHOD]):
             caption.append(f"{BEST_FIXED}: the candidate with the lowest mean on each task, known only afterwards.")
@@ -166,3 +168,10 @@ class Ranking(Figure):
             raise ConfigError(f"{self.where}, key 'reference': found {self.reference}, expected one method")
         data.check({METHOD: reference}, f"{self.where}, key 'reference'")
         return reference[0]
+
+
+def _end_of_colours(relative: np.ndarray) -> float:
+    """Return how many times the reference, or which part of it, has the strongest colour."""
+    numbers = relative[np.isfinite(relative) & (relative > 0)]
+    largest = float(np.exp(np.abs(np.log(numbers)).max())) if len(numbers) else 1.0
+    return next((end for end in _ENDS if largest <= end), _ENDS[-1])

@@ -146,7 +146,7 @@ class Selection(Rows):
                 f"{_SETS:,} sets, drawn with replacement from our repetitions, or from a normal distribution with the "
                 "same means and covariances.",
             ]
-        plot.panel_size = self.panel_size(plot, _WIDTH, _ROW)
+        self.fit(plot, _WIDTH, _ROW)
         return plot
 
 

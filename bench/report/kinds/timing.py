@@ -88,7 +88,10 @@ class Timing(Figure):
         by = f"seconds divided by those of {describe(selection(self.reference))}"
         right = Panel(x=Axis(by), y=rows, rows=True, lines=between)
         size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(panels), 1)))
-        plot = Plot(self.heading, panels=[left, right], panel_size=size)
+        has_published = "published_seconds" in table
+        # Seconds of another machine are no measure: beside published ones only ratios are drawn.
+        shown = [(right, "relative")] if has_published else [(left, "seconds"), (right, "relative")]
+        plot = Plot(self.heading, panels=[panel for panel, _ in shown], panel_size=size)
         if not table["n"].any():
             return plot
         points: dict[str, list[tuple[float, str, Any]]] = {}
@@ -99,22 +102,18 @@ class Timing(Figure):
                 name = data.series_name(tuple(labels[axis] for axis in data.axes), chosen)
                 height = place + _ROOM * ((number + 0.5) / len(own) - 0.5)
                 points.setdefault(name, []).append((height, panel_title(chosen), row))
-        has_published = "published_seconds" in table
         for name, found in points.items():
             look = look_of(name, dash="none", size=4.5, width=1.5)
             plot.explain(name, look)
-            for panel, value in ((left, "seconds"), (right, "relative")):
+            for panel, value in shown:
                 panel.marks += _marks(name, found, value, look, has_published)
         if has_published:
             plot.explain("published", Look("#333333", "none", "o", fill="none"))
         right.marks.append(level(1.0, "", "relative", Look(GREY, width=1, order=1), number="x", part="one"))
-        plot.caption = [
-            "Full marks: median of the measurements, one process, one thread; bars: the fastest to the slowest."
-        ]
+        bars = "" if has_published else "; bars: the fastest to the slowest"
+        plot.caption = [f"Full marks: median of the measurements, one process, one thread{bars}."]
         if has_published:
-            plot.caption.append(
-                "Open marks: published, measured on another machine: what can be compared is the right side."
-            )
+            plot.caption.append("Open marks: published, measured on another machine: only ratios can be compared.")
         seconds = data.finals
         if self.part == "tuner":
             plot.caption.append("Timed are ask and tell alone, with the rewards of a run that was played before.")
@@ -168,7 +167,8 @@ def _marks(name: str, points: list[tuple[float, str, Any]], value: str, look: Lo
     own: dict[str, Any] = {"n": [row["n"] for row in rows]}
     if value == "seconds":
         own |= {"low": column("fastest"), "high": column("slowest"), "interval": "segment"}
-        own |= {"what": "median", "ends": "fastest and slowest"}
+        own |= {"ends": "fastest and slowest"}
+    own["what"] = "median" if value == "seconds" else "ratio of medians"
     marks = [Mark(part="line", x=column(value), look=look, **how, **own)]
     if has_published:
         open_ = replace(look, fill="none", order=2)

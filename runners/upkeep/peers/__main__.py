@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from bench.errors import ConfigError
-from bench.report.drawing import draw
+from bench.report.page import draw
 from bench.report.saving import save
 from bench.report.tables import to_csv
 from runners.cli import command

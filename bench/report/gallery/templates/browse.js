@@ -1,11 +1,11 @@
 "use strict";
-// Filters a list and sorts a table, and keeps both in the address: #figures?paper=cdt&words=LinUCB
-(() => {
-  const form = document.querySelector(".filters");
+// Filters lists and sorts tables, and keeps both in the address: #claims?paper=cdt&words=LinUCB
+for (const form of document.querySelectorAll(".filters")) {
   const items = [...document.querySelectorAll(form.dataset.items)];
+  const lists = new Set(items.map((item) => item.parentElement));
   const said = form.querySelector("output");
   const texts = new Map(items.map((item) => [item, `${item.textContent} ${item.dataset.words ?? ""}`.toLowerCase()]));
-  const heads = [...document.querySelectorAll(".sortable th")];
+  const heads = [...document.getElementById(form.dataset.table)?.closest(".sortable")?.tHead.rows[0].cells ?? []];
   const anchor = form.dataset.anchor;
   let order = "";
 
@@ -17,6 +17,12 @@
         ? value.toLowerCase().split(/\s+/).every((word) => texts.get(item).includes(word))
         : item.dataset[name].split(" ").includes(value));
       count += !item.hidden;
+    }
+    for (const list of lists) { // with its heading
+      for (let at = list; at.matches(".list, details, section"); at = at.parentElement) {
+        if (at !== list) at.hidden = !at.querySelector(`${form.dataset.items.replace(/[^ ]*$/, "")} :not([hidden])`);
+        if (at.matches("details")) at.open = wanted.length > 0;
+      }
     }
     said.textContent = `${count} of ${items.length}`;
     return wanted;
@@ -53,15 +59,16 @@
 
   function read() {
     const [at, query] = location.hash.slice(1).split("?");
-    if (query === undefined && at !== anchor) return void show(); // a plain link within the page
+    if (at !== anchor) return void show(); // a plain link within the page
     const view = new URLSearchParams(query ?? "");
     for (const field of form.elements) if (field.name) field.value = view.get(field.name) ?? "";
     sort(view.get("sort") ?? "");
     show();
-    if (query !== undefined) document.getElementById(at)?.scrollIntoView();
+    for (let up = form; query && up; up = up.parentElement) if (up.matches("details")) up.open = true;
+    if (query !== undefined) form.scrollIntoView();
   }
 
-  for (const head of heads) {
+  for (const head of heads.filter((head) => !head.classList.contains("axis"))) {
     head.dataset.name = head.textContent;
     const button = document.createElement("button");
     button.type = "button";
@@ -78,4 +85,4 @@
   form.addEventListener("reset", () => setTimeout(write));
   addEventListener("hashchange", read);
   read();
-})();
+}

@@ -1,0 +1,184 @@
+"""What tuning could reach at best: the best fixed configuration of a grid, and the best one of each stretch of the run.
+
+Both are known only afterwards, and chosen on the very repetitions in which they are measured: the lowest of several
+means lies below the expected regret of the configuration that has it. So the limits are optimistic.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Annotated, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
+
+from bench.critical import fixed
+from bench.errors import ConfigError
+from bench.report.claims.quantities import RatioOfMeans
+from bench.report.experiments import Experiments, Key
+from bench.report.labels import Selection, labels_of, said
+from bench.report.results import Results
+from bench.report.tasks import BEST_FIXED, METHOD
+from bench.stats import Array
+
+LIMIT = "limit: "
+RANDOM_CONFIGURATION = f"{LIMIT}random"
+BEST_BY_STRETCH = "Best configuration in each stretch"
+
+Block = dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]
+
+
+class Limits(BaseModel):
+    """Fixed configurations, run beside a figure's methods, of which only the best are drawn.
+
+    Parameters
+    ----------
+    candidates
+        Blocks of axes as in ``runs``: those of the panels, and others whose labels make the configurations.
+    random
+        Overrides of the configuration that is drawn at random in each round.
+    repetitions
+        The most of each of these runs.
+    stretches
+        Into how many equal stretches the run of a panel falls, for the best configuration in each.
+    sources
+        As those of the figure, for settings of these runs alone.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    candidates: list[Block]
+    random: list[str] = ["tuner=random"]
+    repetitions: PositiveInt = 20
+    stretches: dict[str, PositiveInt] = {}
+    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+
+    def blocks(self, panels: Sequence[str]) -> Iterator[dict[str, dict[str, list[str]]]]:
+        """Yield blocks as in ``runs``, in which the configurations are methods whose names begin with `LIMIT`."""
+        for block in self.candidates:
+            axes = {axis: labels for axis, labels in block.items() if axis not in panels}
+            methods = {RANDOM_CONFIGURATION: self.random}
+            for labels in product(*axes.values()):
+                name = ", ".join(said(axis, label) for axis, label in zip(axes, labels, strict=True))
+                chosen = [axes[axis][label] for axis, label in zip(axes, labels, strict=True)]
+                methods[f"{LIMIT}{name}"] = [
+                    "tuner=fixed",
+                    *(override for overrides in chosen for override in overrides),
+                ]
+            yield {axis: block[axis] for axis in panels if axis in block} | {METHOD: methods}
+
+    def check(self, data: Experiments, panels: Sequence[str], where: str) -> None:
+        """Raise `ConfigError` if the figure has no methods, or a panel is unknown."""
+        data.check_axis(METHOD, f"{where}, key 'limits'")
+        for block in self.candidates:
+            chosen = {axis: tuple(block[axis]) for axis in panels if axis in block}
+            data.check(chosen, f"{where}, key 'limits.candidates'")
+        labels = [label for axis in panels for label in data.labels(axis)]
+        for panel in self.stretches:
+            if panel not in labels:
+                raise ConfigError(
+                    f"{where}, key 'limits.stretches': no panel '{panel}', valid ones: {', '.join(labels)}"
+                )
+
+
+def is_limit(labels: Mapping[str, str]) -> bool:
+    """Return whether an experiment is one of the configurations that make a limit."""
+    return labels.get(METHOD, "").startswith(LIMIT)
+
+
+class OfPanel(NamedTuple):
+    """The limits of a panel: the random configuration, all fixed ones, and the best of these."""
+
+    random: Key
+    candidates: list[Key]
+    best: Key
+    n: int
+
+
+def limits_of(results: Results, chosen: Selection, column: str) -> OfPanel | None:
+    """Return the limits of a panel; None where there are none, or not all of the same repetitions."""
+    place = results.data.axes.index(METHOD) if METHOD in results.data.axes else 0
+    keys = [key for key in results.data.undeclared(chosen) if is_limit(results.data.as_dict(key))]
+    random = [key for key in keys if key[place] == RANDOM_CONFIGURATION]
+    candidates = [key for key in keys if key not in random]
+    values = results.complete([*random, *candidates], column)
+    if not random or not candidates or not len(values):
+        return None
+    means = values.mean(axis=0)[1:]
+    return OfPanel(random[0], candidates, candidates[int(means.argmin())], len(values))
+
+
+def configuration(results: Results, key: Key) -> str:
+    """Return a limit's configuration in words."""
+    return results.data.as_dict(key)[METHOD].removeprefix(LIMIT)
+
+
+def by_stretch(results: Results, limits: OfPanel, column: str, stretches: int) -> tuple[Array, Array]:
+    """Return rounds and regret of the best configuration in each stretch: the one whose mean grows least there.
+
+    Each was played from the first round. Between the rounds that curves keep, means are interpolated.
+    """
+    curves = [results.curve(key, column) for key in limits.candidates]
+    rounds = curves[0]["round"].to_numpy(dtype=np.float64)
+    ends = np.linspace(0.0, rounds[-1], stretches + 1)
+    grid = np.union1d(np.append(rounds, 0.0), ends)
+    means = np.array([np.interp(grid, np.append(0.0, rows["round"]), np.append(0.0, rows["mean"])) for rows in curves])
+    line = np.zeros(len(grid))
+    for start, end in zip(np.searchsorted(grid, ends[:-1]), np.searchsorted(grid, ends[1:]), strict=True):
+        best = means[int((means[:, end] - means[:, start]).argmin())]
+        line[start : end + 1] = line[start] + best[start : end + 1] - best[start]
+    return grid[1:], line[1:]
+
+
+def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stretches: dict[str, int]) -> pd.DataFrame:
+    """Return the share of the gap from random configurations to the best fixed one that each method closes.
+
+    Repetitions are paired, intervals are Fieller's; there are none where random configurations are not clearly worse.
+
+    Returns
+    -------
+    DataFrame
+        The axes of the panels, `method`, `n`, `mean`, `random` and `best_fixed` (means of the same repetitions),
+        `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`.
+    """
+    rows = []
+    for chosen in panels:
+        if (limits := limits_of(results, chosen, column)) is None:
+            continue
+        panel = {axis: label for axis, (label,) in chosen.items()}
+        for key in results.data.select(chosen):
+            values = results.complete([limits.random, limits.best, key], column)
+            if len(values):
+                rows.append(
+                    panel | _closed(results.data.series_name(key, panel), values, configuration(results, limits.best))
+                )
+        number = next((stretches[label] for label in panel.values() if label in stretches), 0)
+        if number:
+            values = results.complete([limits.random, limits.best], column)[: limits.n].mean(axis=0)
+            last = float(by_stretch(results, limits, column, number)[1][-1])
+            share = (values[0] - last) / (values[0] - values[1]) if values[0] > values[1] else math.nan
+            means = {"n": limits.n, "mean": last, "random": values[0], "best_fixed": values[1]}
+            rows.append(panel | {METHOD: BEST_BY_STRETCH} | means | {"configuration": "", "share": share})
+    return pd.DataFrame(rows)
+
+
+def _closed(name: str, values: Array, best: str) -> dict[str, object]:
+    random, fixed_, method = values.T
+    share = RatioOfMeans(random - method, random - fixed_)
+    interval = share.interval(0.025, fixed)
+    ends = [end if math.isfinite(interval.low + interval.high) else math.nan for end in (interval.low, interval.high)]
+    means = {"mean": method.mean(), "random": random.mean(), "best_fixed": fixed_.mean()}
+    gap = {"share": interval.estimate, "ci_low": ends[0], "ci_high": ends[1]}
+    return {METHOD: name, "n": len(values)} | means | {"configuration": best} | gap
+
+
+CAPTION = (
+    f"{BEST_FIXED}: the one of a grid with the lowest mean over {{n}} repetitions, known only afterwards. Chosen and "
+    "measured on the same repetitions, it is optimistic: the lowest of several means lies below what it estimates. The "
+    "methods may have more repetitions; the table of limits compares on those that all have."
+)
+STRETCH_CAPTION = (
+    f"{BEST_BY_STRETCH}: in each part of the run between changes the one whose mean grew least there, each played from "
+    "the first round; more optimistic still."
+)

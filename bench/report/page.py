@@ -1,0 +1,296 @@
+"""Draw a plot with matplotlib: for the screen with title, note and caption, or for print at the width of a column.
+
+Nothing lies on top of another.
+"""
+
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Annotation
+
+from bench.report.drawing import draw_panel, sample
+from bench.report.plot import Panel, Plot, Sample
+from bench.report.style import SURROGATE_COLOUR, applied
+from bench.report.typeset import typeset
+
+Size = Literal["", "column", "text"]
+SIZES: tuple[Size, ...] = ("column", "text")
+"""Widths for print: a column of two, and the whole text."""
+
+# Inches, and inches per letter at the font sizes of the screen.
+_MIN_WIDTH, _MOST_ACROSS = 7.0, 12.4
+_MARGIN = 0.12
+_TITLE_LINE, _NOTE_LINE, _CAPTION_LINE = 0.24, 0.17, 0.16
+_TITLE_LETTER, _SMALL_LETTER = 0.098, 0.066
+# Inches of a letter and of a line, by font size in points.
+_LETTER, _LINE = 0.0081, 0.021
+# Between columns of the legend, in letters.
+_BETWEEN = 1.4
+# Lines between labels at the ends of lines, and the width of a panel from which on bounds have them.
+_APART, _ROOM_FOR_BOUNDS = 1.15, 3.4
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """How large a picture is set: widths in inches, and matplotlib's settings where they are not the screen's.
+
+    Parameters
+    ----------
+    width
+        Of the picture; 0: as its panels need.
+    panel, rows
+        The least width of a panel, and of one with named rows.
+    """
+
+    width: float = 0.0
+    panel: float = 0.0
+    rows: float = 0.0
+    settings: Any = field(default_factory=dict)
+
+
+_PRINT: dict[str, Any] = {
+    "font.size": 8.0, "axes.titlesize": 8.0, "axes.labelsize": 8.0, "axes.titlepad": 4.0, "axes.labelpad": 2.0,
+    "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "legend.fontsize": 7.5, "axes.linewidth": 0.6,
+    "lines.linewidth": 1.1, "lines.markersize": 3.4, "grid.linewidth": 0.4,
+}  # fmt: skip
+SHEETS: dict[Size, Sheet] = {
+    "": Sheet(),
+    "column": Sheet(3.25, 1.6, 3.25, _PRINT),
+    "text": Sheet(6.75, 1.65, 2.2, _PRINT),
+}
+
+
+def draw(plot: Plot, size: Size = "") -> Figure:
+    """Return a plot as a page of panels, built without matplotlib's global state.
+
+    Parameters
+    ----------
+    size
+        One of `SIZES`: for print, without title, note and caption, and with letters of 7 to 9 points; heat maps and
+        tables need the whole width. Default: for the screen.
+    """
+    is_table = any(panel.is_table for panel in plot.panels)
+    with applied():
+        sheet = SHEETS["text" if size and is_table else size]
+        mpl.rcParams.update(sheet.settings)
+        return _Page(plot, sheet).figure
+
+
+def in_rows(panels: Sequence[Panel], most: int = 4) -> list[list[Panel]]:
+    """Return panels row by row, at most so many in each.
+
+    Where titles say two things, such as "LinUCB, simulation", and share the last, what shares it stands together.
+    """
+    last = [panel.title.rpartition(", ")[2] if ", " in panel.title else "" for panel in panels]
+    counts = Counter(last)
+    if "" not in counts and len(counts) > 1 and len(set(counts.values())) == 1 and counts[last[0]] > 1:
+        groups = [[p for p, own in zip(panels, last, strict=True) if own == name] for name in counts]
+    else:
+        groups = [list(panels)]
+    count = len(groups[0])
+    across = count if count <= 3 or (len(groups) > 1 and count == 4) else math.ceil(count / math.ceil(count / 4))
+    across = min(2 if count == 4 and len(groups) == 1 else across, most)
+    return [group[start : start + across] for group in groups for start in range(0, count, across)]
+
+
+class _Page:
+    """A page of panels, laid out in a grid."""
+
+    def __init__(self, plot: Plot, sheet: Sheet) -> None:
+        self._plot, self._sheet = plot, sheet
+        self._handle = 2.0 if sheet.width else 2.8
+        is_print = sheet.width > 0
+        rows = in_rows(plot.panels, self._most_across()) or [[]]
+        across = max(1, *map(len, rows))
+        self._panel = sheet.width / across if is_print else plot.panel_size[0]
+        if across > 1 and not is_print:
+            self._panel = min(self._panel, max(_MOST_ACROSS / across, 3.0))
+        bounds = [mark.text for mark in plot.marks() if mark.part == "bound"]
+        if bounds and not is_print:
+            self._panel += _LETTER * mpl.rcParams["ytick.labelsize"] * max(map(len, bounds))
+        self._width = sheet.width or max(_MIN_WIDTH, across * self._panel)
+        height = self._height_of_panel(rows)
+        # Beside the title stands the mark of surrogate data.
+        title = [] if is_print else self._lines(plot.title, _TITLE_LETTER, 1.6 if plot.mark else 0.0) or [""]
+        note = [] if is_print else self._lines(plot.note, _SMALL_LETTER)
+        caption = [] if is_print else self._lines(" ".join(plot.caption), _SMALL_LETTER)
+        margin = 0.05 if is_print else _MARGIN
+        header = margin + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + (0.0 if is_print else 0.06)
+        header += 0.17 if is_print and plot.mark else 0.0
+        labels = self._labels_at_ends()
+        legend = {} if labels else {typeset(name): own for name, own in plot.legend.items()}
+        columns, line = (
+            self._legend_columns([len(name) for name in plot.legend]),
+            self._inches(_LINE, "legend.fontsize"),
+        )
+        footer = margin + len(caption) * _CAPTION_LINE + math.ceil(len(legend) / columns) * line
+        footer += 0.04 if is_print else 0.16
+        self._height = header + len(rows) * height + footer
+        self.figure = Figure(figsize=(self._width, self._height))
+        FigureCanvasAgg(self.figure)
+        drawn = self._draw_panels(rows, across)
+        pads: Any = {"w_pad": 0.03, "h_pad": 0.02} if is_print else {"w_pad": 0.08, "h_pad": 0.06}
+        rect = (0, footer / self._height, 1, len(rows) * height / self._height)
+        self.figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect, **pads, hspace=0.04, wspace=0.03))
+        self._write_header(title, note, plot.mark)
+        self._write_caption(caption)
+        if legend:
+            self._write_legend(legend, columns, margin + len(caption) * _CAPTION_LINE + (0.0 if is_print else 0.06))
+        has_room = self._panel > _ROOM_FOR_BOUNDS
+        names = [_label_ends(axes, panel, labels, has_bounds=has_room) for axes, panel in drawn]
+        self._fix_layout()
+        for texts in names:
+            _move_apart(texts)
+
+    def _fix_layout(self) -> None:
+        """Fix the places of panels: the layout moves a little each time, and a figure is to be saved twice alike."""
+        self.figure.draw_without_rendering()
+        self.figure.set_layout_engine("none")
+        for axes in self.figure.axes:  # the last bits depend on what the process has drawn before
+            left, bottom, width, height = (round(float(v), 9) for v in axes.get_position(original=True).bounds)
+            axes.set_position((left, bottom, width, height))
+
+    def _most_across(self) -> int:
+        """Return how many panels have room beside each other."""
+        if not self._sheet.width:
+            return 4
+        has_rows = any(panel.rows for panel in self._plot.panels)
+        return max(1, int(self._sheet.width / (self._sheet.rows if has_rows else self._sheet.panel)))
+
+    def _height_of_panel(self, rows: Sequence[Sequence[Panel]]) -> float:
+        width, height = self._plot.panel_size
+        if not self._sheet.width:
+            return height * (1.0 if self._panel == width else 0.8 + 0.2 * self._panel / width)
+        if any(panel.rows or panel.is_table for row in rows for panel in row):
+            return 0.85 * height
+        return max(0.7 * self._panel + 0.3, 1.3)
+
+    def _draw_panels(self, rows: Sequence[Sequence[Panel]], across: int) -> list[tuple[Axes, Panel]]:
+        cells = self.figure.subplots(len(rows), across, squeeze=False)
+        drawn = []
+        letters = None
+        if self._sheet.width:
+            wide, high = self._panel / self._inches(_LETTER, "axes.titlesize"), 0.7 * self._panel
+            letters = max(int(0.9 * wide), 12), max(int(high / self._inches(_LETTER, "axes.labelsize")), 16)
+        for y, row in enumerate(rows):
+            for x, axes in enumerate(cells[y]):
+                if x >= len(row):
+                    axes.remove()
+                    continue
+                below = rows[y + 1][x] if y + 1 < len(rows) and x < len(rows[y + 1]) else None
+                is_bottom = below is None or below.x.label != row[x].x.label
+                draw_panel(axes, row[x], is_left=x == 0, is_bottom=is_bottom, letters=letters)
+                drawn.append((axes, row[x]))
+        return drawn
+
+    def _labels_at_ends(self) -> dict[str, str]:
+        """Return what is written at the ends of lines in place of a legend: where a single panel has lines alone."""
+        if len(self._plot.panels) != 1 or self._plot.panels[0].rows or self._plot.panels[0].is_table:
+            return {}
+        ends = {mark.name: mark for mark in self._plot.marks() if mark.y is not None and mark.look.dash != "none"}
+        if not 1 < len(self._plot.legend) <= len(ends) or not set(self._plot.legend) <= set(ends):
+            return {}
+        labels = {name: ", ".join(filter(None, (name, ends[name].text))) for name in self._plot.legend}
+        room = 0.4 * self._width if self._sheet.width else 3.0
+        longest = max(len(label) for label in labels.values())
+        return labels if longest * self._inches(_LETTER, "legend.fontsize") <= room else {}
+
+    def _write_header(self, title: Sequence[str], note: Sequence[str], mark: str) -> None:
+        left, top = _MARGIN / self._width, self._height - _MARGIN
+        for line in title:
+            self._text(left, top / self._height, typeset(line), va="top", fontsize=11.5, fontweight="bold")
+            top -= _TITLE_LINE
+        for line in note:
+            self._text(left, top / self._height, typeset(line), va="top", fontsize=8.0, color="#444444")
+            top -= _NOTE_LINE
+        if mark:
+            is_print = self._sheet.width > 0
+            box = {
+                "facecolor": SURROGATE_COLOUR,
+                "edgecolor": "none",
+                "boxstyle": f"round,pad={0.15 if is_print else 0.3}",
+            }
+            how: dict[str, Any] = {"ha": "right", "va": "top", "fontweight": "bold", "color": "white"}
+            edge = 0.04 if is_print else _MARGIN
+            corner = 1 - edge / self._width, 1 - edge / self._height
+            self._text(*corner, mark, bbox=box, fontsize=7.0 if is_print else 9.0, **how)
+
+    def _write_legend(self, legend: dict[str, Sample], columns: int, bottom: float) -> None:
+        how: Any = {"columnspacing": _BETWEEN, "handlelength": self._handle, "labelspacing": 0.35, "borderpad": 0.2}
+        how |= {"loc": "lower center", "bbox_to_anchor": (0.5, bottom / self._height), "borderaxespad": 0}
+        self.figure.legend([sample(own) for own in legend.values()], list(legend), ncol=columns, **how)
+
+    def _write_caption(self, lines: Sequence[str]) -> None:
+        bottom = _MARGIN
+        for line in reversed(lines):
+            at = _MARGIN / self._width, bottom / self._height
+            self._text(*at, typeset(line), va="bottom", fontsize=7.5, color="#444444")
+            bottom += _CAPTION_LINE
+
+    def _text(self, x: float, y: float, line: str, **how: Any) -> None:
+        # The layout would make room for the text; its room is set aside already.
+        self.figure.text(x, y, line, **how).set_in_layout(False)
+
+    def _inches(self, per_point: float, size: str) -> float:
+        settings: Any = mpl.rcParams
+        return per_point * float(settings[size])
+
+    def _lines(self, text: str, letter: float, reserved: float = 0.0) -> list[str]:
+        letters = int((self._width - 2 * _MARGIN - reserved) / letter)
+        return textwrap.wrap(text, max(20, letters), break_on_hyphens=False)
+
+    def _legend_columns(self, letters: Sequence[int]) -> int:
+        """Return the number of columns, each as wide as its longest label, that fits the page in the fewest rows."""
+        room, letter = (
+            self._width - (0.1 if self._sheet.width else 2 * _MARGIN),
+            self._inches(_LETTER, "legend.fontsize"),
+        )
+        handle = self._inches((self._handle + 0.8 + _BETWEEN) / 72, "legend.fontsize")
+        for rows in range(1, len(letters)):
+            longest = [max(letters[start : start + rows]) for start in range(0, len(letters), rows)]
+            if sum(handle + letter * count for count in longest) <= room:
+                return len(longest)
+        return 1
+
+
+def _label_ends(axes: Axes, panel: Panel, labels: dict[str, str], *, has_bounds: bool) -> list[Annotation]:
+    """Write at the right of lines what they are: their names, or of bounds their own words."""
+    texts: dict[str, Annotation] = {}
+    for mark in panel.marks:
+        words = labels.get(mark.name, mark.text if mark.part == "bound" and has_bounds else "")
+        if words and words not in texts and mark.y is not None and mark.look.dash != "none":
+            end = mark.y[np.isfinite(mark.y)][-1]
+            texts[words] = axes.annotate(
+                typeset(words), (1, float(end)), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+                va="center", color=mark.look.color, fontsize=mpl.rcParams["ytick.labelsize"], annotation_clip=False,
+            )  # fmt: skip
+    return list(texts.values())
+
+
+def _move_apart(texts: Sequence[Annotation]) -> None:
+    """Move labels at the ends of lines up and down until none lies on another, and all within their panel."""
+    if not texts:
+        return
+    axes: Any = texts[0].axes
+    points = 72.0 / axes.figure.dpi
+    low, high = axes.bbox.y0 * points, axes.bbox.y1 * points
+    ends = np.array([axes.get_yaxis_transform().transform(text.xy)[1] for text in texts]) * points
+    order = np.lexsort([-np.arange(len(ends)), ends])  # of lines that end together the first lies above
+    places, gap = np.clip(ends[order], low, high), _APART * float(texts[0].get_fontsize())
+    for above in range(1, len(places)):
+        places[above] = max(places[above], places[above - 1] + gap)
+    places[-1] = min(places[-1], high)
+    for below in reversed(range(len(places) - 1)):
+        places[below] = min(places[below], places[below + 1] - gap)
+    for number, place in zip(order, places, strict=True):
+        texts[number].set_position((4, round(float(place - ends[number]), 3)))

@@ -1,0 +1,201 @@
+"""What pages are made of, against numbers computed by hand."""
+
+import json
+import math
+from typing import Annotated, Any
+
+import pandas as pd
+import pytest
+from annotated_types import Gt
+
+from bench.report import style
+from bench.report.gallery.build import SITE
+from bench.report.gallery.colours import PAGES, adapted, contrast
+from bench.report.gallery.docs import first_words, linked
+from bench.report.gallery.forest import forest, needs_in_words, threshold_of
+from bench.report.gallery.groups import grouped
+from bench.report.gallery.heat import heat, shade
+from bench.report.gallery.numbers import ratio_of
+from bench.report.gallery.papers import indexed, label
+from bench.report.gallery.reference import entry
+from bench.report.gallery.search import search_of
+from bench.tuners.cdt import CDT
+from runners.config.tree import PARTS, suite_choices
+from runners.results.pages import reference
+
+
+def case(estimate: float, low: float, high: float, **more: Any) -> dict[str, Any]:
+    values = {"estimate": estimate, "ci_low": low, "ci_high": high, "needs": math.nan}
+    values |= dict.fromkeys(("relative", "relative_low", "relative_high"), math.nan)
+    given = {"claim": "1", "text": "a is less than b", "case": "x", "kind": "ratio", "expect": "less"}
+    return {**given, "threshold": 1.0, "verdict": "holds", "holm": "", "origin": "ours", "values": values} | more
+
+
+def test_cases_lie_on_one_axis_with_the_line_that_decides() -> None:
+    """From 0.5 to 1.5, with 4 % of room on both sides: 0.5 is at 4, 1 at 50, 1.5 at 96."""
+    found = forest([case(0.75, 0.5, 1.0), case(1.25, 1.0, 1.5), case(math.nan, math.nan, math.nan)])
+    assert found is not None
+    assert (found.ends, found.threshold, found.at, found.side) == (("0.5", "1.5"), "1", 50, "below")
+    assert [spot and spot[:3] for spot in found.spots] == [(4, 50, 27), (50, 96, 73), None]
+    assert forest([case(math.nan, math.nan, math.nan)]) is None
+
+
+def test_a_case_far_from_the_others_is_cut_off() -> None:
+    found = forest([case(1.1, 1.0, 1.2), case(1.1, 1.0, 1.2), case(9, 8, 10)])
+    assert found is not None
+    assert found.spots[2] == (100, 100, 99, "r")
+    assert found.ends == ("1", "1.8")  # four times as far as the median case
+
+
+def test_ratios_over_powers_of_ten_have_a_logarithmic_axis() -> None:
+    found = forest([case(0.1, 0.01, 1.0), case(10.0, 1.0, 100.0)])
+    assert found is not None
+    assert [spot and spot[2] for spot in found.spots] == [27, 73]
+
+
+def test_differences_are_shown_as_shares_where_all_are_known() -> None:
+    relative = {"relative": 0.1, "relative_low": 0.0, "relative_high": 0.2}
+    one = case(10, 0, 20, kind="paired_difference", threshold=0.0)
+    both = [{**one, "values": one["values"] | relative}, {**one, "values": one["values"] | relative}]
+    assert [found.ends for found in (forest(both), forest([one])) if found] == [("+0 %", "+20 %"), ("0", "20")]
+
+
+@pytest.mark.parametrize(
+    ("claim", "threshold"),
+    [
+        ({"kind": "paired_difference", "expect": "less"}, 0),
+        ({"kind": "paired_difference", "expect": "at_most", "margin": 0.1}, 0.1),
+        ({"kind": "paired_difference", "expect": "at_least", "margin": 0.1}, -0.1),
+        ({"kind": "ratio", "threshold": 2.0}, 2),
+        ({"kind": "bound"}, 1),
+        ({"kind": "slope", "threshold": 0.75}, 0.75),
+        ({"kind": "slope", "threshold": 0.75, "log_power": 1}, None),
+        ({"kind": "best_on_grid", "differs": {"panel": ["a", "b"]}}, 0),
+        ({"kind": "best_on_grid"}, None),
+        ({"kind": "count"}, 2 / 3),
+    ],
+)
+def test_the_number_that_decides_is_that_of_the_claim(claim: dict[str, Any], threshold: float | None) -> None:
+    assert threshold_of(claim) == threshold
+
+
+@pytest.mark.parametrize(
+    ("kind", "needs", "words"),
+    [
+        ("paired_difference", 427, "about 427 repetitions would decide it"),
+        ("paired_difference", 285_623, "practically level"),
+        ("best_on_grid", 33_713, "more than 10,000 repetitions would be needed"),
+        ("ratio", math.nan, ""),
+    ],
+)
+def test_nobody_is_told_to_run_a_hundred_thousand_repetitions(kind: str, needs: float, words: str) -> None:
+    row = case(0, 0, 0, kind=kind)
+    assert needs_in_words(row | {"values": row["values"] | {"needs": needs}}) == words
+
+
+def test_claims_of_one_kind_stand_together_and_cases_without_evidence_apart() -> None:
+    def claim(name: str, *verdicts: str) -> list[dict[str, Any]]:
+        parts = {"claim": name, "text": f"GP has less regret than {name}"}
+        return [case(0.5, 0.4, 0.6, **parts, case=f"task {i}", verdict=word) for i, word in enumerate(verdicts)]
+
+    several = [claim(name, "holds", "says_nothing") for name in ("TL", "OP", "CDT", "HABO")]
+    alone = [case(1, 1, 1, claim="2", text="Something else")]
+    groups = grouped([*several, alone])
+    assert [(group.stem, group.names) for group in groups] == [
+        ("GP has less regret than", ["TL", "OP", "CDT", "HABO"]), ("", [""]),
+    ]  # fmt: skip
+    assert groups[0].cases == ["task 0", "task 1"]
+    assert [len(groups[0].claims[0].cases), len(groups[0].claims[0].silent)] == [1, 1]
+    [joined] = grouped([claim(name, "holds") for name in ("TL", "OP", "CDT", "HABO")])
+    assert joined.together is not None
+    assert [row["case"] for row in joined.together.cases] == ["TL", "OP", "CDT", "HABO"]
+    assert len(grouped(several[:3])) == 3
+
+
+def test_shades_tell_a_tenth_from_a_fifth_and_have_one_meaning() -> None:
+    assert [shade(value) for value in (0.07, 0.11, 0.21, 0.99, 1.0, 1.06, 2.0)] == [
+        "l7",
+        "l6",
+        "l5",
+        "",
+        "",
+        "m1",
+        "m3",
+    ]
+    values = pd.DataFrame({"family": ["f", "g"], "method": "TL", "relative": [0.07, 1.5],
+                           "relative_low": [0.06, 1.4], "relative_high": [0.08, 1.6]})  # fmt: skip
+    means = pd.DataFrame({"method": ["TL", "OP"], "mean_rank": [1.0, 3.0], "ci_low": [1.0, 2.0], "ci_high": [2.0, 5.0]})
+    found = heat(values, means, has_ranks=True)
+    assert found is not None
+    assert found.families == ["f", "g"]
+    assert found.rows[0].cells == [("l7", "0.07", "[0.06, 0.08]"), ("m2", "1.50", "[1.4, 1.6]")]
+    assert found.rows[1].cells == [("", "", ""), ("", "", "")]
+    assert found.rows[1].spot == (27, 96, 50)  # of 1 to 5: 2, 5 and 3
+
+
+def test_lines_stand_out_against_both_pages() -> None:
+    """Contrasts as WCAG gives them: black on white 21, #767676 the lightest grey with 4.5, #949494 that with 3."""
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+    assert contrast("#ffffff", "#949494") == pytest.approx(3.03, abs=0.01)
+    for colour in {of.color for of in style.STYLES.values()}:
+        for page in PAGES.values():
+            assert contrast(adapted(colour.lower(), page), page) >= 3
+
+
+def test_a_published_number_lies_between_half_and_twice() -> None:
+    found = ratio_of({"published": 10.0, "ours": 10.0, "low": 5.0, "high": 40.0})
+    assert (found["ratio"], found["spot"]) == (1, (4, 100, 50, "r"))
+    assert ratio_of({"published": 10.0, "ours": None, "low": None, "high": None})["spot"] is None
+
+
+def test_names_are_those_of_readers() -> None:
+    assert [label(name) for name in ("figure2_linear", "table10", "soft_and_hard")] == [
+        "Figure 2, linear", "Table 10", "Soft and hard",
+    ]  # fmt: skip
+    assert indexed("beta0 = 3") == "β₀ = 3"
+
+
+def test_the_first_sentence_and_links_of_texts() -> None:
+    text = (
+        "# Data\n<!-- claim: a/b#1 -->\nMost *experiments* [generate](x.md) their data. The others do not.\n\nMore.\n"
+    )
+    assert first_words(text) == "Most experiments generate their data."
+    assert linked("see docs/findings.md & <b>", "../") == 'see <a href="../findings.html">findings</a> &amp; &lt;b&gt;'
+
+
+def test_the_reference_says_what_docstrings_say() -> None:
+    found = entry("cdt", CDT)
+    assert found.path == "bench.tuners.cdt.CDT"
+    assert found.summary.startswith("Continuous dynamic tuning: T1 random pulls")
+    settings = {setting.name: setting for setting in found.settings}
+    assert settings["restarts"][1:] == ("bool", "True", "Whether it restarts every T2 rounds.")
+    assert settings["epoch_factor"].type == "int > 0 or None"
+
+    def play(rounds: Annotated[int, Gt(0)], *, seed: int = 7) -> None:
+        """Play.
+
+        Parameters
+        ----------
+        rounds
+            How many.
+        """
+
+    assert [setting.name for setting in entry("play", play).settings] == ["rounds", "seed"]
+    assert entry("play", play).summary == "Play."
+
+
+def test_every_choice_is_in_the_reference_and_the_search_finds_it() -> None:
+    of_all = reference()
+    assert set(of_all) == {"library", *PARTS}
+    for part in PARTS:
+        named = {item.name for item in of_all[part]}
+        assert named >= set(suite_choices(part)) - {"custom", "none"}
+    assert all(item.summary for items in of_all.values() for item in items)
+    docs = {"why": "# Why\n\nBecause [it](x.md) drifts.\n\n## And `<how>`\n\n```sh\n# no heading\n```\n"}
+    rows = json.loads(search_of([], docs, of_all).partition("window.PAGES = ")[2].rstrip(";\n"))
+    assert ["documentation, why", "Why", "why.html#why", "Because it drifts."] in rows
+    assert [row[2] for row in rows if row[0] == "documentation, why"] == ["why.html#why", "why.html#and-how"]
+    drifting = [row[1] for row in rows if "drift" in row[3].lower()]
+    assert "switching_triangle" in drifting
+    assert {row[2].partition("#")[0] for row in rows} <= {*SITE, "reference.html", "why.html"}

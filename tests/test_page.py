@@ -1,0 +1,274 @@
+"""A plot on a page: where panels stand, what axes show, and what becomes of it in print."""
+
+import itertools
+import re
+import shutil
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+from rendered import assert_readable, figure_of, results_of
+from scipy import stats
+
+from bench.errors import ConfigError
+from bench.report.differences import differences
+from bench.report.kinds.profile import _steps
+from bench.report.lines import slope
+from bench.report.page import SHEETS, SIZES, draw, in_rows
+from bench.report.plot import Axis, Look, Mark, Panel, Plot
+from bench.report.saving import print_size
+from runners.upkeep.pictures import main as redraw
+
+X = np.arange(1.0, 21.0)
+
+
+def line(name: str, y: Any, **more: Any) -> Mark:
+    look = Look({"a": "#000000", "b": "#0072B2"}.get(name, "#E69F00"))
+    return Mark(**({"part": "line", "name": name, "case": "", "x": X, "y": np.asarray(y, float), "look": look} | more))
+
+
+def plot(titles: list[str], **axes: Any) -> Plot:
+    panels = [Panel(title, marks=[line("a", X), line("b", 2 * X)], **{"x": Axis("round"), **axes}) for title in titles]
+    made = Plot("A title", "A note.", panels, caption=["A caption."])
+    for mark in panels[0].marks:
+        made.explain(mark.name, mark.look)
+    return made
+
+
+def words(figure: Any) -> list[Text]:
+    return [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+
+
+@pytest.mark.parametrize(
+    ("titles", "expected"),
+    [
+        (["a, s", "b, s", "a, m", "b, m"], [["a, s", "b, s"], ["a, m", "b, m"]]),
+        (["a, s", "a, m", "b, s", "b, m"], [["a, s", "b, s"], ["a, m", "b, m"]]),
+        (["a, s", "a, m"], [["a, s", "a, m"]]),
+        (["a", "b", "c", "d"], [["a", "b"], ["c", "d"]]),
+    ],
+)
+def test_panels_that_share_the_second_word_stand_in_rows_of_their_own(titles, expected):
+    assert [[panel.title for panel in row] for row in in_rows([Panel(title) for title in titles])] == expected
+
+
+def test_fourteen_panels_of_two_data_sets_are_four_rows_of_at_most_four():
+    panels = [Panel(f"{name}, {data}") for data in ("s", "m") for name in "abcdefg"]
+    assert [len(row) for row in in_rows(panels)] == [4, 3, 4, 3]
+    assert [len(row) for row in in_rows(panels, 2)] == [2, 2, 2, 1] * 2
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("count", [1, 2, 4, 7])
+def test_print_has_its_width_letters_of_7_to_9_points_and_no_title_note_or_caption(size, count):
+    figure = draw(plot([f"panel {i}" for i in range(count)]), size)
+    assert figure.get_figwidth() == SHEETS[size].width == {"column": 3.25, "text": 6.75}[size]
+    assert {round(text.get_fontsize(), 1) for text in words(figure)} <= {7.0, 7.5, 8.0, 9.0}
+    said = " ".join(text.get_text() for text in words(figure))
+    assert not any(word in said for word in ("title", "note", "caption"))
+    assert_readable(figure)
+
+
+def test_surrogate_data_is_marked_in_print():
+    made = plot(["p"])
+    made.mark = "SURROGATE DATA"
+    assert "SURROGATE DATA" in [text.get_text() for text in words(draw(made, "column"))]
+
+
+@pytest.mark.parametrize(("asked", "formats", "size"), [(None, (), ""), ("column", ("pdf",), "column")])
+def test_the_size_of_a_pdf(asked, formats, size):
+    assert print_size(asked, formats) == size
+
+
+@pytest.mark.parametrize(
+    ("asked", "formats", "expected"),
+    [("column", ("tex",), "format=pdf beside it"), ("page", ("pdf",), "column or text")],
+)
+def test_a_size_needs_a_pdf_and_is_one_of_two(asked, formats, expected):
+    with pytest.raises(ConfigError, match=f"size: found '{asked}', expected {expected}"):
+        print_size(asked, formats)
+
+
+def test_an_axis_of_whole_numbers_shows_no_others_and_powers_of_ten_are_written_as_such():
+    figure = draw(plot(["p", "q"]))
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert len(labels) > 2
+    assert all("." not in label for label in labels)
+    wide = plot(["p", "q"], y=Axis("y", log=True))
+    for panel in wide.panels:
+        panel.marks.append(line("c", 10.0 ** (X / 2)))
+    ticks = [label.get_text() for label in draw(wide).axes[0].get_yticklabels()]
+    assert "$10^{6}$" in ticks
+
+
+def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():
+    both = plot(["p", "q"], y=Axis("y", log=True, linear=10.0))
+    both.panels[0].marks.append(line("c", -(10.0 ** (X / 5))))
+    axes = draw(both).axes[0]
+    places = axes.transData.transform([(1, value) for value in (-1000.0, -100.0, 0.0, 100.0)])[:, 1]
+    assert axes.get_ylim()[0] < -1000
+    assert (np.diff(places) > 0).all()
+    assert places[1] - places[0] < places[2] - places[1]  # a decade, and the linear part with a decade
+
+
+def test_in_a_single_panel_names_stand_at_the_ends_of_lines_and_none_lies_on_another():
+    ends = [20.0, 20.1, 20.2, 3.0]
+    panel = Panel(marks=[line(f"method {i}", np.full(20, end)) for i, end in enumerate(ends)], y=Axis(low=0, high=21))
+    made = Plot("T", panels=[panel])
+    for mark in panel.marks:
+        made.explain(mark.name, mark.look)
+    figure = draw(made)
+    assert not figure.legends
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts]
+    assert [text.get_text() for text in figure.axes[0].texts] == [f"method {i}" for i in range(4)]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    assert boxes[2].y0 > boxes[1].y0 > boxes[0].y0 > boxes[3].y1
+    low = figure.axes[0].transData.transform((0, 3.0))[1]
+    assert boxes[3].y0 < low < boxes[3].y1
+
+
+def test_bounds_are_named_at_their_ends_also_beside_other_panels():
+    made = plot(["p", "q"])
+    made.panels[1].marks.append(line("c", 3 * X, part="bound", text="bound of c"))
+    assert [text.get_text() for text in draw(made).axes[1].texts] == ["bound of c"]
+
+
+def test_a_slope_is_the_exponent():
+    places = [1e3, 1e4, 1e5]
+    assert slope(places, [7 * x**0.75 for x in places]) == "slope 0.75"
+    noisy = [3.0, 11.0, 70.0]
+    assert slope(places, noisy) == f"slope {stats.linregress(np.log(places), np.log(noisy)).slope:.2f}"
+
+
+def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else():
+    rng = np.random.default_rng(5)
+    factors = pd.DataFrame({"factor": [1.0, 1.0, *(1 + 5 * rng.random(8))], "weight": 0.1})
+    limits, shares = _steps(factors, 4.0)
+    assert limits[0] == 1.0
+    assert limits[-1] == 4.0
+    for limit in rng.uniform(1, 4, 200):
+        drawn = shares[np.flatnonzero(limits <= limit)[-1]]
+        assert drawn == pytest.approx(0.1 * (factors["factor"] <= limit).sum())
+    assert (np.diff(limits) * np.diff(shares) == 0).all()  # upright or level, never aslant
+
+
+FIGURE = {"runs": [{"panel": {"P": [], "Q": []}, "method": {"x": [], "y": []}}]}
+
+
+def paired(n: int = 12) -> pd.DataFrame:
+    rng, rows = np.random.default_rng(1), []
+    for panel, gap in (("P", 5.0), ("Q", -2.0)):
+        shared = 100 * rng.normal(size=n)
+        for method in ("x", "y"):
+            values = shared + rng.normal(size=n) + (gap if method == "y" else 0.0)
+            labels = {"panel": panel, "method": method, "repetition": range(n), "rounds": 9}
+            rows.append(pd.DataFrame({**labels, "regret": values}))
+    return pd.concat(rows, ignore_index=True)
+
+
+def test_differences_are_paired_and_have_the_interval_of_a_paired_t_test():
+    data = paired()
+    given = {"name": "f", "kind": "curves", "column": "regret", "against": {"method": "x"}, **FIGURE}
+    made = differences(figure_of(given), results_of(given, data), {"method": ("x",)})
+    marks = [mark for mark in made.panels[0].marks if mark.name == "y"]
+    assert [mark.case for mark in marks] == ["P", "Q"]
+    for mark in marks:
+        own = data[data["panel"] == mark.case].pivot(index="repetition", columns="method", values="regret")
+        interval = stats.ttest_rel(own["y"], own["x"]).confidence_interval()
+        np.testing.assert_allclose([mark.low[0], mark.high[0]], [interval.low, interval.high])
+
+
+def curves(values: dict[tuple[str, str], float], spread: float = 1.0) -> pd.DataFrame:
+    """Return straight lines from 0 to a value, or, of a method named "flat", that value throughout."""
+    rows = []
+    for (panel, method), value in values.items():
+        mean = np.full(20, value) if method == "flat" else value * X / 20
+        half = np.zeros(20) if method == "flat" else spread * X / 20
+        band = {"mean": mean, "std": half, "ci_low": mean - half, "ci_high": mean + half, "n": 5}
+        rows.append(pd.DataFrame({"panel": panel, "method": method, "column": "value", "round": X.astype(int), **band}))
+    return pd.concat(rows, ignore_index=True)
+
+
+def drawn(values: dict[tuple[str, str], float], **more: Any) -> Plot:
+    given = {"name": "f", "kind": "curves", "column": "value", **more}
+    table = curves(values)
+    finals = table[table["round"] == 20][["panel", "method", "mean"]].rename(columns={"mean": "value"})
+    finals.insert(2, "repetition", 0)
+    finals.insert(3, "rounds", 20)
+    results = results_of(given, finals, table)
+    return figure_of(given).plot(results, {})
+
+
+def test_a_line_that_is_one_number_throughout_is_one_grey_line():
+    made = drawn({(panel, method): value for panel in "PQ" for method, value in (("m", 3.0), ("flat", 1.0))})
+    for panel in made.panels:
+        (flat,) = [mark for mark in panel.marks if mark.name == "flat"]
+        assert flat.x is None
+        assert flat.numbers.tolist() == [1.0]
+    assert list(made.legend) == ["m", "flat"]
+    made = drawn({("P", "m"): 3.0, ("P", "flat"): 1.0, ("Q", "m"): 3.0, ("Q", "flat"): 2.0})
+    assert all(mark.x is not None for mark in made.marks())  # it is not the same number in all panels
+
+
+def test_panels_in_which_no_method_can_be_told_from_another_stand_last():
+    ends = {"A": 3.2, "B": 9.0}  # within A the intervals overlap, in B they are apart
+    values = {(f"{head}, {data}", name): own for head in "AB" for data in ("s", "m")
+              for name, own in (("x", 3.0), ("y", ends[head]))}  # fmt: skip
+    assert [panel.title for panel in drawn(values).panels] == ["B, s", "B, m", "A, s", "A, m"]
+    values["A, m", "y"] = 9.0
+    assert [panel.title for panel in drawn(values).panels] == ["A, s", "A, m", "B, s", "B, m"]
+
+
+def test_numbers_on_both_sides_of_zero_have_a_logarithmic_axis_with_a_linear_part():
+    made = drawn({("P", "x"): 1000.0, ("P", "y"): -900.0}, y_scale="log")
+    axis = made.panels[0].y
+    assert axis.log
+    assert 1.0 <= axis.linear <= 900.0
+
+
+def rows_of(highest: dict[str, float], **more: Any) -> Plot:
+    table = [
+        {"panel": panel, "method": "m", "repetition": i, "rounds": 9, "value": i * top / 5}
+        for panel, top in highest.items() for i in range(6)
+    ]  # fmt: skip
+    given = {"name": "f", "kind": "dots", "column": "value", **more}
+    results = results_of(given, pd.DataFrame(table))
+    figure = figure_of(given)
+    return figure.plot(results, figure.tables(results))
+
+
+COLUMNS = {"axis": "panel", "column": "value", "labels": {"P": "p", "Q": "q"}}
+
+
+@pytest.mark.parametrize(
+    ("other", "unfold", "is_shared"), [(4.0, COLUMNS, True), (0.5, COLUMNS, False), (4.0, None, False)]
+)
+def test_columns_of_the_same_runs_share_a_scale_unless_it_would_flatten_one(other, unfold, is_shared):
+    left, right = rows_of({"P": 10.0, "Q": other}, unfold=unfold).panels
+    assert ((left.x.low, left.x.high) == (right.x.low, right.x.high)) == is_shared
+
+
+def test_pictures_are_drawn_again_from_what_is_committed_and_no_table_changes(reference_results, tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    names = ["habo/figure3", "online_hpo/constants"]  # the first of measured seconds
+    for name in names:
+        shutil.copytree(reference_results / name, tmp_path / name)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    pictures = [path for path in before if path.suffix == ".svg"]
+    assert len(pictures) >= len(names)
+    for path in pictures:
+        path.write_text("old")
+    assert redraw(names) == 0
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after.keys() == before.keys()
+    for path, content in before.items():
+        said = (
+            [re.findall(r">([^<]+)</(?:text|tspan)>", own.decode()) for own in (content, after[path])]
+            if path in pictures
+            else []
+        )
+        assert said[0] == said[1] if said else content == after[path], path
+    assert all(after[path] != b"old" for path in pictures)

@@ -1,0 +1,43 @@
+"""Mathematics in labels: what it becomes was written by hand, and matplotlib must be able to set it."""
+
+import pytest
+from matplotlib.mathtext import MathTextParser
+
+from bench.report.typeset import typeset
+
+WORDS = [
+    ("beta0 = 3", r"$\beta_0$ = 3"),
+    ("beta0 -3", r"$\beta_0$ = $-3$"),
+    ("gamma 0.01", r"$\gamma$ = $0.01$"),
+    ("V_hat - V", r"$\hat{V} - V$"),
+    ("share of trials with V_hat - V above it", r"share of trials with $\hat{V} - V$ above it"),
+    ("V(incumbent) / V(pi0)", r"$V(\mathrm{incumbent})$ / $V(\pi_0)$"),
+    ("V(pi0) / V(pi*)", r"$V(\pi_0)$ / $V(\pi^*)$"),
+    ("V(pi) - mean lower bound", r"$V(\pi)$ - mean lower bound"),
+    ("HABO against sqrt(K T ln K)", r"HABO against $\sqrt{K T \ln K}$"),
+    ("Gamma^(1/4) T^(3/4), the rate", r"$\Gamma^{1/4}$ $T^{3/4}$, the rate"),
+    ("UCB(delta), delta = 1/T^2", r"UCB($\delta$), $\delta$ = $1/T^{2}$"),
+    ("R2 on the test rows", "$R^2$ on the test rows"),
+    ("CDT, k = 2", "CDT, $k$ = 2"),
+    ("CDT, T1 = 0", "CDT, $T_1$ = 0"),
+    ("rounds of the run, T", "rounds of the run, $T$"),
+    ("alpha, the share", r"$\alpha$, the share"),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), WORDS)
+def test_mathematics_is_set_as_such(words, expected):
+    assert typeset(words) == expected
+    MathTextParser("path").parse(expected)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Titanic, the rows tuned on", "CDT (code)", "TL-Combined", "UCB1", "LinTS, MovieLens", "t-test", "GLR-klUCB"],
+)
+def test_names_stay_as_they_are(words):
+    assert typeset(words) == words
+
+
+def test_only_what_lies_between_is_escaped():
+    assert typeset("A_1 & beta0", lambda text: text.replace("_", r"\_")) == r"A\_1 & $\beta_0$"
