@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 
 from bench.jit import kernel
+from bench.tuners.saved import Saved
 
 _MOST = 1000
 """Values kept until then, where all are equal."""
@@ -16,6 +17,9 @@ _LEAST = -7.0
 
 LARGEST = 1e100
 """Values beyond it, of either sign, count as this one, so that squares cannot overflow."""
+
+KEYS = ("first", "scalars", "left", "variances", "means", "covariances", "log_weights")
+"""Of a saved belief."""
 
 _ROUNDS, _MEAN, _FREEDOM, _BORN, _PRIORS = range(5)
 """Places in the vector of scalars: values seen since the belief was formed and before, their mean, degrees of freedom
@@ -155,17 +159,40 @@ class ChangepointBelief:
             "log_weights": self.log_weights[left, : max(n, 1)].tolist(),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        self._first = [(int(place), float(value)) for place, value in state["first"]]
-        self._differ = any(value != self._first[0][1] for _, value in self._first)
-        self._scalars[:] = state["scalars"]
-        n, left = self.n_hypotheses, state["left"]
+    def restore(self, saved: Saved) -> None:
+        """Take over a state. Raises TunerError where it is damaged; the belief is then of no use."""
+        n_priors, most, n_points = self.means.shape[:3]
+        rounds, mean, freedom, born, priors = saved.array("scalars", (5,)).tolist()
+        left = saved.array("left", (None,), 0, n_priors - 1, whole=True)
+        n = int(born)
+        if not (rounds >= 0 and freedom >= 0 and 0 <= born <= most and born == n and priors == len(left) >= 1):
+            raise saved.refuse(
+                "scalars",
+                f"{rounds:g} values, {freedom:g} degrees of freedom, {born:g} hypotheses, {priors:g} priors",
+                f"at most {most} hypotheses, and as many priors as are left, {len(left)}",
+            )
+        if len(set(left.tolist())) < len(left):
+            raise saved.refuse("left", str(left.tolist()), "no prior twice")
+        first = saved.array("first", (None, 2))
+        places = first[:, 0]
+        if ((places < 0) | (places >= n_points) | (places != np.round(places))).any():
+            raise saved.refuse("first", "a point that is not there", f"whole numbers from 0 to {n_points - 1}")
+        if n and len(first):
+            raise saved.refuse("first", f"{len(first)} values beside {n} hypotheses", "values or hypotheses")
+        self._first = [(int(place), value) for place, value in first.tolist()]
+        self._differ = bool(len(first)) and bool((first[:, 1] != first[0, 1]).any())
+        self._scalars[:] = (rounds, mean, freedom, born, priors)
         self.left[: len(left)] = left
-        self.variances[left] = state["variances"]
-        self.log_weights[left, : max(n, 1)] = state["log_weights"]
-        if n:
-            self.means[left, :n] = state["means"]
-            self.covariances[left, :n] = state["covariances"]
+        self.variances[left] = saved.array("variances", (len(left),), 1e-300 if n else 0.0)
+        self.log_weights[left, : max(n, 1)] = saved.array("log_weights", (len(left), max(n, 1)))
+        self.means[left, :n] = saved.array("means", (len(left), n, n_points))
+        covariances = saved.array("covariances", (len(left), n, n_points, n_points))
+        scale = np.abs(covariances).max(initial=1e-300)
+        if np.abs(covariances - covariances.swapaxes(2, 3)).max(initial=0.0) > 1e-6 * scale:
+            raise saved.refuse("covariances", "a matrix that is not symmetric", "symmetric ones")
+        if np.diagonal(covariances, axis1=2, axis2=3).min(initial=0.0) < -1e-6 * scale:
+            raise saved.refuse("covariances", "a negative variance", "variances of at least 0")
+        self.covariances[left, :n] = covariances
 
 
 @kernel

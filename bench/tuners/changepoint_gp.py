@@ -1,3 +1,5 @@
+import copy
+import logging
 import math
 from typing import Annotated, Any
 
@@ -5,12 +7,18 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component
-from bench.errors import TunerError
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner, Wish
-from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
+from bench.space import Configuration, Space
+from bench.tuners.base import Problem, Wish
+from bench.tuners.changepoint_belief import KEYS, LARGEST, ChangepointBelief
+from bench.tuners.live import LiveTuner
+from bench.tuners.saved import Saved
 from bench.tuners.space_points import points
+
+log = logging.getLogger(__name__)
+
+_warm = False
+"""Whether the kernels were compiled in this process."""
 
 _PLAN = 8
 """Points that are tried in turn until there is a belief, at the most."""
@@ -32,7 +40,7 @@ _LARGEST_LOG_ODDS = 30.0
 
 
 @component
-class ChangepointGP(Tuner):
+class ChangepointGP(LiveTuner):
     """GP-UCB with Bayesian detection of changes, for online bandits: it needs nothing but rewards.
 
     It draws a hypothesis of when everything last changed by its weight and plays the largest upper bound, mean + beta
@@ -96,7 +104,10 @@ class ChangepointGP(Tuner):
     residual: Annotated[float, Field(ge=0, le=1)] | None = 0.1
     doubt: Annotated[float, Field(ge=0, le=1)] = 0.03125
 
+    _keys = ("rng", "plan", "asks", "step", "log_odds", "by_rewards", "by_model")
+
     def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self.warm_up()
         self._rng = seeds.generator("hypothesis")
         self._configurations, correlations = points(problem.space, self.points, self.length, seeds.generator("points"))
         n = len(self._configurations)
@@ -119,9 +130,9 @@ class ChangepointGP(Tuner):
         self._by_rewards = belief(self.signals, (self.rough, 1.0) if related else (self.rough,))
         self._by_model = belief(self.signals[:1], (self.rough,))
         self._plan = self._rng.permutation(np.linspace(0, n - 1, min(n_plan, n)).round().astype(int)).tolist()
+        self._asks = 0
         self._step = 0
         self._log_odds = math.log(_TRUST / (1.0 - _TRUST))
-        self._chosen = 0
 
     @property
     def wish(self) -> Wish:
@@ -134,11 +145,12 @@ class ChangepointGP(Tuner):
 
     def _ask(self) -> Configuration:
         if not self._by_rewards.formed:
-            self._chosen = self._plan[self._step % len(self._plan)]
+            self._chosen = self._plan[self._asks % len(self._plan)]
         else:
             trusted = self._by_model.formed and self._log_odds > 0.0
             belief = self._by_model if trusted and self._rng.random() >= self.doubt else self._by_rewards
             self._chosen = belief.largest_bound(self.beta, self._rng.random())
+        self._asks += 1
         return self._configurations[self._chosen]
 
     def _tell(self, reward: float, outcome: Any) -> None:
@@ -158,43 +170,49 @@ class ChangepointGP(Tuner):
             odds += chance * (1.0 - 2.0 * odds)
             self._log_odds = math.log(odds / (1.0 - odds))
 
-    def save(self) -> dict[str, Any]:
-        """Return its state as plain data that JSON keeps exactly. Raises TunerError if it was not started."""
-        if not self._started:
-            raise TunerError("ChangepointGP: found save() before start(), expected start(problem, seeds) first")
-        return {
-            "configurations": self._configurations,
-            "rng": self._rng.bit_generator.state,
-            "plan": self._plan,
-            "step": self._step,
-            "asked": self._asked,
-            "chosen": self._chosen,
-            "log_odds": self._log_odds,
-            "by_rewards": self._by_rewards.save(),
-            "by_model": self._by_model.save(),
-        }
+    def _state(self) -> dict[str, Any]:
+        state = (
+            self._rng.bit_generator.state,
+            self._plan,
+            self._asks,
+            self._step,
+            self._log_odds,
+            self._by_rewards.save(),
+            self._by_model.save(),
+        )
+        return dict(zip(self._keys, state, strict=True))
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on where a tuner with the same settings, started with the same problem, was saved; start it first.
+    def _restore(self, saved: Saved) -> None:
+        n = len(self._configurations)
+        rng = saved.generator("rng")
+        plan = saved.array("plan", (len(self._plan),), 0, n - 1, whole=True).tolist()
+        if sorted(plan) != sorted(self._plan):
+            raise saved.refuse("plan", str(plan), f"the points {sorted(self._plan)} in some order")
+        asks = saved.whole("asks", 0)
+        step = saved.whole("step", 0, asks)
+        log_odds = saved.number("log_odds", -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+        by_rewards, by_model = copy.deepcopy(self._by_rewards), copy.deepcopy(self._by_model)
+        by_rewards.restore(saved.part("by_rewards", KEYS))
+        by_model.restore(saved.part("by_model", KEYS))
+        self._rng, self._plan, self._asks, self._step, self._log_odds = rng, plan, asks, step, log_odds
+        self._by_rewards, self._by_model = by_rewards, by_model
 
-        Raises TunerError if the tuner was not started, or the state belongs to another search space.
+    @classmethod
+    def warm_up(cls) -> None:
+        """Compile what a round calls, or read it from the disk cache: seconds the first time, later nothing.
+
+        `start` does it unless it was done; call it before where even the start must not wait.
         """
-        if not self._started:
-            raise TunerError("ChangepointGP: found restore() before start(), expected start(problem, seeds) first")
-        found, expected = state["configurations"], self._configurations
-        if found != expected:
-            raise TunerError(
-                f"ChangepointGP: found a saved state of {len(found)} other points than the {len(expected)} of the "
-                "search space, expected a state of the same space and settings"
-            )
-        self._rng.bit_generator.state = state["rng"]
-        self._plan = list(state["plan"])
-        self._step = state["step"]
-        self._asked = state["asked"]
-        self._chosen = state["chosen"]
-        self._log_odds = state["log_odds"]
-        self._by_rewards.restore(state["by_rewards"])
-        self._by_model.restore(state["by_model"])
+        global _warm
+        if _warm:
+            return
+        _warm = True
+        log.info("changepoint_gp is compiled, or read from the disk cache: up to some seconds, once in a process")
+        tuner = cls(points=2, hypotheses=4, every=1)
+        tuner.start(Problem(Space.of(x={"low": 0.0, "high": 1.0}), 10), Seeds())
+        for reward in range(10):
+            tuner.ask()
+            tuner.tell(float(reward))
 
 
 def _expected(outcome: Any) -> tuple[float, float] | None:
