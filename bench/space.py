@@ -39,7 +39,7 @@ class HyperParameter:
     when
         ``(name, value)``: it counts only where the earlier ``name`` has ``value``; some tuners ignore this.
     default
-        Value when it is not tuned and theory has none.
+        Value when it is not tuned and theory has none; None: the first candidate, or the middle of the interval.
     """
 
     name: str
@@ -84,7 +84,7 @@ class HyperParameter:
 
     @property
     def usual(self) -> Any:
-        """Its default, or else its first candidate or the middle of its interval."""
+        """Its default, or else its first candidate or the middle of its interval; a default of None counts as none."""
         if self.default is not None:
             return self.default
         return self.candidates[0] if self.candidates else self.from_unit(0.5)

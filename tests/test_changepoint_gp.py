@@ -9,7 +9,6 @@ from scipy.stats import t as student
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from bench.errors import TunerError
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.base import Outcome
@@ -33,7 +32,7 @@ def prior_of(n, signal=0.3, length=0.2):
     return signal * (1 + (1 + distance) * np.exp(-distance))
 
 
-def stream(n_points, rounds, seed=0, change=None):
+def stream(n_points, rounds, seed=0, change=None, noise=0.7):
     """Yield points and noisy values, whose expectation changes once."""
     rng = np.random.default_rng(seed)
     level = rng.normal(size=n_points)
@@ -41,95 +40,130 @@ def stream(n_points, rounds, seed=0, change=None):
         if t == change:
             level = rng.normal(size=n_points)
         place = int(rng.integers(n_points))
-        yield place, float(5 + level[place] + 0.7 * rng.normal())
+        yield place, float(5 + level[place] + noise * rng.normal())
 
 
 class Slow:
-    """The same recursion from data kept in full: every belief is solved anew, densely, from the values since its birth.
+    """The same recursion from data kept in full: every belief is solved anew, densely, from the values since birth.
 
-    ``kept`` None: all hypotheses are kept. With merging, a hypothesis is what its survivor is.
+    ``kept`` None: all hypotheses are kept. With merging, a hypothesis is what its survivor is. It is its prior,
+    the number of values before its birth, the prior mean and its weight.
     """
 
-    def __init__(self, prior, kept, every, chance):
-        self.prior, self.kept, self.every, self.chance = prior, kept, every, chance
-        self.data, self.births = [], []  # a birth: (number of values before it, prior mean, weight)
-        self.variance = self.freedom = None
+    def __init__(self, priors, signals, weights, kept, every, chance):
+        self.priors = dict(enumerate(priors))
+        self.signals, self.begin = signals, weights
+        self.kept, self.every, self.chance = kept, every, chance
+        self.data, self.births = [], []
+        self.variances = {}
+        self.freedom = 4
 
     def belief(self, birth):
-        places = [place for place, _ in self.data[birth[0] :]]
-        values = np.array([value for _, value in self.data[birth[0] :]])
+        prior, since, level, _ = birth
+        prior = self.priors[prior]
+        places = [place for place, _ in self.data[since:]]
+        values = np.array([value for _, value in self.data[since:]])
         if not places:
-            return np.full(len(self.prior), birth[1]), self.prior
-        cross = self.prior[:, places]
-        gain = np.linalg.solve(self.prior[np.ix_(places, places)] + np.eye(len(places)), cross.T).T
-        return birth[1] + gain @ (values - birth[1]), self.prior - gain @ cross.T
+            return np.full(len(prior), level), prior
+        cross = prior[:, places]
+        gain = np.linalg.solve(prior[np.ix_(places, places)] + np.eye(len(places)), cross.T).T
+        return level + gain @ (values - level), prior - gain @ cross.T
+
+    def of(self, prior):
+        return [birth for birth in self.births if birth[0] == prior]
 
     def observe(self, place, value):
-        likeliest = max(range(len(self.births)), key=lambda h: self.births[h][2])
-        square = 0.0
-        for h, (since, mean, weight) in enumerate(self.births):
-            means, covariance = self.belief((since, mean))
-            scale = math.sqrt(self.variance * (covariance[place, place] + 1))
-            # the density in units of the noise's standard deviation
-            density = student.pdf((value - means[place]) / scale, self.freedom) / (scale / math.sqrt(self.variance))
-            self.births[h] = (since, mean, weight * density)
-            if h == likeliest:
-                square = (value - means[place]) ** 2 / (covariance[place, place] + 1)
+        births, squares = [], {}
+        for prior, variance in self.variances.items():
+            likeliest = max(self.of(prior), key=lambda birth: birth[3])
+            for birth in self.of(prior):
+                means, covariance = self.belief(birth)
+                scale = math.sqrt(variance * (covariance[place, place] + 1))
+                births.append(
+                    (*birth[:3], birth[3] * student.pdf((value - means[place]) / scale, self.freedom) / scale)
+                )
+                if birth == likeliest:
+                    squares[prior] = (value - means[place]) ** 2 / (covariance[place, place] + 1)
+        self.births = births
         self.data.append((place, value))
-        self.variance = (self.freedom * self.variance + square) / (self.freedom + 1)
+        for prior, square in squares.items():
+            self.variances[prior] += (square - self.variances[prior]) / (self.freedom + 1)
         self.freedom += 1
 
     def learn(self, place, value):
-        if self.variance is None:
+        if not self.births:
             self.data.append((place, value))
             values = [v for _, v in self.data]
             if len(values) < 8 or len(set(values)) == 1:
                 return
             data, self.data = self.data, []
-            self.variance, self.freedom = np.var(values, ddof=1), 4
-            self.births = [(0, np.mean(values), 1.0)]
+            for j, signal in enumerate(self.signals):
+                self.variances[j] = np.var(values, ddof=1) * 1.3 / (1 + signal)
+                self.births.append((j, 0, np.mean(values), self.begin[j]))
             for one in data:
                 self.observe(*one)
             return
         self.observe(place, value)
         if len(self.data) % self.every:
             return
-        total = sum(weight for _, _, weight in self.births)
-        self.births = [(since, mean, weight / total) for since, mean, weight in self.births]
-        if len(self.births) == self.kept:
-            pairs = [self.births[h][2] + self.births[h + 1][2] for h in range(self.kept - 3)]
-            h = int(np.argmin(pairs))
-            better = max(self.births[h : h + 2], key=lambda birth: birth[2])
-            self.births[h : h + 2] = [(*better[:2], pairs[h])]
-        self.births = [(since, mean, weight * (1 - self.chance)) for since, mean, weight in self.births]
-        self.births.append((len(self.data), np.mean([v for _, v in self.data]), self.chance))
+        totals = {prior: sum(birth[3] for birth in self.of(prior)) for prior in self.variances}
+        totals = {prior: total for prior, total in totals.items() if total >= max(totals.values()) * math.exp(-7)}
+        self.variances = {prior: self.variances[prior] for prior in totals}
+        births = []
+        for prior, total in totals.items():
+            group = [(*birth[:3], birth[3] / sum(totals.values())) for birth in self.of(prior)]
+            if len(group) == self.kept:
+                pairs = [group[h][3] + group[h + 1][3] for h in range(self.kept - 3)]
+                h = int(np.argmin(pairs))
+                better = max(group[h : h + 2], key=lambda birth: birth[3])
+                group[h : h + 2] = [(*better[:3], pairs[h])]
+            group = [(*birth[:3], birth[3] * (1 - self.chance)) for birth in group]
+            level = np.mean([v for _, v in self.data])
+            births += [*group, (prior, len(self.data), level, self.chance * total / sum(totals.values()))]
+        self.births = births
 
     def weights(self):
-        weights = np.array([weight for _, _, weight in self.births])
+        weights = np.array([birth[3] for birth in self.births])
         return weights / weights.sum()
 
 
 def weights(belief):
-    logs = belief.log_weights[: belief.n_hypotheses]
+    logs = belief.log_weights[belief.left[: belief.n_priors], : belief.n_hypotheses].ravel()
     exponentials = np.exp(logs - logs.max())
     return exponentials / exponentials.sum()
 
 
-@pytest.mark.parametrize(("kept", "rounds"), [(5, 150), (12, 200), (40, 240)])
-def test_belief_is_what_a_dense_solution_for_every_hypothesis_says(kept, rounds):
+def priors_of(n, signals=(0.3, 3.0, 30.0)):
+    """Smooth and unrelated, as the tuner has them."""
+    smooth = [prior_of(n, signal) for signal in signals]
+    return np.array(smooth + [signal * (1 + np.eye(n)) for signal in signals]), (*signals, *signals)
+
+
+@pytest.mark.parametrize(
+    ("kept", "rounds", "noise", "left"),
+    [(5, 150, 0.7, {0, 1, 3}), (12, 200, 0.7, {0, 1, 3}), (40, 240, 0.7, {0, 1, 3}), (12, 200, 0.05, {2, 5})],
+)
+def test_belief_is_what_a_dense_solution_for_every_hypothesis_says(kept, rounds, noise, left):
     """With room for 40 none of the 30 hypotheses was ever merged: there, it is exact inference over all of them."""
-    prior = prior_of(6)
-    fast, slow = ChangepointBelief(prior, kept, 8, 0.01), Slow(prior, kept, 8, 0.01)
-    for place, value in stream(6, rounds, change=90):
-        fast.learn(place, value)
+    priors, signals = priors_of(6)
+    begin = [1, 1, 1, 0.05, 0.05, 0.05]
+    fast = ChangepointBelief(priors, signals, np.log(begin), 8, kept, 8)
+    slow = Slow(priors, signals, begin, kept, 8, 0.01)
+    for place, value in stream(6, rounds, change=90, noise=noise):
+        fast.learn(place, value, 0.01 / 8)
         slow.learn(place, value)
-    assert fast.n_hypotheses == len(slow.births) == min(kept, rounds // 8)
-    assert fast.noise_variance == pytest.approx(slow.variance, rel=1e-9)
+    assert fast.n_hypotheses == min(kept, rounds // 8)
+    of_left = fast.left[: fast.n_priors].tolist()
+    assert of_left == list(slow.variances)
+    assert set(of_left) == left
+    np.testing.assert_allclose(fast.variances[of_left], list(slow.variances.values()), rtol=1e-9)
     np.testing.assert_allclose(weights(fast), slow.weights(), atol=1e-9)
-    for h, birth in enumerate(slow.births):
+    likeliest = max(slow.births, key=lambda birth: birth[3])[0]
+    assert fast.noise_variance == pytest.approx(slow.variances[likeliest], rel=1e-9)
+    for i, birth in enumerate(slow.births):
         mean, covariance = slow.belief(birth)
-        np.testing.assert_allclose(fast.means[h], mean, atol=1e-8)
-        np.testing.assert_allclose(fast.covariances[h], covariance, atol=1e-8)
+        np.testing.assert_allclose(fast.means[birth[0], i % fast.n_hypotheses], mean, atol=1e-7)
+        np.testing.assert_allclose(fast.covariances[birth[0], i % fast.n_hypotheses], covariance, atol=1e-7)
 
 
 def test_decisions_are_those_of_the_slow_reading():
@@ -137,18 +171,20 @@ def test_decisions_are_those_of_the_slow_reading():
     tuner = begin(horizon=300, points=7, hypotheses=6, residual=None)
     names = [c["x"] for c in tuner._configurations]
     _, correlations = points(INTERVAL, 7, 0.4, np.random.default_rng())
-    prior = 0.3 * (0.98 * correlations + 0.02 * np.eye(len(names)) + 1)
-    slow = Slow(prior, 6, 8, 8 / 1000)
+    signals, unit = (0.3, 3.0, 30.0), np.eye(len(names))
+    smooth = [signal * (0.98 * correlations + 0.02 * unit + 1) for signal in signals]
+    rough = [signal * (unit + 1) for signal in signals]
+    slow = Slow([*smooth, *rough], signals * 2, [1, 1, 1, 0.05, 0.05, 0.05], 6, 8, 8 / 1000)
     rng = Seeds(1).generator("hypothesis")
     plan = rng.permutation(np.linspace(0, len(names) - 1, min(8, len(names))).round().astype(int))
     noise = np.random.default_rng(3)
     for t in range(200):
-        if slow.variance is None:
+        if not slow.births:
             place = plan[t % len(plan)]
         else:
-            h = int(np.searchsorted(np.cumsum(slow.weights()), rng.random()))
-            mean, covariance = slow.belief(slow.births[h])
-            place = int(np.argmax(mean + 1.5 * np.sqrt(slow.variance * np.diag(covariance))))
+            birth = slow.births[int(np.searchsorted(np.cumsum(slow.weights()), rng.random()))]
+            mean, covariance = slow.belief(birth)
+            place = int(np.argmax(mean + 1.5 * np.sqrt(slow.variances[birth[0]] * np.diag(covariance))))
         assert tuner.ask()["x"] == names[place]
         peak = 1.0 if t < 100 else 4.0
         reward = -abs(names[place] - peak) + 0.5 * float(noise.normal())
@@ -158,7 +194,7 @@ def test_decisions_are_those_of_the_slow_reading():
 
 def test_without_change_it_is_gp_ucb_by_scikit_learn():
     """One hypothesis: the posterior is scikit-learn's, in units of the estimated noise variance."""
-    tuner = begin(changes=0, residual=None, rough=0, beta=2.0)
+    tuner = begin(changes=0, residual=None, signals=(0.3,), unrelated=0, rough=0, beta=2.0)
     names = np.array([c["x"] for c in tuner._configurations])
     rng = np.random.default_rng(2)
     told = []
@@ -167,14 +203,14 @@ def test_without_change_it_is_gp_ucb_by_scikit_learn():
         told.append((x, math.sin(x) + 0.3 * rng.normal()))
         tuner.tell(told[-1][1])
     belief = tuner._by_rewards
-    assert belief.n_hypotheses == 1
+    assert belief.n_hypotheses == belief.n_priors == 1
     kernel = ConstantKernel(0.3) * (Matern(length_scale=0.4 * 4.9, nu=1.5) + ConstantKernel(1.0))
     process = GaussianProcessRegressor(kernel, alpha=1.0, optimizer=None)
     x, y = np.array(told).T
     center = y[:8].mean()
     mean, deviation = process.fit(x[:, None], y - center).predict(names[:, None], return_std=True)
-    np.testing.assert_allclose(belief.means[0], center + mean, atol=1e-9)
-    np.testing.assert_allclose(np.sqrt(np.diag(belief.covariances[0])), deviation, atol=1e-9)
+    np.testing.assert_allclose(belief.means[0, 0], center + mean, atol=1e-9)
+    np.testing.assert_allclose(np.sqrt(np.diag(belief.covariances[0, 0])), deviation, atol=1e-9)
     bounds = center + mean + 2.0 * math.sqrt(belief.noise_variance) * deviation
     assert tuner.ask()["x"] == names[np.argmax(bounds)]
 
@@ -203,6 +239,19 @@ def test_equal_rewards_are_waited_through():
     tuner.tell(1.0) if tuner.ask() else None
     assert tuner._by_rewards.formed
     assert tuner._by_rewards.n_seen == 1001
+
+
+@pytest.mark.parametrize(("horizon", "tried"), [(10, 3), (79, 3), (100, 5), (160, 8), (10_000, 8)])
+def test_the_start_takes_at_most_a_twentieth_of_the_horizon_but_three_points(horizon, tried):
+    tuner = begin(horizon=horizon, residual=None)
+    asked = []
+    for _ in range(tried):
+        assert not tuner._by_rewards.formed
+        asked.append(tuner.ask()["x"])
+        tuner.tell(-asked[-1])
+    assert tuner._by_rewards.formed
+    assert len(set(asked)) == tried
+    assert {min(asked), max(asked)} == {0.1, 5.0}
 
 
 # points
@@ -285,7 +334,13 @@ def test_trust_is_the_posterior_of_two_forecasters():
         reward, mean = float(rng.normal()), float(rng.normal() * 0.5)
         belief = tuner._by_rewards
         formed = belief.formed
-        forecast = belief.means[int(belief.log_weights[: belief.n_hypotheses].argmax()), tuner._chosen] if formed else 0
+        forecast = 0
+        if formed:
+            left = belief.left[: belief.n_priors]
+            prior, h = np.unravel_index(
+                belief.log_weights[left, : belief.n_hypotheses].argmax(), (len(left), belief.n_hypotheses)
+            )
+            forecast = belief.means[left[prior], h, tuner._chosen]
         tuner.tell(reward, Outcome(reward, {"model_mean": mean, "model_regret": 0.1 + 0.01 * rng.random()}))
         if belief.formed:
             error = reward - forecast if formed else 0.0
@@ -337,26 +392,15 @@ def test_saved_and_restored_through_json_it_goes_on_the_same():
             two.tell(reward, Outcome(reward, values))
 
 
-def test_a_state_of_another_space_is_refused():
-    state = begin().save()
-    other = begin(space=Space.of(arm=[1, 2, 3]))
-    with pytest.raises(TunerError, match=r"found a saved state of .* expected a state of the same space"):
-        other.restore(state)
-    with pytest.raises(TunerError, match="before start"):
-        ChangepointGP().restore(state)
-    with pytest.raises(TunerError, match="before start"):
-        ChangepointGP().save()
-
-
 def test_covariances_stay_positive_over_a_million_rounds():
     """Rounding of a million updates of one belief without change does not make a variance negative or wrong."""
-    belief = ChangepointBelief(prior_of(20), 4, 8, 0.0)
+    belief = ChangepointBelief(prior_of(20)[None], [0.3], [0.0], 8, 4, 8)
     rng = np.random.default_rng(0)
     places = rng.integers(20, size=1_000_000).tolist()
     values = rng.normal(size=1_000_000).tolist()
     for place, value in zip(places, values, strict=True):
-        belief.learn(place, value)
+        belief.learn(place, value, 0.0)
     counts = np.bincount(places, minlength=20)
     exact = np.linalg.inv(np.linalg.inv(prior_of(20)) + np.diag(counts))
-    np.testing.assert_allclose(belief.covariances[0], exact, atol=1e-4 / counts.min())
+    np.testing.assert_allclose(belief.covariances[0, 0], exact, atol=1e-4 / counts.min())
     assert belief.noise_variance == pytest.approx(1.0, rel=0.01)

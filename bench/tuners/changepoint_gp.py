@@ -1,3 +1,5 @@
+import copy
+import logging
 import math
 from typing import Annotated, Any
 
@@ -5,15 +7,30 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component
-from bench.errors import TunerError
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner, Wish
-from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
+from bench.space import Configuration, Space
+from bench.tuners.base import Problem, Wish
+from bench.tuners.changepoint_belief import KEYS, LARGEST, ChangepointBelief
+from bench.tuners.live import LiveTuner
+from bench.tuners.saved import Saved
 from bench.tuners.space_points import points
 
+log = logging.getLogger(__name__)
+
+_warm = False
+"""Whether the kernels were compiled in this process."""
+
 _PLAN = 8
-"""Points that are tried in turn until there is a belief."""
+"""Points that are tried in turn until there is a belief, at the most."""
+
+_SHARE = 20
+"""Of so many asks in the horizon one may go into the start."""
+
+_FEWEST = 3
+"""Points that are tried in turn however short the horizon is."""
+
+_MOST_OFTEN = 0.001
+"""The largest chance of a change in a round."""
 
 _TRUST = 0.9
 """Prior probability that the algorithm's estimate foretells rewards better than the belief from rewards alone."""
@@ -23,14 +40,17 @@ _LARGEST_LOG_ODDS = 30.0
 
 
 @component
-class ChangepointGP(Tuner):
+class ChangepointGP(LiveTuner):
     """GP-UCB with Bayesian detection of changes, for online bandits: it needs nothing but rewards.
 
     It draws a hypothesis of when everything last changed by its weight and plays the largest upper bound, mean + beta
     standard deviations, under it. The expected rewards of the points of the search space (candidates, and even steps on
     the interval) are a Gaussian process until they change, all at once; see `bench.tuners.space_points.points` for the
     points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated.
-    Until the rewards differ, and in the first eight rounds, eight even points are tried in turn, in random order.
+    Until the rewards differ, and at first, eight even points are tried in turn, in random order; fewer, but at least
+    three, where eight would be more than a twentieth of the horizon. How much the function varies, and whether its
+    neighbours are alike, is weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours
+    with little, or everything, of their own.
 
     Where the task says what the algorithm's estimate expects of a round (``model_mean`` of the arm pulled and
     ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
@@ -47,14 +67,18 @@ class ChangepointGP(Tuner):
         Even steps on the interval of a single hyper-parameter; candidates are added.
     length
         Length scale of the Matern 3/2 correlation, in units of the interval.
-    signal
-        Prior variance of the function around its level, in units of the noise variance.
+    signals
+        Prior variances of the function around its level, in units of the noise variance; the first is that of the
+        belief from the algorithm's estimate.
     level
-        Prior variance of the level, as a share of ``signal``.
+        Prior variance of the level, as a share of the signal.
     rough
         Share of the function's variance that neighbours do not have in common.
+    unrelated
+        Prior probability, beside 1, of a function whose neighbours have nothing in common.
     changes
-        Expected number of changes in a run; the chance in a round is at most 1/1000.
+        Expected number of changes in a run; the chance in a round is at most 1/1000, and falls when the horizon is
+        exceeded.
     every
         Rounds between births of hypotheses.
     hypotheses
@@ -69,9 +93,10 @@ class ChangepointGP(Tuner):
 
     points: Annotated[int, Field(ge=2)] = 20
     length: PositiveFloat = 0.4
-    signal: PositiveFloat = 0.3
+    signals: Annotated[tuple[PositiveFloat, ...], Field(min_length=1)] = (0.3, 3.0, 30.0)
     level: NonNegativeFloat = 1.0
     rough: Annotated[float, Field(ge=0, le=1)] = 0.02
+    unrelated: NonNegativeFloat = 0.05
     changes: NonNegativeFloat = 1.0
     every: PositiveInt = 8
     hypotheses: Annotated[int, Field(ge=4)] = 12
@@ -79,20 +104,35 @@ class ChangepointGP(Tuner):
     residual: Annotated[float, Field(ge=0, le=1)] | None = 0.1
     doubt: Annotated[float, Field(ge=0, le=1)] = 0.03125
 
+    _keys = ("rng", "plan", "asks", "step", "log_odds", "by_rewards", "by_model")
+
     def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self.warm_up()
         self._rng = seeds.generator("hypothesis")
         self._configurations, correlations = points(problem.space, self.points, self.length, seeds.generator("points"))
         n = len(self._configurations)
-        prior = self.signal * ((1.0 - self.rough) * correlations + self.rough * np.eye(n) + self.level)
-        self._chance = min(0.001, self.changes / problem.horizon)
-        per_birth = min(self._chance * self.every, 0.5)
-        self._by_rewards = ChangepointBelief(prior, self.hypotheses, self.every, per_birth)
-        self._by_model = ChangepointBelief(prior, self.hypotheses, self.every, per_birth)
-        few = np.linspace(0, n - 1, min(_PLAN, n)).round().astype(int)
-        self._plan = self._rng.permutation(few).tolist()
+        self._horizon = problem.horizon
+        n_plan = min(_PLAN, max(_FEWEST, problem.horizon // _SHARE))
+
+        def belief(signals: tuple[float, ...], roughs: tuple[float, ...]) -> ChangepointBelief:
+            priors = [
+                signal * ((1.0 - rough) * correlations + rough * np.eye(n) + self.level)
+                for rough in roughs
+                for signal in signals
+            ]
+            odds = [1.0 if rough == self.rough else self.unrelated for rough in roughs for _ in signals]
+            weights = np.log(odds)
+            return ChangepointBelief(
+                np.array(priors), signals * len(roughs), weights, n_plan, self.hypotheses, self.every
+            )
+
+        related = self.unrelated > 0.0 and self.rough < 1.0 and bool((correlations != np.eye(n)).any())
+        self._by_rewards = belief(self.signals, (self.rough, 1.0) if related else (self.rough,))
+        self._by_model = belief(self.signals[:1], (self.rough,))
+        self._plan = self._rng.permutation(np.linspace(0, n - 1, min(n_plan, n)).round().astype(int)).tolist()
+        self._asks = 0
         self._step = 0
         self._log_odds = math.log(_TRUST / (1.0 - _TRUST))
-        self._chosen = 0
 
     @property
     def wish(self) -> Wish:
@@ -105,66 +145,74 @@ class ChangepointGP(Tuner):
 
     def _ask(self) -> Configuration:
         if not self._by_rewards.formed:
-            self._chosen = self._plan[self._step % len(self._plan)]
+            self._chosen = self._plan[self._asks % len(self._plan)]
         else:
             trusted = self._by_model.formed and self._log_odds > 0.0
             belief = self._by_model if trusted and self._rng.random() >= self.doubt else self._by_rewards
             self._chosen = belief.largest_bound(self.beta, self._rng.random())
+        self._asks += 1
         return self._configurations[self._chosen]
 
     def _tell(self, reward: float, outcome: Any) -> None:
         self._step += 1
-        error = self._by_rewards.learn(self._chosen, reward)
+        chance = min(_MOST_OFTEN, self.changes / max(self._horizon, self._step))
+        error = self._by_rewards.learn(self._chosen, reward, chance)
         expected = None if self.residual is None else _expected(outcome)
         if self.residual is None or expected is None:
             return
         mean, regret = expected
         surprise = min(max(reward - mean, -LARGEST), LARGEST)
-        self._by_model.learn(self._chosen, self.residual * surprise - regret)
+        self._by_model.learn(self._chosen, self.residual * surprise - regret, chance)
         if self._by_rewards.formed:
             evidence = 0.5 * (error * error - surprise * surprise) / self._by_rewards.noise_variance
             log_odds = min(max(self._log_odds + evidence, -_LARGEST_LOG_ODDS), _LARGEST_LOG_ODDS)
             odds = 1.0 / (1.0 + math.exp(-log_odds))
-            odds += self._chance * (1.0 - 2.0 * odds)
+            odds += chance * (1.0 - 2.0 * odds)
             self._log_odds = math.log(odds / (1.0 - odds))
 
-    def save(self) -> dict[str, Any]:
-        """Return its state as plain data that JSON keeps exactly. Raises TunerError if it was not started."""
-        if not self._started:
-            raise TunerError("ChangepointGP: found save() before start(), expected start(problem, seeds) first")
-        return {
-            "configurations": self._configurations,
-            "rng": self._rng.bit_generator.state,
-            "plan": self._plan,
-            "step": self._step,
-            "asked": self._asked,
-            "chosen": self._chosen,
-            "log_odds": self._log_odds,
-            "by_rewards": self._by_rewards.save(),
-            "by_model": self._by_model.save(),
-        }
+    def _state(self) -> dict[str, Any]:
+        state = (
+            self._rng.bit_generator.state,
+            self._plan,
+            self._asks,
+            self._step,
+            self._log_odds,
+            self._by_rewards.save(),
+            self._by_model.save(),
+        )
+        return dict(zip(self._keys, state, strict=True))
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on where a tuner with the same settings, started with the same problem, was saved; start it first.
+    def _restore(self, saved: Saved) -> None:
+        n = len(self._configurations)
+        rng = saved.generator("rng")
+        plan = saved.array("plan", (len(self._plan),), 0, n - 1, whole=True).tolist()
+        if sorted(plan) != sorted(self._plan):
+            raise saved.refuse("plan", str(plan), f"the points {sorted(self._plan)} in some order")
+        asks = saved.whole("asks", 0)
+        step = saved.whole("step", 0, asks)
+        log_odds = saved.number("log_odds", -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+        by_rewards, by_model = copy.deepcopy(self._by_rewards), copy.deepcopy(self._by_model)
+        by_rewards.restore(saved.part("by_rewards", KEYS))
+        by_model.restore(saved.part("by_model", KEYS))
+        self._rng, self._plan, self._asks, self._step, self._log_odds = rng, plan, asks, step, log_odds
+        self._by_rewards, self._by_model = by_rewards, by_model
 
-        Raises TunerError if the tuner was not started, or the state belongs to another search space.
+    @classmethod
+    def warm_up(cls) -> None:
+        """Compile what a round calls, or read it from the disk cache: seconds the first time, later nothing.
+
+        `start` does it unless it was done; call it before where even the start must not wait.
         """
-        if not self._started:
-            raise TunerError("ChangepointGP: found restore() before start(), expected start(problem, seeds) first")
-        found, expected = state["configurations"], self._configurations
-        if found != expected:
-            raise TunerError(
-                f"ChangepointGP: found a saved state of {len(found)} other points than the {len(expected)} of the "
-                "search space, expected a state of the same space and settings"
-            )
-        self._rng.bit_generator.state = state["rng"]
-        self._plan = list(state["plan"])
-        self._step = state["step"]
-        self._asked = state["asked"]
-        self._chosen = state["chosen"]
-        self._log_odds = state["log_odds"]
-        self._by_rewards.restore(state["by_rewards"])
-        self._by_model.restore(state["by_model"])
+        global _warm
+        if _warm:
+            return
+        _warm = True
+        log.info("changepoint_gp is compiled, or read from the disk cache: up to some seconds, once in a process")
+        tuner = cls(points=2, hypotheses=4, every=1)
+        tuner.start(Problem(Space.of(x={"low": 0.0, "high": 1.0}), 10), Seeds())
+        for reward in range(10):
+            tuner.ask()
+            tuner.tell(float(reward))
 
 
 def _expected(outcome: Any) -> tuple[float, float] | None:

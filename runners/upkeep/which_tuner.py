@@ -45,6 +45,7 @@ _NAMES = {
 }
 _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("**It drifts**: the best setting moves or jumps", "ranks", "table", {FAMILY: "moving peak"}),
+    ("It is a rate of a contextual bandit whose world **drifts**", "contextual_drifting", "ranks", {}),
     ("**It stands still**", "ranks", "table", {FAMILY: "still peak"}),
     ("It is a rate of LinUCB, LinTS or another linear bandit", "ranks", "table", {FAMILY: "contextual linear"}),
     ("It is a setting of a generalised linear bandit", "ranks", "table", {FAMILY: "contextual GLM"}),
@@ -59,6 +60,7 @@ _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
 _MANY = 8
 """More names than these are counted, not listed: their tags say which they are."""
 _OTHERS = {"short": "2,000 rounds", "long": "50,000 rounds", "held_out": "Tasks that were held out"}
+_OTHERS |= {"unseen": "Tables and families nobody had looked at", "contextual_drifting": "Contextual bandits that drift"}
 
 
 def which_tuner_page(results: Path | None = None) -> str:
