@@ -18,7 +18,6 @@ from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
-from bench.tasks.base import Outcome
 from bench.tuners.base import Problem
 
 TUNERS = registry.names("tuner")
@@ -28,11 +27,11 @@ CONTEXTUAL = [name for name in registry.names("env") if isinstance(registry.buil
 WITH_MEANS = [name for name in CONTEXTUAL if "regret" in registry.build("env", name).sums]
 ENVIRONMENTS = DIRECT + CONTEXTUAL
 MANY_ROUNDS = [20_000, pytest.param(1_000_000, marks=pytest.mark.release)]
-STEADY = {"etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
+STEADY = {"best_forecast", "etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
 STEADY |= {"grid_then_best", "gp_ucb", "hyperband", "resource_hyperband", "random_then_best"}
 STEADY |= {"bandit_over_bandit", "discounted_ucb", "glr_klucb", "m_ucb", "sliding_window_ucb"}
 """Tuners that propose the same until they are told a reward; the others draw at every ask."""
-DETERMINISTIC = {"fixed", "theory", "etc", "ucb1", "ucb_delta", "grid_then_best", "sd2me"}
+DETERMINISTIC = {"best_forecast", "fixed", "theory", "etc", "ucb1", "ucb_delta", "grid_then_best", "sd2me"}
 DETERMINISTIC |= {"discounted_ucb", "sliding_window_ucb", "m_ucb", "glr_klucb"}
 """Tuners that draw nothing."""
 
@@ -166,7 +165,7 @@ def test_the_only_candidate_is_always_proposed(name, value):
     tuner.start(Problem(Space.of(x=[value]), 20), Seeds(1))
     for reward in (1.0, -1e6, 1e6, 0.3, *[0.5] * 16):
         assert tuner.ask() == {"x": value}
-        tuner.tell(reward, Outcome(reward, rewards=np.array([reward])))
+        tuner.tell(reward, conformance.known(reward, 1))
 
 
 def test_an_empty_space_is_an_error():

@@ -55,6 +55,8 @@ def misfit(env: str, tuner: str) -> str:
     """Return what the refusal of a pair says that was found, nothing where the pair fits."""
     if tuner == "hedge" and env not in ARMS:
         return "found Hedge with"
+    if tuner == "best_forecast":
+        return "found BestForecast with"
     if tuner == "zooming_oracle" and env not in CHANGING:
         return "found ZoomingOracle with"
     if tuner in INTERVALS and env in WORDS:
