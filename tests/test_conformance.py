@@ -27,11 +27,11 @@ CONTEXTUAL = [name for name in registry.names("env") if isinstance(registry.buil
 WITH_MEANS = [name for name in CONTEXTUAL if "regret" in registry.build("env", name).sums]
 ENVIRONMENTS = DIRECT + CONTEXTUAL
 MANY_ROUNDS = [20_000, pytest.param(1_000_000, marks=pytest.mark.release)]
-STEADY = {"best_forecast", "etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
+STEADY = {"etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
 STEADY |= {"grid_then_best", "gp_ucb", "hyperband", "resource_hyperband", "random_then_best"}
 STEADY |= {"bandit_over_bandit", "discounted_ucb", "glr_klucb", "m_ucb", "sliding_window_ucb"}
 """Tuners that propose the same until they are told a reward; the others draw at every ask."""
-DETERMINISTIC = {"best_forecast", "fixed", "theory", "etc", "ucb1", "ucb_delta", "grid_then_best", "sd2me"}
+DETERMINISTIC = {"fixed", "theory", "etc", "ucb1", "ucb_delta", "grid_then_best", "sd2me"}
 DETERMINISTIC |= {"discounted_ucb", "sliding_window_ucb", "m_ucb", "glr_klucb"}
 """Tuners that draw nothing."""
 

@@ -15,9 +15,10 @@ from bench.tuners.softmax import Softmax
 class BestForecast(CandidateTuner):
     """Follow the leader: play the candidate whose forecasts of the rewards have the least loss so far.
 
-    The first of those with equal losses. Rewards themselves do not count. It needs a task that holds a copy of the
-    algorithm for each candidate and tells how well each copy foretold the reward, ``task=copies``. With log losses and
-    ``eta`` = 1, candidates are drawn by their posterior probability given uniform prior weights.
+    One of those with equal losses is drawn: no order of candidates counts, so exploration rates, which forecasts do not
+    depend on, are random. Rewards themselves do not count. It needs a task that holds a copy of the algorithm for each
+    candidate and tells how well each copy foretold the reward, ``task=copies``. With log losses and ``eta`` = 1,
+    candidates are drawn by their posterior probability given uniform prior weights.
     Source: Dawid 1984 (prequential losses); Cesa-Bianchi and Lugosi 2006, sections 3.2 (follow the leader, there:
     follow the best expert) and 2.2 (exponential weights).
 
@@ -32,10 +33,14 @@ class BestForecast(CandidateTuner):
     eta: PositiveFloat | None = None
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
-        self._softmax = Softmax(n, seeds.generator("best_forecast"))
+        self._rng = seeds.generator("best_forecast")
+        self._softmax = Softmax(n, self._rng)
 
     def _choose(self) -> int:
-        return int(self._softmax.scores.argmax()) if self.eta is None else self._softmax.draw(self.eta)
+        if self.eta is not None:
+            return self._softmax.draw(self.eta)
+        leaders = np.flatnonzero(self._softmax.scores == self._softmax.scores.max())
+        return int(leaders[0] if len(leaders) == 1 else self._rng.choice(leaders))
 
     def _tell(self, reward: float, outcome: Any) -> None:
         losses = getattr(outcome, "forecast_losses", None)
