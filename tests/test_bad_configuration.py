@@ -99,6 +99,7 @@ def numbers_in(value: Any) -> Iterator[float]:
 SMALL = ["env.n_arms=5", "env.dim=3"]
 COMPANIONS: list[list[str]] = [
     [*SMALL],
+    ["task=copies", *SMALL],
     ["env=synthetic_logistic", "algorithm=ucb_glm", *SMALL],
     ["env=switching_sine", "algorithm=none", "tuner=zooming_ts"],
     ["env=gaussian_arms", "algorithm=none", "tuner=ucb1"],
@@ -108,7 +109,7 @@ COMPANIONS: list[list[str]] = [
 ]
 PLAYED = {"linucb", "lints", "ucb_glm", "glm_tsl", "laplace_ts", "gloc", "sgd_ts", "contextual_bandit", "direct"}
 PLAYED |= {"synthetic_linear", "synthetic_logistic", "switching_sine", "switching_triangle", "piecewise_lipschitz"}
-PLAYED |= {"gloc_code", "gaussian_arms", "bernoulli_arms", "adversarial_arms", *registry.names("tuner")}
+PLAYED |= {"copies", "gloc_code", "gaussian_arms", "bernoulli_arms", "adversarial_arms", *registry.names("tuner")}
 """Those of which some rounds take little time."""
 ROUNDS = 12
 PARTS = [(group, name) for group in ("env", "algorithm", "tuner", "task") for name in registry.names(group)]

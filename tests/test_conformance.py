@@ -18,7 +18,6 @@ from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
-from bench.tasks.base import Outcome
 from bench.tuners.base import Problem
 
 TUNERS = registry.names("tuner")
@@ -166,7 +165,7 @@ def test_the_only_candidate_is_always_proposed(name, value):
     tuner.start(Problem(Space.of(x=[value]), 20), Seeds(1))
     for reward in (1.0, -1e6, 1e6, 0.3, *[0.5] * 16):
         assert tuner.ask() == {"x": value}
-        tuner.tell(reward, Outcome(reward, rewards=np.array([reward])))
+        tuner.tell(reward, conformance.known(reward, 1))
 
 
 def test_an_empty_space_is_an_error():

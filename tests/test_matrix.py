@@ -43,8 +43,8 @@ SMALL = {
     "wandering_triangle": ("env.probability=1.0",),
 }
 ARMS = {"adversarial_arms", "bernoulli_arms", "gaussian_arms"}
-WORDS = ARMS | {"house_prices", "synthetic_logged", "titanic"}
-"""Environments with a hyper-parameter that has no interval."""
+WORDS = ARMS | {"copies", "house_prices", "synthetic_logged", "titanic"}
+"""Environments with a hyper-parameter that has no interval, and copies, each of a candidate."""
 CHANGING = {"piecewise_lipschitz", "switching_sine", "switching_triangle", "wandering_triangle"}
 """Environments whose rounds of change are known."""
 WITH_THEORY = {"movielens", "open_bandit", "synthetic_linear", "synthetic_linear_legacy", "synthetic_logistic"}
@@ -55,6 +55,8 @@ def misfit(env: str, tuner: str) -> str:
     """Return what the refusal of a pair says that was found, nothing where the pair fits."""
     if tuner == "hedge" and env not in ARMS:
         return "found Hedge with"
+    if tuner == "best_forecast" and env != "copies":
+        return "found BestForecast with"
     if tuner == "zooming_oracle" and env not in CHANGING:
         return "found ZoomingOracle with"
     if tuner in INTERVALS and env in WORDS:
@@ -83,15 +85,12 @@ def no_data(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path):
         yield
 
 
-@pytest.mark.usefixtures("no_data")
-@pytest.mark.parametrize(("env", "tuner"), list(pairs()))
-def test_a_pair_works_or_is_refused_in_one_sentence(env, tuner, capsys):
-    words = [f"env={env}", *ALGORITHMS.get(env, ("algorithm=none",)), *SMALL.get(env, ()), f"tuner={tuner}"]
+def assert_works_or_is_refused(words, expected, capsys):
     code = cli.command(lambda: play(from_overrides([*words, "horizon=5", "repetitions=1"])))
     out, err = capsys.readouterr()
     errors = [line for line in err.splitlines() if line.startswith("error: ")]
     assert "Traceback" not in err
-    if expected := misfit(env, tuner):
+    if expected:
         assert code == 1
         assert errors == err.splitlines()[-1:]
         assert expected in errors[0]
@@ -99,3 +98,17 @@ def test_a_pair_works_or_is_refused_in_one_sentence(env, tuner, capsys):
     else:
         assert (code, errors) == (0, [])
         assert "1 repetitions (1 new, 0 failed)" in out
+
+
+@pytest.mark.usefixtures("no_data")
+@pytest.mark.parametrize(("env", "tuner"), list(pairs()))
+def test_a_pair_works_or_is_refused_in_one_sentence(env, tuner, capsys):
+    words = [f"env={env}", *ALGORITHMS.get(env, ("algorithm=none",)), *SMALL.get(env, ()), f"tuner={tuner}"]
+    assert_works_or_is_refused(words, misfit(env, tuner), capsys)
+
+
+@pytest.mark.usefixtures("no_data")
+@pytest.mark.parametrize("tuner", registry.names("tuner"))
+def test_copies_are_tuned_or_refused_in_one_sentence(tuner, capsys):
+    words = ["task=copies", "algorithm.tune=[ridge]", f"tuner={tuner}"]
+    assert_works_or_is_refused(words, misfit("copies", tuner), capsys)

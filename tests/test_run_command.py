@@ -385,6 +385,12 @@ WRONG: dict[str, tuple[str, ...]] = {
     "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
     "env=titanic algorithm=linucb": ("found Titanic with LinUCB", "expected a contextual environment"),
     "tuner=hedge": ("tuner: found Hedge with ContextualBandit", "SyntheticLinear", "expected", "full information"),
+    "tuner=best_forecast": (
+        "tuner: found BestForecast with ContextualBandit",
+        "expected",
+        "task=copies task.learn=all",
+    ),
+    "task=copies task.learn=some": ("task.learn: found 'some'", "'played'"),
     "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
     "env=gaussian_arms tuner=cdt": ("tuner: CDT does not fit", "GaussianArms", "'arm': found no interval"),
     "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose"),

@@ -20,7 +20,10 @@ class Corral(Tuner):
     / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
 
     The M base algorithms of the paper each learn from their own importance-weighted rewards. Here they are candidates
-    that share one algorithm, which learns from every round, so only the master is left.
+    that share one algorithm, which learns from every round, so only the master is left. With the task `copies` and
+    ``learn: played`` each is a base that learns from its own rounds; the weights are still missing. Where the mean
+    reward is a function of the features, a regression on one base's rounds aims at the same function without them, and
+    weights of 1/p' would only add variance.
     Source: Agarwal, Luo, Neyshabur and Schapire 2017, algorithms 1 and 2.
 
     Parameters

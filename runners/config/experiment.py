@@ -33,8 +33,10 @@ BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": T
 """What the class of each part derives from."""
 
 _NEEDS = {
-    "change_points": "known changes, such as env=switching_sine",
-    "full_information": "full information (the rewards of all configurations), such as env=gaussian_arms",
+    "change_points": "an environment with known changes, such as env=switching_sine",
+    "forecasts": "a contextual bandit whose copies all forecast rewards: task=copies task.learn=all",
+    "full_information": "an environment with full information (the rewards of all configurations), such as "
+    "env=gaussian_arms",
 }
 """What a tuner may need of a problem, in words."""
 
@@ -205,10 +207,10 @@ def _check_here(experiment: Experiment) -> None:
     try:
         problem = task.start(settings["horizon"], seeds)
         for need in tuner.needs:
-            if not getattr(problem, need):
+            if not getattr(problem, need, None):
                 raise ConfigError(
                     f"tuner: found {type(tuner).__name__} with {type(task).__name__} on {settings['env']['_target_']}, "
-                    f"expected an environment with {_NEEDS[need]}"
+                    f"expected {_NEEDS[need]}"
                 )
         tuner.random_rounds(problem)
         tuner.start(problem, seeds.child("tuner"))

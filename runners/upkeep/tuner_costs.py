@@ -20,7 +20,7 @@ from runners.upkeep.benchmark import write
 
 REPEATS = {10_000: 3, 1_000_000: 1}
 """Rounds -> how often; the least counts."""
-NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory"}
+NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory", "best_forecast": "needs task=copies"}
 _BLOCK = 20
 
 

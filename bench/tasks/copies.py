@@ -1,0 +1,194 @@
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.envs.contextual import ContextualEnvironment
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Configuration, Space
+from bench.tasks.base import Outcome
+from bench.tasks.contextual_bandit import ContextualBandit
+from bench.tuners.base import Problem
+
+_SURE = 1e-15
+"""Forecast probabilities keep this distance from 0 and 1, so that no loss is infinite."""
+
+_FAR = 1e100
+"""Forecasts of a linear reward count as this far off at most, in units of the noise, so that no loss is infinite."""
+
+
+@dataclass(frozen=True)
+class CopiesProblem(Problem):
+    """A problem that says whether the task's outcomes hold forecast losses."""
+
+    forecasts: bool = False
+
+
+@dataclass(slots=True)
+class ForecastOutcome(Outcome):
+    """An outcome that also judges what each copy forecast.
+
+    Parameters
+    ----------
+    forecast_losses
+        Of each candidate, in the order of `Space.product`: the loss of what its copy expected of the arm pulled, before
+        it learnt the reward, summed over the rounds of the decision; None if the copies are not to be compared.
+    """
+
+    forecast_losses: np.ndarray | None = None
+
+
+class Copies(ContextualBandit):
+    """As `contextual_bandit`, with one copy of the algorithm for each candidate: that of the configuration pulls.
+
+    For settings that change what is learnt, such as a step size, a learning rate or a ridge. Where all configurations
+    share one algorithm, what a bad one has spoilt stays so for the others; here each copy has its own state, as if its
+    configuration had been played throughout. Every copy starts from the same seeds, so that a copy's draws are those of
+    a run with that configuration alone.
+
+    If every copy learns from all rounds, outcomes hold their forecast losses: the log loss of the probability of a
+    reward of 1, for algorithms that take logistic rewards alone; half the squared error in units of the noise, the log
+    loss of a normal reward up to a constant, for others. In the first decision nothing may have been learnt: then all
+    copies forecast the same. A warm-up, which no copy plays, is learnt by all copies and not judged.
+
+    Limits: a round costs as many decisions and updates as there are candidates. Settings that do not change what is
+    learnt, such as exploration rates, have equal forecasts. A copy learns from what others pulled, more or less than it
+    would have explored itself, and forecasts are judged on the arms that were pulled: the best forecaster need not have
+    the least regret. Tuners are shown the candidates without the interval between them.
+    Source: Dawid 1984 (prequential losses: a forecast is judged before it learns what happened).
+
+    Parameters
+    ----------
+    learn
+        Which copies learn from a round: ``all``, or that which ``played`` (then there are no forecast losses).
+    """
+
+    def __init__(self, environment: ContextualEnvironment, algorithm: ContextualAlgorithm, learn: str = "all") -> None:
+        if learn not in ("all", "played"):
+            raise ConfigError(f"task.learn: found {learn!r}, expected 'all' or 'played'")
+        super().__init__(environment, algorithm)
+        self.copied = CopiedAlgorithm(algorithm, learn == "all", self._complete)
+        self.algorithm = self.copied
+
+    def start(self, rounds: int, seeds: Seeds) -> Problem:
+        problem = super().start(rounds, seeds)
+        return CopiesProblem(**vars(problem), forecasts=self.copied.judged)
+
+    def play(self, configuration: Configuration) -> Outcome | None:
+        self.copied.losses = np.zeros(len(self.copied.copies))
+        outcome = super().play(configuration)
+        if outcome is None:
+            return None
+        losses = self.copied.losses if self.copied.judged else None
+        return ForecastOutcome(
+            outcome.reward, outcome.values, outcome.steps, agreement=outcome.agreement, forecast_losses=losses
+        )
+
+    def _arm(self, contexts: np.ndarray, configuration: Configuration) -> int:
+        return copy.deepcopy(self.copied.copy_of(configuration)).choose(contexts, configuration)
+
+
+class CopiedAlgorithm(ContextualAlgorithm):
+    """Copies of an algorithm, one for each candidate; the one whose configuration is played pulls.
+
+    Parameters
+    ----------
+    learn_all
+        Whether all copies learn from a round, or the one that pulled.
+    complete
+        Returns a candidate with values of the hyper-parameters that are not tuned.
+    """
+
+    def __init__(
+        self,
+        algorithm: ContextualAlgorithm,
+        learn_all: bool,
+        complete: Callable[[Configuration], Configuration],
+    ) -> None:
+        self._original = algorithm
+        self._learn_all = learn_all
+        self._complete = complete
+        self.copies: list[ContextualAlgorithm] = []
+        self.losses = np.zeros(0)
+        self._played: int | None = None
+
+    def start(self, info: BanditInfo, seeds: Seeds) -> None:
+        self._names = self._original.tuned.names
+        self._candidates = self._original.tuned.product()
+        self._places = {self._key(candidate): place for place, candidate in reversed([*enumerate(self._candidates)])}
+        self.copies = [copy.deepcopy(self._original) for _ in self._candidates]
+        for each in self.copies:
+            each.start(info, seeds)
+        self._noise = info.sub_gaussian or 1.0
+        self._played = None
+        self.judged = self._learn_all and self.copies[0].estimate is not None
+
+    def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
+        """Let every copy that learns choose, since algorithms also prepare what they learn when they choose."""
+        self._played = played = self._place(configuration)
+        if not self._learn_all:
+            return self.copies[played].choose(contexts, configuration)
+        arms = [
+            each.choose(contexts, configuration if place == played else self._complete(candidate))
+            for place, (each, candidate) in enumerate(zip(self.copies, self._candidates, strict=True))
+        ]
+        return arms[played]
+
+    def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
+        played, self._played = self._played, None
+        learning = self.copies if self._learn_all or played is None else [self.copies[played]]
+        if self.judged and played is not None:
+            self.losses += [self._loss(each.expect(contexts, arm)["model_mean"], reward) for each in self.copies]
+        for each in learning:
+            each.update(contexts, arm, reward)
+
+    def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
+        return self.copies[self._played or 0].expect(contexts, arm)
+
+    def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
+        owner = self.copies[0] if configuration is None else self.copy_of(configuration)
+        return owner.theory(round_, configuration)
+
+    def copy_of(self, configuration: Configuration) -> ContextualAlgorithm:
+        return self.copies[self._place(configuration)]
+
+    @property
+    def hyper_parameters(self) -> Space:
+        return self._original.hyper_parameters
+
+    @property
+    def tuned(self) -> Space:
+        """The tuned hyper-parameters with their candidates alone: there are no copies between them."""
+        return Space(
+            tuple(replace(parameter, low=None, high=None, power=1.0) for parameter in self._original.tuned.parameters)
+        )
+
+    @property
+    def random_rounds(self) -> int:
+        return self.copies[0].random_rounds
+
+    @property
+    def rounds_per_decision(self) -> int:
+        return self.copies[0].rounds_per_decision
+
+    def _loss(self, forecast: float, reward: float) -> float:
+        if self._original.links == ("logistic",):
+            chance = min(max(forecast, _SURE), 1.0 - _SURE)
+            return -reward * math.log(chance) - (1.0 - reward) * math.log(1.0 - chance)
+        return 0.5 * min(abs(reward - forecast) / self._noise, _FAR) ** 2
+
+    def _key(self, configuration: Configuration) -> tuple[object, ...]:
+        return tuple(configuration.get(name) for name in self._names)
+
+    def _place(self, configuration: Configuration) -> int:
+        place = self._places.get(self._key(configuration))
+        if place is None:
+            raise ConfigError(
+                f"task=copies: found the configuration {configuration}, expected one of the {len(self._places)} "
+                f"candidates of {', '.join(self._names)}, since each of them has a copy"
+            )
+        return place

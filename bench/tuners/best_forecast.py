@@ -1,0 +1,61 @@
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import PositiveFloat
+
+from bench.component import component
+from bench.errors import TunerError
+from bench.seeding import Seeds
+from bench.tuners.base import Problem
+from bench.tuners.candidate_tuner import CandidateTuner
+from bench.tuners.softmax import Softmax
+
+
+@component
+class BestForecast(CandidateTuner):
+    """Follow the leader: play the candidate whose forecasts of the rewards have the least loss so far.
+
+    One of those with equal losses is drawn: no order of candidates counts, so exploration rates, which forecasts do not
+    depend on, are random. Rewards themselves do not count. It needs a task that holds a copy of the algorithm for each
+    candidate and tells how well each copy foretold the reward, ``task=copies``. With log losses and ``eta`` = 1,
+    candidates are drawn by their posterior probability given uniform prior weights.
+    Source: Dawid 1984 (prequential losses); Cesa-Bianchi and Lugosi 2006, sections 3.2 (follow the leader, there:
+    follow the best expert) and 2.2 (exponential weights).
+
+    Parameters
+    ----------
+    eta
+        Draw in proportion to exp(-eta loss) in place of the leader; null: follow the leader.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("forecasts",)
+
+    eta: PositiveFloat | None = None
+
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        self._rng = seeds.generator("best_forecast")
+        self._softmax = Softmax(n, self._rng)
+
+    def _choose(self) -> int:
+        if self.eta is not None:
+            return self._softmax.draw(self.eta)
+        leaders = np.flatnonzero(self._softmax.scores == self._softmax.scores.max())
+        return int(leaders[0] if len(leaders) == 1 else self._rng.choice(leaders))
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        losses = getattr(outcome, "forecast_losses", None)
+        if losses is None:
+            raise TunerError(
+                "BestForecast: found a reward without forecast losses, expected those of all candidates (a contextual "
+                "bandit with task=copies task.learn=all and an algorithm that has an estimate)"
+            )
+        if np.shape(losses) != self._softmax.scores.shape or not np.isfinite(losses).all():
+            raise TunerError(
+                f"BestForecast: found the losses {list(losses)}, expected {len(self._candidates)} finite numbers"
+            )
+        self._softmax.scores -= losses
+
+    @property
+    def losses(self) -> np.ndarray:
+        """The losses of all candidates so far, shape (candidates,)."""
+        return -self._softmax.scores

@@ -1,0 +1,327 @@
+"""Copies of an algorithm, one for each candidate, and the tuner that plays the copy with the best forecasts."""
+
+import copy
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import bernoulli, chisquare, norm
+
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.component import component
+from bench.envs.contextual import ContextualEnvironment
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.envs.synthetic_logistic import SyntheticLogistic
+from bench.errors import ConfigError, TunerError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tasks.copies import Copies, ForecastOutcome
+from bench.tuners.base import Problem
+from bench.tuners.best_forecast import BestForecast
+from bench.tuners.fixed import Fixed
+from bench.tuners.gaussian_ts import GaussianTS
+from bench.tuners.random import Random
+from runners.config.compose import from_overrides
+from runners.config.experiment import build
+
+LAPLACE = ("env=synthetic_logistic", "algorithm=laplace_ts", "algorithm.space.step_size.candidates=[0.1,0.5,5]")
+SGD = ("env=synthetic_logistic", "algorithm=sgd_ts", "algorithm.epoch_factor=2", "algorithm.tune=[learning_rate]")
+GLOC = ("env=synthetic_logistic", "algorithm=gloc", "algorithm.tune=[kappa]")
+UCB_GLM = ("env=synthetic_logistic", "algorithm=ucb_glm", "algorithm.tune=[ridge]")
+LINUCB = ("env=synthetic_linear", "algorithm=linucb", "algorithm.tune=[ridge]")
+ALL = {"Laplace-TS": LAPLACE, "SGD-TS": SGD, "GLOC": GLOC, "UCB-GLM": UCB_GLM, "LinUCB": LINUCB}
+SMALL = ("env.n_arms=6", "env.dim=3")
+
+
+def made(*words: str) -> tuple[Any, Any]:
+    return build(from_overrides([*words, *SMALL, "horizon=300"]).experiment.settings)
+
+
+def columns(*words: str, rounds: int = 300) -> dict[str, np.ndarray]:
+    return run(*made(*words), rounds=rounds, seeds=Seeds(3)).columns()
+
+
+def assert_same(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> None:
+    assert set(left) == set(right)
+    for name, values in left.items():
+        np.testing.assert_array_equal(values, right[name])
+
+
+# Two copies by hand
+
+
+@component
+class Scripted(ContextualEnvironment):
+    """One arm with one feature, 1, and the rewards that are given."""
+
+    rewards: list[float]
+    kind: str = "linear"
+
+    @property
+    def link(self):
+        return self.kind
+
+    def start(self, rounds, seeds):
+        self.dim = self.n_arms = 1
+        self.sub_gaussian, self.feature_norm = 0.5, 1.0
+        self.means, self.best_mean, self.average_mean = np.zeros(1), 0.0, 0.0
+        self._left = list(self.rewards)
+
+    def observe(self):
+        return np.ones((1, 1)) if self._left else None
+
+    def pull(self, arm):
+        return self._left.pop(0)
+
+
+@component
+class Following(ContextualAlgorithm):
+    """Its estimate moves by ``rate`` of the way to each reward."""
+
+    spaces: ClassVar[dict[str, dict[str, Any]]] = {"rate": {"candidates": (0.5, 1.0)}}
+
+    @property
+    def estimate(self):
+        return self.mean
+
+    def start(self, info, seeds):
+        self.mean = np.zeros(1)
+
+    def choose(self, contexts, configuration):
+        self._rate = configuration["rate"]
+        return 0
+
+    def update(self, contexts, arm, reward):
+        self.mean += self._rate * (reward - self.mean)
+
+
+class Logistic(Following):
+    links: ClassVar[tuple[str, ...]] = ("logistic",)
+
+
+class WithoutEstimate(Following):
+    estimate = None
+
+
+class Watched(BestForecast):
+    """Keeps what it played and was told."""
+
+    def _begin(self, n, problem, seeds):
+        super()._begin(n, problem, seeds)
+        self.played, self.outcomes = [], []
+
+    def _choose(self):
+        self.played.append(super()._choose())
+        return self.played[-1]
+
+    def _tell(self, reward, outcome):
+        super()._tell(reward, outcome)
+        self.outcomes.append(outcome)
+
+
+def test_two_copies_by_hand():
+    # Forecasts: 0, 1/2, 3/4, 3/8, 11/16 at a rate of 1/2; 0, 1, 1, 0, 1 at a rate of 1.
+    # Squares of the errors, halves of them in units of the noise 1/2: 2, 1/2, 9/8, 25/32, ... and 2, 0, 2, 2, ...
+    tuner = Watched()
+    run(Copies(Scripted(rewards=[1.0, 1.0, 0.0, 1.0, 1.0]), Following()), tuner, rounds=9)
+    assert [outcome.forecast_losses.tolist() for outcome in tuner.outcomes] == [
+        [2.0, 2.0],
+        [0.5, 0.0],
+        [1.125, 2.0],
+        [0.78125, 2.0],
+        [2 * (5 / 16) ** 2, 0.0],
+    ]
+    # Sums: equal before rounds 1 and 2, then 2.5 and 2, 3.625 and 4, 4.41 and 6, 4.6 and 6
+    assert tuner.played[2:] == [1, 0, 0, 0]
+    assert tuner.losses == pytest.approx([4.6015625, 6.0])
+
+
+def test_log_losses_by_hand_and_none_is_infinite():
+    tuner = Watched()
+    task = Copies(Scripted(rewards=[1.0, 0.0, 1.0], kind="logistic"), Logistic())
+    run(task, tuner, rounds=3)
+    # Estimates: 0, 1/2, 1/4 and 0, 1, 0
+    expected = [[math.log(2)] * 2, [math.log(1 + math.exp(0.5)), math.log(1 + math.e)]]
+    expected.append([math.log(1 + math.exp(-0.25)), math.log(2)])
+    assert np.array([o.forecast_losses for o in tuner.outcomes]) == pytest.approx(np.array(expected), rel=1e-12)
+    task.start(9, Seeds(0))
+    for reward, loss in ((1.0, 0.0), (0.0, 15 * math.log(10))):
+        for each in task.copied.copies:
+            each.mean[:] = 800.0
+        task.environment._left = [reward]
+        assert task.play({"rate": 0.5}).forecast_losses == pytest.approx([loss] * 2, rel=1e-2, abs=1e-14)
+
+
+# Limit cases
+
+
+@pytest.mark.parametrize("learn", ["all", "played"])
+@pytest.mark.parametrize("name", ALL)
+def test_a_single_candidate_is_the_algorithm_itself(name, learn):
+    words = ALL[name]
+    key = {"Laplace-TS": "step_size", "SGD-TS": "learning_rate", "GLOC": "kappa"}.get(name, "ridge")
+    one_copy = (*words, f"algorithm.space.{key}.candidates=[0.5]", "task=copies", f"task.learn={learn}")
+    tuner = "tuner=best_forecast" if learn == "all" else "tuner=ucb1"
+    plain = columns(*words, "tuner=fixed", f"+tuner.configuration.{key}=0.5")
+    assert_same(columns(*one_copy, tuner), plain)
+    assert np.ptp(plain["regret"]) > 0
+
+
+class Kept:
+    """An environment that keeps all observations, and how many of them no copy had pulled."""
+
+    def __init__(self, environment):
+        self.observations = []
+        self._observe, self._pull = environment.observe, environment.pull
+        environment.observe, environment.pull = self.observe, self.pull
+
+    def observe(self):
+        self._contexts = self._observe()
+        return self._contexts
+
+    def pull(self, arm):
+        reward = self._pull(arm)
+        self.observations.append((self._contexts.copy(order="F"), arm, reward))
+        return reward
+
+
+@pytest.mark.parametrize("learn", ["all", "played"])
+@pytest.mark.parametrize("name", ALL)
+def test_a_copy_is_an_algorithm_alone_that_is_fed_the_same_rounds(name, learn):
+    """Replays the rounds into algorithms of their own; their forecasts give losses, and those give what was played."""
+    task, _ = made(*ALL[name], "task=copies", f"task.learn={learn}", "tuner=random")
+    kept = Kept(task.environment)
+    tuner = Watched() if learn == "all" else GaussianTS()
+    asked = []
+    ask = tuner.ask
+    tuner.ask = lambda: asked.append(ask()) or asked[-1]
+    rounds = 300
+    run(task, tuner, rounds=rounds, seeds=Seeds(5))
+    environment, per_ask = task.environment, task.algorithm.rounds_per_decision
+    warm_up = task.random_rounds
+    info = BanditInfo(environment.dim, environment.n_arms, rounds, environment.sub_gaussian, environment.feature_norm)
+    losses = []
+    for candidate, mine in zip(task.algorithm.tuned.product(), task.copied.copies, strict=True):
+        alone = copy.deepcopy(task.copied._original)
+        alone.start(info, Seeds(5).child("algorithm"))
+        defaults = {parameter.name: parameter.usual for parameter in alone.hyper_parameters.parameters}
+        losses.append([])
+        for t, (contexts, arm, reward) in enumerate(kept.observations):
+            if t >= warm_up:
+                if learn == "played" and asked[(t - warm_up) // per_ask] != candidate:
+                    continue
+                alone.choose(contexts, {**defaults, **alone.theory(t + 1, candidate), **candidate})
+                value = contexts[arm] @ alone.estimate
+                if environment.link == "logistic":
+                    losses[-1].append(min(-bernoulli.logpmf(reward, expit(value)), 15 * math.log(10)))
+                else:
+                    losses[-1].append(-norm.logpdf((reward - value) / environment.sub_gaussian) + norm.logpdf(0))
+            alone.update(contexts, arm, reward)
+        np.testing.assert_array_equal(mine.estimate, alone.estimate)
+    if learn == "all":
+        total = np.array(losses).cumsum(axis=1)
+        before = np.hstack([np.zeros((len(total), 1)), total[:, per_ask - 1 :: per_ask]])
+        assert tuner.losses == pytest.approx(total[:, -1], rel=1e-5)
+        for configuration, column in zip(asked, before.T, strict=False):
+            assert column[tuner._candidates.index(configuration)] - column.min() <= 1e-6
+        assert np.ptp(before[:, len(asked) // 2]) > 1e-3
+    else:
+        assert len({str(configuration) for configuration in asked}) == len(losses)
+
+
+def test_where_the_shared_state_is_that_of_any_ridge_copies_change_nothing():
+    """LinUCB's sums do not depend on the ridge: a copy's state is what the shared algorithm has with its ridge."""
+    words = (*LINUCB, "tuner=gaussian_ts")
+    assert_same(columns(*words, "task=copies"), columns(*words))
+
+
+def test_agreement_is_asked_of_the_copies_themselves():
+    task, tuner = made(*LAPLACE, "task=copies", "tuner=exp4_agreement")
+    tuner.start(task.start(300, Seeds(1)), Seeds(1))
+    task.wish = tuner.wish
+    kept = Kept(task.environment)
+    for _ in range(40):
+        before = copy.deepcopy(task.copied.copies)
+        outcome = task.play(tuner.ask())
+        tuner.tell(outcome.reward, outcome)
+        contexts, arm, _ = kept.observations[-1]
+        arms = [c.choose(contexts, k) for c, k in zip(before, tuner.wish.agreement, strict=True)]
+        assert outcome.agreement.tolist() == [other == arm for other in arms]
+
+
+# The tuner
+
+
+def test_one_of_equal_leaders_is_drawn():
+    tuner = BestForecast()
+    tuner.start(Problem(Space.of(x=[0, 1, 2]), 10), Seeds(2))
+    tuner.ask()
+    tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=np.array([0.5, 0.7, 0.5])))
+    counts = np.bincount([tuner.ask()["x"] for _ in range(2_000)])
+    assert counts[1] == 0
+    assert chisquare(counts[[0, 2]]).pvalue > 0.01
+
+
+def test_drawn_by_posterior_probability():
+    tuner, losses = BestForecast(eta=1.0), np.array([0.3, 0.0, 1.2])
+    tuner.start(Problem(Space.of(x=[0, 1, 2]), 6_000), Seeds(2))
+    drawn = []
+    for t in range(6_001):
+        drawn.append(tuner.ask()["x"])
+        tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=losses * (t == 0)))
+    weights = np.exp(-losses)
+    assert chisquare(np.bincount(drawn[1:]), 6_000 * weights / weights.sum()).pvalue > 0.01
+
+
+@pytest.mark.parametrize("losses", [None, np.zeros(2), np.array([0.0, math.nan, 0.0]), np.zeros((1, 3))])
+def test_it_needs_a_finite_loss_of_each(losses):
+    tuner = BestForecast()
+    tuner.start(Problem(Space.of(x=[0, 1, 2]), 10), Seeds(0))
+    tuner.ask()
+    with pytest.raises(TunerError, match=r"^BestForecast: found [^\n]*, expected [^\n]*$"):
+        tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=losses))
+
+
+def test_what_has_no_forecasts_is_refused_and_other_tuners_play_it():
+    task = Copies(Scripted(rewards=[1.0] * 9), WithoutEstimate())
+    with pytest.raises(TunerError, match="an algorithm that has an estimate"):
+        run(task, BestForecast(), rounds=9)
+    assert not task.start(9, Seeds(0)).forecasts
+    assert run(task, GaussianTS(), rounds=9).round == 9
+
+
+def test_a_configuration_without_a_copy_is_refused():
+    task = Copies(SyntheticLogistic(n_arms=5, dim=3), made(*LAPLACE, "tuner=random")[0].algorithm)
+    with pytest.raises(ConfigError, match=r"found the configuration .*2.5.*, expected one of the 3 candidates"):
+        run(task, Fixed({"step_size": 2.5}), rounds=9)
+    played = run(task, Random(), rounds=200).columns()["step_size"]
+    assert set(played) == {0.1, 0.5, 5.0}  # of the interval nothing else is shown
+
+
+def test_the_task_checks_its_parts():
+    with pytest.raises(ConfigError, match=r"task.learn: found 'each', expected 'all' or 'played'"):
+        Copies(SyntheticLinear(), Following(), "each")
+    with pytest.raises(ConfigError, match="expected a pair that fits"):
+        Copies(SyntheticLinear(), Logistic())
+
+
+def test_it_finds_the_step_size_of_laplace_ts():
+    """Step sizes from 1 on freeze the posterior; none is played in the second half, and regret is as without them."""
+    words = ("paper=tournament", "env=synthetic_logistic", "algorithm=laplace_ts")
+    small, large = (0.0178, 0.0562, 0.178, 0.562), (1.78, 5.62)
+    regrets: dict[Any, list[float]] = {}
+    for key in ("found", *small, *large):
+        chosen = ["tuner=fixed", f"+tuner.configuration.step_size={key}"]
+        chosen = ["task=copies", "tuner=best_forecast"] if key == "found" else chosen
+        for repetition in range(4):
+            task, tuner = build(from_overrides([*words, *chosen]).experiment.settings)
+            trace = run(task, tuner, rounds=1_500, seeds=Seeds(7, repetition)).columns()
+            regrets.setdefault(key, []).append(trace["regret"][-1])
+            if key == "found":
+                assert set(trace["step_size"][250:]) <= set(small)
+    means = {key: np.mean(values) for key, values in regrets.items()}
+    assert means["found"] < 1.05 * max(means[key] for key in small)
+    assert means["found"] < 0.95 * min(means[key] for key in large)
