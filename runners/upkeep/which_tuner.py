@@ -59,8 +59,13 @@ _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
 """Kinds of problems, each with the figure, the table and the rows that speak of it."""
 _MANY = 8
 """More names than these are counted, not listed: their tags say which they are."""
-_OTHERS = {"short": "2,000 rounds", "long": "50,000 rounds", "held_out": "Tasks that were held out"}
-_OTHERS |= {"unseen": "Tables and families nobody had looked at", "contextual_drifting": "Contextual bandits that drift"}
+_OTHERS = {
+    "short": "2,000 rounds",
+    "long": "50,000 rounds",
+    "held_out": "Tasks that were held out",
+    "unseen": "Tables and families nobody had looked at",
+    "contextual_drifting": "Contextual bandits that drift",
+}
 
 
 def which_tuner_page(results: Path | None = None) -> str:
