@@ -566,6 +566,14 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
 | a | b |
 | --- | --- |
 | <script>x</script> | 1 |
+
+<details><summary>More & `code`</summary>
+
+| "c" | d |
+| --- | ---: |
+| 1 | 2 |
+
+</details>
 """
     page = build([], docs={"why": text, "findings": "# Found\n"})["why.html"]
     own = Page(page)
@@ -578,6 +586,10 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
     assert "<script>x" not in page
     assert "claim: " not in page
     assert "it</a>, <a" in page
+    assert "<details><summary>More &amp; <code>code</code></summary>" in page
+    assert page.count("<details>") == page.count("</details>") == 1
+    assert '<td data-head="b">1</td>' in page  # a phone's readers see no head above the cells of words
+    assert page.count("<td data-head") == 2
 
 
 @pytest.mark.parametrize("link", ["mine", "mine/first", "mine/first/quick", "compare", "compare/mine"])
