@@ -11,12 +11,12 @@ from annotated_types import Gt
 from bench.report import style
 from bench.report.gallery.build import SITE
 from bench.report.gallery.colours import PAGES, adapted, contrast
-from bench.report.gallery.docs import first_words, linked
+from bench.report.gallery.docs import first_words, linked, words
 from bench.report.gallery.forest import forest, needs_in_words, threshold_of
 from bench.report.gallery.groups import grouped
 from bench.report.gallery.heat import heat, shade
 from bench.report.gallery.numbers import ratio_of
-from bench.report.gallery.papers import indexed, label
+from bench.report.gallery.papers import label
 from bench.report.gallery.reference import entry
 from bench.report.gallery.search import search_of
 from bench.tuners.cdt import CDT
@@ -153,7 +153,7 @@ def test_names_are_those_of_readers() -> None:
     assert [label(name) for name in ("figure2_linear", "table10", "soft_and_hard")] == [
         "Figure 2, linear", "Table 10", "Soft and hard",
     ]  # fmt: skip
-    assert indexed("beta0 = 3") == "β₀ = 3"
+    assert words("x < beta0 = 3, T^(3/4), T^0.5.") == "x &lt; β₀ = 3, T<sup>3/4</sup>, T<sup>0.5</sup>."
 
 
 def test_the_first_sentence_and_links_of_texts() -> None:

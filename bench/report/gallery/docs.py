@@ -8,6 +8,8 @@ from html import unescape
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from bench.report.typeset import in_unicode
+
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
 _FOLD = "<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
@@ -50,7 +52,7 @@ def page_of(text: str, names: Collection[str]) -> str:
 
 
 def _table(html: str, number: int) -> str:
-    """Return a table that can be moved sideways; on a phone the cells of one that is all words stand below each other."""
+    """Return a table that can be moved sideways; on a phone the cells of words alone stand below each other."""
     head, end, body = html.partition("</thead>")
     if "text-align:right" not in head:
         names = itertools.cycle(re.sub("<[^>]*>", "", name) for name in re.findall("<t[dh]>(.*?)</t[dh]>", head))
@@ -79,9 +81,14 @@ def _address(address: str, names: Collection[str]) -> str:
     return f"{page}.html" if page in names else result
 
 
+def words(text: str) -> Markup:
+    """Return words as HTML, with mathematics as pictures have it."""
+    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", str(escape(in_unicode(str(text))))))
+
+
 def linked(text: str, up: str) -> Markup:
     """Return a sentence as HTML in which names of the documentation's files lead to their pages."""
-    return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(escape(text))))
+    return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(words(text))))
 
 
 def anchor_of(heading: str) -> str:

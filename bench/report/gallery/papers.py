@@ -20,6 +20,7 @@ from bench.report.gallery.inputs import inputs_of, is_fresh
 from bench.report.gallery.result import Result
 from bench.report.headlines import Headline, Judged, judged
 from bench.report.stored import Derive
+from bench.report.typeset import in_unicode
 
 COMPARE = "compare"
 """The folder of a user's own comparisons, among those of papers."""
@@ -31,11 +32,6 @@ def label(name: str) -> str:
     words = f"{match[1]} {match[2]}{f', {match[3]}' if match[3] else ''}" if match else name
     words = words.replace("_", " ")
     return words[:1].upper() + words[1:]
-
-
-def indexed(text: str) -> str:
-    """Return a text with its Greek letters' numbers as indices."""
-    return text.replace("beta0", "β₀").replace("beta_0", "β₀")
 
 
 @dataclass
@@ -73,7 +69,7 @@ class Figure:
     @property
     def title(self) -> str:
         """The figure's title, or its name."""
-        return indexed(str(self.config.get("title", self.name)))
+        return in_unicode(str(self.config.get("title", self.name)))
 
     @property
     def label(self) -> str:
