@@ -49,7 +49,7 @@ def test_only_what_lies_between_is_escaped():
     [
         ("beta0 = 3 and beta0 -3", "β₀ = 3 and β₀ = −3"),
         ("V_hat - V above it", "V\u0302 − V above it"),
-        ("V(incumbent) / V(pi0), V(pi*)", "V(incumbent) / V(π₀), V(π^*)"),
+        ("V(incumbent) / V(pi0), V(pi*)", "V(incumbent) / V(π₀), V(π*)"),
         ("against sqrt(K T ln K)", "against √(K T ln K)"),
         ("T^(3/4) sqrt(ln T), T^0.38, T^2", "T^(3/4) √(ln T), T^0.38, T^2"),
         ("$5 for UCB(delta), delta = 1/T^2", "$5 for UCB(δ), δ = 1/T^2"),

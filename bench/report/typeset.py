@@ -58,7 +58,7 @@ def typeset(words: str, plain: Callable[[str], str] | None = None) -> str:
 
 @cache
 def in_unicode(words: str) -> str:
-    """Return words as `typeset` has them, in letters of Unicode: ``beta0 = 3`` as ``β₀ = 3``; powers keep their sign."""
+    """Return words as `typeset` has them, in letters of Unicode: ``β₀ = 3``; powers keep their sign."""
     parts = typeset(words, lambda text: text.replace("$", "\0")).split("$")
     parts[1::2] = map(_letters, parts[1::2])
     return "".join(parts).replace("\0", "$")
@@ -66,12 +66,9 @@ def in_unicode(words: str) -> str:
 
 def _letters(formula: str) -> str:
     formula = re.sub(r"\\hat\{(\w)\}", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", formula)
-    formula = re.sub(r"\\mathrm\{(.*?)\}", r"\1", formula)
-    formula = re.sub(
-        r"\^\{([^{}]*)\}",
-        lambda power: f"^{power[1]}" if re.fullmatch(r"[\w.]+", power[1]) else f"^({power[1]})",
-        formula,
-    )
+    formula = re.sub(r"\\mathrm\{(.*?)\}", r"\1", formula).replace("^*", "*")
+    formula = re.sub(r"\^\{([\w.]+)\}", r"^\1", formula)
+    formula = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", formula)
     formula = re.sub(r"\\sqrt\{(.*)\}", r"√(\1)", formula)
     return _SIGN.sub(lambda sign: _SIGNS[sign[0]], formula)
 
