@@ -29,7 +29,7 @@ from markupsafe import escape
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.gallery.beside import Beside, groups, place
 from bench.report.gallery.build import SITE
-from bench.report.gallery.finding import finding
+from bench.report.gallery.finding import compared, finding
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.result import Result
 from bench.report.headlines import read_headlines
@@ -470,6 +470,7 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
     [
         ([], ""),
         ([["holds"]], "The claim holds."),
+        ([["holds"], ["fails"], ["fails"]], "Of 3 claims, 1 holds and 2 fail."),
         ([["says_nothing"]], "The claim has no evidence."),
         ([["holds", "open", "holds", "tie"]], "Of the claim's 4 cases, 2 hold, 1 is a tie and 1 is open."),
         ([["holds", "open"], ["fails"], ["holds", "fails"]],
@@ -481,6 +482,14 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
 )  # fmt: skip
 def test_a_finding_is_a_sentence_on_the_verdicts(claims: list[list[str]], sentence: str) -> None:
     assert finding(claims) == sentence
+
+
+def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
+    claims = {"TL": ["holds"], "CDT": ["fails"], "OP": ["holds"]}
+    rows = [[{"text": f"Mine beats {name}", "verdict": word} for word in words] for name, words in claims.items()]
+    assert compared(rows) == "Mine beats TL, OP: holds; CDT: fails."
+    panels = [[{"text": "Mine beats TL", "verdict": word} for word in ("open", "holds", "open")]]
+    assert compared(panels) == "Mine beats TL (1 of 3): holds; TL (2 of 3): open."
 
 
 def test_a_page_begins_with_what_its_claims_came_to(site: Path) -> None:

@@ -70,6 +70,15 @@ def grouped(claims: Sequence[list[Case]]) -> list[Group]:
     return sorted(groups, key=lambda group: singles.index(group.claims[0]))
 
 
+def parted(texts: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the words that all texts begin with, and what follows in each, which is not empty."""
+    words = [text.split() for text in texts]
+    shared = 0
+    while all(len(each) > shared + 1 and each[shared] == words[0][shared] for each in words):
+        shared += 1
+    return " ".join(words[0][:shared]), [" ".join(each[shared:]) for each in words]
+
+
 def _kind(claim: Claim, place: int) -> Any:
     first, names = claim.first, tuple(case["case"] for case in claim.every)
     words = first["text"].split()
@@ -91,11 +100,7 @@ def _is_silent(case: Case) -> bool:
 def _group(claims: list[Claim]) -> Group:
     if len(claims) == 1:
         return Group(claims, "", [""], [], None)
-    texts = [claim.first["text"].split() for claim in claims]
-    shared = 0
-    while all(len(words) > shared + 1 and words[shared] == texts[0][shared] for words in texts):
-        shared += 1
-    names = [" ".join(words[shared:]) for words in texts]
+    stem, names = parted([claim.first["text"] for claim in claims])
     cases = [case["case"] for case in claims[0].every]
     together = None
     if len(cases) == 1:
@@ -106,4 +111,4 @@ def _group(claims: list[Claim]) -> Group:
             for case in claim.every
         ]
         together = _claim(rows, f"{claims[0].slug}-and-more")
-    return Group(claims, " ".join(texts[0][:shared]), names, cases, together)
+    return Group(claims, stem, names, cases, together)

@@ -124,7 +124,7 @@ class PaperPage:
     figures: list[Figure] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.title = self.title or self.name
+        self.title = self.title or ("Your comparisons" if self.is_own else self.name)
 
     @property
     def is_own(self) -> bool:
@@ -151,7 +151,7 @@ class PaperPage:
     @cached_property
     def judged(self) -> list[Judged]:
         """What its headlines came to."""
-        firsts = {figure.name: figure.first for figure in self.figures if figure.first}
+        firsts = {figure.name: figure.first for figure in self.figures if figure.first and self.headlines}
         tables = {name: first.csv("claims.csv", "claim", "case") for name, first in firsts.items()}
         return [judged(headline, lambda name: tables.get(name, pd.DataFrame())) for headline in self.headlines]
 
@@ -214,7 +214,7 @@ def read(
         papers[figure.paper].figures.append(figure)
     pages = list(papers.values())
     if comparisons := _comparisons(results):
-        pages.append(PaperPage(COMPARE, "Your comparisons", figures=comparisons))
+        pages.append(PaperPage(COMPARE, figures=comparisons))
     for page in pages:
         around = [page.name, page.title, [figure.name for figure in page.made]]
         for figure in page.made:

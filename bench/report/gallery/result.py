@@ -11,7 +11,7 @@ import pandas as pd
 
 from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
-from bench.report.gallery.finding import finding
+from bench.report.gallery.finding import compared, finding
 from bench.report.gallery.forest import threshold_of
 from bench.report.gallery.groups import Group, grouped
 from bench.report.gallery.heat import Heat, heat
@@ -84,6 +84,8 @@ class Result(Stored):
     @property
     def finding(self) -> str:
         """What its claims came to, in a sentence."""
+        if self.is_own:
+            return compared(self.grouped_claims())
         return finding([[case["verdict"] for case in cases] for cases in self.grouped_claims()])
 
     @cached_property
