@@ -231,7 +231,7 @@ def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
         page = Page(pages[name])
         assert not page.open
         words = " ".join(page.words.split())
-        said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases Limits"
+        said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases. Limits"
         assert said in words
         assert name == "index.html" or words.index(said) < words.index("A figure of kind")
         assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
@@ -525,7 +525,7 @@ def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
         pd.DataFrame([ours]),
         pd.DataFrame([{**shared, "cell": f"cell {i}", "verdict": verdict} for i, verdict in enumerate(verdicts)]),
         pd.DataFrame([{"paper": "habo", "reading": "near", **placebo}]),
-        {("habo", "trees"): pd.DataFrame([{"reading": "near", "HABO": "0.99 [0.97, 1.01]"}])},
+        {("habo", "trees"): pd.DataFrame({"reading": ["far", "near"], "HABO": ["1.50 [1.4, 1.6]", "0.99 [0.9, 1.1]"]})},
     )
     pages = build(read(site, FIGURES_MADE), published)
     counts = (
@@ -542,7 +542,10 @@ def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
     assert '<td class="number" data-head="ours">2.5</td><td class="number">[2, 3]</td>' in page
     assert "Ours / printed, trees" in words
     cells = re.findall(r"<td[^>]*>(.*?)</td>", page.partition('id="each"')[0])
-    assert cells == ["near", "0.99 [0.97, 1.01]", "near", "4", "0", "3", "1.0 [0, 2]", "0", "yes"]
+    assert cells[:2] == ["<b>HABO</b>, trees", "1.50 [1.4, 1.6]"]
+    assert cells[3:7] == ["far", "1.50 [1.4, 1.6]", "near", "0.99 [0.9, 1.1]"]
+    assert cells[7:] == ["near", "4", "0", "3", "1.0 [0, 2]", "0", "yes"]
+    assert 'class="number">0.99 [0.9, 1.1]</span> <a href="readings.html#habo-near">near</a>' in cells[2]
     assert "figure4, printed 1" in page
     assert f"{counts}, 1 outside, 2 not run. Ours against printed" in " ".join(
         Page(pages["habo/index.html"]).words.split()

@@ -102,7 +102,7 @@ def test_claims_of_one_kind_stand_together_and_cases_without_evidence_apart() ->
     alone = [case(1, 1, 1, claim="2", text="Something else")]
     groups = grouped([*several, alone])
     assert [(group.stem, group.names) for group in groups] == [
-        ("GP has less regret than", ["TL", "OP", "CDT", "HABO"]), ("", [""]),
+        ("GP has less regret than …", ["TL", "OP", "CDT", "HABO"]), ("", [""]),
     ]  # fmt: skip
     assert groups[0].cases == ["task 0", "task 1"]
     assert [len(groups[0].claims[0].cases), len(groups[0].claims[0].silent)] == [1, 1]

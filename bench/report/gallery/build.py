@@ -1,5 +1,6 @@
 """Pages of all results: static, nothing loaded from elsewhere, made from the files that there are."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import starmap
@@ -103,6 +104,7 @@ def build(
         papers=of_papers,
         numbers=[] if numbers is None else _with_addresses(numbers.numbers, figures),
         views={page.name: numbers and view(numbers, page.name) for page in of_papers},
+        texts=defaultdict(str, {(row["paper"], row["name"]): row["text"] for row in _readings(figures)}),
     )
     pages["readings.html"] = render("readings", readings=_readings(figures))
     opened = {name: (title_of(text), first_words(text)) for name, text in docs.items()}

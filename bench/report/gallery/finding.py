@@ -51,14 +51,14 @@ def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     """Return what the claims of a comparison begin with, then by verdict what they are held against; "" without any."""
     if not claims:
         return ""
-    stem, names = parted([cases[0]["text"] for cases in claims])
+    first, names, last = parted([cases[0]["text"] for cases in claims])
     parts = []
     for verdict in _ONE:
         counts = [(name, sum(case["verdict"] == verdict for case in cases), len(cases))
                   for name, cases in zip(names, claims, strict=True)]  # fmt: skip
-        words = [name if of == 1 else f"{name} ({count} of {of})" for name, count, of in counts if count]
+        words = [name if count == of else f"{name} ({count} of {of})" for name, count, of in counts if count]
         parts += [f"{', '.join(words)}: {in_words(verdict)}"] if words else []
-    return f"{stem} {'; '.join(parts)}."
+    return " ".join(filter(None, [first, "; ".join(parts), last])) + "."
 
 
 def _outcome(verdicts: set[str]) -> str:
