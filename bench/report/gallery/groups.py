@@ -75,7 +75,7 @@ def grouped(claims: Sequence[list[Case]]) -> list[Group]:
 
 
 def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
-    """Return the words that all texts begin with, what stands between in each, at least a word, and those at the end."""
+    """Return the words that all texts begin with, what follows in each, a word at least, and those at the end."""
     words = [text.split() for text in texts]
     first = _shared(words)
     last = _shared([each[first:][::-1] for each in words])
