@@ -38,6 +38,7 @@ from bench.report.render import render
 from bench.report.style import line_style
 from bench.report.text import duration, number
 from runners import gallery
+from runners.config.figures import load_figure
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
 from runners.results.pages import write_gallery
@@ -643,3 +644,16 @@ def test_a_damaged_manifest_is_named_and_the_others_are_shown(
     assert "syndicated/table1/paper/manifest.json cannot be read: " in sentence
     assert sentence.endswith("delete it and run the figure's command again")
     assert (tmp_path / "syndicated/figure2/index.html").is_file()
+
+
+def test_the_gap_to_the_best_fixed_configuration_is_a_table_by_panel(reference_results: Path) -> None:
+    folder = reference_results / "tournament" / "drift" / "paper"
+    gaps = Result(folder, load_figure("tournament/drift")).gaps
+    rows = pd.read_csv(folder / "limits.csv").set_index(["method", "panel"])
+    row = rows.loc[("D-LinUCB", "LinUCB, turning theta")]
+    closed = 100 * (row["random"] - row["mean"]) / (row["random"] - row["best_fixed"])
+    heads = [head for head, _ in gaps["heads"]]
+    [cells] = [dict(zip(heads, cells, strict=True)) for cells in gaps["rows"] if cells[0] == "D-LinUCB"]
+    assert cells["LinUCB, turning theta"].startswith(f"{closed:.0f} % [")
+    assert "Random" not in [cells[0] for cells in gaps["rows"]]
+    assert "LinUCB, new theta" not in heads  # where random configurations are not clearly worse

@@ -96,9 +96,23 @@ class Result(Stored):
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
         """Its tables as `readable` has them, by title, without published numbers, which have a part of their own."""
-        tables = {title: self.table(name) for name, title in self.titles.items()}
+        tables = {title: self.table(name) for name, title in self.titles.items() if name != "limits"}
         measured = {title: table.filter(regex="^(?!published_|ratio_)") for title, table in tables.items()}
         return {title: readable(table) for title, table in measured.items() if len(table)}
+
+    @property
+    def gaps(self) -> dict[str, Any]:
+        """Which share of the gap to the best fixed configuration each method closes, by panel; empty without limits."""
+        table = self.table("limits").dropna(subset=["ci_low"]) if len(self.table("limits")) else pd.DataFrame()
+        if table.empty:
+            return {}
+        names = [str(name) for name in table][: list(table).index("method")]
+        table = table[table["share"].abs() + table["ci_high"] - table["ci_low"] > 0]
+        panels = [", ".join(map(str, row)) or "share" for row in table[names].itertuples(index=False)]
+        numbers = zip(table["share"], table["ci_low"], table["ci_high"], strict=True)
+        cells = ["{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * value for value in row)) for row in numbers]
+        wide = table.assign(panel=panels, cell=cells).pivot(index="method", columns="panel", values="cell")
+        return readable(wide.reindex(index=table["method"].unique(), columns=list(dict.fromkeys(panels))).reset_index())
 
     @cached_property
     def heat(self) -> Heat | None:
