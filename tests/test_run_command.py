@@ -217,10 +217,8 @@ def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(commands):
     *errors, where = answer.err.splitlines()
     assert len(errors) == 2
     for repetition, error in enumerate(errors):
-        assert re.fullmatch(
-            rf"error: repetition {repetition} failed: round 1: RuntimeError: no luck today \(my_module\.py:\d+ in _\w+\)",
-            error,
-        )
+        where_raised = r"round 1: RuntimeError: no luck today \(my_module\.py:\d+ in _\w+\)"
+        assert re.fullmatch(rf"error: repetition {repetition} failed: {where_raised}", error)
     folder = answer.results / "raw" / raises["run_id"]
     assert where == f"error: the traceback of repetition 0 is in {folder / 'rep-00000.failed.json'}"
     assert "my_module.py" in json.loads((folder / "rep-00000.failed.json").read_text())["traceback"]
