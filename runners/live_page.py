@@ -95,14 +95,15 @@ class LivePages:
         paper, _, own_name = name.partition("/")
         page, figure = FigurePage(paper, own_name, {}, []), None
         problems = [words] if words else []
-        manifest = {**more, "scale": _SCALE, "runs": [self._entry(run) for run in runs]}
-        files = {"manifest.json": json.dumps(manifest)}
+        manifest = {**more, "runs": [self._entry(run) for run in runs]}
+        provenance = Provenance.of_manifest(manifest).model_copy(update={"sequential": True})
+        files = {"manifest.json": json.dumps(manifest | {"provenance": provenance.model_dump()})}
         try:
             figure = read_figure(config)
             page.config = figure.given()
             if paper not in (RUN, COMPARE):
                 page.results += read_one(self.store.root, name, figure, committed_long_tables).results
-            files |= self._tables(figure, runs, Provenance.of_manifest(manifest))
+            files |= self._tables(figure, runs, provenance)
         except (BenchError, KeyError, TypeError, ValueError) as error:
             problems.append(f"cannot be drawn yet: {one_line(error)}")
         with tempfile.TemporaryDirectory() as temporary, self.drawing:

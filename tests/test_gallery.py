@@ -29,7 +29,7 @@ from markupsafe import escape
 from bench.report.gallery import build, overview, overview_text, read
 from bench.report.gallery.beside import Beside, groups, place
 from bench.report.gallery.build import SITE
-from bench.report.gallery.finding import finding
+from bench.report.gallery.finding import compared, finding
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.result import Result
 from bench.report.headlines import read_headlines
@@ -38,6 +38,7 @@ from bench.report.render import render
 from bench.report.style import line_style
 from bench.report.text import duration, number
 from runners import gallery
+from runners.config.figures import load_figure
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
 from runners.results.pages import write_gallery
@@ -231,7 +232,7 @@ def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
         page = Page(pages[name])
         assert not page.open
         words = " ".join(page.words.split())
-        said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases Limits"
+        said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases. Limits"
         assert said in words
         assert name == "index.html" or words.index(said) < words.index("A figure of kind")
         assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
@@ -470,6 +471,7 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
     [
         ([], ""),
         ([["holds"]], "The claim holds."),
+        ([["holds"], ["fails"], ["fails"]], "Of 3 claims, 1 holds and 2 fail."),
         ([["says_nothing"]], "The claim has no evidence."),
         ([["holds", "open", "holds", "tie"]], "Of the claim's 4 cases, 2 hold, 1 is a tie and 1 is open."),
         ([["holds", "open"], ["fails"], ["holds", "fails"]],
@@ -481,6 +483,14 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
 )  # fmt: skip
 def test_a_finding_is_a_sentence_on_the_verdicts(claims: list[list[str]], sentence: str) -> None:
     assert finding(claims) == sentence
+
+
+def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
+    claims = {"TL": ["holds"], "CDT": ["fails"], "OP": ["holds"]}
+    rows = [[{"text": f"Mine beats {name}", "verdict": word} for word in words] for name, words in claims.items()]
+    assert compared(rows) == "Mine beats TL, OP: holds; CDT: fails."
+    panels = [[{"text": "Mine beats TL", "verdict": word} for word in ("open", "holds", "open")]]
+    assert compared(panels) == "Mine beats TL (1 of 3): holds; TL (2 of 3): open."
 
 
 def test_a_page_begins_with_what_its_claims_came_to(site: Path) -> None:
@@ -516,7 +526,7 @@ def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
         pd.DataFrame([ours]),
         pd.DataFrame([{**shared, "cell": f"cell {i}", "verdict": verdict} for i, verdict in enumerate(verdicts)]),
         pd.DataFrame([{"paper": "habo", "reading": "near", **placebo}]),
-        {("habo", "trees"): pd.DataFrame([{"reading": "near", "HABO": "0.99 [0.97, 1.01]"}])},
+        {("habo", "trees"): pd.DataFrame({"reading": ["far", "near"], "HABO": ["1.50 [1.4, 1.6]", "0.99 [0.9, 1.1]"]})},
     )
     pages = build(read(site, FIGURES_MADE), published)
     counts = (
@@ -533,7 +543,10 @@ def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
     assert '<td class="number" data-head="ours">2.5</td><td class="number">[2, 3]</td>' in page
     assert "Ours / printed, trees" in words
     cells = re.findall(r"<td[^>]*>(.*?)</td>", page.partition('id="each"')[0])
-    assert cells == ["near", "0.99 [0.97, 1.01]", "near", "4", "0", "3", "1.0 [0, 2]", "0", "yes"]
+    assert cells[:2] == ["<b>HABO</b>, trees", "1.50 [1.4, 1.6]"]
+    assert cells[3:7] == ["far", "1.50 [1.4, 1.6]", "near", "0.99 [0.9, 1.1]"]
+    assert cells[7:] == ["near", "4", "0", "3", "1.0 [0, 2]", "0", "yes"]
+    assert 'class="number">0.99 [0.9, 1.1]</span> <a href="readings.html#habo-near">near</a>' in cells[2]
     assert "figure4, printed 1" in page
     assert f"{counts}, 1 outside, 2 not run. Ours against printed" in " ".join(
         Page(pages["habo/index.html"]).words.split()
@@ -566,6 +579,14 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
 | a | b |
 | --- | --- |
 | <script>x</script> | 1 |
+
+<details><summary>More & `code`</summary>
+
+| "c" | d |
+| --- | ---: |
+| 1 | 2 |
+
+</details>
 """
     page = build([], docs={"why": text, "findings": "# Found\n"})["why.html"]
     own = Page(page)
@@ -578,6 +599,10 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
     assert "<script>x" not in page
     assert "claim: " not in page
     assert "it</a>, <a" in page
+    assert "<details><summary>More &amp; <code>code</code></summary>" in page
+    assert page.count("<details>") == page.count("</details>") == 1
+    assert '<td data-head="b">1</td>' in page  # a phone's readers see no head above the cells of words
+    assert page.count("<td data-head") == 2
 
 
 @pytest.mark.parametrize("link", ["mine", "mine/first", "mine/first/quick", "compare", "compare/mine"])
@@ -619,3 +644,16 @@ def test_a_damaged_manifest_is_named_and_the_others_are_shown(
     assert "syndicated/table1/paper/manifest.json cannot be read: " in sentence
     assert sentence.endswith("delete it and run the figure's command again")
     assert (tmp_path / "syndicated/figure2/index.html").is_file()
+
+
+def test_the_gap_to_the_best_fixed_configuration_is_a_table_by_panel(reference_results: Path) -> None:
+    folder = reference_results / "tournament" / "drift" / "paper"
+    gaps = Result(folder, load_figure("tournament/drift")).gaps
+    rows = pd.read_csv(folder / "limits.csv").set_index(["method", "panel"])
+    row = rows.loc[("D-LinUCB", "LinUCB, turning theta")]
+    closed = 100 * (row["random"] - row["mean"]) / (row["random"] - row["best_fixed"])
+    heads = [head for head, _ in gaps["heads"]]
+    [cells] = [dict(zip(heads, cells, strict=True)) for cells in gaps["rows"] if cells[0] == "D-LinUCB"]
+    assert cells["LinUCB, turning theta"].startswith(f"{closed:.0f} % [")
+    assert "Random" not in [cells[0] for cells in gaps["rows"]]
+    assert "LinUCB, new theta" not in heads  # where random configurations are not clearly worse

@@ -151,8 +151,8 @@ def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site
     cases: list[tuple[str, tuple[Any, ...], list[str]]] = [
         ("syndicated/figure2", ("line", "TL", first, 1), ["round 181", mean, sure]),
         ("syndicated/figure2", ("bound", "TL", PANELS[1], 1), ["round 181", f"bound {number}"]),
-        ("syndicated/table1", ("line", "Fixed", "fixed", 1), ["alpha 1", mean, sure]),
-        ("syndicated/table1", ("published", "published best", "fixed"), ["alpha 0.5", "published 44"]),
+        ("syndicated/table1", ("line", "Fixed", "fixed", 1), ["α 1", mean, sure]),
+        ("syndicated/table1", ("published", "published best", "fixed"), ["α 0.5", "published 44"]),
         ("habo/longer", ("bound", "bound of EXP3", "fixed", 1), ["horizon 400", f"bound {number}"]),
         ("habo/dots", ("line", "TL", PANELS[1]), [mean, sure]),
         ("habo/dots", ("published", "TL", first), ["published 55"]),

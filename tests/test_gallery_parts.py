@@ -11,12 +11,12 @@ from annotated_types import Gt
 from bench.report import style
 from bench.report.gallery.build import SITE
 from bench.report.gallery.colours import PAGES, adapted, contrast
-from bench.report.gallery.docs import first_words, linked
+from bench.report.gallery.docs import first_words, linked, words
 from bench.report.gallery.forest import forest, needs_in_words, threshold_of
 from bench.report.gallery.groups import grouped
 from bench.report.gallery.heat import heat, shade
 from bench.report.gallery.numbers import ratio_of
-from bench.report.gallery.papers import indexed, label
+from bench.report.gallery.papers import label
 from bench.report.gallery.reference import entry
 from bench.report.gallery.search import search_of
 from bench.tuners.cdt import CDT
@@ -102,7 +102,7 @@ def test_claims_of_one_kind_stand_together_and_cases_without_evidence_apart() ->
     alone = [case(1, 1, 1, claim="2", text="Something else")]
     groups = grouped([*several, alone])
     assert [(group.stem, group.names) for group in groups] == [
-        ("GP has less regret than", ["TL", "OP", "CDT", "HABO"]), ("", [""]),
+        ("GP has less regret than …", ["TL", "OP", "CDT", "HABO"]), ("", [""]),
     ]  # fmt: skip
     assert groups[0].cases == ["task 0", "task 1"]
     assert [len(groups[0].claims[0].cases), len(groups[0].claims[0].silent)] == [1, 1]
@@ -153,7 +153,7 @@ def test_names_are_those_of_readers() -> None:
     assert [label(name) for name in ("figure2_linear", "table10", "soft_and_hard")] == [
         "Figure 2, linear", "Table 10", "Soft and hard",
     ]  # fmt: skip
-    assert indexed("beta0 = 3") == "β₀ = 3"
+    assert words("x < beta0 = 3, T^(3/4), T^0.5.") == "x &lt; β₀ = 3, T<sup>3/4</sup>, T<sup>0.5</sup>."
 
 
 def test_the_first_sentence_and_links_of_texts() -> None:

@@ -223,3 +223,13 @@ def test_of_several_on_one_side_the_lowest_mean_counts():
 def test_identical_sides_say_nothing():
     [row] = judged(left={"method": "A", "task": ["one"]}, right={"method": "A2", "task": ["one"]}).to_dict("records")
     assert row["verdict"] == "says_nothing"
+
+
+def test_families_fill_their_panels():
+    labels = [f"family {number}" for number in range(7)]
+    runs = [{"family": {label: []}, "task": {f"task {label}": []}, "method": {"A": [], "B": []}} for label in labels]
+    values = {(f"task {label}", method): [1.0, 2.0] for label in labels for method in "AB"}
+    rows = finals(values).assign(family=lambda table: table["task"].str.removeprefix("task "))
+    first, last = draw({**FIGURE, "runs": runs}, pd.DataFrame(), rows, note="").axes
+    assert first.get_xlim() == last.get_xlim() == (0, 5)  # five families, then two and the ranks
+    assert len(first.texts) == 5 * 2

@@ -112,6 +112,7 @@ def test_a_run_in_progress_shows_with_its_curves_so_far(
         status, text = ask(server, page)
         assert status == 200
         assert "running: 3 of 8 repetitions" in text
+        assert "is missing" not in text
         assert "runners.run" not in text
         assert "3 repetitions of 30 rounds" in text
         assert '"name": "TL"' in text

@@ -3,9 +3,10 @@
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from bench.report.typeset import typeset
+from bench.report.typeset import in_unicode, typeset
 
 WORDS = [
+    ("as T^0.38, not T^(3/4)", r"as $T^{0.38}$, not $T^{3/4}$"),
     ("beta0 = 3", r"$\beta_0$ = 3"),
     ("beta0 -3", r"$\beta_0$ = $-3$"),
     ("gamma 0.01", r"$\gamma$ = $0.01$"),
@@ -41,3 +42,19 @@ def test_names_stay_as_they_are(words):
 
 def test_only_what_lies_between_is_escaped():
     assert typeset("A_1 & beta0", lambda text: text.replace("_", r"\_")) == r"A\_1 & $\beta_0$"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("beta0 = 3 and beta0 -3", "β₀ = 3 and β₀ = −3"),
+        ("V_hat - V above it", "V\u0302 − V above it"),
+        ("V(incumbent) / V(pi0), V(pi*)", "V(incumbent) / V(π₀), V(π*)"),
+        ("against sqrt(K T ln K)", "against √(K T ln K)"),
+        ("T^(3/4) sqrt(ln T), T^0.38, T^2", "T^(3/4) √(ln T), T^0.38, T^2"),
+        ("$5 for UCB(delta), delta = 1/T^2", "$5 for UCB(δ), δ = 1/T^2"),
+        ("linucb, T1 = 0, 10000 rounds", "LinUCB, T₁ = 0, 10,000 rounds"),
+    ],
+)
+def test_a_page_has_the_letters_of_its_picture(words, expected):
+    assert in_unicode(words) == expected

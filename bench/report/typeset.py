@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 _GREEK = {"alpha", "beta", "gamma", "delta", "Gamma", "kappa", "lambda", "sigma", "tau", "theta", "pi"}
 _LETTERS = "|".join(sorted(_GREEK, key=len, reverse=True))
@@ -14,15 +15,20 @@ _NAMES = {
 """What keys are called that are not English words."""
 _NAME = re.compile(rf"\b({'|'.join(_NAMES)})\b")
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d{5,}\b")
+_SIGNS = {
+    r"\Gamma": "Γ", r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\kappa": "κ", r"\lambda": "λ",
+    r"\sigma": "σ", r"\tau": "τ", r"\theta": "θ", r"\pi": "π", r"\ln": "ln", "_0": "₀", "_1": "₁", "_2": "₂", "-": "−",
+}  # fmt: skip
+_SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 _KEY = re.compile(r"(?<=[a-z0-9])_(?=[a-z])")
-_POWER = re.compile(r"\^\(([^()]*)\)|\^([\w*]+)")
+_POWER = re.compile(r"\^\(([^()]*)\)|\^(\d+\.\d+|[\w*]+)")
 _MATHEMATICS = re.compile(
     rf"""
       (?P<root>sqrt\([^()]*\))
     | (?P<estimate>\b[A-Z]_hat\b(?:\s-\s[A-Z]\b)?)
     | (?P<value>\b(?P<of>[A-Z])\((?P<what>pi[0*]?|[\w-]{{2,}})\))
     | (?P<ratio>\b\d+/[A-Z]\^\w+)
-    | (?P<power>\b(?:{_LETTERS}|[A-Z])\^(?:\([^()]*\)|\w+))
+    | (?P<power>\b(?:{_LETTERS}|[A-Z])\^(?:\([^()]*\)|\d+\.\d+|\w+))
     | (?P<squared>\bR2\b)
     | (?P<index>\bT[12]\b)
     | (?P<greek>\b(?P<letter>{_LETTERS})(?P<sub>\d?)\b(?P<number>\s-?\d[\d.]*\b)?)
@@ -48,6 +54,23 @@ def typeset(words: str, plain: Callable[[str], str] | None = None) -> str:
             parts.append(plain(" = ") + f"${match['number'].strip()}$")
         end = match.end()
     return "".join([*parts, plain(words[end:])])
+
+
+@cache
+def in_unicode(words: str) -> str:
+    """Return words as `typeset` has them, in letters of Unicode: ``β₀ = 3``; powers keep their sign."""
+    parts = typeset(words, lambda text: text.replace("$", "\0")).split("$")
+    parts[1::2] = map(_letters, parts[1::2])
+    return "".join(parts).replace("\0", "$")
+
+
+def _letters(formula: str) -> str:
+    formula = re.sub(r"\\hat\{(\w)\}", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", formula)
+    formula = re.sub(r"\\mathrm\{(.*?)\}", r"\1", formula).replace("^*", "*")
+    formula = re.sub(r"\^\{([\w.]+)\}", r"^\1", formula)
+    formula = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", formula)
+    formula = re.sub(r"\\sqrt\{(.*)\}", r"√(\1)", formula)
+    return _SIGN.sub(lambda sign: _SIGNS[sign[0]], formula)
 
 
 def _formula(match: re.Match[str]) -> str:

@@ -1,5 +1,6 @@
 """Pages of all results: static, nothing loaded from elsewhere, made from the files that there are."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import starmap
@@ -13,7 +14,7 @@ from bench.report.claims.judgement import in_words
 from bench.report.claims.origin import DECIDED, tally_of
 from bench.report.gallery.beside import groups, place
 from bench.report.gallery.colours import tokens
-from bench.report.gallery.docs import first_words, linked, page_of, title_of
+from bench.report.gallery.docs import first_words, linked, page_of, title_of, words
 from bench.report.gallery.forest import needs_in_words
 from bench.report.gallery.groups import slug
 from bench.report.gallery.numbers import counted, ratio_of, view
@@ -24,6 +25,7 @@ from bench.report.gallery.search import search_of
 from bench.report.published import Published
 from bench.report.stored import DATA, PAGE, PARTS
 from bench.report.text import duration, interval, number
+from bench.report.typeset import in_unicode
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
@@ -102,6 +104,7 @@ def build(
         papers=of_papers,
         numbers=[] if numbers is None else _with_addresses(numbers.numbers, figures),
         views={page.name: numbers and view(numbers, page.name) for page in of_papers},
+        texts=defaultdict(str, {(row["paper"], row["name"]): row["text"] for row in _readings(figures)}),
     )
     pages["readings.html"] = render("readings", readings=_readings(figures))
     opened = {name: (title_of(text), first_words(text)) for name, text in docs.items()}
@@ -186,6 +189,8 @@ def _environment() -> Environment:
         "slug": slug,
         "linked": linked,
         "inline": inline,
+        "words": words,
+        "in_unicode": in_unicode,
     }
     environment.filters |= filters
     return environment

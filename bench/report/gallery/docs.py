@@ -8,7 +8,12 @@ from html import unescape
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from bench.report.typeset import in_unicode
+
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
+
+_FOLD = "<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
+"""How a line looks, once rendered, that GitHub takes as the beginning of a part to be unfolded."""
 
 
 def title_of(text: str) -> str:
@@ -37,13 +42,23 @@ def page_of(text: str, names: Collection[str]) -> str:
     """
     text = re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    html = re.sub(_FOLD, r"<details><summary>\1</summary>", html).replace("<p>&lt;/details&gt;</p>", "</details>")
     html = html.replace("<th></th>", "<td></td>")
     html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{anchor_of(m[2])}">{m[2]}</h{m[1]}>', html)
     number = itertools.count(1)
-    html = re.sub("<table>", lambda _: f'<div class="scroll" {_REGION.format("table", next(number))}><table>', html)
+    html = re.sub("<table>.*?</table>", lambda match: _table(match[0], next(number)), html, flags=re.DOTALL)
     html = re.sub("<pre>", lambda _: f'<pre class="scroll" {_REGION.format("code", next(number))}>', html)
-    html = html.replace("</table>", "</table></div>")
     return re.sub(r'(href|src)="([^"]*)"', lambda match: f'{match[1]}="{_address(match[2], names)}"', html)
+
+
+def _table(html: str, number: int) -> str:
+    """Return a table that can be moved sideways; on a phone the cells of words alone stand below each other."""
+    head, end, body = html.partition("</thead>")
+    if "text-align:right" not in head:
+        names = itertools.cycle(re.sub("<[^>]*>", "", name) for name in re.findall("<t[dh]>(.*?)</t[dh]>", head))
+        body = re.sub("<td>", lambda _: f'<td data-head="{next(names)}">', body)
+        html = head.replace("<table>", '<table class="stacked">') + end + body
+    return f'<div class="scroll" {_REGION.format("table", number)}>{html}</div>'
 
 
 def _address(address: str, names: Collection[str]) -> str:
@@ -66,9 +81,14 @@ def _address(address: str, names: Collection[str]) -> str:
     return f"{page}.html" if page in names else result
 
 
+def words(text: str) -> Markup:
+    """Return words as HTML, with mathematics as pictures have it."""
+    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", str(escape(in_unicode(str(text))))))
+
+
 def linked(text: str, up: str) -> Markup:
     """Return a sentence as HTML in which names of the documentation's files lead to their pages."""
-    return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(escape(text))))
+    return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(words(text))))
 
 
 def anchor_of(heading: str) -> str:

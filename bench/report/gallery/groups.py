@@ -10,6 +10,8 @@ from bench.report.claims.origin import Tally, tally_of
 from bench.report.gallery.forest import Forest, forest
 
 _SEVERAL = 4
+_FIRST, _LAST = slice(3), slice(-3, None)
+"""Which words claims of a kind share, if not all but a name."""
 Case = dict[str, Any]
 
 
@@ -39,9 +41,9 @@ class Group(NamedTuple):
     Parameters
     ----------
     stem
-        The words that all of them begin with; "" for a single claim.
+        The words that all of them begin and end with; "" for a single claim.
     names
-        The words after these, claim by claim.
+        The words between these, claim by claim.
     cases
         What their cases are called; of claims with a single case none, and ``together`` has all of them on one axis.
     """
@@ -61,19 +63,38 @@ def slug(text: str) -> str:
 def grouped(claims: Sequence[list[Case]]) -> list[Group]:
     """Return claims, given by their cases, in groups: several of one kind with the same cases are one group."""
     singles = [_claim(cases) for cases in claims]
-    order: dict[Any, list[Claim]] = {}
-    for place, claim in enumerate(singles):
-        order.setdefault(_kind(claim, place), []).append(claim)
-    groups = []
-    for of_kind in order.values():
-        groups += [_group(of_kind)] if len(of_kind) >= _SEVERAL else [_group([claim]) for claim in of_kind]
+    groups, rest = list[Group](), [claim for claim in singles if claim.first["text"]]
+    for ends in ((_FIRST, _LAST), (_FIRST,), (_LAST,)):
+        order: dict[Any, list[Claim]] = {}
+        for claim in rest:
+            order.setdefault(_kind(claim, ends), []).append(claim)
+        groups += [_group(of_kind) for of_kind in order.values() if len(of_kind) >= _SEVERAL]
+        rest = [claim for of_kind in order.values() if len(of_kind) < _SEVERAL for claim in of_kind]
+    groups += [_group([claim]) for claim in [*rest, *(claim for claim in singles if not claim.first["text"])]]
     return sorted(groups, key=lambda group: singles.index(group.claims[0]))
 
 
-def _kind(claim: Claim, place: int) -> Any:
-    first, names = claim.first, tuple(case["case"] for case in claim.every)
-    words = first["text"].split()
-    return (first["kind"], first["expect"], first["threshold"], first["origin"], names, *words[:3]) if words else place
+def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
+    """Return the words that all texts begin with, what follows in each, a word at least, and those at the end."""
+    words = [text.split() for text in texts]
+    first = _shared(words)
+    last = _shared([each[first:][::-1] for each in words])
+    names = [" ".join(each[first : len(each) - last]) for each in words]
+    return " ".join(words[0][:first]), names, " ".join(words[0][len(words[0]) - last :])
+
+
+def _shared(texts: Sequence[Sequence[str]]) -> int:
+    """Return how many words all texts begin with, each but its last."""
+    shared = 0
+    while all(len(words) > shared + 1 and words[shared] == texts[0][shared] for words in texts):
+        shared += 1
+    return shared
+
+
+def _kind(claim: Claim, ends: Sequence[slice]) -> Any:
+    first, names, words = claim.first, tuple(case["case"] for case in claim.every), claim.first["text"].split()
+    same = (tuple(words[end]) for end in ends)
+    return first["kind"], first["expect"], first["threshold"], first["origin"], names, *same
 
 
 def _claim(cases: list[Case], slugged: str = "") -> Claim:
@@ -91,11 +112,7 @@ def _is_silent(case: Case) -> bool:
 def _group(claims: list[Claim]) -> Group:
     if len(claims) == 1:
         return Group(claims, "", [""], [], None)
-    texts = [claim.first["text"].split() for claim in claims]
-    shared = 0
-    while all(len(words) > shared + 1 and words[shared] == texts[0][shared] for words in texts):
-        shared += 1
-    names = [" ".join(words[shared:]) for words in texts]
+    first, names, last = parted([claim.first["text"] for claim in claims])
     cases = [case["case"] for case in claims[0].every]
     together = None
     if len(cases) == 1:
@@ -106,4 +123,4 @@ def _group(claims: list[Claim]) -> Group:
             for case in claim.every
         ]
         together = _claim(rows, f"{claims[0].slug}-and-more")
-    return Group(claims, " ".join(texts[0][:shared]), names, cases, together)
+    return Group(claims, f"{first} … {last}".strip(), names, cases, together)

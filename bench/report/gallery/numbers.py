@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from bench.report.gallery.forest import spot_of
 from bench.report.gallery.picture import Picture, picture
 from bench.report.published import VERDICTS, Published
@@ -12,12 +14,26 @@ from bench.report.published_text import LEVELS, PLACEBO, reached, within_any
 from bench.report.readings import POSSIBLE
 from bench.report.text import readable
 
+_NO_METHODS = ("reading", "pairs decided", "in printed order", "share")
+
+
+class Level(NamedTuple):
+    """Ours / printed of a method: in which panels, under the first reading, and under that which is nearest to 1."""
+
+    method: str
+    panels: str
+    first: str
+    nearest: str
+    reading: str
+    tried: int
+
 
 class NumbersView(NamedTuple):
-    """Counts in words, what is reached, pictures of the paper's reading and of others, tables with their notes."""
+    """Counts in words, what is reached and what differs, pictures of the paper's reading and others, tables."""
 
     counts: dict[str, int]
     reached: list[str]
+    differs: list[Level]
     first: Picture | None
     others: Picture | None
     levels: list[tuple[str, dict[str, Any], list[str]]]
@@ -38,8 +54,25 @@ def view(published: Published, paper: str) -> NumbersView | None:
         for group, table in groups.items()
     ]
     return NumbersView(
-        counted(published, paper), reached(published, paper), first, others, levels, (readable(placebo), PLACEBO)
+        counted(published, paper),
+        reached(published, paper),
+        differs(groups),
+        first,
+        others,
+        levels,
+        (readable(placebo), PLACEBO),
     )
+
+
+def differs(groups: Mapping[str, pd.DataFrame]) -> list[Level]:
+    """Return for each method and group of panels by how much our numbers differ, and under which reading least."""
+    levels = []
+    for group, table in groups.items():
+        for method in (str(name) for name in table if name not in _NO_METHODS):
+            cells = {str(row["reading"]): str(row[method]) for row in table.to_dict("records") if row[method] != "–"}
+            nearest = min(cells, key=lambda reading: abs(math.log(float(cells[reading].split()[0]))))
+            levels.append(Level(method, group, str(table[method].iloc[0]), cells[nearest], nearest, len(cells)))
+    return sorted(levels, key=lambda level: [other.method for other in levels].index(level.method))
 
 
 def counted(published: Published, paper: str) -> dict[str, int]:

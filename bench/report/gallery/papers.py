@@ -20,6 +20,7 @@ from bench.report.gallery.inputs import inputs_of, is_fresh
 from bench.report.gallery.result import Result
 from bench.report.headlines import Headline, Judged, judged
 from bench.report.stored import Derive
+from bench.report.typeset import in_unicode
 
 COMPARE = "compare"
 """The folder of a user's own comparisons, among those of papers."""
@@ -31,11 +32,6 @@ def label(name: str) -> str:
     words = f"{match[1]} {match[2]}{f', {match[3]}' if match[3] else ''}" if match else name
     words = words.replace("_", " ")
     return words[:1].upper() + words[1:]
-
-
-def indexed(text: str) -> str:
-    """Return a text with its Greek letters' numbers as indices."""
-    return text.replace("beta0", "β₀").replace("beta_0", "β₀")
 
 
 @dataclass
@@ -73,7 +69,7 @@ class Figure:
     @property
     def title(self) -> str:
         """The figure's title, or its name."""
-        return indexed(str(self.config.get("title", self.name)))
+        return in_unicode(str(self.config.get("title", self.name)))
 
     @property
     def label(self) -> str:
@@ -128,7 +124,7 @@ class PaperPage:
     figures: list[Figure] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.title = self.title or self.name
+        self.title = self.title or ("Your comparisons" if self.is_own else self.name)
 
     @property
     def is_own(self) -> bool:
@@ -155,7 +151,7 @@ class PaperPage:
     @cached_property
     def judged(self) -> list[Judged]:
         """What its headlines came to."""
-        firsts = {figure.name: figure.first for figure in self.figures if figure.first}
+        firsts = {figure.name: figure.first for figure in self.figures if figure.first and self.headlines}
         tables = {name: first.csv("claims.csv", "claim", "case") for name, first in firsts.items()}
         return [judged(headline, lambda name: tables.get(name, pd.DataFrame())) for headline in self.headlines]
 
@@ -218,7 +214,7 @@ def read(
         papers[figure.paper].figures.append(figure)
     pages = list(papers.values())
     if comparisons := _comparisons(results):
-        pages.append(PaperPage(COMPARE, "Your comparisons", figures=comparisons))
+        pages.append(PaperPage(COMPARE, figures=comparisons))
     for page in pages:
         around = [page.name, page.title, [figure.name for figure in page.made]]
         for figure in page.made:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, Text
 from bench.report.style import RANDOM_ARMS
+from bench.report.typeset import in_unicode
 
 _POINTS = 72.0
 # Wider panels would have to be scrolled sideways on a phone, in inches.
@@ -36,12 +37,12 @@ def picture(plot: Plot) -> Picture:
     """Return a plot as part of a page."""
     width = min(plot.panel_size[0], _PHONE)
     size = {"width": round(_POINTS * width, 1), "height": round(_POINTS * plot.panel_size[1], 1)}
-    sentences = [part.rstrip(".") + "." for part in (plot.note, *plot.caption) if part]
+    sentences = [part.rstrip(".") + "." for part in map(in_unicode, (plot.note, *plot.caption)) if part]
     return Picture([_panel(panel) | size for panel in plot.panels], size["width"], _legend(plot), sentences)
 
 
 def _panel(panel: Panel) -> dict[str, Any]:
-    title = ". ".join(filter(None, (panel.title, panel.subtitle)))
+    title = in_unicode(". ".join(filter(None, (panel.title, panel.subtitle))))
     parts = {
         "x": _axis(panel.x),
         "y": _axis(panel.y),
@@ -57,7 +58,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
     points = [[_short(value) for value in point] for point in mark.points()] if mark.number else []
     words = {"part": mark.part, "name": mark.name, "case": mark.case, "what": mark.what, "label": mark.places_are}
     words |= {"ends": mark.ends if points and len(mark.low) else "", "number": mark.number, "interval": mark.interval}
-    found: dict[str, Any] = {key: word for key, word in words.items() if word}
+    found: dict[str, Any] = {key: in_unicode(word) for key, word in words.items() if word}
     if mark.shape != "line":
         found |= {"shape": mark.shape, "half": _short(mark.half)}
     if mark.every:
@@ -78,19 +79,24 @@ def _look(look: Look) -> dict[str, Any]:
 def _axis(axis: Axis) -> dict[str, Any]:
     numbers = {key: _short(value) for key, value in (("low", axis.low), ("high", axis.high)) if value is not None}
     numbers |= {"linear": axis.linear} if axis.linear else {}
-    lists = {"ticks": axis.ticks and [_short(value) for value in axis.ticks], "names": axis.names and list(axis.names)}
-    return numbers | {key: value for key, value in (("label", axis.label), ("log", axis.log), *lists.items()) if value}
+    lists = {
+        "ticks": axis.ticks and [_short(value) for value in axis.ticks],
+        "names": axis.names and [*map(in_unicode, axis.names)],
+    }
+    return numbers | {
+        key: value for key, value in (("label", in_unicode(axis.label)), ("log", axis.log), *lists.items()) if value
+    }
 
 
 def _text(text: Text) -> dict[str, Any]:
     words = {
         "x": _short(text.x),
         "y": _short(text.y),
-        "words": text.words,
+        "words": in_unicode(text.words),
         "offset": text.offset,
         "align": text.how.get("ha", "left"),
     }
-    return words | {key: value for key, value in (("on", text.on), ("name", text.name)) if value}
+    return words | {key: value for key, value in (("on", text.on), ("name", in_unicode(text.name))) if value}
 
 
 def _legend(plot: Plot) -> list[Entry]:
@@ -105,7 +111,9 @@ def _legend(plot: Plot) -> list[Entry]:
     methods = {mark.name for mark in marks if mark.part == "line"}
     names = sorted(ordered, key=lambda name: (name == RANDOM_ARMS, name not in methods))
     every = {name: known.get(name, (looks.get(name), False)) for name in [*names, *known]}
-    return [Entry(name, _look(look), name in looks, is_box) for name, (look, is_box) in every.items() if look]
+    return [
+        Entry(in_unicode(name), _look(look), name in looks, is_box) for name, (look, is_box) in every.items() if look
+    ]
 
 
 def _short(value: Any, digits: int = 5) -> Any:

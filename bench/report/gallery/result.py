@@ -11,7 +11,7 @@ import pandas as pd
 
 from bench.report.figure import Figure
 from bench.report.gallery.beside import Beside
-from bench.report.gallery.finding import finding
+from bench.report.gallery.finding import compared, finding
 from bench.report.gallery.forest import threshold_of
 from bench.report.gallery.groups import Group, grouped
 from bench.report.gallery.heat import Heat, heat
@@ -84,6 +84,8 @@ class Result(Stored):
     @property
     def finding(self) -> str:
         """What its claims came to, in a sentence."""
+        if self.is_own:
+            return compared(self.grouped_claims())
         return finding([[case["verdict"] for case in cases] for cases in self.grouped_claims()])
 
     @cached_property
@@ -94,9 +96,23 @@ class Result(Stored):
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
         """Its tables as `readable` has them, by title, without published numbers, which have a part of their own."""
-        tables = {title: self.table(name) for name, title in self.titles.items()}
+        tables = {title: self.table(name) for name, title in self.titles.items() if name != "limits"}
         measured = {title: table.filter(regex="^(?!published_|ratio_)") for title, table in tables.items()}
         return {title: readable(table) for title, table in measured.items() if len(table)}
+
+    @property
+    def gaps(self) -> dict[str, Any]:
+        """Which share of the gap to the best fixed configuration each method closes, by panel; empty without limits."""
+        table = self.table("limits").dropna(subset=["ci_low"]) if len(self.table("limits")) else pd.DataFrame()
+        if table.empty:
+            return {}
+        names = [str(name) for name in table][: list(table).index("method")]
+        table = table[table["share"].abs() + table["ci_high"] - table["ci_low"] > 0]
+        panels = [", ".join(map(str, row)) or "share" for row in table[names].itertuples(index=False)]
+        numbers = zip(table["share"], table["ci_low"], table["ci_high"], strict=True)
+        cells = ["{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * value for value in row)) for row in numbers]
+        wide = table.assign(panel=panels, cell=cells).pivot(index="method", columns="panel", values="cell")
+        return readable(wide.reindex(index=table["method"].unique(), columns=list(dict.fromkeys(panels))).reset_index())
 
     @cached_property
     def heat(self) -> Heat | None:

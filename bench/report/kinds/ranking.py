@@ -83,9 +83,8 @@ class Ranking(Figure):
         methods = ranks[METHOD].tolist()
         titles = [wrapped(family, _TITLE_LETTERS) for family in families]
         header = 0.16 * max((title.count("\n") + 1 for title in titles), default=1) + 0.1
-        step = math.ceil(len(families) / math.ceil(len(families) / _MOST_COLUMNS))
+        width, step = _columns(len(families))
         parts = [families[start : start + step] for start in range(0, len(families), step)]
-        width = max(step, len(parts[-1]) + _RANKS)
         size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names stand at the left alone
         most = _end_of_colours(values["relative"].to_numpy(dtype=float))
         plot = Plot(self.heading, panel_size=size)
@@ -168,6 +167,13 @@ class Ranking(Figure):
             raise ConfigError(f"{self.where}, key 'reference': found {self.reference}, expected one method")
         data.check({METHOD: reference}, f"{self.where}, key 'reference'")
         return reference[0]
+
+
+def _columns(families: int) -> tuple[float, int]:
+    """Return how many columns wide panels are, and how many families stand in each but the last, beside the ranks."""
+    panels = math.ceil(families / _MOST_COLUMNS)
+    steps = range(math.ceil(families / panels), families + 1)
+    return min((max(step, families - step * (panels - 1) + _RANKS), step) for step in steps)
 
 
 def _end_of_colours(relative: np.ndarray) -> float:

@@ -72,7 +72,7 @@
   if (!location.protocol.startsWith("http")) return;
   const link = document.createElement("a");
   link.href = "/live.html";
-  link.id = "running";
+  link.id = "now";
   link.hidden = true;
   if (location.pathname !== link.pathname) document.querySelector("main").prepend(link);
   let version;
