@@ -291,7 +291,7 @@ def level(value: float, name: str, case: str, look: Look, *, number: Literal["x"
 
 def wrapped(label: str, letters: int) -> str:
     """Return a label broken into lines."""
-    return "\n".join(textwrap.wrap(label, letters)) or label
+    return "\n".join(textwrap.wrap(label, letters, break_long_words=False)) or label
 
 
 def _known(number: Any) -> float | None:

@@ -144,10 +144,11 @@ class Ranking(Figure):
             caption.append(f"{BEST_FIXED}: the candidate with the lowest mean on each task, known only afterwards.")
         n = int(ranks["n"].max()) if len(ranks) else 0
         counted = int(ranks["families"].max()) if len(ranks) else 0
+        families = f" and then {counted} families" if counted > 1 else ""
         what = "Ranks" if self.has_ranks else "Means"
         if n:
             caption.append(
-                f"{what}: in each of {n} repetitions, averaged over tasks and then {counted} families; in brackets the "
+                f"{what}: in each of {n} repetitions, averaged over tasks{families}; in brackets the "
                 "95 % interval over repetitions; the choice of tasks is not in it."
             )
         if self.has_ranks and self.duplicates:
