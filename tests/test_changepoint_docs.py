@@ -14,6 +14,6 @@ def test_production_loop_runs_and_goes_on(tmp_path, monkeypatch):
     for _ in range(2):
         exec(compile(body, str(PAGE), "exec"), {"__name__": "loop"})
         state = json.loads(Path("tuner.json").read_text())
-        steps.append(state["step"])
+        steps.append(state["state"]["step"])
     assert steps == [200, 400]
     assert list(tmp_path.iterdir()) == [tmp_path / "tuner.json"]
