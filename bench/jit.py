@@ -6,11 +6,14 @@ folder therefore carries a hash of all files that hold kernels: after an edit of
 """
 
 import hashlib
+import logging
 import os
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
+
+log = logging.getLogger(__name__)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,8 +42,24 @@ class _Kernel:
             for name in self._function.__code__.co_names:
                 if isinstance(called := module.get(name), _Kernel):
                     module[name] = called.compiled()
-            self._compiled = _numba().njit(cache=True, error_model="numpy", fastmath=False)(self._function)
+            self._compiled = _compile(self._function)
         return self._compiled
+
+
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    compiled = _numba().njit(error_model="numpy", fastmath=False)(function)
+    try:
+        compiled.enable_caching()
+    except RuntimeError:  # no folder can be written
+        _warn_of_no_cache()
+    return cast(Callable[..., Any], compiled)
+
+
+@cache
+def _warn_of_no_cache() -> None:
+    log.warning(
+        "found no folder that can be written, so that every process compiles anew: set NUMBA_CACHE_DIR to one that can"
+    )
 
 
 @cache

@@ -4,10 +4,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import TaskError, TunerError
+from bench.rewards import is_number, short
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
@@ -79,12 +78,6 @@ def _record(trace: Trace, values: dict[str, Any], configuration: Configuration) 
 
 
 def _check(reward: Any, round_: int, configuration: Configuration) -> None:
-    number = isinstance(reward, int | float | np.integer | np.floating) and not isinstance(reward, bool)
-    try:
-        if number and math.isfinite(reward):
-            return
-    except OverflowError:  # a whole number beyond the largest float
-        pass
-    played = f"the configuration {configuration}" if configuration else "a random pull"
-    text = str(reward) if isinstance(reward, float | np.floating) else reprlib.repr(reward)
-    raise TaskError(f"round {round_}: found the reward {text} for {played}, expected a finite number")
+    if not is_number(reward):
+        played = f"the configuration {configuration}" if configuration else "a random pull"
+        raise TaskError(f"round {round_}: found the reward {short(reward)} for {played}, expected a finite number")

@@ -17,6 +17,9 @@ Configuration = dict[str, Any]
 _NAMED = 10
 """Candidates that a message lists."""
 
+_UNSET: Any = object()
+"""No default was given; None may be one."""
+
 
 @component
 class HyperParameter:
@@ -39,7 +42,7 @@ class HyperParameter:
     when
         ``(name, value)``: it counts only where the earlier ``name`` has ``value``; some tuners ignore this.
     default
-        Value when it is not tuned and theory has none; None: the first candidate, or the middle of the interval.
+        Value when it is not tuned and theory has none; if not given, the first candidate or the middle of the interval.
     """
 
     name: str
@@ -50,7 +53,7 @@ class HyperParameter:
     integer: bool = False
     power: PositiveFloat = 1.0
     when: tuple[str, Any] | None = None
-    default: Any = None
+    default: Any = _UNSET
 
     def __post_init__(self) -> None:
         where = f"hyper-parameter '{self.name}'"
@@ -77,17 +80,12 @@ class HyperParameter:
             ) from None
         if distinct != len(self.candidates):
             raise ConfigError(f"{where}: found candidates {list(self.candidates)}, expected no value twice")
+        if self.default is _UNSET:
+            self.default = self.candidates[0] if self.candidates else self.from_unit(0.5)
 
     @property
     def continuous(self) -> bool:
         return self.low is not None
-
-    @property
-    def usual(self) -> Any:
-        """Its default, or else its first candidate or the middle of its interval; a default of None counts as none."""
-        if self.default is not None:
-            return self.default
-        return self.candidates[0] if self.candidates else self.from_unit(0.5)
 
     def from_unit(self, u: float) -> float | int:
         """Map ``u`` in [0, 1] onto the interval; whole numbers get equal shares of it (of its logarithm).
@@ -110,7 +108,7 @@ class HyperParameter:
         return self.continuous or any(_is_number(value) for value in self.candidates)
 
     def allows(self, value: Any, leaves_space: bool = False) -> bool:
-        """Tell whether it may have ``value``: in the interval, among the candidates, or the usual one.
+        """Tell whether it may have ``value``: in the interval, among the candidates, or the default.
 
         With ``leaves_space``, one that has numbers may have any finite number.
         """
@@ -120,7 +118,7 @@ class HyperParameter:
                 return abs(value) <= sys.float_info.max
             if self.low is not None and self.high is not None and self.low <= value <= self.high:
                 return not self.integer or value == int(value)
-        values = (_plain(candidate) for candidate in (*self.candidates, self.usual))
+        values = (_plain(candidate) for candidate in (*self.candidates, self.default))
         return any(_alike(value, candidate) and value == candidate for candidate in values)
 
     @property
@@ -168,6 +166,10 @@ class Space:
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def defaults(self) -> Configuration:
+        return {parameter.name: parameter.default for parameter in self.parameters}
 
     @property
     def dim(self) -> int:

@@ -238,7 +238,7 @@ def test_equal_rewards_are_waited_through():
     assert len(set(asked)) == 8
     tuner.tell(1.0) if tuner.ask() else None
     assert tuner._by_rewards.formed
-    assert tuner._by_rewards.n_seen == 1001
+    assert tuner.save()["state"]["by_rewards"]["scalars"][0] == 1001
 
 
 @pytest.mark.parametrize(("horizon", "tried"), [(10, 3), (79, 3), (100, 5), (160, 8), (10_000, 8)])

@@ -62,7 +62,7 @@ def test_tuner_proposes_from_the_space_and_the_same_from_the_same_seed_only(name
     for configuration in first:
         assert set(configuration) == set(conformance.SPACE.names if tuner.multiple else conformance.SPACE.names[:1])
         for parameter in conformance.SPACE.parameters:
-            value = configuration.get(parameter.name, parameter.usual)
+            value = configuration.get(parameter.name, parameter.default)
             assert value in parameter.candidates or parameter.low <= value <= parameter.high
     assert conformance.drive_tuner(tuner, 1, horizon) == first
     assert (conformance.drive_tuner(tuner, 2, horizon) == first) == (name in DETERMINISTIC)
@@ -89,7 +89,7 @@ def test_tuner_stays_finite_over_many_rounds(name, n_rounds):
     assert list(conformance.not_finite(tuner)) == []
 
 
-@pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf, "much", None])
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_refuses_what_is_not_finite_and_goes_on(name, reward):
     tuner, other = registry.build("tuner", name), registry.build("tuner", name)
@@ -175,10 +175,10 @@ def test_an_empty_space_is_an_error():
         HyperParameter("x")
 
 
-@pytest.mark.parametrize("name", TUNERS)
-def test_tuner_wants_a_positive_horizon(name):
-    with pytest.raises(TunerError, match="horizon"):
-        registry.build("tuner", name).start(Problem(conformance.SPACE, 0), Seeds(1))
+@pytest.mark.parametrize("horizon", [0, None, 1.5])
+def test_tuner_wants_a_positive_horizon(horizon):
+    with pytest.raises(TunerError, match=f"Random: found a horizon of {horizon} asks, expected a whole number"):
+        registry.build("tuner", "random").start(Problem(conformance.SPACE, horizon), Seeds(1))
 
 
 @pytest.mark.parametrize("name", BANDITS)

@@ -207,7 +207,7 @@ def test_a_copy_is_an_algorithm_alone_that_is_fed_the_same_rounds(name, learn):
     for candidate, mine in zip(task.algorithm.tuned.product(), task.copied.copies, strict=True):
         alone = copy.deepcopy(task.copied._original)
         alone.start(info, Seeds(5).child("algorithm"))
-        defaults = {parameter.name: parameter.usual for parameter in alone.hyper_parameters.parameters}
+        defaults = alone.hyper_parameters.defaults
         losses.append([])
         for t, (contexts, arm, reward) in enumerate(kept.observations):
             if t >= warm_up:

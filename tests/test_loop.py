@@ -119,8 +119,7 @@ class Listener(Tuner):
 
     def _ask(self):
         self.n_asked += 1
-        usual = {parameter.name: parameter.usual for parameter in self.starts[-1][0].space.parameters}
-        return usual | {"first": float(self.n_asked)}
+        return self.starts[-1][0].space.defaults | {"first": float(self.n_asked)}
 
     def _tell(self, reward, outcome):
         self.told.append(reward)
@@ -227,6 +226,7 @@ class Replayed(Script):
     """Rejects what is not arm 1 and every third event; knows no means."""
 
     sums: ClassVar = ("reward",)
+    rejects: ClassVar = True
 
     def pull(self, arm):
         return float(self.t) if arm == 1 and self.t % 3 else None
@@ -462,13 +462,14 @@ def test_product_and_restriction():
     ("settings", "expected"),
     [
         ({"candidates": (3, 4), "default": 0}, 0),
+        ({"candidates": (3, None), "default": None}, None),
         ({"candidates": (3, 4), "low": 0.0, "high": 1.0}, 3),
         ({"low": 0.0, "high": 1.0}, 0.5),
         ({"low": 0.01, "high": 1.0, "log": True}, pytest.approx(0.1)),
     ],
 )
-def test_usual_value(settings, expected):
-    assert HyperParameter("x", **settings).usual == expected
+def test_default_value(settings, expected):
+    assert HyperParameter("x", **settings).default == expected
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,18 @@ import math
 import numpy as np
 import pytest
 
+from bench.algorithms.linucb import LinUCB
+from bench.algorithms.sgd_ts import SGDTS
+from bench.component import component
+from bench.envs.contextual import ContextualEnvironment
 from bench.errors import TaskError, TunerError
 from bench.loop import run
+from bench.rewards import short
 from bench.space import Space
 from bench.tasks.base import Outcome, Task
+from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Problem, Tuner
+from bench.tuners.random import Random
 
 
 class Listener(Tuner):
@@ -57,7 +64,7 @@ class Growing(Task):
         return Outcome(0.6e308, {"reward": 0.6e308})
 
 
-@pytest.mark.parametrize("bad", ["0.5", np.ones(1), np.ones(2), 1j, True, None, 10**400, math.nan, -math.inf], ids=repr)
+@pytest.mark.parametrize("bad", ["0.5", np.ones(1), np.ones(2), 1j, None, 10**400, math.nan, -math.inf], ids=repr)
 @pytest.mark.parametrize("decision", [1, 3])
 def test_a_reward_that_is_no_number_is_named(bad, decision):
     listener = Listener()
@@ -71,7 +78,7 @@ def test_a_reward_that_is_no_number_is_named(bad, decision):
     assert listener.told == [1.0] * (3 // decision)
 
 
-@pytest.mark.parametrize("good", [1, np.float32(0.5), np.int64(3)], ids=repr)
+@pytest.mark.parametrize("good", [1, np.float32(0.5), np.int64(3), True], ids=repr)
 def test_a_reward_may_be_any_real_number(good):
     assert run(Paid(good, 1), Listener(), rounds=4).columns()["reward"][-1] == 3.0 + good
 
@@ -204,3 +211,63 @@ def test_a_tuner_of_one_hyper_parameter_sets_just_the_first():
     assert run(Pays(), OneOnly(change()), rounds=2).round == 2
     with pytest.raises(TunerError, match=r"^round 1: OneOnly: found a value for 'n', expected values for just x$"):
         run(Pays(), OneOnly(change(n=2)), rounds=2)
+
+
+# What an environment of one's own may return
+
+
+@component
+class Mistaken(ContextualEnvironment):
+    """Contexts and rewards are what a test sets."""
+
+    link = "logistic"
+
+    def start(self, rounds, seeds):
+        self.dim, self.n_arms, self.sub_gaussian, self.feature_norm = 2, 3, 0.25, 1.0
+        self.means, self.best_mean, self.average_mean = np.zeros(3), 0.0, 0.0
+
+    def observe(self):
+        return self.contexts
+
+    def pull(self, arm):
+        return self.reward
+
+
+def mistaken(contexts, reward):
+    env = Mistaken()
+    env.contexts, env.reward = contexts, reward
+    return ContextualBandit(env, LinUCB())
+
+
+@pytest.mark.parametrize(
+    ("contexts", "words"),
+    [
+        (np.ones((2, 3)), r"contexts of shape \(2, 3\)"),
+        (np.ones(2), r"contexts of shape \(2,\)"),
+        (np.ones((4, 2)), r"contexts of shape \(4, 2\)"),
+        (np.ones((0, 2)), r"contexts of shape \(0, 2\)"),
+        ([[1.0, 1.0]] * 3, r"contexts of shape \(3, 2\)"),
+    ],
+)
+def test_contexts_of_another_shape_are_named(contexts, words):
+    with pytest.raises(TaskError, match=rf"^round 1: Mistaken.observe: found {words}, expected an array of shape"):
+        run(mistaken(contexts, 1.0), Random(), rounds=9)
+
+
+def test_there_may_be_fewer_arms():
+    assert run(mistaken(np.ones((1, 2)), 1.0), Random(), rounds=9).columns()["reward"][-1] == 9.0
+
+
+@pytest.mark.parametrize("reward", [None, "0.3", 10**400, np.ones(1)], ids=short)
+@pytest.mark.parametrize("algorithm", [LinUCB(), SGDTS()])
+def test_a_reward_that_an_algorithm_cannot_learn_is_named(algorithm, reward):
+    environment = mistaken(np.ones((3, 2)), reward).environment
+    rewards = iter([0.5] * 4)
+    environment.pull = lambda arm: next(rewards, reward)
+    with pytest.raises(TaskError, match=r"^round 5: found the reward .* for .*, expected a finite number"):
+        run(ContextualBandit(environment, algorithm), Random(), rounds=9)
+
+
+def test_a_reward_may_be_true():
+    trace = run(mistaken(np.ones((3, 2)), np.True_), Random(), rounds=9).columns()
+    assert trace["reward"][-1] == 9.0

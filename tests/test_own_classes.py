@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bench.errors import BenchError
+from bench.errors import BenchError, TaskError
 from runners.config.experiment import Experiment, check, play
 from runners.config.tracebacks import describe
 
@@ -101,16 +101,13 @@ def test_an_error_in_the_loop_says_what_was_played(experiment):
         assert re.search(sentence, describe(error.value))
 
 
-@pytest.mark.parametrize(("env", "reward"), [("Text", r"'much'"), ("Huge", r"1000+\.\.\.0+")])
-def test_a_reward_that_stops_the_algorithm_is_named(experiment, env, reward):
+@pytest.mark.parametrize(("env", "reward"), [("Text", r"'much'"), ("Huge", r"1000+\.\.\.")])
+def test_a_reward_that_would_stop_the_algorithm_is_named(experiment, env, reward):
     settings = experiment("bench.tuners.op.OP").settings | {
         "env": {"_target_": f"own_tuners.{env}"},
         "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
         "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
     }
-    with pytest.raises((TypeError, OverflowError, Exception), match=r"nopython|float|int") as error:
+    sentence = rf"^round 1: found the reward {reward} for the configuration {{'exploration_rate': [\d.]+}}, expected"
+    with pytest.raises(TaskError, match=sentence):
         play(Experiment(settings), 0)
-    sentence = (
-        rf"^round 1, {{'exploration_rate': [\d.]+}}: found the reward {reward}, expected a finite number: \w+Error"
-    )
-    assert re.search(sentence, describe(error.value))

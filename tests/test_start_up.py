@@ -1,9 +1,13 @@
 """Commands that compute nothing answer quickly: what takes long to import is imported when it is needed."""
 
+import logging
 import re
 
+import numba
 import pytest
 from commands import Commands
+
+from bench.jit import kernel
 
 SLOW = {"joblib", "matplotlib", "numba", "obp", "optuna", "pandas", "pyarrow", "scipy", "sklearn", "skopt", "torch"}
 
@@ -27,3 +31,16 @@ def test_a_finished_run_imports_what_reads_its_results(tmp_path):
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2")
     assert commands.call(*words).code == 0
     assert imported(commands, *words) & SLOW <= {"pyarrow", "scipy"}  # scipy: quantiles of Student's distribution
+
+
+def test_without_a_folder_for_compiled_code_kernels_work_and_one_warning_says_so(monkeypatch, caplog):
+    def enable_caching(self):
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr(numba.core.dispatcher.Dispatcher, "enable_caching", enable_caching)
+    double, negative = kernel(lambda x: 2.0 * x), kernel(lambda x: -x)
+    with caplog.at_level(logging.WARNING):
+        assert [double(2.0), negative(2.0)] == [4.0, -2.0]
+    assert [record.message for record in caplog.records] == [
+        "found no folder that can be written, so that every process compiles anew: set NUMBA_CACHE_DIR to one that can"
+    ]

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pooch
 import pytest
+from yahoo_files import write_files
 
 from bench.data import yahoo_parser, yahoo_r6a
 from bench.data.__main__ import main
 from bench.data.yahoo_log import ClickLog
 from bench.data.yahoo_parser import YahooParser
 from bench.data.yahoo_r6a import daily_files, fingerprint, load_log
-from bench.data.yahoo_surrogate import surrogate_log, write_files
+from bench.data.yahoo_surrogate import surrogate_log
 from bench.envs.yahoo_r6a import YahooR6A
 from bench.errors import DataError
 from bench.seeding import Seeds

@@ -42,7 +42,7 @@ class Algorithm:
 
     def complete(self, configuration: Configuration) -> Configuration:
         """Return a value for every hyper-parameter: the default of those that ``configuration`` does not set."""
-        return {parameter.name: parameter.usual for parameter in self.hyper_parameters.parameters} | configuration
+        return self.hyper_parameters.defaults | configuration
 
 
 def positive(name: str, value: Any) -> float:

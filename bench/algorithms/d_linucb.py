@@ -46,7 +46,7 @@ class DLinUCB(LinearAlgorithm):
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
         configuration = configuration or {}
-        dim, ridge = self._info.dim, configuration.get("ridge", self._usual_ridge)
+        dim, ridge = self._info.dim, configuration.get("ridge", self._default_ridge)
         usual = 1.0 - min(self.variation / (dim * self._info.rounds), 0.5) ** (2 / 3)
         discount = configuration.get("discount", usual)
         largest = 1.0 if self.feature_norm == "one" else self._info.feature_norm

@@ -55,7 +55,7 @@ class LinearAlgorithm(ContextualAlgorithm):
 
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._info = info
-        self._usual_ridge = next(p.usual for p in self.hyper_parameters.parameters if p.name == "ridge")
+        self._default_ridge: float = self.hyper_parameters.defaults["ridge"]
         self._gram = np.zeros((info.dim, info.dim))
         self._moment = np.zeros(info.dim)
         self.theta_hat = np.zeros(info.dim)
@@ -68,7 +68,7 @@ class LinearAlgorithm(ContextualAlgorithm):
                 round_ - 1 + self.first_round,
                 sub_gaussian=self._info.sub_gaussian * self.sigma_factor,
                 dim=self._info.dim,
-                ridge=(configuration or {}).get("ridge", self._usual_ridge),
+                ridge=(configuration or {}).get("ridge", self._default_ridge),
                 delta=self.delta,
                 feature_norm=1.0 if self.feature_norm == "one" else self._info.feature_norm,
                 theta_norm=self.theta_norm,

@@ -53,7 +53,7 @@ class SWLinUCB(LinearAlgorithm):
             configuration.get("window", usual),
             sub_gaussian=self._info.sub_gaussian * self.sigma_factor,
             dim=self._info.dim,
-            ridge=configuration.get("ridge", self._usual_ridge),
+            ridge=configuration.get("ridge", self._default_ridge),
             delta=self.delta,
             feature_norm=1.0 if self.feature_norm == "one" else self._info.feature_norm,
             theta_norm=self.theta_norm,

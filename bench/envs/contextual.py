@@ -25,6 +25,9 @@ class ContextualEnvironment(Environment):
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
     """The reward and those of ``values`` that a run adds up."""
 
+    rejects: ClassVar[bool] = False
+    """Whether ``pull`` may return None, as a log does that holds the reward of another arm: then it is no round."""
+
     dim: int = field(init=False, repr=False)
     n_arms: int = field(init=False, repr=False)
     sub_gaussian: float = field(init=False, repr=False)
@@ -48,7 +51,7 @@ class ContextualEnvironment(Environment):
 
     @abstractmethod
     def pull(self, arm: int) -> float | None:
-        """Play ``arm`` in the current round and return its reward; None if a log rejects it: then it is no round."""
+        """Play ``arm`` in the current round and return its reward; None if it is rejected."""
 
     def values(self, arm: int) -> dict[str, Any]:
         """Return further values of the round in which ``arm`` was played, for the trace."""

@@ -52,6 +52,7 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward",)
+    rejects: ClassVar[bool] = True
 
     campaign: CampaignName = "men"
     n_tuning: Annotated[int, Field(ge=2)] = 100_000

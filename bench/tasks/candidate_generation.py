@@ -48,7 +48,7 @@ class CandidateGenerationTask(Task):
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment, algorithm = self.environment, self.algorithm
         [parameter] = algorithm.hyper_parameters.parameters
-        for value in (parameter.low, parameter.high, parameter.usual, *parameter.candidates):
+        for value in (parameter.low, parameter.high, parameter.default, *parameter.candidates):
             _check(value, f"hyper-parameter '{parameter.name}'")
         environment.start(rounds, seeds.child("env"))
         log, users = environment.log, environment.users
@@ -61,7 +61,7 @@ class CandidateGenerationTask(Task):
         self._best_thresholds, self._one, self._ten = drift(cosines, scores, first)
         self._round = 0
         self._space = algorithm.tuned
-        self._default = parameter.usual
+        self._default = parameter.default
         self._rng = seeds.child("task").generator("warm_up")
         return Problem(space=self._space, horizon=rounds, rounds=rounds)
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.envs.contextual import ContextualEnvironment
-from bench.errors import ConfigError
+from bench.errors import ConfigError, TaskError
+from bench.rewards import is_number
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
@@ -79,13 +80,14 @@ class ContextualBandit(Task):
             feature_norm=environment.feature_norm,
         )
         algorithm.start(info, seeds.child("algorithm"))
+        self._shape = (environment.n_arms, environment.dim)
         self._rounds = rounds
         self._round = 0
         self._probed = dict.fromkeys((column for column, _ in self._probes), 0.0)
         self._pulled = 0.0
         self._explore_rng = seeds.child("task").generator("warm_up")
         parameters = algorithm.hyper_parameters
-        self._defaults = {parameter.name: parameter.usual for parameter in parameters.parameters}
+        self._defaults = parameters.defaults
         self._theoretical = tuple(algorithm.theory(1))
         per_ask = algorithm.rounds_per_decision
         return Problem(
@@ -111,6 +113,8 @@ class ContextualBandit(Task):
             values = self._step(configuration)
             if values is None:
                 break
+            if type(values["reward"]) is not float:
+                return Outcome(values["reward"], values)
             steps.append(values)
         if not steps:
             return None
@@ -122,6 +126,8 @@ class ContextualBandit(Task):
         """Play one round, an arm drawn uniformly without a configuration; None when there are no more rounds."""
         environment, algorithm = self.environment, self.algorithm
         while (contexts := environment.observe()) is not None:
+            if getattr(contexts, "shape", None) != self._shape:
+                self._check_shape(contexts)
             probed = self._try_out(contexts, configuration or {}) if self._probes else {}
             self._agreement = None
             expected: dict[str, float] = {}
@@ -134,15 +140,28 @@ class ContextualBandit(Task):
                     self._agreement = np.array(others) == arm
                 if self.wish.estimates:
                     expected = algorithm.expect(contexts, arm)
-            reward = environment.pull(arm)
-            if reward is None:
+            reward: Any = environment.pull(arm)
+            if reward is None and environment.rejects:
                 continue
+            if type(reward) is not float:
+                if not is_number(reward):  # the loop refuses it
+                    return {"reward": reward}
+                reward = float(reward)
             algorithm.update(contexts, arm, reward)
             self._round += 1
             if probed:
                 probed["tuning_regret"] = self._tuning_regret(probed, arm)
             return {"reward": reward, **environment.values(arm), **probed, **expected}
         return None
+
+    def _check_shape(self, contexts: Any) -> None:
+        most, dim = self._shape
+        shape = np.shape(contexts)
+        if not isinstance(contexts, np.ndarray) or not (len(shape) == 2 and 1 <= shape[0] <= most and shape[1] == dim):
+            raise TaskError(
+                f"round {self._round + 1}: {type(self.environment).__name__}.observe: found contexts of shape {shape}, "
+                f"expected an array of shape (arms, {dim}) with at most {most} arms"
+            )
 
     def _tuning_regret(self, probed: Mapping[str, float], arm: int) -> float:
         self._pulled += self.environment.means.item(arm)

@@ -2,11 +2,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bench.errors import TunerError
+from bench.rewards import is_number, short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 
@@ -91,10 +93,13 @@ class Tuner(ABC):
     def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
         """Forget everything and prepare for ``problem``.
 
-        Raises ConfigError if the search space does not fit the tuner, TunerError if the horizon is not positive.
+        Raises ConfigError if the search space does not fit the tuner, TunerError if the horizon is no positive integer.
         """
-        if problem.horizon < 1:
-            raise TunerError(f"{type(self).__name__}: found a horizon of {problem.horizon} asks, expected at least 1")
+        if not isinstance(problem.horizon, Integral) or problem.horizon < 1:
+            raise TunerError(
+                f"{type(self).__name__}: found a horizon of {short(problem.horizon)} asks, expected a whole number, at "
+                "least 1"
+            )
         problem = replace(problem, space=self.searched(problem.space))
         self._asked = False
         self._started = True
@@ -117,14 +122,16 @@ class Tuner(ABC):
     def tell(self, reward: float, outcome: Any = None) -> None:
         """Learn the reward of the latest configuration; most tuners ignore the task's whole ``outcome``.
 
-        Raises TunerError if nothing was asked, or the reward is not finite; the tuner's state is unchanged.
+        Raises TunerError if nothing was asked, or the reward is no finite number; the tuner's state is unchanged.
         """
         if not self._asked:
             raise TunerError(f"{type(self).__name__}: found tell() before ask(), expected ask() first")
-        if not math.isfinite(reward):
-            raise TunerError(f"{type(self).__name__}: found the reward {reward}, expected a finite number")
+        if type(reward) is not float or not math.isfinite(reward):
+            if not is_number(reward):
+                raise TunerError(f"{type(self).__name__}: found the reward {short(reward)}, expected a finite number")
+            reward = float(reward)
         self._asked = False
-        self._tell(float(reward), outcome)
+        self._tell(reward, outcome)
 
     @property
     def wish(self) -> Wish:

@@ -86,11 +86,6 @@ class ChangepointBelief:
         return bool(self._scalars[_BORN])
 
     @property
-    def n_seen(self) -> int:
-        """The number of values learnt; while they are all equal, counted up to 1000."""
-        return int(self._scalars[_ROUNDS]) if self.formed else len(self._first)
-
-    @property
     def n_hypotheses(self) -> int:
         """The number of hypotheses of each prior at present, in order of birth."""
         return int(self._scalars[_BORN])

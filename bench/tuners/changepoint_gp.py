@@ -182,7 +182,7 @@ class ChangepointGP(LiveTuner):
         )
         return dict(zip(self._keys, state, strict=True))
 
-    def _restore(self, saved: Saved) -> None:
+    def _restored(self, saved: Saved) -> dict[str, Any]:
         n = len(self._configurations)
         rng = saved.generator("rng")
         plan = saved.array("plan", (len(self._plan),), 0, n - 1, whole=True).tolist()
@@ -194,20 +194,29 @@ class ChangepointGP(LiveTuner):
         by_rewards, by_model = copy.deepcopy(self._by_rewards), copy.deepcopy(self._by_model)
         by_rewards.restore(saved.part("by_rewards", KEYS))
         by_model.restore(saved.part("by_model", KEYS))
-        self._rng, self._plan, self._asks, self._step, self._log_odds = rng, plan, asks, step, log_odds
-        self._by_rewards, self._by_model = by_rewards, by_model
+        return {
+            "_rng": rng,
+            "_plan": plan,
+            "_asks": asks,
+            "_step": step,
+            "_log_odds": log_odds,
+            "_by_rewards": by_rewards,
+            "_by_model": by_model,
+        }
 
     @classmethod
     def warm_up(cls) -> None:
-        """Compile what a round calls, or read it from the disk cache: seconds the first time, later nothing.
+        """Compile what a round calls: some ten seconds, or one second to read it from the disk cache.
 
-        `start` does it unless it was done; call it before where even the start must not wait.
+        `start` does it unless it was done in this process; call it before where even the start must not wait.
         """
         global _warm
         if _warm:
             return
         _warm = True
-        log.info("changepoint_gp is compiled, or read from the disk cache: up to some seconds, once in a process")
+        log.info(
+            "compiling changepoint_gp, or reading it from the disk cache; this takes a second to some ten seconds, once"
+        )
         tuner = cls(points=2, hypotheses=4, every=1)
         tuner.start(Problem(Space.of(x={"low": 0.0, "high": 1.0}), 10), Seeds())
         for reward in range(10):

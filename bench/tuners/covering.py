@@ -252,24 +252,8 @@ def _best_vertex(
     point = np.empty(p)
     system = np.empty((p, p + 1))
     for pattern in range(3**p):
-        q = 0
-        possible = True
-        rest = pattern
-        for a in range(p):
-            side[a] = rest % 3  # 0: free, 1: at 0, 2: at 1
-            rest //= 3
-            if side[a] == 0:
-                free[q] = a
-                q += 1
-            elif side[a] == 1:
-                possible = possible and low[a] == 0.0
-                step[a] = -0.5 * (high[a] - low[a])
-                point[a] = low[a]
-            else:
-                possible = possible and high[a] == 1.0
-                step[a] = 0.5 * (high[a] - low[a])
-                point[a] = high[a]
-        if not possible or q == 0 or q >= kept.size:
+        q = _fix_axes(pattern, low, high, side, free, step, point)
+        if q == 0 or q >= kept.size:
             continue
         chosen[: q + 1] = np.arange(q + 1)
         while True:
@@ -293,16 +277,56 @@ def _best_vertex(
                 if depth > best:
                     best = depth
                     witness[:] = point
-            # The next choice of q + 1 balls, in lexicographic order.
-            at = q
-            while at >= 0 and chosen[at] == kept.size - 1 - q + at:
-                at -= 1
-            if at < 0:
+            if not _next_choice(chosen[: q + 1], kept.size):
                 break
-            chosen[at] += 1
-            for later in range(at + 1, q + 1):
-                chosen[later] = chosen[later - 1] + 1
     return best
+
+
+@kernel
+def _fix_axes(
+    pattern: int,
+    low: np.ndarray,
+    high: np.ndarray,
+    side: np.ndarray,
+    free: np.ndarray,
+    step: np.ndarray,
+    point: np.ndarray,
+) -> int:
+    """Fix axes at a side of the box, by the digits of ``pattern`` to the base 3; return how many are free.
+
+    0 if that side is not on the cube's border. ``side`` is 0 where an axis is free, 1 at 0 and 2 at 1.
+    """
+    q = 0
+    possible = True
+    for a in range(low.size):
+        side[a] = pattern % 3
+        pattern //= 3
+        if side[a] == 0:
+            free[q] = a
+            q += 1
+        elif side[a] == 1:
+            possible = possible and low[a] == 0.0
+            step[a] = -0.5 * (high[a] - low[a])
+            point[a] = low[a]
+        else:
+            possible = possible and high[a] == 1.0
+            step[a] = 0.5 * (high[a] - low[a])
+            point[a] = high[a]
+    return q if possible else 0
+
+
+@kernel
+def _next_choice(chosen: np.ndarray, n: int) -> bool:
+    """Replace ascending numbers below n by the next in lexicographic order; False, unchanged, after the last."""
+    at = chosen.size - 1
+    while at >= 0 and chosen[at] == n - chosen.size + at:
+        at -= 1
+    if at < 0:
+        return False
+    chosen[at] += 1
+    for later in range(at + 1, chosen.size):
+        chosen[later] = chosen[later - 1] + 1
+    return True
 
 
 @kernel

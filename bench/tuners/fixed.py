@@ -29,7 +29,7 @@ class Fixed(Tuner):
                     f"tuner.configuration: found the hyper-parameter '{name}', "
                     f"expected one of: {', '.join(problem.space.names)}"
                 )
-        self._configuration = {p.name: p.usual for p in problem.space.parameters} | dict(self.configuration)
+        self._configuration = problem.space.defaults | dict(self.configuration)
 
     def _ask(self) -> Configuration:
         return self._configuration

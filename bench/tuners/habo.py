@@ -49,9 +49,9 @@ class HABO(Tuner):
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._names = problem.space.names
         self._values = [[c[name] for c in problem.space.restrict([name]).product()] for name in self._names]
-        usual = {parameter.name: parameter.usual for parameter in problem.space.parameters}
         incumbent, self._best = problem.incumbent or ({}, -math.inf)
-        self._current = {name: incumbent.get(name, usual[name]) for name in self._names}
+        defaults = problem.space.defaults
+        self._current = {name: incumbent.get(name, defaults[name]) for name in self._names}
         rng = seeds.generator("draw")
         self._super_layer = self._layer(len(self._names), rng, 1.0 if self.uniform_hyper_parameter else self.gamma)
         beta = self.gamma if self.mix_values else 0.0

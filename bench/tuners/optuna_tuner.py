@@ -43,7 +43,7 @@ class OptunaTuner(Tuner):
             if parameter.when is None or configuration.get(parameter.when[0]) == parameter.when[1]:
                 configuration[parameter.name] = _suggest(self._trial, parameter)
             else:
-                configuration[parameter.name] = parameter.usual
+                configuration[parameter.name] = parameter.default
         return configuration
 
     def _tell(self, reward: float, outcome: Any) -> None:

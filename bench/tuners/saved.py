@@ -1,12 +1,14 @@
 import math
-import reprlib
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from bench.errors import TunerError
+from bench.rewards import short
+
+_LARGEST_WHOLE = 2.0**53
+"""Up to here JSON and floats keep whole numbers exactly."""
 
 
 class Saved:
@@ -51,6 +53,7 @@ class Saved:
     ) -> np.ndarray:
         """Return an array of finite numbers in [low, high] with a shape in which None stands for any length."""
         value = self._data[key]
+        high = min(high, _LARGEST_WHOLE) if whole else high
         kind = "whole numbers" if whole else "finite numbers"
         words = f"{kind} of shape ({', '.join('any' if n is None else str(n) for n in shape)})" if shape else kind[:-1]
         try:
@@ -97,9 +100,3 @@ class Saved:
     def _error(self, key: str, found: Any, expected: str) -> TunerError:
         where = f"{self._name}: {key}" if key else self._name
         return TunerError(f"{where}: found {short(found)}, expected {expected}")
-
-
-def short(value: Any) -> str:
-    """Return a value in at most 60 characters."""
-    text = str(value) if isinstance(value, Real) else reprlib.repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -21,7 +21,7 @@ class Theory(Tuner):
         if problem.theory is None or not set(problem.theory()) & set(names):
             raise ConfigError(f"tuner=theory: found no theoretical value of {', '.join(names)}, expected at least one")
         self._theory = problem.theory
-        self._defaults = {p.name: p.usual for p in problem.space.parameters}
+        self._defaults = problem.space.defaults
 
     def _ask(self) -> Configuration:
         theory = self._theory()

@@ -1,13 +1,9 @@
 """Where in a user's own code an error arose."""
 
-import math
 import reprlib
 import sysconfig
 import traceback
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 import bench.loop
 from bench.errors import BenchError
@@ -27,8 +23,7 @@ def describe(error: BaseException) -> str:
     """Return the first line of what went wrong, with the last line of a user's own file where it passed through one.
 
     The message alone for an error of this project; else with round, configuration and the name of its class, such as
-    ``round 3, {'x': 0.5}: ValueError: no such arm (my_tuner.py:7 in _ask)``. Where the cause is a reward that is no
-    finite number, it says so.
+    ``round 3, {'x': 0.5}: ValueError: no such arm (my_tuner.py:7 in _ask)``.
     """
     text = str(error).strip().partition("\n")[0]
     if not isinstance(error, BenchError):
@@ -41,8 +36,8 @@ def describe(error: BaseException) -> str:
 
 
 def _played(error: BaseException) -> str:
-    """Return the round and configuration of the loop that was left by an error, and a reward that may be its cause."""
-    place, reward = "", ""
+    """Return the round and configuration of the loop that was left by an error."""
+    place = ""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     asks, tells = (any(frame.f_code is step.__code__ for frame in frames) for step in (Tuner.ask, Tuner.tell))
     for frame in frames:
@@ -50,16 +45,7 @@ def _played(error: BaseException) -> str:
         if frame.f_code is bench.loop.run.__code__ and (asks or "configuration" in known):
             of = "" if asks else f", {reprlib.repr(known['configuration'])}"
             place = f"round {known['trace'].round + (not tells)}{of}: "
-        elif place and "reward" in known and not _is_finite(known["reward"]):
-            reward = f"found the reward {reprlib.repr(known['reward'])}, expected a finite number: "
-    return place + reward
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return isinstance(value, int | float | np.number) and math.isfinite(value)
-    except OverflowError:  # a whole number beyond the largest float
-        return False
+    return place
 
 
 def _is_library(file: str) -> bool:

@@ -1,0 +1,22 @@
+"""What a reward may be, and how a message shows what it may not be."""
+
+import math
+import reprlib
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+
+def is_number(reward: Any) -> bool:
+    """Tell whether a reward is a finite real number; True and False count as 1 and 0."""
+    try:
+        return isinstance(reward, Real | np.bool_) and math.isfinite(reward)
+    except OverflowError:  # a whole number beyond the largest float
+        return False
+
+
+def short(value: Any) -> str:
+    """Return a value in at most 60 characters."""
+    text = str(value) if isinstance(value, Real) else reprlib.repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
