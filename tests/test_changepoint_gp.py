@@ -404,3 +404,19 @@ def test_covariances_stay_positive_over_a_million_rounds():
     exact = np.linalg.inv(np.linalg.inv(prior_of(20)) + np.diag(counts))
     np.testing.assert_allclose(belief.covariances[0, 0], exact, atol=1e-4 / counts.min())
     assert belief.noise_variance == pytest.approx(1.0, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("deviations", "least", "most"), [(0, 0.0, 0.3), (50, 0.0, 0.3), (500, 0.4, 1.2), (5_000, 0.7, 1.2)]
+)
+def test_one_outlier_costs_what_the_documentation_says(deviations, least, most):
+    """Regret in the thousand rounds after one reward that far off, relative to random configurations."""
+    shares = []
+    for seed in range(4):
+        tuner, rng = begin(10_000, Space.of(x={"low": 0.0, "high": 1.0}), seed), np.random.default_rng(seed)
+        losses = []
+        for i in range(2_000):
+            losses.append(abs(tuner.ask()["x"] - 0.3))
+            tuner.tell(-losses[-1] + 0.2 * (rng.normal() + (deviations if i == 1_000 else 0)))
+        shares.append(np.mean(losses[1_001:]) / 0.29)
+    assert least <= np.mean(shares) <= most
