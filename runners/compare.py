@@ -154,6 +154,9 @@ def plan(words: list[str]) -> Plan:
     apart = (*_SIZES, *_MACHINE, "scale", "paper")
     common = [str(one.input_line) for one in plain if not _is_one_of(one, apart)]
     figure = _figure(own, groups.get("paper", "none"), axes, common)
+    figure["sources"] = {
+        str(one.key_or_group): ["assumed", "the command line"] for one in rest if not _is_one_of(one, _MACHINE)
+    }
     return Plan(figure, groups.get("scale", "paper"), sizes, machine, until, formats, size)
 
 

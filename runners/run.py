@@ -10,6 +10,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from runners.cli import main
+from runners.config.tree import CHECKOUT
 
 if TYPE_CHECKING:  # slow to import
     from runners.config.compose import Run
@@ -110,7 +111,8 @@ def _text(report: dict[str, Any]) -> str:
         low, high = values["ci_low"], values["ci_high"]
         interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
-    lines.append(f"page: /run/{report['run_id']}/ at the address that `make gallery SERVE=1` prints")
+    serve = "make gallery SERVE=1" if CHECKOUT else "bandit-bench gallery serve=true"
+    lines.append(f"page: /run/{report['run_id']}/ at the address that `{serve}` prints")
     return "\n".join(lines)
 
 

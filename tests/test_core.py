@@ -109,11 +109,11 @@ def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_pat
 @pytest.mark.parametrize(
     ("words", "lacking", "extra"),
     [
-        ("run tuner=gp_minimize", "tuner: found GPMinimize without the package scikit-optimize", "scikit-optimize"),
+        ("run tuner=gp_minimize", "tuner: GPMinimize needs scikit-optimize, which is not installed", "scikit-optimize"),
         ("compare tuner=tl,tpe,gp_minimize env=synthetic_linear",
-         "tuner: found GPMinimize, TPE without the packages optuna, scikit-optimize", "optuna,scikit-optimize"),
+         "tuner: GPMinimize, TPE need optuna, scikit-optimize, which are not installed", "optuna,scikit-optimize"),
         ("reproduce figure=habo/figure3 scale=smoke",
-         "algorithm, env, tuner: found GPMinimize, RandomForest, Titanic without the packages scikit-learn,",
+         "algorithm, env, tuner: GPMinimize, RandomForest, Titanic need scikit-learn,",
          "scikit-learn,scikit-optimize"),
         ("run env=open_bandit", "nor the package obp", "obp"),
     ],

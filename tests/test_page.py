@@ -64,7 +64,7 @@ def test_fourteen_panels_of_two_data_sets_are_four_rows_of_at_most_four():
 @pytest.mark.parametrize("count", [1, 2, 4, 7])
 def test_print_has_its_width_letters_of_7_to_9_points_and_no_title_note_or_caption(size, count):
     figure = draw(plot([f"panel {i}" for i in range(count)]), size)
-    assert figure.get_figwidth() == SHEETS[size].width == {"column": 3.25, "text": 6.75}[size]
+    assert figure.get_figwidth() == SHEETS[size].width == {"column": 3.17, "text": 6.75}[size]
     assert {round(text.get_fontsize(), 1) for text in words(figure)} <= {7.0, 7.5, 8.0, 9.0}
     said = " ".join(text.get_text() for text in words(figure))
     assert not any(word in said for word in ("title", "note", "caption"))

@@ -65,7 +65,7 @@ _PRINT: dict[str, Any] = {
 }  # fmt: skip
 SHEETS: dict[Size, Sheet] = {
     "": Sheet(),
-    "column": Sheet(3.25, 1.6, 3.25, _PRINT),
+    "column": Sheet(3.17, 1.6, 3.17, _PRINT),
     "text": Sheet(6.75, 1.65, 2.2, _PRINT),
 }
 

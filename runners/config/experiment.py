@@ -1,22 +1,15 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
-import copy
-import importlib
-import inspect
 import math
 import multiprocessing
-import os
 import re
-import sys
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bench.algorithms.base import Algorithm
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.configuration_check import ConfigurationCheck
-from bench.envs.base import Environment
 from bench.errors import BenchError, ConfigError, TaskError, TunerError
 from bench.loop import run
 from bench.report.provenance import ALTERED, PACKAGED, SURROGATE
@@ -25,12 +18,9 @@ from bench.space import HyperParameter
 from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
+from runners.config.classes import BASES, construct, import_class
 from runners.config.identity import hash_identity, plain, source_digest
 from runners.config.requirements import require
-from runners.config.tracebacks import describe
-
-BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
-"""What the class of each part derives from."""
 
 _NEEDS = {
     "change_points": "an environment with known changes, such as env=switching_sine",
@@ -85,7 +75,7 @@ class Experiment:
 
         ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it.
         """
-        environment = _construct("env", _import_class("env", self.settings["env"]), self.settings["env"])
+        environment = construct("env", import_class("env", self.settings["env"]), self.settings["env"])
         fingerprint: str | None = environment.fingerprint
         return fingerprint
 
@@ -145,7 +135,7 @@ def part_classes(settings: dict[str, Any]) -> dict[str, type]:
     ConfigError
         When a class can't be imported or is not of its part's kind; the sentence names the key and the value.
     """
-    return {part: _import_class(part, settings[part]) for part in BASES if settings.get(part) is not None}
+    return {part: import_class(part, settings[part]) for part in BASES if settings.get(part) is not None}
 
 
 def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
@@ -159,9 +149,9 @@ def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
     classes = part_classes(settings)
     require(classes)
     names = {"env": "environment", "algorithm": "algorithm"}
-    parts = {names[part]: _construct(part, cls, settings[part]) for part, cls in classes.items() if part in names}
-    task = _construct("task", classes["task"], settings["task"], **parts)
-    return task, _construct("tuner", classes["tuner"], settings["tuner"])
+    parts = {names[part]: construct(part, cls, settings[part]) for part, cls in classes.items() if part in names}
+    task = construct("task", classes["task"], settings["task"], **parts)
+    return task, construct("tuner", classes["tuner"], settings["tuner"])
 
 
 def check(experiment: Experiment, time_limit: float | None = None) -> None:
@@ -277,77 +267,3 @@ def play(experiment: Experiment, repetition: int) -> Trace:
     settings = experiment.settings
     task, tuner = build(settings)
     return run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], repetition))
-
-
-def _import_class(part: str, settings: Any) -> type:
-    target = settings.get("_target_") if isinstance(settings, dict) else None
-    key = f"{part}._target_"
-    if not isinstance(target, str):
-        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class")
-    module_name, _, class_name = target.rpartition(".")
-    if not module_name or module_name == "__main__":
-        raise ConfigError(f"{key}: found '{target}', expected the dotted path of a class in a module of its own")
-    if not {os.getcwd(), ""} & set(sys.path):
-        sys.path.insert(0, os.getcwd())
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        name = error.name or module_name
-        needed = (
-            "whose module" if f"{module_name}.".startswith(f"{name}.") else f"which imports '{name}', a module that"
-        )
-        raise ConfigError(
-            f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
-            f"expected a module that can be imported: run from the folder of {name}, or set PYTHONPATH to it"
-        ) from error
-    except Exception as error:  # a user's module may fail in any way while it is imported
-        raise ConfigError(
-            f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
-        ) from error
-    cls = getattr(module, class_name, None)
-    base = BASES[part]
-    if not isinstance(cls, type):
-        raise ConfigError(f"{key}: found '{target}', but {module_name} has no class {class_name}, expected one")
-    if not issubclass(cls, base):
-        raise ConfigError(
-            f"{key}: found '{target}', expected a class that derives from {base.__module__}.{base.__name__}"
-        )
-    return cls
-
-
-def _construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
-    # Copied, so that what a part does to its settings cannot reach the next repetition
-    fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
-    _check_decorated(part, cls, fields)
-    if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
-        raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
-    try:
-        return cls(**parts, **fields)
-    except ConfigError as error:
-        message, name = str(error), cls.__name__
-        if message.startswith((f"{name}.", f"{name}:")):
-            raise ConfigError(part + message.removeprefix(name)) from None
-        raise
-    except (TypeError, ValueError) as error:  # a class without validated fields
-        raise ConfigError(_refusal(part, cls, fields, error)) from error
-
-
-def _refusal(part: str, cls: type, fields: dict[str, Any], error: Exception) -> str:
-    """Say why a class could not be built with the settings ``fields``, and what mends it."""
-    unknown = sorted(fields.keys() - inspect.signature(cls).parameters.keys())
-    if unknown:
-        return (
-            f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected none or one of its own"
-        )
-    return f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
-
-
-def _check_decorated(part: str, cls: type, fields: dict[str, Any]) -> None:
-    declared = vars(cls)
-    if {"__dataclass_fields__", "__init__"} & declared.keys():
-        return
-    for name in fields.keys() & declared.get("__annotations__", {}).keys():
-        raise ConfigError(
-            f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
-            f"(from bench.component import component) in the line above `class {cls.__name__}`"
-        )

@@ -42,7 +42,6 @@ def require(*runs: Mapping[str, type]) -> None:
     if lacking:
         parts, classes, names = (sorted(set(column)) for column in zip(*lacking, strict=True))
         raise ConfigError(
-            f"{', '.join(parts)}: found {', '.join(classes)} without the package{'s' * (len(names) > 1)} "
-            f"{', '.join(names)}, expected {'them' if len(names) > 1 else 'it'}: "
-            f"pip install '{DISTRIBUTION}[{','.join(names)}]'"
+            f"{', '.join(parts)}: {', '.join(classes)} need{'s' * (len(classes) == 1)} {', '.join(names)}, which "
+            f"{'are' if len(names) > 1 else 'is'} not installed: pip install '{DISTRIBUTION}[{','.join(names)}]'"
         )

@@ -273,7 +273,8 @@ def one_of(found: str, valid: Iterable[str]) -> str:
 
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
-    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}")
+    own = ", or a class of your own as module.Class" if group in PARTS else ""
+    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{own}")
 
 
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
@@ -285,4 +286,5 @@ def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> 
             break
         settings = settings[parent]
         names = sorted(map(str, settings))
-    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}")
+    own = f"; a setting of a class of your own takes a +: +{key}" if names == ["_target_"] else ""
+    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}{own}")

@@ -1,0 +1,100 @@
+"""The classes that settings name, imported and built."""
+
+import copy
+import importlib
+import inspect
+import os
+import sys
+from typing import Any
+
+from bench.algorithms.base import Algorithm
+from bench.envs.base import Environment
+from bench.errors import ConfigError
+from bench.tasks.base import Task
+from bench.tuners.base import Tuner
+from runners.config.tracebacks import describe
+from runners.config.tree import one_of
+
+BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
+"""What the class of each part derives from."""
+
+
+def import_class(part: str, settings: Any) -> type:
+    """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
+    target = settings.get("_target_") if isinstance(settings, dict) else None
+    key = f"{part}._target_"
+    if not isinstance(target, str):
+        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class")
+    module_name, _, class_name = target.rpartition(".")
+    if not module_name or module_name == "__main__":
+        raise ConfigError(f"{key}: found '{target}', expected the dotted path of a class in a module of its own")
+    if not {os.getcwd(), ""} & set(sys.path):
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        name = error.name or module_name
+        needed = (
+            "whose module" if f"{module_name}.".startswith(f"{name}.") else f"which imports '{name}', a module that"
+        )
+        raise ConfigError(
+            f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
+            f"expected a module that can be imported: run from the folder of {name}, or set PYTHONPATH to it"
+        ) from error
+    except Exception as error:  # a user's module may fail in any way while it is imported
+        raise ConfigError(
+            f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
+        ) from error
+    cls = getattr(module, class_name, None)
+    base = BASES[part]
+    if not isinstance(cls, type):
+        names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
+        raise ConfigError(
+            f"{key}: found '{target}', but {module_name} has no class {class_name}, {one_of(class_name, names)}"
+        )
+    if not issubclass(cls, base):
+        raise ConfigError(
+            f"{key}: found '{target}', expected a class that derives from {base.__module__}.{base.__name__}"
+        )
+    return cls
+
+
+def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
+    """Build a part from its settings, which are copied: what a part does to them cannot reach the next repetition.
+
+    Raises ConfigError, naming the key, if the class refuses a setting or defines not all it should.
+    """
+    fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
+    _check_decorated(part, cls, fields)
+    if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
+        raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
+    try:
+        return cls(**parts, **fields)
+    except ConfigError as error:
+        message, name = str(error), cls.__name__
+        if message.startswith((f"{name}.", f"{name}:")):
+            raise ConfigError(part + message.removeprefix(name)) from None
+        raise
+    except (TypeError, ValueError) as error:  # a class without validated fields
+        raise ConfigError(_refusal(part, cls, fields, error)) from error
+
+
+def _refusal(part: str, cls: type, fields: dict[str, Any], error: Exception) -> str:
+    """Say why a class could not be built with the settings ``fields``, and what mends it."""
+    unknown = sorted(fields.keys() - inspect.signature(cls).parameters.keys())
+    if unknown:
+        return (
+            f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected none or one of its own"
+        )
+    return f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
+
+
+def _check_decorated(part: str, cls: type, fields: dict[str, Any]) -> None:
+    declared = vars(cls)
+    if {"__dataclass_fields__", "__init__"} & declared.keys():
+        return
+    for name in fields.keys() & declared.get("__annotations__", {}).keys():
+        raise ConfigError(
+            f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
+            f"(from bench.component import component) in the line above `class {cls.__name__}`"
+        )
