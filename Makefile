@@ -1,6 +1,7 @@
 # Every target works on a fresh machine: it makes .venv and installs what is missing, once.
 PYTHON ?= python3
 VENV   := .venv
+LOWEST := .venv-lowest
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 
@@ -27,7 +28,7 @@ open   := (
 close  := )
 args   := $(if $(findstring ',$(ARGS))$(findstring ",$(ARGS)),$(ARGS),$(subst $(close),\$(close),$(subst $(open),\$(open),$(ARGS))))
 
-.PHONY: help setup reproduce-paper run compare verify test test-release lint benchmark gallery docs clean
+.PHONY: help setup reproduce-paper run compare verify test test-release test-lowest lint benchmark gallery docs clean
 help:
 	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex] [SIZE=column|text]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
@@ -35,7 +36,7 @@ help:
 	@echo 'make gallery [SERVE=1] [PORT=8765]'
 	@echo 'make verify [PAPER=cdt] [FIGURE=cdt/figure2] [SAMPLE=180, in seconds] [SEED=0] [CARRY=1, to keep results whose code has changed]'
 	@echo 'make benchmark [PEERS=1, beside other libraries]'
-	@echo 'make test | test-release | lint | docs | setup | clean'
+	@echo 'make test | test-release | test-lowest | lint | docs | setup | clean'
 
 setup: $(STAMP)
 
@@ -64,6 +65,14 @@ test: setup
 test-release: setup
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m release
 	BENCH_MUTATIONS=20000 $(PY) -m pytest -n $(JOBS) --dist worksteal tests/test_mutated_data.py
+
+# The lowest versions that pyproject.toml allows, without extras: an environment of its own, a run and a comparison.
+test-lowest:
+	$(PYTHON) -m venv $(LOWEST)
+	sed -n 's/^    "\([a-z0-9-]*\)>=\([0-9.]*\)",.*/\1==\2/p' pyproject.toml > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip install -q -c $(LOWEST)/lowest.txt -e .
+	cd $(LOWEST) && BENCH_RESULTS_DIR=results bin/bandit-bench run env=switching_sine algorithm=none tuner=changepoint_gp horizon=300 repetitions=2 jobs=1
+	cd $(LOWEST) && BENCH_RESULTS_DIR=results bin/bandit-bench compare tuner=cdt,tl env=synthetic_linear horizon=300 repetitions=5 jobs=1 format=pdf,tex
 
 lint: setup
 	$(PY) -m ruff check .
