@@ -357,8 +357,8 @@ def test_every_kind_of_claim_and_figure_is_described():
         assert f"`{column}`" in results
 
 
-def test_what_ci_runs_is_what_the_readme_says_first_after_lint():
+def test_ci_runs_lint_the_lowest_versions_and_what_the_readme_says_first():
     (block,) = re.findall(r"```sh\n(.*?)```", read(ROOT / "README.md"), re.DOTALL)[:1]
     wanted = re.findall(r"^make [\w-]+", block, re.MULTILINE)
     assert wanted == ["make reproduce-paper", "make test"]
-    assert re.findall(r"^make .*", read(ROOT / ".ci" / "run"), re.MULTILINE) == ["make lint", *wanted]
+    assert re.findall(r"^make .*", read(ROOT / ".ci" / "run"), re.MULTILINE) == ["make lint", "make test-lowest", *wanted]
