@@ -15,5 +15,5 @@ def test_production_loop_runs_and_goes_on(tmp_path, monkeypatch):
         exec(compile(body, str(PAGE), "exec"), {"__name__": "loop"})
         state = json.loads(Path("tuner.json").read_text())
         steps.append(state["state"]["step"])
-    assert steps == [200, 400]
+    assert steps == [195, 390]  # five rewards of each call are still on their way
     assert list(tmp_path.iterdir()) == [tmp_path / "tuner.json"]
