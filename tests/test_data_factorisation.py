@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.data.factorisation import factorise
-from bench.data.factors import Factors
+from bench.data.factorisation import Factors, Ratings, factorise
 from bench.data.heldout import FACTORS, MEANS, describe, held_out_error, write_tables
-from bench.data.movielens_surrogate import surrogate_ratings
-from bench.data.ratings import Ratings
+from bench.data.movielens import surrogate_ratings
 from bench.errors import ConfigError, DataError
 
 RANK = 3

@@ -8,16 +8,13 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binomtest, kstest
 
-import bench.envs.drifting_movielens
 import bench.envs.movielens
-from bench.data.movielens_times import users_by_period
-from bench.envs.drifting_linear import DriftingLinear
-from bench.envs.drifting_logistic import DriftingLogistic
-from bench.envs.drifting_movielens import DriftingMovielens
-from bench.envs.movielens import Movielens
+from bench.data.movielens import users_by_period
+from bench.envs.drifting import DriftingLinear, DriftingLogistic
+from bench.envs.movielens import DriftingMovielens, Movielens
+from bench.envs.moving_peak import WanderingTriangle
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.envs.synthetic_logistic import SyntheticLogistic
-from bench.envs.wandering_triangle import WanderingTriangle
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 
@@ -159,7 +156,7 @@ def catalogue(monkeypatch):
     factors = SimpleNamespace(users=rng.normal(0.5, 1, (8, 3)), items=rng.normal(0.5, 1, (9, 3)))
     monkeypatch.setattr(bench.envs.movielens, "movielens_factors", lambda rank, regularisation: factors)
     parts = [np.array([0, 1, 2]), np.array([4, 5, 6, 7])]
-    monkeypatch.setattr(bench.envs.drifting_movielens, "users_by_period", lambda periods: parts[:periods])
+    monkeypatch.setattr(bench.envs.movielens, "users_by_period", lambda periods: parts[:periods])
     return factors
 
 
@@ -198,7 +195,6 @@ def test_users_are_those_who_rated_in_each_part_of_the_log(tmp_path, monkeypatch
 
 def test_the_stand_in_has_every_user_in_a_random_order(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
-    monkeypatch.setattr("bench.data.movielens_times.data_in_use", lambda data: (None, "surrogate"))
     monkeypatch.setattr("bench.data.movielens.data_in_use", lambda data: (None, "surrogate"))
     parts = users_by_period(4)
     assert set(np.concatenate(parts).tolist()) == set(range(943))

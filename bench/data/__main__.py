@@ -6,10 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.data.catalogue import ALI_DISPLAY_AD, CATALOGUE, YAHOO_R6A, find_dataset
-from bench.data.dataset import Dataset
+from bench.data.catalogue import ALI_DISPLAY_AD, CATALOGUE, YAHOO_R6A, Dataset, find_dataset
 from bench.data.fetch import fetch
-from bench.data.files import locate, mismatch_of
+from bench.data.files import compare, locate
 from bench.errors import BenchError, DataError, one_line
 
 
@@ -52,13 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _status(dataset: Dataset) -> str:
     path = locate(dataset)
     if path is None:
-        given = os.environ.get("BENCH_DATA_DIR")
         where = (
-            f"not here{f' (nor below BENCH_DATA_DIR, {given})' if given else ''}; get it: {dataset.how_to_get}; "
-            f"or let BENCH_DATA_DIR name a folder with {dataset.folder}/{dataset.file}"
+            f"not here; get it: {dataset.how_to_get}; or let BENCH_DATA_DIR name a folder with "
+            f"{dataset.folder}/{dataset.file}; until then, {dataset.stand_in}"
         )
-        if dataset.stand_in:
-            where += f"; until then, {dataset.stand_in}"
     else:
         where = f"{path} ({_checked(dataset, path)})"
     return f"{dataset.name}: {dataset.title}\n  where:   {where}\n  licence: {dataset.licence}"
@@ -68,7 +64,7 @@ def _checked(dataset: Dataset, path: Path) -> str:
     if not dataset.checksums and not dataset.text_checksum:
         return "no known checksum"
     try:
-        wrong = [name for name in dataset.checksums or [path.name] if mismatch_of(dataset, path.with_name(name))]
+        wrong = [name for name in dataset.checksums or [path.name] if compare(dataset, path.with_name(name))[1]]
     except DataError as error:
         return one_line(error)
     if not wrong:
@@ -77,28 +73,19 @@ def _checked(dataset: Dataset, path: Path) -> str:
 
 
 def _parse(dataset: Dataset) -> None:
-    if dataset is ALI_DISPLAY_AD:
-        _parse_ads()
-        return
-    if dataset is not YAHOO_R6A:
-        known = f"{YAHOO_R6A.name}, {ALI_DISPLAY_AD.name}"
-        raise DataError(f"data set '{dataset.name}' needs no parsing, expected one of: {known}")
-    from bench.data.yahoo_r6a import daily_files, describe, load_log
+    from bench.data import ali_display_ad, yahoo_r6a
 
-    paths = daily_files()
-    if not paths:
+    if dataset not in (ALI_DISPLAY_AD, YAHOO_R6A):
+        names = f"{YAHOO_R6A.name}, {ALI_DISPLAY_AD.name}"
+        raise DataError(f"data set '{dataset.name}' needs no parsing, expected one of: {names}")
+    if locate(dataset) is None:
         raise DataError(
-            f"found no {dataset.folder}/{dataset.file} below BENCH_DATA_DIR or the cache, expected at least one "
-            f"daily file; get it: {dataset.how_to_get}"
+            f"found no {dataset.folder}/{dataset.file} below BENCH_DATA_DIR or the cache, expected it there; get it: "
+            f"{dataset.how_to_get}"
         )
-    print(f"{len(paths)} daily file(s), {paths[0]} to {paths[-1].name}")
-    print(describe(load_log(say=print)))
-
-
-def _parse_ads() -> None:
-    from bench.data.ali_display_ad import describe, load_files
-
-    print(describe(load_files(say=print)))
+    is_yahoo = dataset == YAHOO_R6A
+    log = yahoo_r6a.load_log(say=print) if is_yahoo else ali_display_ad.load_log(1, 1, 1, say=print)
+    print(log.describe())
 
 
 def _heldout(output: Path | None, seed: int) -> None:

@@ -1,14 +1,49 @@
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from bench.data.factors import Factors
-from bench.data.ratings import Ratings
 from bench.errors import ConfigError
 from bench.jit import kernel
 
 SWEEPS = 100
 """Sweeps over users and items: a fixed number, so that the result does not depend on rounding in a stopping rule."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """A sparse table of ratings, one entry per (user, item) that was rated.
+
+    ``user`` and ``item`` count from 0, int32, ``rating`` is float64, all of shape (n_ratings,).
+    """
+
+    user: np.ndarray
+    item: np.ndarray
+    rating: np.ndarray
+    n_users: int
+    n_items: int
+
+    def __len__(self) -> int:
+        return len(self.rating)
+
+    def select(self, chosen: np.ndarray) -> "Ratings":
+        """Return the ratings at the given positions, or where a mask is true."""
+        return Ratings(self.user[chosen], self.item[chosen], self.rating[chosen], self.n_users, self.n_items)
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """A low-rank factorisation of a table of ratings: ``users @ items.T`` approximates it.
+
+    ``users``, shape (n_users, rank), and ``items``, shape (n_items, rank), are zero where there are no ratings.
+    ``objective`` has its value after each half sweep (users, items, users, ...), shape (2 * sweeps,); ``fingerprint``
+    names the data: the sha256 of the file, ``surrogate``, or empty.
+    """
+
+    users: np.ndarray
+    items: np.ndarray
+    objective: np.ndarray
+    fingerprint: str = ""
 
 
 def factorise(

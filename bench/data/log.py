@@ -1,12 +1,14 @@
 import hashlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A record of read-only arrays."""
+    """A record of read-only arrays; ``counts`` says what was read and what was left out, by kind."""
+
+    counts: dict[str, int] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         for array in self.arrays().values():
@@ -26,3 +28,7 @@ class Log:
             else:
                 digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
         return digest.hexdigest()
+
+    def describe(self) -> str:
+        """Return the counts, one line each."""
+        return "\n".join(f"{kind}: {count:,}" for kind, count in self.counts.items())
