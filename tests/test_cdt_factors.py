@@ -69,7 +69,7 @@ def test_the_fingerprint_follows_both_files(folder: Path) -> None:
 def test_computed_factors_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     env = Movielens(**SETTINGS)
     assert env.fingerprint == "surrogate"
-    monkeypatch.setattr("bench.envs.movielens.movielens_factors", lambda *_: cdt_factors.Factors(USERS, FILMS, FILMS))
+    monkeypatch.setattr("bench.envs.movielens.movielens_factors", lambda *_: cdt_factors.Factors(USERS, FILMS))
     env.start(5, Seeds(3))
     np.testing.assert_allclose(env.theta, USERS.mean(axis=0), atol=1e-15)
 

@@ -203,6 +203,8 @@ def test_command_fetch(server: str, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     error = capsys.readouterr().err
     assert "expected md5:0e33842e24a9c977be4e0107933c0723" in error
     assert one_sentence(error.rstrip("\n"))
+    assert main(["fetch", "yahoo_r6a"]) == 1
+    assert "cannot be downloaded by this project: ask Yahoo! Webscope" in capsys.readouterr().err
     assert main(["fetch", "nope"]) == 1
     error = capsys.readouterr().err
     assert error == f"error: found the unknown data set 'nope', expected one of: {', '.join(CATALOGUE)}\n"

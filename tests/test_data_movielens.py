@@ -133,7 +133,7 @@ def test_kept_factors_equal_fresh_ones(factorised: list[int]) -> None:
     kept = movielens_factors(4, 0.05)
     assert len(factorised) == 1, "kept on disk"
     assert kept is not fresh
-    for name in ("users", "items", "objective"):
+    for name in ("users", "items"):
         assert np.array_equal(getattr(kept, name), getattr(fresh, name))
         assert not getattr(kept, name).flags.writeable
         assert not getattr(fresh, name).flags.writeable
@@ -174,10 +174,7 @@ def test_the_real_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(np.bincount(ratings.item)) == 1682
     assert f"sha256:{fingerprint()}" == MOVIELENS.checksums["u.data"]
     factors = factorise(ratings, 20, 0.05, 15, rng=np.random.default_rng(0))
-    assert np.all(np.diff(factors.objective) < 0)
-    assert factors.objective[-1] < 93_000
     predicted = np.sum(factors.users[ratings.user] * factors.items[ratings.item], axis=1)
-    squares = np.sum((ratings.rating - predicted) ** 2)
     penalty = np.bincount(ratings.user) @ np.sum(factors.users**2, axis=1)
     penalty += np.bincount(ratings.item) @ np.sum(factors.items**2, axis=1)
-    assert factors.objective[-1] == pytest.approx(squares + 0.05 * penalty, rel=1e-12)
+    assert np.sum((ratings.rating - predicted) ** 2) + 0.05 * penalty < 93_000

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.stats import binomtest, kstest
 
 import bench.envs.movielens
@@ -219,12 +218,3 @@ def test_the_peak_walks_as_in_the_authors_code():
     assert len(inside) > 0.95 * len(moved)
     assert 0.01 - 1e-9 <= min(peaks) < 0.03  # steps back from the end at 0
     assert max(peaks) <= 0.99
-
-
-def test_value_and_average_of_the_triangle_are_those_of_its_peak():
-    env = started(WanderingTriangle(noise_std=0.0), 500)
-    for _ in range(500):
-        assert env.play({"x": 0.2}) == pytest.approx(0.9 - 0.95 * abs(0.2 - env.peak))
-        assert env.best_mean == pytest.approx(0.9)
-    area, _ = quad(lambda x: 0.9 - 0.95 * abs(x - env.peak), 0, 1, points=[env.peak])
-    assert env.average_mean == pytest.approx(area)

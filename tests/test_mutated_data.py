@@ -198,7 +198,7 @@ def test_damaged_files_are_read_soundly_or_refused_in_one_sentence(reader, tmp_p
     """Nothing of a refused file is kept; what is kept of one that was read is what was read."""
     folder = reader.write(tmp_path / "given")
     whole = arrays(reader)
-    assert all(len(value) for name, value in whole.items() if name != "objective")
+    assert all(map(len, whole.values()))
     refused = 0
     for number in range(N):
         draw = random.Random(number)

@@ -1,4 +1,4 @@
-"""The command ``python -m bench.data``: fetch, parse or list data sets."""
+"""The command ``python -m bench.data``: fetch or list data sets."""
 
 import argparse
 import os
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.data.catalogue import ALI_DISPLAY_AD, CATALOGUE, YAHOO_R6A, Dataset, find_dataset
+from bench.data.catalogue import CATALOGUE, Dataset, find_dataset
 from bench.data.fetch import fetch
 from bench.data.files import compare, locate
 from bench.errors import BenchError, DataError, one_line
@@ -19,8 +19,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
     fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}")
     fetching.add_argument("--url", help="a mirror of the archive; the checksums must still match")
-    parsing = commands.add_parser("parse", help="parse the files of a log, once, and report what was skipped")
-    parsing.add_argument("dataset", help=f"{YAHOO_R6A.name} or {ALI_DISPLAY_AD.name}")
     commands.add_parser("status", help="list every data set: its path, or how to get it")
     heldout = commands.add_parser("heldout", help="measure how well MovieLens factors predict held-out ratings")
     heldout.add_argument("--output", type=Path, help="folder for heldout.csv and heldout.md")
@@ -31,8 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             dataset = find_dataset(options.dataset)
             print(f"{dataset.title}: {dataset.licence}.")
             print(f"{dataset.name}: {fetch(dataset, options.url)}")
-        elif options.command == "parse":
-            _parse(find_dataset(options.dataset))
         elif options.command == "status":
             for dataset in CATALOGUE.values():
                 print(_status(dataset))
@@ -70,22 +66,6 @@ def _checked(dataset: Dataset, path: Path) -> str:
     if not wrong:
         return "checksum matches"
     return f"checksum of {', '.join(wrong)} does NOT match the published one: used with BENCH_DATA_ALTERED=1 alone"
-
-
-def _parse(dataset: Dataset) -> None:
-    from bench.data import ali_display_ad, yahoo_r6a
-
-    if dataset not in (ALI_DISPLAY_AD, YAHOO_R6A):
-        names = f"{YAHOO_R6A.name}, {ALI_DISPLAY_AD.name}"
-        raise DataError(f"data set '{dataset.name}' needs no parsing, expected one of: {names}")
-    if locate(dataset) is None:
-        raise DataError(
-            f"found no {dataset.folder}/{dataset.file} below BENCH_DATA_DIR or the cache, expected it there; get it: "
-            f"{dataset.how_to_get}"
-        )
-    is_yahoo = dataset == YAHOO_R6A
-    log = yahoo_r6a.load_log(say=print) if is_yahoo else ali_display_ad.load_log(1, 1, 1, say=print)
-    print(log.describe())
 
 
 def _heldout(output: Path | None, seed: int) -> None:

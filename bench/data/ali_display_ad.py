@@ -1,14 +1,11 @@
 """Ali-Display-Ad: the log of shown and clicked ads, as the environment uses it."""
 
 import hashlib
-import json
 import tempfile
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pooch
@@ -34,28 +31,23 @@ def fingerprint() -> str:
     return _checksum(stamps) if stamps else SURROGATE
 
 
-def load_log(n_users: int, n_ads: int, days: int, say: Callable[[str], None] | None = None) -> AdLog:
+def load_log(n_users: int, n_ads: int, days: int) -> AdLog:
     """Return the log of the three files if they exist, else a generated one of that size, written and read alike.
 
-    It is cached under a hash of the files' checksums and of the code. ``say`` receives progress; without it, warnings
-    say what was dropped. Raises DataError if a file is missing or damaged; the generated log does not replace it then.
+    It is cached under a hash of the files' checksums and of the code. Warnings say what was dropped. Raises
+    DataError if a file is missing or damaged; the generated log does not replace it then.
     """
     stamps = _files_in_use()
     parts = (_checksum(stamps),) if stamps else (SURROGATE, n_users, n_ads, days)
 
-    def compute() -> dict[str, Any]:
+    def compute() -> dict[str, np.ndarray]:
         if stamps:
-            log = _read(stamps[0][0].parent, say)
-        else:
-            with tempfile.TemporaryDirectory(prefix="bandit-tuning-bench-") as folder:
-                write_surrogate(Path(folder), n_users, n_ads, days)
-                log = read_log(Path(folder))
-        return {"counts": json.dumps(log.counts), **log.arrays()}
+            return _read(stamps[0][0].parent).arrays()
+        with tempfile.TemporaryDirectory(prefix="bandit-tuning-bench-") as folder:
+            write_surrogate(Path(folder), n_users, n_ads, days)
+            return read_log(Path(folder)).arrays()
 
-    def build(arrays: dict[str, np.ndarray]) -> AdLog:
-        return AdLog(counts=json.loads(arrays.pop("counts").item()), **arrays, identity=_cache.key(*parts))
-
-    return _cache.get(*parts, compute=compute, build=build)
+    return _cache.get(*parts, compute=compute, build=lambda arrays: AdLog(**arrays, identity=_cache.key(*parts)))
 
 
 _cache: Cache[AdLog] = Cache(
@@ -68,10 +60,7 @@ _cache: Cache[AdLog] = Cache(
 )
 
 
-def _read(folder: Path, say: Callable[[str], None] | None) -> AdLog:
-    if say is not None:
-        say(f"{folder}: {', '.join(FILES)}")
-        return read_log(folder, say)
+def _read(folder: Path) -> AdLog:
     warnings.warn(f"{folder}: three files are read, once; this takes up to a few minutes", stacklevel=6)
     log = read_log(folder)
     dropped = [f"{kind}: {count:,}" for kind, count in log.counts.items() if count and "dropped" in kind]

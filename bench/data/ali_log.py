@@ -1,6 +1,6 @@
 """Ali-Display-Ad: the log of shown and clicked ads, and its files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,8 +74,8 @@ _BEIJING = 8 * 3600
 _DAY, _HOUR = 24 * 3600, 3600
 
 
-def read_log(folder: Path, say: Callable[[str], None] = lambda text: None) -> AdLog:
-    """Read ``raw_sample.csv``, ``ad_feature.csv`` and ``user_profile.csv``; ``say`` receives lines of progress.
+def read_log(folder: Path) -> AdLog:
+    """Read ``raw_sample.csv``, ``ad_feature.csv`` and ``user_profile.csv``.
 
     Rows of the log are dropped and counted if a value is missing (empty, or the word NULL), or if the user or ad is
     missing from its table or has a missing value there. Prices become five bins with equal numbers of ads. The hour of
@@ -86,7 +86,6 @@ def read_log(folder: Path, say: Callable[[str], None] = lambda text: None) -> Ad
     """
     ads = _read(folder / "ad_feature.csv", ("adgroup_id", *AD_FEATURES), key="adgroup_id")
     users = _read(folder / "user_profile.csv", ("userid", *USER_FEATURES), key="userid")
-    say(f"{len(ads):,} ads and {len(users):,} users")
     path = folder / "raw_sample.csv"
     rows = _read(path, ("user", "time_stamp", "adgroup_id", "clk"))
     whole_ads, whole_users = ads.dropna(), users.dropna()

@@ -68,4 +68,4 @@ def _files() -> list[tuple[Path, str]]:
 @lru_cache(maxsize=1)
 def _read(*stamps: Stamp) -> Factors:
     films, users = (read_factors(path, n_rows) for (path, *_), n_rows in zip(stamps, _ROWS.values(), strict=True))
-    return Factors(users, films, np.empty(0))
+    return Factors(users, films)

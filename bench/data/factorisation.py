@@ -36,13 +36,11 @@ class Factors:
     """A low-rank factorisation of a table of ratings: ``users @ items.T`` approximates it.
 
     ``users``, shape (n_users, rank), and ``items``, shape (n_items, rank), are zero where there are no ratings.
-    ``objective`` has its value after each half sweep (users, items, users, ...), shape (2 * sweeps,); ``fingerprint``
-    names the data: the sha256 of the file, ``surrogate``, or empty.
+    ``fingerprint`` names the data: the sha256 of the file, ``surrogate``, or empty.
     """
 
     users: np.ndarray
     items: np.ndarray
-    objective: np.ndarray
     fingerprint: str = ""
 
 
@@ -67,15 +65,12 @@ def factorise(
     by_item = _grouped(ratings.item, ratings.user, ratings.rating, ratings.n_items)
     users = np.zeros((ratings.n_users, rank))
     items = rng.standard_normal((ratings.n_items, rank)) / math.sqrt(rank)
-    objective = np.empty((sweeps, 2))
-    for sweep in range(sweeps):
+    for _ in range(sweeps):
         _solve_rows(*by_user, items, regularisation, users)
-        objective[sweep, 0] = _objective(*by_user, by_item[0], users, items, regularisation)
         _solve_rows(*by_item, users, regularisation, items)
-        objective[sweep, 1] = _objective(*by_user, by_item[0], users, items, regularisation)
-    if not np.isfinite(objective).all():
+    if not (np.isfinite(users).all() and np.isfinite(items).all()):
         raise ConfigError(f"regularisation: found {regularisation}, expected one large enough to solve the equations")
-    return Factors(users, items, objective.ravel())
+    return Factors(users, items)
 
 
 def _grouped(
@@ -133,30 +128,3 @@ def _solve_rows(
                 x[i] -= gram[k, i] * x[k]
             x[i] /= gram[i, i]
         solved[row] = x
-
-
-@kernel
-def _objective(
-    starts: np.ndarray,
-    columns: np.ndarray,
-    ratings: np.ndarray,
-    column_starts: np.ndarray,
-    users: np.ndarray,
-    items: np.ndarray,
-    regularisation: float,
-) -> float:
-    rank = users.shape[1]
-    errors = 0.0
-    penalty = 0.0
-    for user in range(len(users)):
-        for entry in range(starts[user], starts[user + 1]):
-            error = ratings[entry]
-            for k in range(rank):
-                error -= users[user, k] * items[columns[entry], k]
-            errors += error * error
-        for k in range(rank):
-            penalty += (starts[user + 1] - starts[user]) * users[user, k] * users[user, k]
-    for item in range(len(items)):
-        for k in range(rank):
-            penalty += (column_starts[item + 1] - column_starts[item]) * items[item, k] * items[item, k]
-    return errors + regularisation * penalty

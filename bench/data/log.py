@@ -6,7 +6,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A record of read-only arrays; ``counts`` says what was read and what was left out, by kind."""
+    """A record of read-only arrays; after reading files, ``counts`` says what was read and left out, by kind."""
 
     counts: dict[str, int] = field(default_factory=dict, kw_only=True)
 
@@ -28,7 +28,3 @@ class Log:
             else:
                 digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
         return digest.hexdigest()
-
-    def describe(self) -> str:
-        """Return the counts, one line each."""
-        return "\n".join(f"{kind}: {count:,}" for kind, count in self.counts.items())

@@ -81,7 +81,7 @@ def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
     def compute() -> dict[str, np.ndarray]:
         rng = Seeds(0, 0, ("data", "movielens")).generator("factors")
         factors = factorise(load_ratings(), rank, float(regularisation), SWEEPS, rng=rng)
-        return {"users": factors.users, "items": factors.items, "objective": factors.objective}
+        return {"users": factors.users, "items": factors.items}
 
     def build(arrays: dict[str, np.ndarray]) -> Factors:
         factors = Factors(**arrays, fingerprint=identity)

@@ -1,16 +1,13 @@
 """Yahoo! R6A: the click log of the Front Page Today Module, or a generated stand-in."""
 
 import gzip
-import json
 import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -103,39 +100,35 @@ def fingerprint() -> str:
     return load_log().fingerprint() if daily_files() else SURROGATE
 
 
-def load_log(say: Callable[[str], None] | None = None) -> ClickLog:
+def load_log() -> ClickLog:
     """Return the aggregated log of the daily files if there are any, else the surrogate's.
 
-    The parsed log is cached under a hash of the files' names, sizes and modification times and of this module's source.
-    ``say`` receives a line of progress for each file; without it, warnings say that parsing takes a while and what was
-    skipped. Raises DataError if a file is damaged or not R6A; the surrogate does not replace it then.
+    The parsed log is cached under a hash of the files' names, sizes and modification times and of this module's
+    source. Warnings say that parsing takes a while and what was skipped. Raises DataError if a file is damaged or
+    not R6A; the surrogate does not replace it then.
     """
     paths = daily_files()
     if not paths:
         return surrogate_log()
 
-    def compute() -> dict[str, Any]:
-        if say is None:
-            what = f"{len(paths)} of {DAYS} daily files are parsed, once; this takes up to ten minutes"
-            warnings.warn(f"{paths[0].parent}: {what}", stacklevel=5)
-        log = parse(paths, say)
+    def compute() -> dict[str, np.ndarray]:
+        what = f"{len(paths)} of {DAYS} daily files are parsed, once; this takes up to ten minutes"
+        warnings.warn(f"{paths[0].parent}: {what}", stacklevel=5)
+        log = parse(paths)
         skipped = [f"{kind}: {count:,}" for kind, count in log.counts.items() if count and "skipped" in kind]
-        if say is None and skipped:
+        if skipped:
             what = f"{', '.join(skipped)} (of {log.counts['lines']:,} lines)"
             warnings.warn(f"{paths[0].parent}: {what}", stacklevel=5)
-        return {"counts": json.dumps(log.counts), **log.arrays()}
-
-    def build(arrays: dict[str, np.ndarray]) -> ClickLog:
-        return ClickLog(counts=json.loads(arrays.pop("counts").item()), **arrays)
+        return log.arrays()
 
     stamps = [(path.name, *stamp_of(path)[1:]) for path in paths]
-    return _cache.get(*stamps, compute=compute, build=build)
+    return _cache.get(*stamps, compute=compute, build=lambda arrays: ClickLog(**arrays))
 
 
 _cache: Cache[ClickLog] = Cache("logs", "yahoo_r6a-", sys.modules[__name__], bench.data.log)
 
 
-def parse(paths: list[Path], say: Callable[[str], None] | None = None) -> ClickLog:
+def parse(paths: list[Path]) -> ClickLog:
     """Count shows and clicks per time stamp and article in daily files, plain or ``.gz``.
 
     A line is ``timestamp article click |user 2:0.1 ... 1:1 |109498 2:0.3 ... 1:1 |109509 ...``: the article shown,
@@ -155,8 +148,6 @@ def parse(paths: list[Path], say: Callable[[str], None] | None = None) -> ClickL
             raise DataError(f"{path}: found {skipped:,} of {lines:,} lines malformed, expected {_FORM}")
         counts["lines"] += lines
         counts["lines skipped"] += skipped
-        if say is not None:
-            say(f"{path.name}: read ({counts['lines']:,} lines so far, {counts['lines skipped']:,} of them skipped)")
     return _aggregated(rows, sums, counts)
 
 
@@ -228,7 +219,7 @@ def _aggregated(rows: dict[Article, int], sums: list[tuple[int, int, int, int]],
     places = np.flatnonzero(np.append(True, (np.diff(stamp) != 0) | (np.diff(ids[row]) != 0)))
     stamps, starts = np.unique(stamp[places], return_index=True)
     used, article = np.unique(row[places], return_inverse=True)
-    log = ClickLog(
+    return ClickLog(
         stamps=stamps,
         starts=np.append(starts, len(places)).astype(np.int64),
         article=article.astype(np.int64),
@@ -238,8 +229,6 @@ def _aggregated(rows: dict[Article, int], sums: list[tuple[int, int, int, int]],
         features=features[used],
         counts=counts,
     )
-    counts |= {"rounds (distinct time stamps)": len(log), "articles": len(np.unique(log.ids))}
-    return log
 
 
 @lru_cache(maxsize=1)
