@@ -82,11 +82,11 @@ def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
     types = {"item_id": pa.int64(), "item_feature_0": pa.float64()} | {name: pa.string() for name in categories}
     table = pa.concat_tables([block for _, block in _read_blocks(path, types)])
     item, scores = table["item_id"].to_numpy(), table["item_feature_0"].to_numpy()
-    order = np.argsort(item, kind="stable")
-    wrong = np.empty(len(item), dtype=bool)
-    wrong[order] = item[order] != np.arange(len(item))
+    wrong = (item < 0) | (item >= len(item))
+    wrong[np.setdiff1d(np.arange(len(item)), np.unique(item, return_index=True)[1])] = True  # a second time
     refuse(path, "item_id", item, wrong, f"every id from 0 to {len(item) - 1} once")
     refuse(path, "item_feature_0", scores, ~(abs(scores) < _TOO_LARGE), f"a number below {_TOO_LARGE:g}")
+    order = np.argsort(item)
     codes = [_by_first_appearance(np.array(table[name].to_pylist(), dtype=np.str_)[order]) for name in categories]
     return scores[order], np.column_stack(codes).astype(np.int64)
 
