@@ -57,15 +57,14 @@ def _status(dataset: Dataset) -> str:
 
 
 def _checked(dataset: Dataset, path: Path) -> str:
-    if not dataset.checksums and not dataset.text_checksum:
-        return "no known checksum"
+    names = [path.name] if dataset.text_checksum else [*dataset.checksums]
     try:
-        wrong = [name for name in dataset.checksums or [path.name] if compare(dataset, path.with_name(name))[1]]
+        wrong = [name for name in names if compare(dataset, path.with_name(name))[1]]
     except DataError as error:
         return one_line(error)
-    if not wrong:
-        return "checksum matches"
-    return f"checksum of {', '.join(wrong)} does NOT match the published one: used with BENCH_DATA_ALTERED=1 alone"
+    if wrong:
+        return f"checksum of {', '.join(wrong)} does NOT match the published one: used with BENCH_DATA_ALTERED=1 alone"
+    return "checksum matches" if names else "no known checksum"
 
 
 def _heldout(output: Path | None, seed: int) -> None:

@@ -86,15 +86,8 @@ class StochasticArms(Arms):
         self.best_mean = max(self.means)
         self.average_mean = sum(self.means) / len(self.means)
 
-    def _next_block(self) -> np.ndarray:
-        return self._draw(_BLOCK)
-
     def _played(self, arm: int, reward: float) -> None:
         self.mean = self.means[arm]
-
-    @abstractmethod
-    def _draw(self, rounds: int) -> np.ndarray:
-        """Draw the rewards of that many rounds from ``_rng``, shape (rounds, K)."""
 
 
 @component
@@ -118,8 +111,8 @@ class GaussianArms(StochasticArms):
         super().start(rounds, seeds)
         self.sub_gaussian = math.sqrt(self.variance)
 
-    def _draw(self, rounds: int) -> np.ndarray:
-        return np.asarray(self.means) + self.sub_gaussian * self._rng.standard_normal((rounds, self.n_arms))
+    def _next_block(self) -> np.ndarray:
+        return np.asarray(self.means) + self.sub_gaussian * self._rng.standard_normal((_BLOCK, self.n_arms))
 
 
 @component
@@ -140,8 +133,8 @@ class BernoulliArms(StochasticArms):
         super().start(rounds, seeds)
         self.sub_gaussian = 0.5
 
-    def _draw(self, rounds: int) -> np.ndarray:
-        return (self._rng.random((rounds, self.n_arms)) < self.means).astype(float)
+    def _next_block(self) -> np.ndarray:
+        return (self._rng.random((_BLOCK, self.n_arms)) < self.means).astype(float)
 
 
 @component
