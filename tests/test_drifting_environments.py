@@ -203,18 +203,21 @@ def test_the_stand_in_has_every_user_in_a_random_order(tmp_path, monkeypatch):
 # A peak that walks
 
 
-def test_the_peak_walks_as_in_the_authors_code():
+@pytest.mark.parametrize("first_peak", [0.015, 0.985])
+def test_the_peak_walks_as_in_the_authors_code(first_peak):
     """Small steps to either side, with the stated probability, turned back near the ends of the interval."""
-    env = started(WanderingTriangle(first_peak=0.05), 40_000)
+    env = started(WanderingTriangle(first_peak=first_peak), 40_000)
     peaks = []
     for _ in range(40_000):
         env.play({"x": 0.5})
         peaks.append(env.peak)
     steps = np.diff(peaks)
-    moved = steps[np.abs(steps) > 1e-12]
-    assert binomtest(len(moved), 39_999, 0.05).pvalue > 1e-3
-    inside = moved[np.abs(np.abs(moved) - 0.01) < 1e-9]
-    assert binomtest(int((inside > 0).sum()), len(inside)).pvalue > 1e-3
-    assert len(inside) > 0.95 * len(moved)
-    assert 0.01 - 1e-9 <= min(peaks) < 0.03  # steps back from the end at 0
-    assert max(peaks) <= 0.99
+    moves = [(peak, peak + step) for peak, step in zip(peaks, steps, strict=False) if abs(step) > 1e-12]
+    assert binomtest(len(moves), 39_999, 0.05).pvalue > 1e-3
+    inside = [after - before for before, after in moves if abs(abs(after - before) - 0.01) < 1e-9]
+    assert binomtest(int((np.array(inside) > 0).sum()), len(inside)).pvalue > 1e-3
+    assert 0.95 * len(moves) < len(inside) < len(moves)
+    for before, after in moves:
+        allowed = [before - 0.01, before + 0.01] + [0.02] * (before < 0.0201) + [0.98] * (before > 0.9799)
+        assert min(abs(after - peak) for peak in allowed) < 1e-9
+        assert 0.01 - 1e-9 < after < 0.99 + 1e-9

@@ -100,7 +100,9 @@ def log_of(timestamps, items, positions, propensities):
 # The parser
 
 
-def test_a_log_is_read_in_the_order_of_time(tmp_path):
+@pytest.mark.parametrize("block", [1 << 24, 200], ids=["one block", "blocks of a line"])
+def test_a_log_is_read_in_the_order_of_time(tmp_path, monkeypatch, block):
+    monkeypatch.setattr("bench.data.open_bandit_log.BLOCK", block)
     late = row(0, timestamp="2019-11-30 23:59:59+00:00", user_feature_1="z", **{"user-item_affinity_2": "3.0"})
     early = row(1, user_feature_1="y", **{"user-item_affinity_0": "1.0", "user-item_affinity_1": "2.0"})
     log = read_log(write(tmp_path / "men.csv", [late, early]))

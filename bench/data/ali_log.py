@@ -91,9 +91,7 @@ def read_log(folder: Path) -> AdLog:
     whole_ads, whole_users = ads.dropna(), users.dropna()
     counts = {
         "users in user_profile.csv": len(users),
-        "users there with a missing value": len(users) - len(whole_users),
         "ads in ad_feature.csv": len(ads),
-        "ads there with a missing value": len(ads) - len(whole_ads),
         "rows of the log": len(rows),
     }
     whole = rows.dropna()
@@ -134,16 +132,8 @@ def _aggregated(rows: "pd.DataFrame", users: "pd.DataFrame", ads: "pd.DataFrame"
         starts=np.searchsorted(pairs, np.arange(len(user_ids) + 1) * len(ad_ids)).astype(np.int64),
         shown=(pairs % len(ad_ids)).astype(np.int32),
         clicked=clicked,
-        counts=counts,
     )
-    counts |= {
-        "rows kept": len(rows),
-        "users kept": len(user_ids),
-        "users kept without a click": int(np.count_nonzero(log.clicks() == 0)),
-        "ads kept": len(ad_ids),
-        "pairs of user and ad": len(pairs),
-        "clicked pairs": int(np.count_nonzero(clicked)),
-    }
+    log.counts.update(counts)
     return log
 
 

@@ -8,7 +8,7 @@ import numpy as np
 class Log:
     """A record of read-only arrays; after reading files, ``counts`` says what was read and left out, by kind."""
 
-    counts: dict[str, int] = field(default_factory=dict, kw_only=True)
+    counts: dict[str, int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for array in self.arrays().values():

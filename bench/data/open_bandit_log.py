@@ -55,7 +55,7 @@ class OpenBanditLog(Log):
         return super().arrays() | {f"names_{number}": names for number, names in enumerate(self.names)}
 
     @classmethod
-    def of(cls, arrays: dict[str, Any]) -> "OpenBanditLog":
+    def of(cls, arrays: dict[str, np.ndarray]) -> "OpenBanditLog":
         names = tuple(array for name, array in sorted(arrays.items()) if name.startswith("names_"))
         return cls(**{name: array for name, array in arrays.items() if not name.startswith("names_")}, names=names)
 

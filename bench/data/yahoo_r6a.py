@@ -219,7 +219,7 @@ def _aggregated(rows: dict[Article, int], sums: list[tuple[int, int, int, int]],
     places = np.flatnonzero(np.append(True, (np.diff(stamp) != 0) | (np.diff(ids[row]) != 0)))
     stamps, starts = np.unique(stamp[places], return_index=True)
     used, article = np.unique(row[places], return_inverse=True)
-    return ClickLog(
+    log = ClickLog(
         stamps=stamps,
         starts=np.append(starts, len(places)).astype(np.int64),
         article=article.astype(np.int64),
@@ -227,8 +227,9 @@ def _aggregated(rows: dict[Article, int], sums: list[tuple[int, int, int, int]],
         clicks=np.add.reduceat(clicks[order], places),
         ids=ids[used],
         features=features[used],
-        counts=counts,
     )
+    log.counts.update(counts)
+    return log
 
 
 @lru_cache(maxsize=1)
