@@ -10,7 +10,7 @@ COMMANDS = {
     "reproduce": ("runners.reproduce", "make the figures of a paper, or of all papers"),
     "verify": ("runners.verify", "run a sample of the committed repetitions again and compare"),
     "gallery": ("runners.gallery", "write the HTML pages of all results"),
-    "data": ("bench.data", "list, fetch or parse data sets"),
+    "data": ("bench.data", "list or fetch data sets"),
 }
 """The module behind each command, and what it does."""
 

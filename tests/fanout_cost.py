@@ -21,7 +21,7 @@ from runners.execute.fanout import run_all  # noqa: E402
 from runners.results.store import Store  # noqa: E402
 
 EMPTY: dict[str, Any] = {
-    "env": {"_target_": "bench.envs.switching_triangle.SwitchingTriangle"},
+    "env": {"_target_": "bench.envs.moving_peak.SwitchingTriangle"},
     "tuner": {"_target_": "bench.tuners.random.Random"},
     "task": {"_target_": "bench.tasks.direct.Direct"},
     "horizon": 1,

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, kstest
 
-from bench.envs.adversarial_arms import AdversarialArms
-from bench.envs.bernoulli_arms import BernoulliArms
-from bench.envs.gaussian_arms import GaussianArms
+from bench.envs.arms import AdversarialArms, BernoulliArms, GaussianArms
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.algorithms.random_forest import RandomForest
-from bench.envs.house_prices import HousePrices
-from bench.envs.titanic import Titanic
+from bench.envs.tabular import HousePrices, Titanic
 from bench.seeding import Seeds
 from bench.tasks.training import Training
 from bench.tuners.base import Problem

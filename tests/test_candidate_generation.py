@@ -26,8 +26,7 @@ FAST = {"steps": 3, "batch_size": 32, "embedding_dim": 4}
 def empty_cache(tmp_path, monkeypatch):
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
-    loader._read.forget()
-    loader._generated.forget()
+    loader._cache.forget()
     module._cache.forget()
 
 

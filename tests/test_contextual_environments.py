@@ -277,13 +277,3 @@ def test_the_factorisation_asked_for(small_catalogue):
     started(Movielens(dim=3, n_arms=3, n_users=4, regularisation=0.2))
     assert small_catalogue.asked == [(3, 0.2)]
     assert Movielens().regularisation == 0.05
-
-
-def test_the_catalogue_is_left_as_it_was(small_catalogue):
-    users, items = small_catalogue.users.copy(), small_catalogue.items.copy()
-    env = started(Movielens(dim=3, n_arms=4, n_users=3, feature_scaling="unit_ball", normalise_theta=True))
-    for _ in range(20):
-        env.observe()
-        env.pull(1)
-    assert np.array_equal(small_catalogue.users, users)
-    assert np.array_equal(small_catalogue.items, items)

@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.data.factorisation import factorise
-from bench.data.factors import Factors
+from bench.data.factorisation import Factors, Ratings, factorise
 from bench.data.heldout import FACTORS, MEANS, describe, held_out_error, write_tables
-from bench.data.movielens_surrogate import surrogate_ratings
-from bench.data.ratings import Ratings
+from bench.data.movielens import surrogate_ratings
 from bench.errors import ConfigError, DataError
 
 RANK = 3
@@ -53,12 +51,12 @@ def solved(
     return result
 
 
-def test_objective_falls_and_is_the_stated_one() -> None:
+def test_the_stated_objective_falls() -> None:
     ratings = small_ratings()
-    factors = fit(ratings, sweeps=30)
-    assert factors.objective.shape == (60,)
-    assert np.all(np.diff(factors.objective) <= 1e-12 * factors.objective[0])
-    assert factors.objective[-1] == pytest.approx(direct_objective(ratings, factors.users, factors.items), rel=1e-12)
+    values = [
+        direct_objective(ratings, fit(ratings, sweeps).users, fit(ratings, sweeps).items) for sweeps in range(1, 9)
+    ]
+    assert np.all(np.diff(values) < 0)
 
 
 def test_half_steps_solve_every_row_exactly() -> None:
@@ -69,7 +67,6 @@ def test_half_steps_solve_every_row_exactly() -> None:
     items = solved(item, user, rating, users, REGULARISATION, 15)
     np.testing.assert_allclose(after.users, users, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(after.items, items, rtol=1e-9, atol=1e-11)
-    assert after.objective[-2] == pytest.approx(direct_objective(ratings, users, before.items), rel=1e-12)
 
 
 def test_rows_without_ratings_are_zero() -> None:

@@ -11,11 +11,9 @@ import pytest
 
 from bench.data import movielens
 from bench.data.catalogue import MOVIELENS
-from bench.data.factorisation import factorise
-from bench.data.factors import Factors
+from bench.data.factorisation import Factors, Ratings, factorise
 from bench.data.files import locate
 from bench.data.movielens import fingerprint, load_ratings, movielens_factors, read_ratings
-from bench.data.ratings import Ratings
 from bench.errors import DataError
 
 GIVEN = os.environ.get("BENCH_DATA_DIR")
@@ -31,7 +29,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, altered_data: N
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def factorised(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """List the sweeps of the factorisations that were made, rather than read."""
     sweeps: list[int] = []
 
@@ -66,38 +64,31 @@ def test_good_lines(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (b"1\t2\t3", "3 column"),
-        (b"1 2 3 4", "1 column"),
-        (b"x\t2\t3\t4", "user id 'x'"),
-        (b"1\t-2\t3\t4", "item id '-2'"),
-        (b"1\t2\t3.5\t4", "rating '3.5'"),
-        (b"1\t2\tnan\t4", "rating 'nan'"),
-        (b"1\t2\t3\tlate", "timestamp 'late'"),
-        ("1\t²\t3\t4".encode(), "item id '²'"),
-        (b"0\t2\t3\t4", "user id 0, expected one from 1 to 943"),
-        (b"1\t1683\t3\t4", "item id 1683, expected one from 1 to 1682"),
-        (b"1\t2\t0\t4", "rating 0"),
-        (b"1\t2\t6\t4", "rating 6, expected one from 1 to 5"),
-        (b"9" * 5000 + b"\t2\t3\t4", "user id 99999999999999999999, expected one from 1"),
-        (b"1\t2\t3\t\xff", "byte 0xff"),
-        (b"943\t1682\t4\t4", r"user 943 and item 1682 again.*first in line 2"),
+        (b"1\t2\t3", "the number of columns changed"),
+        (b"1\t2\t3.5\t4", "could not convert string '3.5'"),
+        (b"1\t2\t3\t\xff", "found an invalid file"),
+        (b"9" * 5000 + b"\t2\t3\t4", "found an invalid file"),
+        (b"0\t2\t3\t4", "line 4, user: found '0', expected one from 1 to 943"),
+        (b"1\t1683\t3\t4", "line 4, item: found '1683', expected one from 1 to 1682"),
+        (b"1\t2\t6\t4", "line 4, rating: found '6', expected one from 1 to 5"),
     ],
 )
-def test_bad_lines_are_named(tmp_path: Path, line: bytes, expected: str) -> None:
+def test_a_bad_file_is_one_sentence(tmp_path: Path, line: bytes, expected: str) -> None:
     path = written(tmp_path, GOOD + line + b"\n" + GOOD.replace(b"1682", b"1681"))
     with pytest.raises(DataError, match=expected) as caught:
         read_ratings(path)
-    assert str(caught.value).startswith(f"{path}, line 4: found ")
-    assert len(str(caught.value)) - len(str(path)) < 150
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) - len(str(path)) < 350
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="empty file"):
+    with pytest.raises(DataError, match=r"found an invalid file .*no data"):
         read_ratings(written(tmp_path, b""))
+    with pytest.raises(DataError, match="found 3 column"):
+        read_ratings(written(tmp_path, b"1\t2\t3\n"))
     with pytest.raises(DataError, match="nowhere"):
         read_ratings(tmp_path / "nowhere")
-    with pytest.raises(DataError, match="found an unreadable file"):
-        read_ratings(tmp_path)
 
 
 def test_fingerprint_follows_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +110,7 @@ def test_fingerprint_reads_a_file_once(tmp_path: Path, monkeypatch: pytest.Monke
     assert fingerprint() == expected
 
 
-def test_factors_of_the_file_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: list[int]) -> None:
+def test_factors_of_the_file_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factorised: list[int]) -> None:
     written(tmp_path, GOOD, monkeypatch)
     factors = movielens_factors(2, 0.05)
     assert factors.fingerprint == f"altered-{hashlib.sha256(GOOD).hexdigest()}"
@@ -131,44 +122,36 @@ def test_factors_of_the_file_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_damaged_data_file_is_not_replaced_by_the_surrogate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path, GOOD[:-12], monkeypatch)
-    with pytest.raises(DataError, match="line 3"):
+    with pytest.raises(DataError, match=r"u\.data: found an invalid file"):
         movielens_factors()
 
 
-def test_kept_factors_equal_fresh_ones(made: list[int]) -> None:
+def test_kept_factors_equal_fresh_ones(factorised: list[int]) -> None:
     fresh = movielens_factors(4, 0.05)
     assert movielens_factors(4, 0.05) is fresh, "kept in memory"
     movielens._cache.forget()
     kept = movielens_factors(4, 0.05)
-    assert len(made) == 1, "kept on disk"
+    assert len(factorised) == 1, "kept on disk"
     assert kept is not fresh
-    for name in ("users", "items", "objective"):
+    for name in ("users", "items"):
         assert np.array_equal(getattr(kept, name), getattr(fresh, name))
         assert not getattr(kept, name).flags.writeable
         assert not getattr(fresh, name).flags.writeable
     assert kept.fingerprint == fresh.fingerprint == "surrogate"
     movielens_factors(4, 0.06)
     movielens_factors(3, 0.05)
-    assert len(made) == 3, "other settings are other factors"
+    assert len(factorised) == 3, "other settings are other factors"
 
 
-def factors_path(identity: str, rank: int, regularisation: float) -> Path:
-    return movielens._cache.path(*movielens._key_parts(identity, rank, regularisation))
-
-
-def test_the_kept_file_is_named_by_what_it_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {factors_path(*key) for key in [("a", 20, 0.05), ("b", 20, 0.05), ("a", 19, 0.05), ("a", 20, 0.06)]}
-    assert len(names) == 4
-    assert factors_path("a", 20, 1) == factors_path("a", 20, 1.0)
-    monkeypatch.setattr(movielens, "SWEEPS", 4)
-    names.add(factors_path("a", 20, 0.05))
+def test_kept_factors_depend_on_settings_data_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = {movielens._cache.key(*parts) for parts in (("a", 20, 0.05), ("a", 20, 0.06), ("b", 20, 0.05))}
     read = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#" * (self.name == "factorisation.py"))
-    names.add(factors_path("a", 20, 0.05))
-    assert len(names) == 6
+    keys.add(movielens._cache.key("a", 20, 0.05))
+    assert len(keys) == 4
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path, made: list[int]) -> None:
+def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path, factorised: list[int]) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.warns(UserWarning, match="cannot be written"):
         assert movielens_factors(2, 0.05).users.shape == (943, 2)
@@ -189,13 +172,9 @@ def test_the_real_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.bincount(ratings.user).min() >= 20
     assert len(np.bincount(ratings.user)) == 943
     assert len(np.bincount(ratings.item)) == 1682
-    assert MOVIELENS.download is not None
-    assert f"sha256:{fingerprint()}" == MOVIELENS.download.member_checksum
+    assert f"sha256:{fingerprint()}" == MOVIELENS.checksums["u.data"]
     factors = factorise(ratings, 20, 0.05, 15, rng=np.random.default_rng(0))
-    assert np.all(np.diff(factors.objective) < 0)
-    assert factors.objective[-1] < 93_000
     predicted = np.sum(factors.users[ratings.user] * factors.items[ratings.item], axis=1)
-    squares = np.sum((ratings.rating - predicted) ** 2)
     penalty = np.bincount(ratings.user) @ np.sum(factors.users**2, axis=1)
     penalty += np.bincount(ratings.item) @ np.sum(factors.items**2, axis=1)
-    assert factors.objective[-1] == pytest.approx(squares + 0.05 * penalty, rel=1e-12)
+    assert np.sum((ratings.rating - predicted) ** 2) + 0.05 * penalty < 93_000

@@ -22,7 +22,6 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 import bench.data.__main__ as data_command
 from bench.data.catalogue import CATALOGUE
-from bench.data.download import Download
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds, read_figure
@@ -198,7 +197,7 @@ def _compose_reproduce(*words: str) -> None:
 
 def check_data(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Parse the arguments, and do nothing."""
-    for name in ("fetch", "_parse", "_heldout", "_status"):
+    for name in ("fetch", "_heldout", "_status"):
         monkeypatch.setattr(data_command, name, lambda *_: "")
     assert data_command.main(words) == 0
 
@@ -341,10 +340,8 @@ def test_every_data_set_is_described():
             if re.search(rf"\benv={dataset.name}\b", read(path)):
                 paper = path.parents[1].name
                 assert f"`{paper}`" in row or f"`{paper}/{path.stem}`" in row, path
-        if dataset.download:
-            archive = [dataset.download.archive_checksum] if isinstance(dataset.download, Download) else []
-            for value in (dataset.download.url, *archive, *dataset.checksums.values()):
-                assert value.removeprefix("md5:").removeprefix("sha256:") in page
+        for value in (dataset.url, dataset.archive_checksum, *dataset.checksums.values()):
+            assert value.removeprefix("md5:").removeprefix("sha256:") in page
 
 
 def test_every_kind_of_claim_and_figure_is_described():

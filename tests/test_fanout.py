@@ -327,7 +327,7 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_a_check_or_a_call_raises_ends_it_all(tmp_path, experiment, jobs):
-    wrong = Experiment(settings(env={"_target_": "bench.envs.switching_sine.SwitchingSine"}))
+    wrong = Experiment(settings(env={"_target_": "bench.envs.moving_peak.SwitchingSine"}))
     store = Store(tmp_path / "results")
     fan = fanout.FanOut(store, jobs=jobs)
     fan.add(wrong, [0, 1], check=True)

@@ -6,9 +6,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.stats import kstest
 
-from bench.envs.piecewise_lipschitz import PiecewiseLipschitz
-from bench.envs.switching_sine import SwitchingSine
-from bench.envs.switching_triangle import SwitchingTriangle
+from bench.envs.moving_peak import PiecewiseLipschitz, SwitchingSine, SwitchingTriangle
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 
@@ -25,7 +23,7 @@ def at(environment, x):
     return environment.mean
 
 
-# Of bench.envs.switching; what changes at which round is bench.envs.moving_peak
+# Of bench.envs.moving_peak; what changes at which round is bench.envs.moving_peak
 SWITCHING = {"changes": [10, 20, 30], "of_rounds": 40}
 
 

@@ -51,7 +51,7 @@ def experiment(tmp_path, monkeypatch):
     def build(target, **settings):
         return Experiment(
             {
-                "env": {"_target_": "bench.envs.switching_sine.SwitchingSine"},
+                "env": {"_target_": "bench.envs.moving_peak.SwitchingSine"},
                 "tuner": {"_target_": target, **settings},
                 "task": {"_target_": "bench.tasks.direct.Direct"},
                 "horizon": 10,

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from rendered import check, draw
 
-from bench.envs.gaussian_arms import GaussianArms
+from bench.envs.arms import GaussianArms
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.report.regret_bounds import FORMULAS, regret_bound

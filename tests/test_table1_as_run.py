@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench.algorithms.linucb import LinUCB
-from bench.envs.synthetic_linear_legacy import SyntheticLinearLegacy
+from bench.envs.synthetic_linear import SyntheticLinearLegacy
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit

@@ -11,9 +11,7 @@ from bench.algorithms.random_forest import RandomForest
 from bench.algorithms.supervised import SupervisedAlgorithm
 from bench.component import component
 from bench.data.tabular import Table
-from bench.envs.house_prices import HousePrices
-from bench.envs.tabular import TabularEnvironment
-from bench.envs.titanic import Titanic
+from bench.envs.tabular import HousePrices, TabularEnvironment, Titanic
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds

@@ -1,4 +1,4 @@
-"""The command ``python -m bench.data``: fetch, parse or list data sets."""
+"""The command ``python -m bench.data``: fetch or list data sets."""
 
 import argparse
 import os
@@ -6,10 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.data.catalogue import ALI_DISPLAY_AD, CATALOGUE, YAHOO_R6A, find_dataset
-from bench.data.dataset import Dataset
+from bench.data.catalogue import CATALOGUE, Dataset, find_dataset
 from bench.data.fetch import fetch
-from bench.data.files import locate, mismatch_of
+from bench.data.files import compare, locate
 from bench.errors import BenchError, DataError, one_line
 
 
@@ -20,8 +19,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
     fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}")
     fetching.add_argument("--url", help="a mirror of the archive; the checksums must still match")
-    parsing = commands.add_parser("parse", help="parse the files of a log, once, and report what was skipped")
-    parsing.add_argument("dataset", help=f"{YAHOO_R6A.name} or {ALI_DISPLAY_AD.name}")
     commands.add_parser("status", help="list every data set: its path, or how to get it")
     heldout = commands.add_parser("heldout", help="measure how well MovieLens factors predict held-out ratings")
     heldout.add_argument("--output", type=Path, help="folder for heldout.csv and heldout.md")
@@ -32,8 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             dataset = find_dataset(options.dataset)
             print(f"{dataset.title}: {dataset.licence}.")
             print(f"{dataset.name}: {fetch(dataset, options.url)}")
-        elif options.command == "parse":
-            _parse(find_dataset(options.dataset))
         elif options.command == "status":
             for dataset in CATALOGUE.values():
                 print(_status(dataset))
@@ -52,53 +47,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _status(dataset: Dataset) -> str:
     path = locate(dataset)
     if path is None:
-        given = os.environ.get("BENCH_DATA_DIR")
         where = (
-            f"not here{f' (nor below BENCH_DATA_DIR, {given})' if given else ''}; get it: {dataset.how_to_get}; "
-            f"or let BENCH_DATA_DIR name a folder with {dataset.folder}/{dataset.file}"
+            f"not here; get it: {dataset.how_to_get}; or let BENCH_DATA_DIR name a folder with "
+            f"{dataset.folder}/{dataset.file}; until then, {dataset.stand_in}"
         )
-        if dataset.stand_in:
-            where += f"; until then, {dataset.stand_in}"
     else:
         where = f"{path} ({_checked(dataset, path)})"
     return f"{dataset.name}: {dataset.title}\n  where:   {where}\n  licence: {dataset.licence}"
 
 
 def _checked(dataset: Dataset, path: Path) -> str:
-    if not dataset.checksums and not dataset.text_checksum:
-        return "no known checksum"
+    names = [path.name] if dataset.text_checksum else [*dataset.checksums]
     try:
-        wrong = [name for name in dataset.checksums or [path.name] if mismatch_of(dataset, path.with_name(name))]
+        wrong = [name for name in names if compare(dataset, path.with_name(name))[1]]
     except DataError as error:
         return one_line(error)
-    if not wrong:
-        return "checksum matches"
-    return f"checksum of {', '.join(wrong)} does NOT match the published one: used with BENCH_DATA_ALTERED=1 alone"
-
-
-def _parse(dataset: Dataset) -> None:
-    if dataset is ALI_DISPLAY_AD:
-        _parse_ads()
-        return
-    if dataset is not YAHOO_R6A:
-        known = f"{YAHOO_R6A.name}, {ALI_DISPLAY_AD.name}"
-        raise DataError(f"data set '{dataset.name}' needs no parsing, expected one of: {known}")
-    from bench.data.yahoo_r6a import daily_files, describe, load_log
-
-    paths = daily_files()
-    if not paths:
-        raise DataError(
-            f"found no {dataset.folder}/{dataset.file} below BENCH_DATA_DIR or the cache, expected at least one "
-            f"daily file; get it: {dataset.how_to_get}"
-        )
-    print(f"{len(paths)} daily file(s), {paths[0]} to {paths[-1].name}")
-    print(describe(load_log(say=print)))
-
-
-def _parse_ads() -> None:
-    from bench.data.ali_display_ad import describe, load_files
-
-    print(describe(load_files(say=print)))
+    if wrong:
+        return f"checksum of {', '.join(wrong)} does NOT match the published one: used with BENCH_DATA_ALTERED=1 alone"
+    return "checksum matches" if names else "no known checksum"
 
 
 def _heldout(output: Path | None, seed: int) -> None:

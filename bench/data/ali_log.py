@@ -1,8 +1,18 @@
-from dataclasses import dataclass, field
+"""Ali-Display-Ad: the log of shown and clicked ads, and its files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.data.files import read_table, refuse
 from bench.data.log import Log
+from bench.errors import DataError
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
 
 USER_FEATURES = (
     "cms_segid",
@@ -22,8 +32,7 @@ class AdLog(Log):
     """The users and ads of a log with their features, and for every user the ads that were shown, clicked or not.
 
     The ads of user u are at the places ``starts[u]`` to ``starts[u + 1] - 1`` of ``shown`` and ``clicked``, each ad
-    once, however often it was shown. ``identity`` changes with the files that were read and the code that read them;
-    ``counts`` says what was read and what was dropped, by kind.
+    once, however often it was shown. ``identity`` changes with the files that were read and the code that read them.
 
     Parameters
     ----------
@@ -51,8 +60,91 @@ class AdLog(Log):
     shown: np.ndarray
     clicked: np.ndarray
     identity: str = ""
-    counts: dict[str, int] = field(default_factory=dict)
 
     def clicks(self) -> np.ndarray:
         sums = np.concatenate(([0], np.cumsum(self.clicked, dtype=np.int64)))
         return np.diff(sums[self.starts])
+
+
+FILES = ("raw_sample.csv", "ad_feature.csv", "user_profile.csv")
+PRICE_BINS = 5
+
+_LARGEST = 2**31 - 1
+_BEIJING = 8 * 3600
+_DAY, _HOUR = 24 * 3600, 3600
+
+
+def read_log(folder: Path) -> AdLog:
+    """Read ``raw_sample.csv``, ``ad_feature.csv`` and ``user_profile.csv``.
+
+    Rows of the log are dropped and counted if a value is missing (empty, or the word NULL), or if the user or ad is
+    missing from its table or has a missing value there. Prices become five bins with equal numbers of ads. The hour of
+    a row is that of Beijing, where the log was recorded; a user's main hour is the earliest on a tie.
+
+    Raises DataError if a file is missing or empty, lacks a column, has a field that is not a number from 0 to 2^31 - 1,
+    an id occurs twice in a table, or no row is left. The message names file and column.
+    """
+    ads = _read(folder / "ad_feature.csv", ("adgroup_id", *AD_FEATURES), key="adgroup_id")
+    users = _read(folder / "user_profile.csv", ("userid", *USER_FEATURES), key="userid")
+    path = folder / "raw_sample.csv"
+    rows = _read(path, ("user", "time_stamp", "adgroup_id", "clk"))
+    whole_ads, whole_users = ads.dropna(), users.dropna()
+    counts = {
+        "users in user_profile.csv": len(users),
+        "ads in ad_feature.csv": len(ads),
+        "rows of the log": len(rows),
+    }
+    whole = rows.dropna()
+    counts["rows dropped: a missing value"] = len(rows) - len(whole)
+    rows = whole
+    for reason, column, ids in (
+        ("user not in user_profile.csv", "user", users.index),
+        ("user with a missing value", "user", whole_users.index),
+        ("ad not in ad_feature.csv", "adgroup_id", ads.index),
+        ("ad with a missing value", "adgroup_id", whole_ads.index),
+    ):
+        kept = rows[rows[column].isin(ids)]
+        counts[f"rows dropped: {reason}"] = len(rows) - len(kept)
+        rows = kept
+    if rows.empty:
+        raise DataError(
+            f"{path}: found no row whose user and ad are known and have all their features, expected at least one"
+        )
+    return _aggregated(rows.astype(np.int64), whole_users, whole_ads, counts)
+
+
+def _aggregated(rows: "pd.DataFrame", users: "pd.DataFrame", ads: "pd.DataFrame", counts: dict[str, int]) -> AdLog:
+    user_ids, user = np.unique(rows["user"], return_inverse=True)
+    ad_ids, ad = np.unique(rows["adgroup_id"], return_inverse=True)
+    hour = (rows["time_stamp"].to_numpy() + _BEIJING) % _DAY // _HOUR
+    by_hour = np.bincount(user * 24 + hour, minlength=24 * len(user_ids)).reshape(-1, 24)
+    pairs, place = np.unique(user * len(ad_ids) + ad, return_inverse=True)
+    clicked = np.bincount(place, weights=rows["clk"]) > 0
+    features = ads.loc[ad_ids].to_numpy()
+    edges = np.quantile(ads["price"], np.arange(1, PRICE_BINS) / PRICE_BINS)
+    features[:, -1] = np.searchsorted(edges, features[:, -1], side="left")  # equal prices share a bin
+    log = AdLog(
+        user_ids=user_ids.astype(np.int32),
+        user_features=users.loc[user_ids].to_numpy().astype(np.int32),
+        user_hour=by_hour.argmax(axis=1).astype(np.uint8),
+        ad_ids=ad_ids.astype(np.int32),
+        ad_features=features.astype(np.int32),
+        starts=np.searchsorted(pairs, np.arange(len(user_ids) + 1) * len(ad_ids)).astype(np.int64),
+        shown=(pairs % len(ad_ids)).astype(np.int32),
+        clicked=clicked,
+    )
+    log.counts.update(counts)
+    return log
+
+
+def _read(path: Path, names: Sequence[str], key: str = "") -> "pd.DataFrame":
+    """Return the columns as float64, NaN where a value is missing; ``key`` becomes the index."""
+    # The original has a blank after a column's name
+    table = read_table(path, names, ["", "NULL"], usecols=lambda name: name.strip() in names, dtype=np.float64)
+    for name in names:
+        largest = 1 if name == "clk" else _LARGEST
+        refuse(path, name, table[name], (table[name] < 0) | (table[name] > largest), f"a number from 0 to {largest}")
+    if not key:
+        return table
+    refuse(path, key, table[key], table[key].isna() | table[key].duplicated(), "every id once")
+    return table.set_index(key)[list(names[1:])]

@@ -1,23 +1,38 @@
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from bench.data.dataset import Dataset
-from bench.data.download import Download, PlainFiles
 from bench.errors import DataError
 
 
-def _dataset(name: str, entry: dict[str, Any]) -> Dataset:
-    download: Download | PlainFiles | None = None
-    if "archive" in entry:
-        download = Download(**entry.pop("archive"))
-    elif "files" in entry:
-        download = PlainFiles(**entry.pop("files"))
-    return Dataset(name=name, download=download, **entry)
+@dataclass(frozen=True)
+class Dataset:
+    """A data set: the location of its file, and how to get it.
+
+    ``folder`` is below ``BENCH_DATA_DIR`` or below the cache's ``data`` folder; ``file`` may be a pattern such as
+    ``clicks.*``, whose first match is used. ``stand_in`` says what is used if it is missing. Where it can be fetched,
+    ``url`` is the address of a zip archive that has the file as its ``member``, or what the addresses of plain files
+    begin with. Checksums are ``algorithm:digest``: that of the archive, those of the files by name, and in
+    ``text_checksum``, where copies differ in line ends alone, the sha256 with LF line ends and none at the end.
+    """
+
+    name: str
+    title: str
+    folder: str
+    file: str
+    licence: str
+    how_to_get: str
+    stand_in: str = ""
+    url: str = ""
+    member: str = ""
+    archive_checksum: str = ""
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    text_checksum: str = ""
 
 
 CATALOGUE = {
-    name: _dataset(name, entry)
+    name: Dataset(name=name, **entry)
     for name, entry in tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text()).items()
 }
 MOVIELENS = CATALOGUE["movielens"]

@@ -1,14 +1,47 @@
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from bench.data.factors import Factors
-from bench.data.ratings import Ratings
 from bench.errors import ConfigError
 from bench.jit import kernel
 
 SWEEPS = 100
 """Sweeps over users and items: a fixed number, so that the result does not depend on rounding in a stopping rule."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """A sparse table of ratings, one entry per (user, item) that was rated.
+
+    ``user`` and ``item`` count from 0, int32, ``rating`` is float64, all of shape (n_ratings,).
+    """
+
+    user: np.ndarray
+    item: np.ndarray
+    rating: np.ndarray
+    n_users: int
+    n_items: int
+
+    def __len__(self) -> int:
+        return len(self.rating)
+
+    def select(self, chosen: np.ndarray) -> "Ratings":
+        """Return the ratings at the given positions, or where a mask is true."""
+        return Ratings(self.user[chosen], self.item[chosen], self.rating[chosen], self.n_users, self.n_items)
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """A low-rank factorisation of a table of ratings: ``users @ items.T`` approximates it.
+
+    ``users``, shape (n_users, rank), and ``items``, shape (n_items, rank), are zero where there are no ratings.
+    ``fingerprint`` names the data: the sha256 of the file, ``surrogate``, or empty.
+    """
+
+    users: np.ndarray
+    items: np.ndarray
+    fingerprint: str = ""
 
 
 def factorise(
@@ -32,15 +65,12 @@ def factorise(
     by_item = _grouped(ratings.item, ratings.user, ratings.rating, ratings.n_items)
     users = np.zeros((ratings.n_users, rank))
     items = rng.standard_normal((ratings.n_items, rank)) / math.sqrt(rank)
-    objective = np.empty((sweeps, 2))
-    for sweep in range(sweeps):
+    for _ in range(sweeps):
         _solve_rows(*by_user, items, regularisation, users)
-        objective[sweep, 0] = _objective(*by_user, by_item[0], users, items, regularisation)
         _solve_rows(*by_item, users, regularisation, items)
-        objective[sweep, 1] = _objective(*by_user, by_item[0], users, items, regularisation)
-    if not np.isfinite(objective).all():
+    if not (np.isfinite(users).all() and np.isfinite(items).all()):
         raise ConfigError(f"regularisation: found {regularisation}, expected one large enough to solve the equations")
-    return Factors(users, items, objective.ravel())
+    return Factors(users, items)
 
 
 def _grouped(
@@ -98,30 +128,3 @@ def _solve_rows(
                 x[i] -= gram[k, i] * x[k]
             x[i] /= gram[i, i]
         solved[row] = x
-
-
-@kernel
-def _objective(
-    starts: np.ndarray,
-    columns: np.ndarray,
-    ratings: np.ndarray,
-    column_starts: np.ndarray,
-    users: np.ndarray,
-    items: np.ndarray,
-    regularisation: float,
-) -> float:
-    rank = users.shape[1]
-    errors = 0.0
-    penalty = 0.0
-    for user in range(len(users)):
-        for entry in range(starts[user], starts[user + 1]):
-            error = ratings[entry]
-            for k in range(rank):
-                error -= users[user, k] * items[columns[entry], k]
-            errors += error * error
-        for k in range(rank):
-            penalty += (starts[user + 1] - starts[user]) * users[user, k] * users[user, k]
-    for item in range(len(items)):
-        for k in range(rank):
-            penalty += (column_starts[item + 1] - column_starts[item]) * items[item, k] * items[item, k]
-    return errors + regularisation * penalty

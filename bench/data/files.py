@@ -1,17 +1,23 @@
-"""Folders of the data sets, and atomic writing of files."""
+"""Folders of the data sets; reading and writing of files."""
 
 import hashlib
 import os
 import uuid
-import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pooch
 
-from bench.data.dataset import Dataset
-from bench.errors import DataError
+from bench.data.catalogue import Dataset
+from bench.errors import DataError, one_line
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
 
 SURROGATE = "surrogate"
 """The fingerprint of generated or substituted data, used where the real data is missing."""
@@ -62,7 +68,7 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
     path = locate(dataset)
     if path is None:
         return None, SURROGATE
-    identity, mismatch = _checked(dataset, path)
+    identity, mismatch = compare(dataset, path)
     if not mismatch:
         return path, identity
     if os.environ.get("BENCH_DATA_ALTERED") != "1":
@@ -73,20 +79,13 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
     return path, f"{ALTERED}{identity}"
 
 
-def mismatch_of(dataset: Dataset, path: Path) -> str:
-    """Return how a file differs from the published one; "" if it does not, or no checksum is known.
+def compare(dataset: Dataset, path: Path) -> tuple[str, str]:
+    """Return a file's sha256, and how it differs from the published one: "" if it does not, or none is known.
 
     Raises DataError if it cannot be read.
     """
-    return _checked(dataset, path)[1]
-
-
-def _checked(dataset: Dataset, path: Path) -> tuple[str, str]:
-    stamp = stamp_of(path, dataset.file)
-    try:
-        identity, of_text, n_lines = _digests(*stamp)
-    except OSError as error:
-        raise unreadable(path, error, dataset.file) from None
+    with reading(path, dataset.file):
+        identity, of_text, n_lines = _digests(*stamp_of(path))
     found = of_text if dataset.text_checksum else f"sha256:{identity}"
     expected = dataset.text_checksum or dataset.checksums.get(path.name, found)
     if found == expected:
@@ -102,36 +101,48 @@ def _digests(path: Path, size: int, mtime_ns: int) -> tuple[str, str, int]:
     return hashlib.sha256(content).hexdigest(), f"sha256:{hashlib.sha256(text).hexdigest()}", text.count(b"\n") + 1
 
 
-def stamp_of(path: Path, expected: str) -> Stamp:
-    """Return a file's stamp. Raises DataError, with what is ``expected``, if it cannot be read."""
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise unreadable(path, error, expected) from None
+def stamp_of(path: Path) -> Stamp:
+    status = path.stat()
     return path, status.st_size, status.st_mtime_ns
 
 
-def unreadable(path: Path, error: OSError, expected: str) -> DataError:
-    return DataError(f"{path}: found an unreadable file ({error.strerror or error}), expected {expected}")
+@contextmanager
+def reading(path: Path, expected: str) -> Iterator[None]:
+    """Raise DataError, with what is ``expected``, for what NumPy, pandas or Arrow raise while they read a file."""
+    try:
+        yield
+    except (ValueError, Warning, EOFError, zlib.error) as error:  # before OSError: Arrow's errors may be both
+        reason = one_line(error)[:200].rstrip(".")
+        raise DataError(f"{path}: found an invalid file ({reason}), expected {expected}") from None
+    except OSError as error:
+        raise DataError(f"{path}: found an unreadable file ({error.strerror or error}), expected {expected}") from None
 
 
-def checksum_of(path: Path, like: str) -> str:
-    """Return a file's checksum, ``algorithm:digest``, by the algorithm of the checksum ``like``."""
-    algorithm = like.partition(":")[0]
-    return f"{algorithm}:{pooch.file_hash(str(path), alg=algorithm)}"
+def refuse(path: Path, column: str, values: Any, wrong: Any, expected: str, first_line: int = 2) -> None:
+    """Raise DataError for the first of a column's ``values`` that is ``wrong``, if any: two arrays, shape (rows,)."""
+    wrong = np.asarray(wrong)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        found = str(np.asarray(values)[row])[:40]
+        raise DataError(f"{path}, line {first_line + row}, {column}: found {found!r}, expected {expected}")
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of an ``.npz`` file after verifying all of it: a damaged header may hide the rest from NumPy.
+def read_table(path: Path, names: Sequence[str], missing: Sequence[str], **options: Any) -> "pd.DataFrame":
+    """Read a CSV file by pandas, with its ``options``, and ``missing`` as the only texts that mean a missing value.
 
-    Raises an exception of any type if the file is damaged.
+    Raises DataError if that fails, there are no rows, or one of the ``names`` is not among the columns.
     """
-    with zipfile.ZipFile(path) as archive:
-        damaged = archive.testzip()
-    if damaged is not None:
-        raise ValueError(damaged)
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+    import pandas as pd
+
+    with reading(path, "a table of comma-separated values in UTF-8"):
+        table = pd.read_csv(path, keep_default_na=False, na_values=list(missing), **options)
+    table = table.rename(columns=str.strip)
+    for name in names:
+        if name not in table:
+            raise DataError(f"{path}, line 1: found no column '{name}', expected one")
+    if table.empty:
+        raise DataError(f"{path}: found no rows below the header, expected at least one")
+    return table
 
 
 def write_whole(path: Path, content: bytes) -> None:

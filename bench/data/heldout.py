@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bench.data.factorisation import SWEEPS, factorise
+from bench.data.factorisation import SWEEPS, Ratings, factorise
 from bench.data.files import write_whole
-from bench.data.ratings import Ratings
 from bench.errors import ConfigError, DataError
 from bench.seeding import Seeds
 

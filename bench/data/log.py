@@ -1,12 +1,14 @@
 import hashlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A record of read-only arrays."""
+    """A record of read-only arrays; after reading files, ``counts`` says what was read and left out, by kind."""
+
+    counts: dict[str, int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for array in self.arrays().values():

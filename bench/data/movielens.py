@@ -1,83 +1,50 @@
 """MovieLens 100K: its ratings, and their factors as the bandit environments use them."""
 
 import sys
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 import bench.data.factorisation
-import bench.data.movielens_surrogate
 import bench.seeding
 from bench.data.cache import Cache
 from bench.data.catalogue import MOVIELENS
-from bench.data.factorisation import SWEEPS, factorise
-from bench.data.factors import Factors
-from bench.data.files import data_in_use, unreadable
-from bench.data.movielens_surrogate import surrogate_ratings
-from bench.data.ratings import Ratings
+from bench.data.factorisation import SWEEPS, Factors, Ratings, factorise
+from bench.data.files import data_in_use, reading, refuse
 from bench.errors import DataError
 from bench.seeding import Seeds
 
 N_USERS = 943
 N_ITEMS = 1682
 
-_COLUMNS = (("user id", N_USERS), ("item id", N_ITEMS), ("rating", 5))
+_LARGEST = {"user": N_USERS, "item": N_ITEMS, "rating": 5}
+_LINES = "lines of user, item, rating and time, whole numbers with tabs between them"
+_MIN_PER_USER = 20
+_LATENT_RANK = 10
 
 
 def read_ratings(path: Path) -> Ratings:
     """Read a file of lines ``user<TAB>item<TAB>rating<TAB>timestamp``, ids from 1 and ratings in whole stars.
 
-    Raises DataError, naming file and line, if the file cannot be read, is empty or is not text, or a line does not have
-    four columns, has a field that is not a whole number in range, or repeats a user and item.
+    Raises DataError if it is no such file.
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise unreadable(path, error, "a file of ratings") from None
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{path}, line {line}: found the byte 0x{content[error.start]:02x}, expected text") from None
-    rows = [_parse(line, f"{path}, line {number}") for number, line in enumerate(content.splitlines(), start=1)]
-    if not rows:
-        raise DataError(f"{path}: found an empty file, expected lines of user, item, rating and timestamp")
-    user, item, rating = np.array(rows, dtype=np.int32).T
-    _refuse_duplicates(user, item, path)
-    return Ratings(user - 1, item - 1, rating.astype(np.float64), N_USERS, N_ITEMS)
+    user, item, rating, _ = _columns(path)
+    return Ratings(
+        (user - 1).astype(np.int32), (item - 1).astype(np.int32), rating.astype(np.float64), N_USERS, N_ITEMS
+    )
 
 
-def _parse(line: bytes, where: str) -> tuple[int, ...]:
-    fields = line.split(b"\t")
-    if len(fields) != 4:
-        raise DataError(f"{where}: found {len(fields)} column(s), expected 4: user, item, rating, timestamp")
-    user, item, rating, timestamp = fields
-    # One test for a valid line, the usual case; the details of an invalid one are worked out below
-    if user.isdigit() and item.isdigit() and rating.isdigit() and timestamp.isdigit() and len(line) < 40:
-        row = int(user), int(item), int(rating)
-        if 1 <= row[0] <= N_USERS and 1 <= row[1] <= N_ITEMS and 1 <= row[2] <= 5:
-            return row
-    for (name, largest), field in zip(_COLUMNS, fields[:3], strict=True):
-        found = field[:20].decode(errors="replace")
-        if not field.isdigit():
-            raise DataError(f"{where}: found the {name} '{found}', expected a whole number")
-        if len(field) > 9 or not 1 <= int(field) <= largest:
-            raise DataError(f"{where}: found the {name} {found}, expected one from 1 to {largest}")
-    found = timestamp[:20].decode(errors="replace")
-    raise DataError(f"{where}: found the timestamp '{found}', expected a whole number of seconds")
-
-
-def _refuse_duplicates(user: np.ndarray, item: np.ndarray, path: Path) -> None:
-    pair = user.astype(np.int64) * (N_ITEMS + 1) + item
-    order = np.argsort(pair, kind="stable")
-    repeated = np.flatnonzero(pair[order][1:] == pair[order][:-1])
-    if len(repeated):
-        first, second = min(((order[at], order[at + 1]) for at in repeated), key=lambda lines: int(lines[1]))
-        raise DataError(
-            f"{path}, line {second + 1}: found user {user[second]} and item {item[second]} again, "
-            f"expected them once (first in line {first + 1})"
-        )
+def _columns(path: Path) -> np.ndarray:
+    with reading(path, _LINES), warnings.catch_warnings():
+        warnings.simplefilter("error")  # an empty file
+        columns = np.loadtxt(path, np.int64, comments=None, delimiter="\t", unpack=True, ndmin=2)
+    if len(columns) != 4:
+        raise DataError(f"{path}: found {len(columns)} column(s), expected {_LINES}")
+    for (name, largest), values in zip(_LARGEST.items(), columns, strict=False):
+        refuse(path, name, values, (values < 1) | (values > largest), f"one from 1 to {largest}", first_line=1)
+    return columns
 
 
 def fingerprint() -> str:
@@ -89,6 +56,17 @@ def load_ratings() -> Ratings:
     """Return the ratings below ``BENCH_DATA_DIR`` or fetched, else the surrogate's; raises DataError if damaged."""
     path = data_in_use(MOVIELENS)[0]
     return surrogate_ratings() if path is None else read_ratings(path)
+
+
+def users_by_period(periods: int) -> list[np.ndarray]:
+    """Return the users, from 0 and in order, who rated in each of ``periods`` parts of the log, equal in ratings.
+
+    The stand-in for the data has no times: there its ratings are in a random order.
+    """
+    path, user = data_in_use(MOVIELENS)[0], load_ratings().user
+    random = Seeds(0, 0, ("data", "movielens")).generator("times")
+    times = random.random(len(user)) if path is None else _columns(path)[3]
+    return [np.unique(part) for part in np.array_split(user[np.argsort(times, kind="stable")], periods)]
 
 
 def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
@@ -103,7 +81,7 @@ def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
     def compute() -> dict[str, np.ndarray]:
         rng = Seeds(0, 0, ("data", "movielens")).generator("factors")
         factors = factorise(load_ratings(), rank, float(regularisation), SWEEPS, rng=rng)
-        return {"users": factors.users, "items": factors.items, "objective": factors.objective}
+        return {"users": factors.users, "items": factors.items}
 
     def build(arrays: dict[str, np.ndarray]) -> Factors:
         factors = Factors(**arrays, fingerprint=identity)
@@ -113,19 +91,44 @@ def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
             array.flags.writeable = False
         return factors
 
-    return _cache.get(*_key_parts(identity, rank, regularisation), compute=compute, build=build)
+    return _cache.get(identity, rank, float(regularisation), SWEEPS, version("numba"), compute=compute, build=build)
 
 
 _cache: Cache[Factors] = Cache(
-    "factors",
-    "movielens-",
-    sys.modules[__name__],
-    bench.data.factorisation,
-    bench.data.movielens_surrogate,
-    bench.seeding,
-    n_in_memory=16,
+    "factors", "movielens-", sys.modules[__name__], bench.data.factorisation, bench.seeding, n_in_memory=16
 )
 
 
-def _key_parts(identity: str, rank: int, regularisation: float) -> tuple[object, ...]:
-    return identity, rank, float(regularisation), SWEEPS, version("numba")
+def surrogate_ratings(n_users: int = 943, n_items: int = 1682, n_ratings: int = 100_000) -> Ratings:
+    """A stand-in for MovieLens 100K: generated ratings, always the same ones, sorted by user and item.
+
+    A few users rate very often and a few items are rated very often; every user has at least 20 ratings and every item
+    at least one, as in the original. A rating is a rounded sum of a mean, a user's and an item's bias, a product of
+    latent factors, and noise, with variances chosen so that the stars are about as frequent as in the original.
+    """
+    rng = Seeds(0, 0, ("data", "movielens")).generator("surrogate")
+    counts = _activity(n_users, n_ratings, rng)
+
+    # A user's items have the largest keys: popularity with Gumbel noise samples without replacement
+    keys = rng.normal(0.0, 1.45, n_items) + rng.gumbel(size=(n_users, n_items))
+    keys[rng.choice(n_users, n_items, p=counts / n_ratings), np.arange(n_items)] = np.inf  # every item is rated
+    ranks = np.argsort(np.argsort(-keys, axis=1), axis=1)
+    user, item = np.nonzero(ranks < counts[:, None])
+
+    latent_users = rng.standard_normal((n_users, _LATENT_RANK))
+    latent_items = rng.standard_normal((n_items, _LATENT_RANK))
+    interaction = 0.5 / np.sqrt(_LATENT_RANK) * np.sum(latent_users[user] * latent_items[item], axis=1)
+    inclination = rng.normal(0.0, 0.42, n_users)[user] + rng.normal(0.0, 0.48, n_items)[item]
+    score = 3.55 + inclination + interaction + rng.normal(0.0, 0.85, n_ratings)
+    rating = np.clip(np.rint(score), 1.0, 5.0)
+    return Ratings(user.astype(np.int32), item.astype(np.int32), rating, n_users, n_items)
+
+
+def _activity(n_users: int, n_ratings: int, rng: np.random.Generator) -> np.ndarray:
+    """Return each user's number of ratings, shape (n_users,): long-tailed, with the sum ``n_ratings``."""
+    weights = rng.gamma(0.7, size=n_users)
+    shares = weights / weights.sum() * (n_ratings - _MIN_PER_USER * n_users)
+    counts = np.floor(shares).astype(np.int64)
+    left = n_ratings - _MIN_PER_USER * n_users - counts.sum()
+    counts[np.argsort(counts - shares, kind="stable")[:left]] += 1  # the largest remainders
+    return counts + _MIN_PER_USER

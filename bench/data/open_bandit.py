@@ -4,7 +4,7 @@ import hashlib
 import importlib.util
 import sys
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -12,19 +12,17 @@ import numpy as np
 
 import bench.data.log
 import bench.data.open_bandit_log
-import bench.data.open_bandit_parser
 from bench.data.cache import Cache
 from bench.data.catalogue import OPEN_BANDIT
 from bench.data.files import data_roots, stamp_of
-from bench.data.open_bandit_log import OpenBanditLog
-from bench.data.open_bandit_parser import read_items, read_log
+from bench.data.open_bandit_log import OpenBanditLog, read_items, read_logs
 from bench.errors import DataError
 
 CampaignName = Literal["men", "women", "all"]
 Policy = Literal["bts", "random"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
-_LARGE = 200_000_000
+_LARGE = 200_000_000  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +55,7 @@ def load_campaign(name: CampaignName) -> Campaign:
     """
     paths, packaged = _files(name)
     return _cache.get(
-        *(stamp_of(path, "a file of the data set") for path in paths),
+        *(stamp_of(path) for path in paths),
         compute=lambda: _parse(paths),
         build=lambda arrays: _campaign(arrays, packaged),
     )
@@ -67,7 +65,6 @@ _cache: Cache[Campaign] = Cache(
     "logs",
     "open_bandit-",
     sys.modules[__name__],
-    bench.data.open_bandit_parser,
     bench.data.open_bandit_log,
     bench.data.log,
 )
@@ -81,8 +78,8 @@ def _files(name: CampaignName) -> tuple[list[Path], bool]:
         if all(here):
             return paths, False
         if any(here):
-            missing, found = paths[here.index(False)], paths[here.index(True)]
-            raise DataError(f"{missing}: found no such file beside {found}, expected all four of the campaign")
+            missing, present = paths[here.index(False)], paths[here.index(True)]
+            raise DataError(f"{missing}: found no such file beside {present}, expected all four of the campaign")
     specification = importlib.util.find_spec("obp")  # importing it would take 400 MB
     if specification is None or not specification.submodule_search_locations:
         raise DataError(
@@ -101,32 +98,13 @@ def _parse(paths: list[Path]) -> dict[str, np.ndarray]:
     if size > _LARGE:
         warnings.warn(f"{paths[0].parent}: {size / 1e9:.1f} GB are parsed, once; this takes minutes", stacklevel=5)
     bts, bts_items, random, random_items = paths
-    (scores, categories), (own_scores, own_categories) = read_items(random_items), read_items(bts_items)
-    if not np.array_equal(scores, own_scores) or not np.array_equal(categories, own_categories):
+    (scores, categories), (bts_scores, bts_categories) = read_items(random_items), read_items(bts_items)
+    if not np.array_equal(scores, bts_scores) or not np.array_equal(categories, bts_categories):
         raise DataError(f"{bts_items}: found other items than in {random_items}, expected the same")
-    logs = read_log(bts, len(scores), uniform=False), read_log(random, len(scores), uniform=True)
     arrays = {"item_scores": scores, "item_categories": categories}
-    for policy, log in zip(POLICIES, _aligned(*logs), strict=True):
+    for policy, log in zip(POLICIES, read_logs(bts, random, len(scores)), strict=True):
         arrays |= {f"{policy}/{name}": array for name, array in log.arrays().items()}
     return arrays
-
-
-def _aligned(*logs: OpenBanditLog) -> list[OpenBanditLog]:
-    """Give the logs common codes: each has user features that do not occur in the other."""
-    names = tuple(np.unique(np.concatenate(each)) for each in zip(*(log.names for log in logs), strict=True))
-    return [
-        replace(
-            log,
-            users=np.column_stack(
-                [
-                    np.searchsorted(common, own)[log.users[:, at]]
-                    for at, (common, own) in enumerate(zip(names, log.names, strict=True))
-                ]
-            ),
-            names=names,
-        )
-        for log in logs
-    ]
 
 
 def _campaign(arrays: dict[str, np.ndarray], packaged: bool) -> Campaign:

@@ -8,6 +8,8 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat
 from bench.component import component
 from bench.envs.contextual import linear_means, transform_means
 from bench.envs.synthetic import Synthetic
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.envs.synthetic_logistic import SyntheticLogistic
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 
@@ -107,3 +109,29 @@ class Drifting(Synthetic):
             self.means += self.popularity * np.sin(angle + self._phases)
         scale, shift = self._mean_map()
         self.best_mean, self.average_mean = transform_means(self.means, scale, shift, self.link == "logistic")
+
+
+@component
+class DriftingLinear(Drifting, SyntheticLinear):
+    """Contextual linear bandit whose theta, arms' popularity, scale of rewards and noise may change during a run.
+
+    Parameters
+    ----------
+    noise
+        Factor on ``noise_std`` in each stretch; from the first again when there are more stretches. Algorithms are told
+        the largest standard deviation.
+    """
+
+    noise: Annotated[list[PositiveFloat], Field(min_length=1)] = field(default_factory=lambda: [1.0])
+
+    def _sub_gaussian(self) -> float:
+        return self.noise_std * max(self.noise)
+
+    def pull(self, arm: int) -> float:
+        factor = self.noise[self.stretch % len(self.noise)] / max(self.noise)
+        return self.means.item(arm) + factor * self._noise.reward(0.0)
+
+
+@component
+class DriftingLogistic(Drifting, SyntheticLogistic):
+    """Contextual logistic bandit whose theta, arms' popularity and scale of x'theta may change during a run."""

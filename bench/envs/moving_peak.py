@@ -1,10 +1,18 @@
+import math
 import sys
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import field
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.envs.contextual import RewardNoise
 from bench.envs.direct import DirectEnvironment
+from bench.errors import ConfigError
+from bench.seeding import Seeds
 from bench.space import Configuration, HyperParameter, Space
 
 
@@ -42,3 +50,163 @@ class MovingPeak(DirectEnvironment):
     @abstractmethod
     def _average(self) -> float:
         """Return the mean of the expected reward over [0, 1]."""
+
+
+class _Triangle(MovingPeak):
+    def _value(self, x: float) -> float:
+        return 0.9 - 0.95 * abs(x - self.peak)
+
+    def _average(self) -> float:
+        return 0.9 - 0.95 * (self.peak**2 + (1.0 - self.peak) ** 2) / 2.0
+
+
+_PEAKS = (0.05, 0.45, 0.7, 0.95)
+
+
+@component
+class Switching(MovingPeak):
+    """Functions on [0, 1]; the peak of each piece is drawn without repetition, or follows a fixed order.
+
+    Source: cdt, appendix A.3; the numbers are those of the authors' code.
+
+    Parameters
+    ----------
+    changes
+        Last rounds of all pieces except the last, in a run of ``of_rounds`` rounds; scaled to a run of another length.
+    of_rounds
+        The run length that ``changes`` refers to.
+    peaks
+        Possible peaks, at least one for each piece.
+    peak_order
+        ``drawn`` in each repetition; or ``given``: that of ``peaks``, in all of them.
+    noise_std
+        Standard deviation of the Gaussian noise on the rewards.
+    """
+
+    changes: list[PositiveInt] = field(default_factory=lambda: [22761, 47734, 70317])
+    of_rounds: PositiveInt = 90_000
+    peaks: list[Annotated[float, Field(ge=0, le=1)]] = field(default_factory=lambda: list(_PEAKS))
+    peak_order: Literal["drawn", "given"] = "drawn"
+    noise_std: NonNegativeFloat = math.sqrt(0.1)
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        if len(self.peaks) <= len(self.changes) or sorted(set(self.changes)) != self.changes:
+            raise ConfigError(
+                f"env.changes: found {self.changes} with {len(self.peaks)} peaks, "
+                "expected increasing rounds, fewer than there are peaks"
+            )
+        self.sub_gaussian = self.noise_std
+        n = len(self.peaks)
+        order = range(n) if self.peak_order == "given" else seeds.generator("peaks").permutation(n)
+        self._begin(
+            tuple(round(change * rounds / self.of_rounds) for change in self.changes),
+            [self.peaks[i] for i in order],
+            RewardNoise("linear", self.noise_std, seeds.generator("noise")),
+        )
+
+
+_FREQUENCY = 1.5 * math.pi
+
+
+@component
+class SwitchingSine(Switching):
+    """Expected reward 2 / (3 pi) sin(3 pi / 2 (x - peak + 1/3)); the peak drifts in jumps.
+
+    Source: cdt, appendix A.3.
+    """
+
+    def _value(self, x: float) -> float:
+        return math.sin(_FREQUENCY * (x - self.peak + 1.0 / 3.0)) / _FREQUENCY
+
+    def _average(self) -> float:
+        left, right = 1.0 / 3.0 - self.peak, 4.0 / 3.0 - self.peak
+        return (math.cos(_FREQUENCY * left) - math.cos(_FREQUENCY * right)) / _FREQUENCY**2
+
+
+@component
+class SwitchingTriangle(_Triangle, Switching):
+    """Expected reward 0.9 - 0.95 |x - peak|; the peak drifts in jumps. Source: cdt, appendix A.3."""
+
+
+@component
+class PiecewiseLipschitz(MovingPeak):
+    """Bernoulli rewards with the mean max(0, ``height`` - abs(x - peak)) for ``x`` in [0, 1]; the peak drifts in jumps.
+
+    The slope is 1, the steepest that the theory of SD2ME and AD2ME allows. Peaks are uniform on [0, 1], and so are the
+    shares of the run at which they jump, since the theory does not say where changes occur; runs of all lengths with
+    the same seeds have the same shares and peaks. If two changes fall into one round of a short run, there is one less.
+    Source: online_hpo, section 3 (the class of problems; the functions are ours).
+
+    Parameters
+    ----------
+    changes
+        Number of times that the peak jumps.
+    height
+        Mean reward at the peak.
+    """
+
+    changes: NonNegativeInt = 10
+    height: Annotated[float, Field(gt=0, le=1)] = 0.9
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        self.sub_gaussian = 0.5
+        shares = seeds.generator("changes").random(self.changes)
+        self._begin(
+            tuple(sorted({math.ceil(share * (rounds - 1)) for share in shares} - {0})),
+            seeds.generator("peaks").random(self.changes + 1).tolist(),
+            RewardNoise("logistic", 0.0, seeds.generator("noise")),
+        )
+
+    def _value(self, x: float) -> float:
+        return max(0.0, self.height - abs(x - self.peak))
+
+    def _average(self) -> float:
+        return self._area(self.peak) + self._area(1.0 - self.peak)
+
+    def _area(self, length: float) -> float:
+        """Return the integral of the mean over the ``length`` to one side of the peak."""
+        length = min(length, self.height)
+        return self.height * length - 0.5 * length * length
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+@component
+class WanderingTriangle(_Triangle):
+    """Expected reward 0.9 - 0.95 |x - peak|; the peak walks at random, in small steps.
+
+    A step that would end within ``step`` of 0 or 1 ends at twice ``step`` from it.
+    Source: the public code of cdt, ZoomingTS_exp/alg1_code_slowtv.py and run_slow.py at d67bc02 (2023-03-22), whose
+    defaults these are; the paper does not mention the experiment.
+
+    Parameters
+    ----------
+    probability
+        Probability of a step in a round.
+    step
+        Length of a step, to either side with the same probability.
+    first_peak
+        Where the walk starts.
+    noise_std
+        Standard deviation of the Gaussian noise on the rewards.
+    """
+
+    probability: Share = 0.05
+    step: Annotated[float, Field(gt=0, le=0.25)] = 0.01
+    first_peak: Share = 0.5
+    noise_std: NonNegativeFloat = math.sqrt(0.1)
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        self.sub_gaussian = self.noise_std
+        rng = seeds.generator("peaks")
+        moves = np.flatnonzero(rng.random(rounds - 1) < self.probability).tolist()
+        peaks = [self.first_peak]
+        for direction in rng.choice([-1.0, 1.0], len(moves)).tolist():
+            peak = peaks[-1] + direction * self.step
+            if peak > 1.0 - self.step:
+                peak = 1.0 - 2.0 * self.step
+            elif peak < self.step:
+                peak = 2.0 * self.step
+            peaks.append(peak)
+        self._begin(tuple(moves), peaks, RewardNoise("linear", self.noise_std, seeds.generator("noise")))

@@ -6,9 +6,9 @@ import numpy as np
 from pydantic import Field, NonNegativeInt
 
 from bench.component import component
-from bench.data.dataset import Dataset
+from bench.data.catalogue import HOUSE_PRICES, TITANIC, Dataset
 from bench.data.files import data_in_use
-from bench.data.tabular import Table
+from bench.data.tabular import Table, load_house_prices, load_titanic
 from bench.envs.base import Environment
 from bench.errors import ConfigError
 from bench.seeding import Seeds
@@ -86,3 +86,31 @@ class TabularEnvironment(Environment):
             return float(np.mean(predictions == target))
         residual = np.sum((target - predictions) ** 2)
         return float(1.0 - residual / np.sum((target - target.mean()) ** 2))
+
+
+@component
+class Titanic(TabularEnvironment):
+    """Who survived, from seven features of 712 passengers; without the file, breast cancer instead.
+
+    Source: habo, section 26.2; the split from the authors' code.
+    """
+
+    metric: ClassVar[Literal["accuracy", "r2"]] = "accuracy"
+    dataset: ClassVar[Dataset | None] = TITANIC
+
+    def load(self) -> Table:
+        return load_titanic()
+
+
+@component
+class HousePrices(TabularEnvironment):
+    """The price, from 75 features of 1,460 houses; without the file, the progression of diabetes instead.
+
+    Source: habo, section 26.3; the split from the authors' code.
+    """
+
+    metric: ClassVar[Literal["accuracy", "r2"]] = "r2"
+    dataset: ClassVar[Dataset | None] = HOUSE_PRICES
+
+    def load(self) -> Table:
+        return load_house_prices()

@@ -1,8 +1,7 @@
 import numpy as np
 
 from bench.component import component
-from bench.data.yahoo_log import DIM
-from bench.data.yahoo_r6a import fingerprint, load_log
+from bench.data.yahoo_r6a import DIM, fingerprint, load_log
 from bench.envs.contextual import ContextualEnvironment, Link, RewardNoise
 from bench.seeding import Seeds
 

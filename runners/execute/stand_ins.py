@@ -71,7 +71,7 @@ def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str
 
 
 def _fetching(names: Iterable[str]) -> list[str]:
-    commands = [CATALOGUE[name].how_to_get for name in names if CATALOGUE[name].download]
+    commands = [CATALOGUE[name].how_to_get for name in names if CATALOGUE[name].url]
     return [f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/data.md)"] * bool(
         commands
     )
