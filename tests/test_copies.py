@@ -20,10 +20,9 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.copies import Copies, ForecastOutcome
 from bench.tuners.base import Problem
-from bench.tuners.best_forecast import BestForecast
-from bench.tuners.fixed import Fixed
+from bench.tuners.baselines import Fixed, Random
+from bench.tuners.experts import BestForecast
 from bench.tuners.gaussian_ts import GaussianTS
-from bench.tuners.random import Random
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 

@@ -1,7 +1,7 @@
 """SD2ME and AD2ME against algorithms 1 and 2 of the online_hpo paper, written down slowly.
 
 The slow version remembers nothing but the pulls, computes every sum anew, and tests each piece of [0, 1] between two
-ends of intervals for being covered. What both share is bench.tuners.dynamic_mean_tuner.
+ends of intervals for being covered. What both share is bench.tuners.d2me.
 """
 
 import math
@@ -12,10 +12,9 @@ from tuning import LINE
 
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tuners.ad2me import AD2ME, _uncovered
 from bench.tuners.base import Problem
+from bench.tuners.d2me import AD2ME, SD2ME, _uncovered
 from bench.tuners.dynamic_means import DiscountedMeans, WindowedMeans, floor_at_least_one
-from bench.tuners.sd2me import SD2ME
 
 WEIGHTS = ("hard", "soft")
 DELTA = 0.05
@@ -224,7 +223,7 @@ def test_runs_shorter_than_the_formulas_are_made_for_go_on(cls, kind, rounds):
 
 def place(centers, widths, share, log_term=2.0):
     stats = np.array([[log_term / width**2, 0.5] for width in widths]).reshape(-1, 2)
-    return _uncovered(np.array(centers), stats, len(centers), 1.0, log_term, share)
+    return _uncovered(np.array(centers), stats, 1.0, log_term, share)
 
 
 @pytest.mark.parametrize(

@@ -23,15 +23,11 @@ from bench.tasks.base import Outcome
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Problem, Tuner, Wish
 from bench.tuners.corral import Corral, descend
-from bench.tuners.exp3 import EXP3
-from bench.tuners.exp3_s import EXP3S
-from bench.tuners.exp4_agreement import EXP4Agreement
+from bench.tuners.exp3 import EXP3, EXP3S, EXP4Agreement
+from bench.tuners.experts import Hedge
+from bench.tuners.exponential_weights import Softmax
 from bench.tuners.gaussian_ts import GaussianTS
-from bench.tuners.hedge import Hedge
-from bench.tuners.softmax import Softmax
-from bench.tuners.syndicated import Syndicated
-from bench.tuners.tl import TL
-from bench.tuners.tl_combined import TLCombined
+from bench.tuners.tl import TL, Syndicated, TLCombined
 
 EXACT = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
 RATES = (0.0, 0.01, 0.1, 1.0, 10.0)

@@ -11,10 +11,9 @@ from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem
+from bench.tuners.first_phase import GridThenBest, RandomThenBest
 from bench.tuners.gp_ucb import GPUCB
-from bench.tuners.grid_then_best import GridThenBest
 from bench.tuners.hyperband import Hyperband
-from bench.tuners.random_then_best import RandomThenBest
 
 ALL = [GridThenBest, RandomThenBest, Hyperband, GPUCB]
 

@@ -11,8 +11,7 @@ from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem
-from bench.tuners.hyperband import Hyperband, brackets
-from bench.tuners.resource_hyperband import ResourceHyperband
+from bench.tuners.hyperband import Hyperband, ResourceHyperband, brackets
 
 
 def test_schedule_is_the_published_one():

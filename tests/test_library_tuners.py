@@ -12,8 +12,7 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem
 from bench.tuners.gp_minimize import GPMinimize
-from bench.tuners.optuna_random import OptunaRandom
-from bench.tuners.tpe import TPE
+from bench.tuners.optuna_tuner import TPE, OptunaRandom
 
 TUNERS = [GPMinimize, TPE, OptunaRandom]
 MIXED = Space.of(
@@ -161,7 +160,8 @@ def test_what_does_not_count_stands_at_its_usual_value_and_is_not_learned_from()
 
 def test_libraries_are_loaded_when_they_are_needed_and_say_nothing():
     script = (
-        "import sys, bench.tuners.gp_minimize, bench.tuners.tpe as tpe, bench.tuners.base as base, bench.space as s\n"
+        "import sys, bench.tuners.gp_minimize, bench.tuners.optuna_tuner as tpe\n"
+        "from bench.tuners import base; from bench import space as s\n"
         "assert not {'skopt', 'optuna', 'sklearn'} & set(sys.modules)\n"
         "tuner = tpe.TPE(); tuner.start(base.Problem(s.Space.of(x=[1, 2]), 5)); tuner.ask(); tuner.tell(1.0)\n"
     )

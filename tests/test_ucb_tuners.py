@@ -8,14 +8,9 @@ from scipy.optimize import brentq
 from scipy.stats import entropy
 from tuning import started
 
-from bench.tuners.bandit_over_bandit import BanditOverBandit
-from bench.tuners.discounted_ucb import DiscountedUCB
-from bench.tuners.etc import ETC
-from bench.tuners.glr_klucb import GLRklUCB, divergence, largest_ratio, upper_bound
-from bench.tuners.m_ucb import MUCB
-from bench.tuners.sliding_window_ucb import SlidingWindowUCB
-from bench.tuners.ucb1 import UCB1
-from bench.tuners.ucb_delta import UCBDelta
+from bench.tuners.forgetting_ucb import BanditOverBandit, DiscountedUCB, SlidingWindowUCB
+from bench.tuners.restarting_ucb import MUCB, GLRklUCB, divergence, largest_ratio, upper_bound
+from bench.tuners.ucb import ETC, UCB1, UCBDelta
 
 
 def play(tuner, *rewards):
@@ -75,7 +70,7 @@ def forced(index, period):
     return lambda history: np.eye(4)[place] if (place := len(history) % period) < 4 else index(history)
 
 
-# Windows are those of bench.tuners.sliding_window
+# Windows are those of `SlidingWindow`
 INDICES = {
     "ucb1": (UCB1(), ucb1),
     "ucb delta": (UCBDelta(delta=0.025), constant(2 * math.log(40))),

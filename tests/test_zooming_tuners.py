@@ -17,16 +17,11 @@ from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners import cdt, zooming_tuner
+from bench.tuners import cdt, zooming
 from bench.tuners.active_points import ActivePoints, _select
 from bench.tuners.base import Problem
-from bench.tuners.cdt import CDT
-from bench.tuners.cdt_code import CDTCode
-from bench.tuners.cdt_first_upload import CDTFirstUpload
-from bench.tuners.zooming import Zooming
-from bench.tuners.zooming_double_restarts import ZoomingDoubleRestarts
-from bench.tuners.zooming_oracle import ZoomingOracle
-from bench.tuners.zooming_ts import ZoomingTS
+from bench.tuners.cdt import CDT, CDTCode, CDTFirstUpload
+from bench.tuners.zooming import ThompsonZooming, Zooming, ZoomingDoubleRestarts, ZoomingOracle, ZoomingTS
 
 SEEDS = Seeds(6).child("tuner")
 LEAST = 1 / math.sqrt(2 * math.pi)
@@ -363,7 +358,7 @@ class Rules:
             self.caught.append(rule)
             return ActivePoints(space, rule, seeds)
 
-        monkeypatch.setattr(zooming_tuner, "ActivePoints", make)
+        monkeypatch.setattr(zooming, "ActivePoints", make)
 
 
 @pytest.fixture
@@ -455,7 +450,7 @@ def test_constants_by_hand(rules, tuner, problem, radius, spread, length):
     rule = started(rules, tuner, **{"space": LINE, "horizon": 14_000, "noise_std": 0.5, **problem})
     assert (rule.radius, rule.spread) == (pytest.approx(radius, abs=1e-6), pytest.approx(spread, abs=1e-6))
     assert length is None or rule.restart_every == length
-    assert (rule.randomised, rule.removal) == (not isinstance(tuner, CDTCode | Zooming),) * 2
+    assert (rule.randomised, rule.removal) == (isinstance(tuner, ThompsonZooming),) * 2
 
 
 def test_cdt_within_the_loop(rules):
