@@ -148,9 +148,7 @@ class Tuner(ABC):
 
     def _check_started(self, call: str) -> None:
         if not self._started:
-            raise TunerError(
-                f"{type(self).__name__}: found {call} before start(), expected start(problem) first"
-            )
+            raise TunerError(f"{type(self).__name__}: found {call} before start(), expected start(problem) first")
 
     @abstractmethod
     def _start(self, problem: Problem, seeds: Seeds) -> None: ...
