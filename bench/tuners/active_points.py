@@ -6,7 +6,8 @@ import numpy as np
 from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
-from bench.tuners.covering import gap_midpoint, uncovered
+from bench.tuners.covering import uncovered
+from bench.tuners.covering_line import gap_midpoint
 
 _BLOCK = 1024
 _EVERYTHING = 1e150

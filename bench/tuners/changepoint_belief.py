@@ -6,6 +6,8 @@ import numpy as np
 from bench.jit import kernel
 from bench.tuners.live import Saved
 
+Array = np.ndarray
+
 _MOST = 1000
 """Values kept until then, where all are equal."""
 
@@ -31,13 +33,13 @@ class Arrays(NamedTuple):
     are the priors that are left; ``scalars`` are named above.
     """
 
-    priors: np.ndarray
-    means: np.ndarray
-    covariances: np.ndarray
-    log_weights: np.ndarray
-    variances: np.ndarray
-    left: np.ndarray
-    scalars: np.ndarray
+    priors: Array
+    means: Array
+    covariances: Array
+    log_weights: Array
+    variances: Array
+    left: Array
+    scalars: Array
 
 
 class ChangepointBelief:
@@ -71,13 +73,7 @@ class ChangepointBelief:
     """
 
     def __init__(
-        self,
-        priors: np.ndarray,
-        signals: Sequence[float],
-        log_weights: np.ndarray,
-        first: int,
-        hypotheses: int,
-        every: int,
+        self, priors: Array, signals: Sequence[float], log_weights: Array, first: int, hypotheses: int, every: int
     ) -> None:
         n_priors, n, _ = priors.shape
         self._shares = 1.3 / (1.0 + np.array(signals))
@@ -102,7 +98,7 @@ class ChangepointBelief:
         return int(self.arrays.scalars[_BORN])
 
     @property
-    def left(self) -> np.ndarray:
+    def left(self) -> Array:
         """The priors that are left."""
         return self.arrays.left[: int(self.arrays.scalars[_PRIORS])]
 
@@ -145,15 +141,12 @@ class ChangepointBelief:
         self._first.clear()
 
     def save(self) -> dict[str, Any]:
-        arrays, left = self.arrays, self.left
-        rounds, mean, freedom = arrays.scalars[:_BORN].tolist()
-        n = self.n_hypotheses
+        arrays, left, n = self.arrays, self.left, self.n_hypotheses
+        scalars = dict(zip(("rounds", "mean", "freedom"), arrays.scalars.tolist(), strict=False))
         saved = {
             "places": [place for place, _ in self._first],
             "values": [value for _, value in self._first],
-            "rounds": rounds,
-            "mean": mean,
-            "freedom": freedom,
+            **scalars,
             "hypotheses": n,
             "priors": len(left),
             "left": arrays.left,
@@ -221,10 +214,7 @@ def _observe(belief: Arrays, place: int, value: float) -> float:
     column = np.empty(m)
     for p in left[: int(scalars[_PRIORS])]:
         variance = variances[p]
-        likeliest = 0
-        for h in range(n):
-            if log_weights[p, h] > log_weights[p, likeliest]:
-                likeliest = h
+        likeliest = np.argmax(log_weights[p, :n])
         if log_weights[p, likeliest] > top:
             top, surprise = log_weights[p, likeliest], value - means[p, likeliest, place]
         square = 0.0
@@ -236,8 +226,7 @@ def _observe(belief: Arrays, place: int, value: float) -> float:
                 square = scaled
             density = np.log(spread * variance) + (freedom + 1.0) * np.log1p(scaled / (freedom * variance))
             log_weights[p, h] -= 0.5 * density
-            for i in range(m):
-                column[i] = covariances[p, h, place, i]
+            column[:] = covariances[p, h, place]
             for i in range(m):
                 share = column[i] / spread
                 means[p, h, i] += share * error
@@ -276,7 +265,7 @@ def _learn(belief: Arrays, place: int, value: float, every: int, chance: float) 
 
 
 @kernel
-def _totals(log_weights: np.ndarray, left: np.ndarray, scalars: np.ndarray) -> np.ndarray:
+def _totals(log_weights: Array, left: Array, scalars: Array) -> Array:
     """Scale all weights to add up to 1, drop priors of little weight, and return the logarithms of the others'."""
     n, n_priors = int(scalars[_BORN]), int(scalars[_PRIORS])
     totals = np.full(len(log_weights), -np.inf)
@@ -300,7 +289,7 @@ def _totals(log_weights: np.ndarray, left: np.ndarray, scalars: np.ndarray) -> n
 
 
 @kernel
-def _merge(means: np.ndarray, covariances: np.ndarray, log_weights: np.ndarray) -> int:
+def _merge(means: Array, covariances: Array, log_weights: Array) -> int:
     """Make one of the two neighbours of the least common weight, the two youngest exempt; return how many are left."""
     n = log_weights.size
     first = 0
