@@ -69,9 +69,10 @@ class DynamicMeanTuner(Tuner):
 
         Formulas count rounds: a decision that covers several is one pull and ages by that many rounds.
         """
-        if self.weights == "hard":
-            return WindowedMeans(self._window(problem), n_arms)
-        return DiscountedMeans(self._discount(problem), n_arms)
+        hard = self.weights == "hard"
+        return (
+            WindowedMeans(self._window(problem), n_arms) if hard else DiscountedMeans(self._discount(problem), n_arms)
+        )
 
     def _window(self, problem: Problem) -> int:
         return problem.asks(floor_at_least_one(self.memory_factor * self._memory(problem.total_rounds)))

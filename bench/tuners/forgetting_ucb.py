@@ -38,7 +38,26 @@ class SlidingWindow:
 
 
 @component
-class SlidingWindowUCB(CandidateTuner):
+class ForgettingUCB(CandidateTuner):
+    """UCB whose rewards are forgotten.
+
+    Parameters
+    ----------
+    changes
+        Expected number of changes, for the default memory; with 0, nothing is forgotten.
+    xi
+        Width of the bounds; the theory wants it above 1/2.
+    bound
+        B, rewards lie in [0, B].
+    """
+
+    changes: NonNegativeFloat = 1.0
+    xi: NonNegativeFloat = 0.6
+    bound: PositiveFloat = 1.0
+
+
+@component
+class SlidingWindowUCB(ForgettingUCB):
     """Play the candidate with the largest mean + B sqrt(xi ln(min(t, tau)) / N) over the last tau rounds.
 
     A candidate that was not played in the window comes first; of equal upper bounds the first counts.
@@ -48,18 +67,9 @@ class SlidingWindowUCB(CandidateTuner):
     ----------
     window
         tau; null: 2 B sqrt(T ln T / changes), rounded up.
-    changes
-        Expected number of changes, for the default window; with 0, it is the whole run.
-    xi
-        Width of the bounds; the theory wants it above 1/2.
-    bound
-        B, rewards lie in [0, B].
     """
 
     window: PositiveInt | None = None
-    changes: NonNegativeFloat = 1.0
-    xi: NonNegativeFloat = 0.6
-    bound: PositiveFloat = 1.0
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         horizon = problem.horizon
@@ -133,7 +143,7 @@ class BanditOverBandit(CandidateTuner):
 
 
 @component
-class DiscountedUCB(CandidateTuner):
+class DiscountedUCB(ForgettingUCB):
     """Try each candidate once, then the one with the largest mean + 2 B sqrt(xi ln n / N).
 
     Means and counts N are discounted: what lies s rounds back counts gamma^s; n is the sum of all N. Of equal bounds
@@ -144,18 +154,9 @@ class DiscountedUCB(CandidateTuner):
     ----------
     discount
         gamma; null: 1 - sqrt(changes / T) / (4 B).
-    changes
-        Expected number of changes, for the default discount; with 0, nothing is forgotten.
-    xi
-        Width of the bounds; the theory wants it above 1/2.
-    bound
-        B, rewards lie in [0, B].
     """
 
     discount: Annotated[float, Field(gt=0, lt=1)] | None = None
-    changes: NonNegativeFloat = 1.0
-    xi: NonNegativeFloat = 0.6
-    bound: PositiveFloat = 1.0
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         self._sums = np.zeros(n)

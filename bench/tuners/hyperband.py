@@ -120,11 +120,6 @@ class ResourceHyperband(Tuner):
         self._space = problem.space
         self._parameter = self._find()
         self._values = _values(self._parameter) if self._parameter else []
-        if self._parameter and max(self._values) / min(self._values) > _WIDEST:
-            raise ConfigError(
-                f"tuner.resource: found '{self._parameter.name}' with values from {min(self._values):g} to "
-                f"{max(self._values):g}, expected the largest to be at most {_WIDEST:g} times the smallest"
-            )
         self._rng = seeds.generator("configurations")
         self._reward = -math.inf
         self._schedule = self._trials()
@@ -154,20 +149,24 @@ class ResourceHyperband(Tuner):
                     survivors = [configuration for _, configuration in tried]
 
     def _find(self) -> HyperParameter | None:
-        parameters = self._space.parameters
-        if self.resource is None:
-            return next((parameter for parameter in parameters if _values(parameter)), None)
-        if self.resource not in self._space.names:
-            raise ConfigError(
-                f"tuner.resource: found '{self.resource}', expected one of: {', '.join(self._space.names)}"
-            )
-        parameter = parameters[self._space.names.index(self.resource)]
-        if not _values(parameter):
-            raise ConfigError(
-                f"tuner.resource: found '{self.resource}' with the values {list(parameter.candidates)}, "
-                "expected numbers above 0"
-            )
-        return parameter
+        names = self._space.names
+        if self.resource not in (None, *names):
+            raise ConfigError(f"tuner.resource: found '{self.resource}', expected one of: {', '.join(names)}")
+        for parameter in self._space.parameters:
+            values = _values(parameter)
+            if parameter.name == self.resource and not values:
+                raise ConfigError(
+                    f"tuner.resource: found '{self.resource}' with the values {list(parameter.candidates)}, "
+                    "expected numbers above 0"
+                )
+            if values and self.resource in (None, parameter.name):
+                if max(values) / min(values) > _WIDEST:
+                    raise ConfigError(
+                        f"tuner.resource: found '{parameter.name}' with values from {min(values):g} to "
+                        f"{max(values):g}, expected the largest to be at most {_WIDEST:g} times the smallest"
+                    )
+                return parameter
+        return None
 
     def _at(self, share: float) -> Configuration:
         """Return the resource at the value nearest to a share of the largest: a candidate, or one in the interval."""
