@@ -12,21 +12,15 @@ from bench.tuners.base import Problem
 from bench.tuners.zooming import ThompsonZooming, ZoomingTuner, log_horizon
 
 
-def cdt_random_rounds(rounds: int, p: int) -> int:
-    """Return T1 = floor(T^(2/(p+3))) random pulls for p hyper-parameters and T = ``rounds`` (cdt, theorem 4.2)."""
-    return math.floor(rounds ** (2 / (p + 3)) + 1e-9)
-
-
 def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = True) -> int:
     """Return T2 = k floor(T^((p+2)/(p+3))) rounds in asks; k = ``factor``, by default 3 for p = 1 and 2 otherwise.
 
     Without ``restarts`` it is longer than the run.
     """
-    if not restarts:
-        return problem.horizon + 1
     p = problem.space.dim
     k = factor or (3 if p == 1 else 2)
-    return problem.asks(k * math.floor(problem.total_rounds ** ((p + 2) / (p + 3)) + 1e-9))
+    length = problem.asks(k * math.floor(problem.total_rounds ** ((p + 2) / (p + 3)) + 1e-9))
+    return length if restarts else problem.horizon + 1
 
 
 def code_constants(problem: Problem) -> tuple[float, float]:
@@ -43,7 +37,7 @@ class CDT(ThompsonZooming):
     Parameters
     ----------
     warm_up_rounds
-        T1; by default floor(T^(2/(p+3))) for p hyper-parameters.
+        T1; by default floor(T^(2/(p+3))) for p hyper-parameters (theorem 4.2).
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))); by default 3 for p = 1 and 2 otherwise (inferred from cdt, tables 5 and 6).
     restarts
@@ -57,9 +51,8 @@ class CDT(ThompsonZooming):
     restarts: bool = True
 
     def random_rounds(self, problem: Problem) -> int:
-        if self.warm_up_rounds is not None:
-            return self.warm_up_rounds
-        return cdt_random_rounds(problem.total_rounds, problem.space.dim)
+        tuned = math.floor(problem.total_rounds ** (2 / (problem.space.dim + 3)) + 1e-9)
+        return tuned if self.warm_up_rounds is None else self.warm_up_rounds
 
     def _radius_and_spread(self, problem: Problem) -> tuple[float, float]:
         return code_constants(problem) if self.constants == "code" else super()._radius_and_spread(problem)

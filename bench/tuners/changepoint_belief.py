@@ -77,17 +77,12 @@ class ChangepointBelief:
     ) -> None:
         n_priors, n, _ = priors.shape
         self._shares = 1.3 / (1.0 + np.array(signals))
-        self._at_least = first
-        self._every = every
+        self._at_least, self._every = first, every
         self._first: list[tuple[int, float]] = []
+        shape = (n_priors, hypotheses, n)
+        variances, left, scalars = np.ones(n_priors), np.arange(n_priors), np.zeros(5)
         self.arrays = Arrays(
-            priors,
-            np.zeros((n_priors, hypotheses, n)),
-            np.zeros((n_priors, hypotheses, n, n)),
-            np.zeros((n_priors, hypotheses)),
-            np.ones(n_priors),
-            np.arange(n_priors),
-            np.zeros(5),
+            priors, np.zeros(shape), np.zeros((*shape, n)), np.zeros(shape[:2]), variances, left, scalars
         )
         self.arrays.log_weights[:, 0] = log_weights
         self.arrays.scalars[_PRIORS] = n_priors
@@ -109,9 +104,9 @@ class ChangepointBelief:
         return float(self.arrays.variances[self.left[weights.argmax()]])
 
     def largest_bound(self, beta: float, uniform: float) -> int:
-        """Draw a hypothesis by its weight; return the point of the largest mean + beta standard deviations under it.
+        """Draw a hypothesis by its weight; return the first point of the largest mean + beta deviations under it.
 
-        ``uniform``, in [0, 1), is what it is drawn with. Of equal bounds the first counts.
+        ``uniform``, in [0, 1), is what it is drawn with.
         """
         return int(_choose(self.arrays, beta, uniform))
 
@@ -195,8 +190,7 @@ def _choose(belief: Arrays, beta: float, uniform: float) -> int:
             prior, drawn = left[i // n], i % n
             break
     width = beta * np.sqrt(variances[prior])
-    best = 0
-    largest = -np.inf
+    best, largest = 0, -np.inf
     for k in range(means.shape[2]):
         bound = means[prior, drawn, k] + width * np.sqrt(max(covariances[prior, drawn, k, k], 0.0))
         if bound > largest:
@@ -207,10 +201,8 @@ def _choose(belief: Arrays, beta: float, uniform: float) -> int:
 @kernel
 def _observe(belief: Arrays, place: int, value: float) -> float:
     _, means, covariances, log_weights, variances, left, scalars = belief
-    n, m = int(scalars[_BORN]), means.shape[2]
-    freedom = scalars[_FREEDOM]
-    top = -np.inf
-    surprise = 0.0
+    n, m, freedom = int(scalars[_BORN]), means.shape[2], scalars[_FREEDOM]
+    top, surprise = -np.inf, 0.0
     column = np.empty(m)
     for p in left[: int(scalars[_PRIORS])]:
         variance = variances[p]
@@ -292,8 +284,7 @@ def _totals(log_weights: Array, left: Array, scalars: Array) -> Array:
 def _merge(means: Array, covariances: Array, log_weights: Array) -> int:
     """Make one of the two neighbours of the least common weight, the two youngest exempt; return how many are left."""
     n = log_weights.size
-    first = 0
-    least = np.inf
+    first, least = 0, np.inf
     for h in range(n - 3):
         high = max(log_weights[h], log_weights[h + 1])
         low = min(log_weights[h], log_weights[h + 1])

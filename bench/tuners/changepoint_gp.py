@@ -112,16 +112,10 @@ class ChangepointGP(LiveTuner):
         n_plan = min(_PLAN, max(_FEWEST, problem.horizon // _SHARE))
 
         def belief(signals: tuple[float, ...], roughs: tuple[float, ...]) -> ChangepointBelief:
-            priors = [
-                signal * ((1.0 - rough) * correlations + rough * np.eye(n) + self.level)
-                for rough in roughs
-                for signal in signals
-            ]
-            odds = [1.0 if rough == self.rough else self.unrelated for rough in roughs for _ in signals]
-            weights = np.log(odds)
-            return ChangepointBelief(
-                np.array(priors), signals * len(roughs), weights, n_plan, self.hypotheses, self.every
-            )
+            shapes = [(1.0 - rough) * correlations + rough * np.eye(n) + self.level for rough in roughs]
+            priors = np.array([signal * shape for shape in shapes for signal in signals])
+            weights = np.log([1.0 if rough == self.rough else self.unrelated for rough in roughs for _ in signals])
+            return ChangepointBelief(priors, signals * len(roughs), weights, n_plan, self.hypotheses, self.every)
 
         related = self.unrelated > 0.0 and self.rough < 1.0 and bool((correlations != np.eye(n)).any())
         self._by_rewards = belief(self.signals, (self.rough, 1.0) if related else (self.rough,))
@@ -211,10 +205,8 @@ class ChangepointGP(LiveTuner):
 
 def _expected(outcome: Any) -> tuple[float, float] | None:
     """Return what the algorithm expected of the arm and by how much more of the greedy one, means over the rounds."""
-    if outcome is None:
-        return None
-    steps = outcome.steps or (outcome.values,)
-    if any("model_regret" not in step for step in steps):
+    steps = () if outcome is None else outcome.steps or (outcome.values,)
+    if not steps or any("model_regret" not in step for step in steps):
         return None
     mean = sum(step["model_mean"] for step in steps) / len(steps)
     regret = sum(step["model_regret"] for step in steps) / len(steps)
