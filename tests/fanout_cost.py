@@ -22,7 +22,7 @@ from runners.results.store import Store  # noqa: E402
 
 EMPTY: dict[str, Any] = {
     "env": {"_target_": "bench.envs.moving_peak.SwitchingTriangle"},
-    "tuner": {"_target_": "bench.tuners.random.Random"},
+    "tuner": {"_target_": "bench.tuners.baselines.Random"},
     "task": {"_target_": "bench.tasks.direct.Direct"},
     "horizon": 1,
     "seed": 0,

@@ -23,7 +23,7 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS: dict[str, Any] = {
     "env": {"_target_": "bench.envs.moving_peak.SwitchingTriangle"},
-    "tuner": {"_target_": "bench.tuners.random.Random"},
+    "tuner": {"_target_": "bench.tuners.baselines.Random"},
     "task": {"_target_": "bench.tasks.direct.Direct"},
     "horizon": 500,
     "seed": 0,

@@ -9,8 +9,8 @@ from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.direct import Direct
-from bench.tuners.fixed import Fixed
-from bench.tuners.ucb1 import UCB1
+from bench.tuners.baselines import Fixed
+from bench.tuners.ucb import UCB1
 
 ALL = [GaussianArms, BernoulliArms, AdversarialArms, lambda: AdversarialArms(adversary="adaptive")]
 

@@ -15,8 +15,7 @@ from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.candidate_generation import CandidateGenerationTask, drift, f_scores
-from bench.tuners.fixed import Fixed
-from bench.tuners.random import Random
+from bench.tuners.baselines import Fixed, Random
 
 SMALL = {"surrogate_users": 200, "surrogate_ads": 60, "surrogate_days": 2}
 FAST = {"steps": 3, "batch_size": 32, "embedding_dim": 4}

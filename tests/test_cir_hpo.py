@@ -13,7 +13,7 @@ from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.off_policy_learning import OffPolicyLearning
-from bench.tuners.random import Random
+from bench.tuners.baselines import Random
 
 SMALL = {"n_train": 300, "n_validation": 300, "n_test": 3000}
 CIR = {"objective": "lower_bound", "imitation": True}

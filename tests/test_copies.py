@@ -20,10 +20,9 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.copies import Copies, ForecastOutcome
 from bench.tuners.base import Problem
-from bench.tuners.best_forecast import BestForecast
-from bench.tuners.fixed import Fixed
+from bench.tuners.baselines import Fixed, Random
+from bench.tuners.experts import BestForecast
 from bench.tuners.gaussian_ts import GaussianTS
-from bench.tuners.random import Random
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 
@@ -36,12 +35,12 @@ ALL = {"Laplace-TS": LAPLACE, "SGD-TS": SGD, "GLOC": GLOC, "UCB-GLM": UCB_GLM, "
 SMALL = ("env.n_arms=6", "env.dim=3")
 
 
-def made(*words: str) -> tuple[Any, Any]:
+def parts(*words: str) -> tuple[Any, Any]:
     return build(from_overrides([*words, *SMALL, "horizon=300"]).experiment.settings)
 
 
 def columns(*words: str, rounds: int = 300) -> dict[str, np.ndarray]:
-    return run(*made(*words), rounds=rounds, seeds=Seeds(3)).columns()
+    return run(*parts(*words), rounds=rounds, seeds=Seeds(3)).columns()
 
 
 def assert_same(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> None:
@@ -192,7 +191,7 @@ class Kept:
 @pytest.mark.parametrize("name", ALL)
 def test_a_copy_is_an_algorithm_alone_that_is_fed_the_same_rounds(name, learn):
     """Replays the rounds into algorithms of their own; their forecasts give losses, and those give what was played."""
-    task, _ = made(*ALL[name], "task=copies", f"task.learn={learn}", "tuner=random")
+    task, _ = parts(*ALL[name], "task=copies", f"task.learn={learn}", "tuner=random")
     kept = Kept(task.environment)
     tuner = Watched() if learn == "all" else GaussianTS()
     asked = []
@@ -239,7 +238,7 @@ def test_where_the_shared_state_is_that_of_any_ridge_copies_change_nothing():
 
 
 def test_agreement_is_asked_of_the_copies_themselves():
-    task, tuner = made(*LAPLACE, "task=copies", "tuner=exp4_agreement")
+    task, tuner = parts(*LAPLACE, "task=copies", "tuner=exp4_agreement")
     tuner.start(task.start(300, Seeds(1)), Seeds(1))
     task.wish = tuner.wish
     kept = Kept(task.environment)
@@ -255,25 +254,18 @@ def test_agreement_is_asked_of_the_copies_themselves():
 # The tuner
 
 
-def test_one_of_equal_leaders_is_drawn():
-    tuner = BestForecast()
+@pytest.mark.parametrize(
+    ("settings", "losses", "weights"),
+    [({}, [0.5, 0.7, 0.5], [1, 0, 1]), ({"eta": 2.0}, [0.3, 0.0, 1.2], np.exp([-0.6, 0.0, -2.4]))],
+)
+def test_one_of_equal_leaders_is_drawn_or_else_by_exponential_weights(settings, losses, weights):
+    tuner = BestForecast(**settings)
     tuner.start(Problem(Space.of(x=[0, 1, 2]), 10), Seeds(2))
     tuner.ask()
-    tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=np.array([0.5, 0.7, 0.5])))
-    counts = np.bincount([tuner.ask()["x"] for _ in range(2_000)])
-    assert counts[1] == 0
-    assert chisquare(counts[[0, 2]]).pvalue > 0.01
-
-
-def test_drawn_by_posterior_probability():
-    tuner, losses = BestForecast(eta=1.0), np.array([0.3, 0.0, 1.2])
-    tuner.start(Problem(Space.of(x=[0, 1, 2]), 6_000), Seeds(2))
-    drawn = []
-    for t in range(6_001):
-        drawn.append(tuner.ask()["x"])
-        tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=losses * (t == 0)))
-    weights = np.exp(-losses)
-    assert chisquare(np.bincount(drawn[1:]), 6_000 * weights / weights.sum()).pvalue > 0.01
+    tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=np.array(losses)))
+    counts, weights = np.bincount([tuner.ask()["x"] for _ in range(6_000)], minlength=3), np.array(weights)
+    assert (counts[weights == 0] == 0).all()
+    assert chisquare(counts[weights > 0], 6_000 * weights[weights > 0] / weights.sum()).pvalue > 0.01
 
 
 @pytest.mark.parametrize("losses", [None, np.zeros(2), np.array([0.0, math.nan, 0.0]), np.zeros((1, 3))])
@@ -294,7 +286,7 @@ def test_what_has_no_forecasts_is_refused_and_other_tuners_play_it():
 
 
 def test_a_configuration_without_a_copy_is_refused():
-    task = Copies(SyntheticLogistic(n_arms=5, dim=3), made(*LAPLACE, "tuner=random")[0].algorithm)
+    task = Copies(SyntheticLogistic(n_arms=5, dim=3), parts(*LAPLACE, "tuner=random")[0].algorithm)
     with pytest.raises(ConfigError, match=r"found the configuration .*2.5.*, expected one of the 3 candidates"):
         run(task, Fixed({"step_size": 2.5}), rounds=9)
     played = run(task, Random(), rounds=200).columns()["step_size"]
@@ -309,19 +301,18 @@ def test_the_task_checks_its_parts():
 
 
 def test_it_finds_the_step_size_of_laplace_ts():
-    """Step sizes from 1 on freeze the posterior; none is played in the second half, and regret is as without them."""
+    """Step sizes from 1 on freeze the posterior: none is played in the second half, and regret is as without them."""
     words = ("paper=tournament", "env=synthetic_logistic", "algorithm=laplace_ts")
-    small, large = (0.0178, 0.0562, 0.178, 0.562), (1.78, 5.62)
-    regrets: dict[Any, list[float]] = {}
-    for key in ("found", *small, *large):
+    small, large, regrets = (0.0178, 0.0562, 0.178, 0.562), (1.78, 5.62), {}
+    for key in ("best forecast", *small, *large):
         chosen = ["tuner=fixed", f"+tuner.configuration.step_size={key}"]
-        chosen = ["task=copies", "tuner=best_forecast"] if key == "found" else chosen
+        chosen = ["task=copies", "tuner=best_forecast"] if key == "best forecast" else chosen
+        regrets[key] = 0.0
         for repetition in range(4):
-            task, tuner = build(from_overrides([*words, *chosen]).experiment.settings)
-            trace = run(task, tuner, rounds=1_500, seeds=Seeds(7, repetition)).columns()
-            regrets.setdefault(key, []).append(trace["regret"][-1])
-            if key == "found":
+            pair = build(from_overrides([*words, *chosen]).experiment.settings)
+            trace = run(*pair, rounds=1_500, seeds=Seeds(7, repetition)).columns()
+            regrets[key] += trace["regret"][-1]
+            if key == "best forecast":
                 assert set(trace["step_size"][250:]) <= set(small)
-    means = {key: np.mean(values) for key, values in regrets.items()}
-    assert means["found"] < 1.05 * max(means[key] for key in small)
-    assert means["found"] < 0.95 * min(means[key] for key in large)
+    assert regrets["best forecast"] < 1.05 * max(regrets[key] for key in small)
+    assert regrets["best forecast"] < 0.95 * min(regrets[key] for key in large)

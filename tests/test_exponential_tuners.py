@@ -23,15 +23,11 @@ from bench.tasks.base import Outcome
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Problem, Tuner, Wish
 from bench.tuners.corral import Corral, descend
-from bench.tuners.exp3 import EXP3
-from bench.tuners.exp3_s import EXP3S
-from bench.tuners.exp4_agreement import EXP4Agreement
+from bench.tuners.exp3 import EXP3, EXP3S, EXP4Agreement
+from bench.tuners.experts import Hedge
+from bench.tuners.exponential_weights import Softmax
 from bench.tuners.gaussian_ts import GaussianTS
-from bench.tuners.hedge import Hedge
-from bench.tuners.softmax import Softmax
-from bench.tuners.syndicated import Syndicated
-from bench.tuners.tl import TL
-from bench.tuners.tl_combined import TLCombined
+from bench.tuners.tl import TL, Syndicated, TLCombined
 
 EXACT = Context(prec=40, Emax=MAX_EMAX, Emin=MIN_EMIN)
 RATES = (0.0, 0.01, 0.1, 1.0, 10.0)
@@ -78,10 +74,6 @@ class Estimates:
 def usual_rewards(rng, t, index):
     """Rewards around a mean that differs between candidates, some far outside [0, 1]."""
     return float(rng.choice([-20.0, -3.0, 4.0, 30.0]) if t % 50 == 7 else rng.normal(0.3 + 0.05 * index, 0.5))
-
-
-def huge_rewards(rng, t, index):
-    return float(rng.choice([1e6, -1e6, 0.5]))
 
 
 def one_sided_rewards(rng, t, index):
@@ -132,9 +124,7 @@ def follow(tuner, layers, problem, rewards=usual_rewards, tolerance=1e-11):
     return largest
 
 
-@pytest.mark.parametrize(
-    ("rewards", "tolerance"), [(usual_rewards, 1e-11), (huge_rewards, 1e-8), (one_sided_rewards, 1e-8)]
-)
+@pytest.mark.parametrize(("rewards", "tolerance"), [(usual_rewards, 1e-11), (one_sided_rewards, 1e-8)])
 @pytest.mark.parametrize("kind", LAYERS)
 def test_distribution_of_every_round(kind, rewards, tolerance):
     assert follow(kind(), LAYERS[kind](1_000), Problem(SPACE, 1_000), rewards, tolerance) > 0.2
@@ -148,7 +138,6 @@ def test_horizon_in_asks_or_in_rounds(kind):
         follow(kind(**settings), LAYERS[kind](horizon), problem)
 
 
-@pytest.mark.parametrize("out_of_range", [False, True])
 @pytest.mark.parametrize(
     ("settings", "layer"),
     [
@@ -158,9 +147,11 @@ def test_horizon_in_asks_or_in_rounds(kind):
         ({"form": "weight", "gamma": 0.2}, lambda: Weights(5, 600, 0.2)),
     ],
 )
-def test_exp3_in_both_forms(settings, layer, out_of_range):
+def test_exp3_in_both_forms(settings, layer):
+    """With some rewards outside [0, 1]."""
+
     def rewards(rng, t, index):
-        return float(rng.choice([-3.0, 4.0]) if out_of_range and t % 20 == 7 else rng.random() < 0.3 + 0.1 * index)
+        return float(rng.choice([-3.0, 4.0]) if t % 20 == 7 else rng.random() < 0.3 + 0.1 * index)
 
     problem = Problem(Space.of(exploration_rate=RATES), 600)
     assert follow(EXP3(**settings), {"configuration": (layer(), rate_of)}, problem, rewards, 1e-9) > 0.1
@@ -243,17 +234,6 @@ def test_corral_raises_the_rate_where_a_chance_falls(settings, rate):
     assert chances[1] > 0.9
 
 
-@pytest.mark.parametrize(("make", "share"), [(lambda: EXP3S(changes=1), 0.25), (Corral, 0.6)])
-def test_regret_is_a_fraction_of_that_of_uniform_play(make, share):
-    """Of three arms the first pays 0.9, others 0.1; EXP3.S is to follow the best one, which changes half-way."""
-    tuner, rng, total = started(make(), 3, 6_000), np.random.default_rng(0), 0.0
-    for t in range(6_000):
-        arm, best = tuner.ask()["arm"], 2 * (isinstance(tuner, EXP3S) and t >= 3_000)
-        total += 0.8 * (arm != best)
-        tuner.tell(float(rng.random() < (0.9 if arm == best else 0.1)))
-    assert total < share * 0.8 * 2 / 3 * 6_000
-
-
 # EXP4 by agreement
 
 
@@ -295,11 +275,12 @@ class Asks(Tuner):
 @pytest.mark.parametrize("algorithm", [LinUCB, LinTS])
 def test_task_tells_who_agrees_without_playing(algorithm):
     """One's own configuration always agrees, also where arms are drawn; runs are the same with the wish as without."""
-    tuner, silent = Asks(0.0, 0.5, 10.0), Asks(0.5)
-    tasks = [ContextualBandit(SyntheticLinear(n_arms=10, dim=3), algorithm()) for _ in range(2)]
-    traces = [run(task, asks, rounds=200, seeds=Seeds(1)) for task, asks in zip(tasks, (tuner, silent), strict=True)]
-    np.testing.assert_array_equal(*(trace.columns()["reward"] for trace in traces))
-    shares = np.mean(tuner.seen, axis=0)
+    traces, asks = [], [Asks(0.0, 0.5, 10.0), Asks(0.5)]
+    for tuner in asks:
+        task = ContextualBandit(SyntheticLinear(n_arms=10, dim=3), algorithm())
+        traces.append(run(task, tuner, rounds=200, seeds=Seeds(1)).columns()["reward"])
+    np.testing.assert_array_equal(*traces)
+    shares = np.mean(asks[0].seen, axis=0)
     assert shares[1] == 1
     assert 0 < shares[2] < shares[0] < 1
 
@@ -334,11 +315,11 @@ def test_gaussian_draws_have_the_posterior_of_unknown_mean_and_variance(prior, f
 def test_gaussian_ts_nears_the_lower_bound_at_any_scale(scale):
     """The lower bound: ln T sum Delta / (ln(1 + Delta^2 / sigma^2) / 2); at T = 3,000 within a factor of three."""
     means, total = np.array([0.0, 0.5, 1.0]), 0.0
-    for seed in range(6):
+    for seed in range(3):
         tuner, rng = started(GaussianTS(), 3, 3_000, seed), np.random.default_rng(seed)
         for _ in range(3_000):
             arm = tuner.ask()["arm"]
-            total += (1.0 - means[arm]) / 6
+            total += (1.0 - means[arm]) / 3
             tuner.tell(scale * float(means[arm] + 0.5 * rng.normal()))
     gaps = 1.0 - means[:2]
     assert total < 3 * math.log(3_000) * np.sum(gaps / (0.5 * np.log1p((gaps / 0.5) ** 2)))

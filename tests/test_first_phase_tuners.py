@@ -5,16 +5,15 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import kstest
-from tuning import play
+from tuning import SQUARE, play
 
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem
+from bench.tuners.first_phase import GridThenBest, RandomThenBest
 from bench.tuners.gp_ucb import GPUCB
-from bench.tuners.grid_then_best import GridThenBest
 from bench.tuners.hyperband import Hyperband
-from bench.tuners.random_then_best import RandomThenBest
 
 ALL = [GridThenBest, RandomThenBest, Hyperband, GPUCB]
 
@@ -70,10 +69,9 @@ def test_grid_of_several_hyper_parameters_is_their_product():
 
 
 def test_grid_that_does_not_fit_gets_fewer_points_on_every_axis():
-    square = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 0.0, "high": 1.0})
-    asked = play(GridThenBest(), lambda c, t: 0.0, 38, square)
+    asked = play(GridThenBest(), lambda c, t: 0.0, 38, SQUARE)
     assert sorted({c["x"] for c in asked}) == sorted({c["y"] for c in asked}) == [0.0, 1 / 3, 2 / 3, 1.0]
-    assert play(GridThenBest(), lambda c, t: 0.0, 7, square) == [{"x": 0.5, "y": 0.5}] * 7
+    assert play(GridThenBest(), lambda c, t: 0.0, 7, SQUARE) == [{"x": 0.5, "y": 0.5}] * 7
 
 
 def test_grid_of_more_candidates_than_rounds_is_an_error():

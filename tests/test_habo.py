@@ -1,5 +1,6 @@
 """HABO."""
 
+import itertools
 import math
 
 import numpy as np
@@ -10,12 +11,10 @@ from bench.space import Space
 from bench.tuners.base import Problem
 from bench.tuners.habo import HABO
 
-SPACE = Space.of(depth=[None, 5, 15], features=["sqrt", "log2"], only=[7])
 
-
-def habo(space=SPACE, incumbent=None, seed=1, **settings):
+def habo(space, incumbent=None, **settings):
     tuner = HABO(**settings)
-    tuner.start(Problem(space, 100, incumbent=incumbent), Seeds(seed).child("tuner"))
+    tuner.start(Problem(space, 100, incumbent=incumbent), Seeds(1))
     return tuner
 
 
@@ -52,22 +51,12 @@ class ByHand:
             self.current[name] = value
 
 
-@pytest.mark.parametrize("divide", [False, True])
-@pytest.mark.parametrize("mix", [False, True])
-@pytest.mark.parametrize("keep", [False, True])
-@pytest.mark.parametrize("uniform", [False, True])
-def test_it_is_the_algorithm_as_written(divide, mix, keep, uniform):
-    space = Space.of(a=[1, 2, 3, 4], b=["x", "y", "z"])
-    start = {"a": 1, "b": "x"}
-    tuner = habo(
-        space,
-        incumbent=(start, 0.5),
-        divide_exponents=divide,
-        mix_values=mix,
-        keep_if_better=keep,
-        uniform_hyper_parameter=uniform,
-    )
-    hand = ByHand(space, divide, mix, keep, uniform, start, 0.5)
+@pytest.mark.parametrize("flags", [*itertools.product([False, True], repeat=4)])
+def test_it_is_the_algorithm_as_written(flags):
+    space, start = Space.of(a=[1, 2, 3, 4], b=["x", "y", "z"]), {"a": 1, "b": "x"}
+    names = ("divide_exponents", "mix_values", "keep_if_better", "uniform_hyper_parameter")
+    tuner = habo(space, incumbent=(start, 0.5), **dict(zip(names, flags, strict=True)))
+    hand = ByHand(space, *flags, start, 0.5)
     rng = np.random.default_rng(3)
     for _ in range(30):
         probabilities = tuner.probabilities()

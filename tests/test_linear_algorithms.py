@@ -13,8 +13,7 @@ from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.fixed import Fixed
-from bench.tuners.theory import Theory
+from bench.tuners.baselines import Fixed, Theory
 
 
 class SlowRidge:

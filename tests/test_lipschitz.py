@@ -15,7 +15,7 @@ from bench.loop import run
 from bench.report.figure import MAX_ROUNDS, evenly, read_figure
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.fixed import Fixed
+from bench.tuners.baselines import Fixed
 from runners.config.figures import expand
 from runners.config.runner import Runner
 from runners.execute.reproduce_figure import FigurePlan, reproduce_figure

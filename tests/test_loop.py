@@ -25,10 +25,9 @@ from bench.tasks.base import Outcome, Task
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.trace import Trace
 from bench.tuners.base import Problem, Tuner
+from bench.tuners.baselines import Fixed, Theory
 from bench.tuners.cdt import CDT
-from bench.tuners.fixed import Fixed
 from bench.tuners.op import OP
-from bench.tuners.theory import Theory
 from bench.tuners.tl import TL
 
 

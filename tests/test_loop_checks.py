@@ -16,7 +16,7 @@ from bench.space import Space
 from bench.tasks.base import Outcome, Task
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Problem, Tuner
-from bench.tuners.random import Random
+from bench.tuners.baselines import Random
 
 
 class Listener(Tuner):

@@ -14,7 +14,7 @@ from bench.loop import run
 from bench.off_policy.lower_bounds import BOUNDS, lower_bound, paired_sign
 from bench.seeding import Seeds
 from bench.tasks.lower_bounds import LowerBounds
-from bench.tuners.fixed import Fixed
+from bench.tuners.baselines import Fixed
 
 
 def directly(bound, terms, largest_weight, delta):

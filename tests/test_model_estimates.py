@@ -15,7 +15,7 @@ from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Wish
-from bench.tuners.random import Random
+from bench.tuners.baselines import Random
 
 BANDITS = [n for n in registry.names("algorithm") if isinstance(registry.build("algorithm", n), ContextualAlgorithm)]
 

@@ -14,9 +14,7 @@ from bench.loop import run
 from bench.report.regret_bounds import FORMULAS, regret_bound
 from bench.seeding import Seeds
 from bench.tasks.direct import Direct
-from bench.tuners.etc import ETC
-from bench.tuners.ucb1 import UCB1
-from bench.tuners.ucb_delta import UCBDelta
+from bench.tuners.ucb import ETC, UCB1, UCBDelta
 
 GAPS = [0.2, 0.1, 0, 0.05, 0.15]
 EXAMPLES: dict[str, dict[str, Any]] = {

@@ -8,8 +8,7 @@ from bench.envs.synthetic_linear import SyntheticLinearLegacy
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.fixed import Fixed
-from bench.tuners.theory import Theory
+from bench.tuners.baselines import Fixed, Theory
 
 GRID = np.arange(0, 10.1, 0.5)
 PRINTED = {

@@ -15,7 +15,7 @@ from rendered import assert_readable, check, draw, tables
 
 from bench.errors import ConfigError
 from bench.report.style import line_style
-from bench.tuners.random import Random
+from bench.tuners.baselines import Random
 from runners.config.experiment import Experiment
 from runners.config.figures import load_figure
 from runners.config.runner import Runner
@@ -167,8 +167,8 @@ def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(stor
             return asked[-1][-1]
 
     monkeypatch.setattr(timing, "WARM_UP_ROUNDS", 7)
-    monkeypatch.setattr("bench.tuners.random.Random", Noted)
-    work = [(experiment(seed=seed, tuner={"_target_": "bench.tuners.random.Random"}), 2) for seed in (1, 2)]
+    monkeypatch.setattr("bench.tuners.baselines.Random", Noted)
+    work = [(experiment(seed=seed, tuner={"_target_": "bench.tuners.baselines.Random"}), 2) for seed in (1, 2)]
     summary = timing.measure(work, store, "tuner")
     assert [result.new for result in summary.results] == [{0, 1}, {0, 1}]
     runs = asked[2:]

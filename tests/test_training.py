@@ -16,7 +16,7 @@ from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.training import Training
-from bench.tuners.fixed import Fixed
+from bench.tuners.baselines import Fixed
 
 DATA = Path(os.environ.get("BENCH_DATA_DIR", "nowhere"))
 real = pytest.mark.skipif(

@@ -8,14 +8,9 @@ from scipy.optimize import brentq
 from scipy.stats import entropy
 from tuning import started
 
-from bench.tuners.bandit_over_bandit import BanditOverBandit
-from bench.tuners.discounted_ucb import DiscountedUCB
-from bench.tuners.etc import ETC
-from bench.tuners.glr_klucb import GLRklUCB, divergence, largest_ratio, upper_bound
-from bench.tuners.m_ucb import MUCB
-from bench.tuners.sliding_window_ucb import SlidingWindowUCB
-from bench.tuners.ucb1 import UCB1
-from bench.tuners.ucb_delta import UCBDelta
+from bench.tuners.forgetting_ucb import BanditOverBandit, DiscountedUCB, SlidingWindowUCB
+from bench.tuners.restarting_ucb import MUCB, GLRklUCB, divergence, largest_ratio, upper_bound
+from bench.tuners.ucb import ETC, UCB1, UCBDelta
 
 
 def play(tuner, *rewards):
@@ -75,7 +70,7 @@ def forced(index, period):
     return lambda history: np.eye(4)[place] if (place := len(history) % period) < 4 else index(history)
 
 
-# Windows are those of bench.tuners.sliding_window
+# Windows are those of `SlidingWindow`
 INDICES = {
     "ucb1": (UCB1(), ucb1),
     "ucb delta": (UCBDelta(delta=0.025), constant(2 * math.log(40))),
@@ -114,16 +109,9 @@ def test_the_largest_index_is_played(name):
 
 
 @pytest.mark.parametrize("tuner", [UCB1(), UCBDelta(), ETC(pulls_per_arm=1)])
-def test_of_equals_the_first_is_chosen(tuner):
+def test_of_equals_the_first_is_chosen_also_in_a_run_of_one_round(tuner):
     assert play(started(tuner, 3), *[0.5] * 4) == [0, 1, 2, 0]
-
-
-def test_ucb_delta_by_hand_and_in_a_run_of_one_round():
-    """2 ln 40 = 7.3778, its root 2.7162."""
-    tuner = started(UCBDelta(delta=0.025), 2)
-    assert play(tuner, 0.5) == [0]
-    np.testing.assert_allclose(tuner.upper_bounds, [3.2162, np.inf], atol=1e-4)
-    assert play(started(UCBDelta(), 1, 1), 0.5) == [0]
+    assert play(started(tuner, 1, 1), 0.5) == [0]
 
 
 def test_etc_tries_in_turn_and_stays_with_the_best_mean():
@@ -201,8 +189,8 @@ def test_ratio_is_the_gain_in_log_likelihood_of_two_means(step):
 
 
 def test_divergence_and_bound_at_the_ends():
-    for p in (0.0, 0.2, 0.9, 1.0):
-        for q in (0.1, 0.5, 0.999):
+    for p in (0.0, 0.2, 1.0):
+        for q in (0.1, 0.999):
             assert divergence(p, q) == pytest.approx(entropy([p, 1 - p], [q, 1 - q]), rel=1e-12, abs=1e-15)
     assert upper_bound(0.0, 0.1) == pytest.approx(1 - math.exp(-0.1), abs=1e-9)
 

@@ -13,10 +13,9 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.base import Outcome
 from bench.tuners.base import Problem
-from bench.tuners.etc import ETC
 from bench.tuners.exp3 import EXP3
-from bench.tuners.hedge import Hedge
-from bench.tuners.ucb1 import UCB1
+from bench.tuners.experts import Hedge
+from bench.tuners.ucb import ETC, UCB1
 
 ARMS = Problem(Space.of(arm=[1, 2, 3]), horizon=10)
 

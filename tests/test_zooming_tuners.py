@@ -17,37 +17,30 @@ from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners import cdt, zooming_tuner
+from bench.tuners import zooming
 from bench.tuners.active_points import ActivePoints, _select
 from bench.tuners.base import Problem
-from bench.tuners.cdt import CDT
-from bench.tuners.cdt_code import CDTCode
-from bench.tuners.cdt_first_upload import CDTFirstUpload
-from bench.tuners.zooming import Zooming
-from bench.tuners.zooming_double_restarts import ZoomingDoubleRestarts
-from bench.tuners.zooming_oracle import ZoomingOracle
-from bench.tuners.zooming_ts import ZoomingTS
+from bench.tuners.cdt import CDT, CDTCode, CDTFirstUpload
+from bench.tuners.zooming import ThompsonZooming, Zooming, ZoomingDoubleRestarts, ZoomingOracle, ZoomingTS
 
 SEEDS = Seeds(6).child("tuner")
 LEAST = 1 / math.sqrt(2 * math.pi)
 
 
-class Normals:
-    """The standard normal numbers, one for each point since the restart, of one selection after the other.
+def normals(seeds):
+    """Return a function of n that draws n standard normal numbers, one for each point since the restart.
 
-    They are drawn in blocks of 1,024 (or four times the number of points); what does not suffice for all points is
-    left unused.
+    They are drawn in blocks of 1,024 (or 4 n); what does not suffice for all points is left unused.
     """
+    rng, block = seeds.generator("ranking"), []
 
-    def __init__(self, seeds):
-        self.rng = seeds.generator("ranking")
-        self.block = []
-
-    def take(self, n):
-        if len(self.block) < n:
-            self.block = self.rng.standard_normal(max(1024, 4 * n)).tolist()
-        taken, self.block = self.block[:n], self.block[n:]
+    def take(n):
+        if len(block) < n:
+            block[:] = rng.standard_normal(max(1024, 4 * n)).tolist()
+        taken, block[:n] = block[:n], []
         return taken
+
+    return take
 
 
 class SlowZooming:
@@ -59,7 +52,7 @@ class SlowZooming:
 
     def __init__(self, r, s, restarts, seeds, index="random", removal=True):
         self.r, self.s, self.restarts, self.index, self.removal = r, s, restarts, index, removal
-        self.normals = Normals(seeds)
+        self.normals = normals(seeds)
         self.first = seeds.generator("first_point")
         self.round = 0
         self.happened = dict.fromkeys(("restart", "remove", "activate", "select"), 0)
@@ -106,7 +99,7 @@ class SlowZooming:
         return [*pieces, (reached, 1.0)]
 
     def select(self):
-        z = self.normals.take(len(self.points)) if self.index == "random" else None
+        z = self.normals(len(self.points)) if self.index == "random" else None
         best = None
         for i in range(len(self.points)):
             if self.active[i]:
@@ -228,27 +221,6 @@ def test_every_decision_in_one_dimension(name):
         assert slow.happened["remove"] == 0
 
 
-REWARDS = {
-    "coin": lambda rng, x: float(rng.random() < x),
-    "wild": lambda rng, x: 1e3 * float(rng.standard_cauchy()),
-}
-
-
-@pytest.mark.parametrize("rewards", REWARDS)
-def test_decisions_with_other_rewards(rewards):
-    """Coins, and numbers far outside [0, 1]."""
-    tuner, rng = ZoomingTS(epoch_length=700, noise_std=0.1), np.random.default_rng(2)
-    slow = SlowZooming(*theory(0.1, 2_000), every(700), SEEDS)
-    tuner.start(Problem(LINE, 2_000), SEEDS)
-    for _ in range(2_000):
-        asked = tuner.ask()["x"]
-        assert asked == pytest.approx(slow.ask(asked)[0], abs=1e-12)
-        reward = REWARDS[rewards](rng, asked)
-        tuner.tell(reward)
-        slow.tell(reward)
-    assert slow.happened["activate"] > 6
-
-
 def test_double_restarts():
     """T = 1,000, p = 1: top epochs of ceil(1000^(3/5)) = 64; EXP3 over 1, 2, 4, ..., 64, paid the mean, clipped.
 
@@ -353,44 +325,38 @@ def test_asked_twice_at_a_new_point():
     assert len(seen) > 10
 
 
-class Rules:
-    """Catches the rules with which tuners set up their points."""
-
-    def __init__(self, monkeypatch):
-        self.caught = []
-
-        def make(space, rule, seeds):
-            self.caught.append(rule)
-            return ActivePoints(space, rule, seeds)
-
-        monkeypatch.setattr(zooming_tuner, "ActivePoints", make)
-
-
 @pytest.fixture
 def rules(monkeypatch):
-    return Rules(monkeypatch)
+    """The rules with which tuners set up their points."""
+    caught = []
+    monkeypatch.setattr(
+        zooming, "ActivePoints", lambda space, rule, seeds: caught.append(rule) or ActivePoints(space, rule, seeds)
+    )
+    return caught
 
 
 def started(rules, tuner, space, horizon, **problem):
     tuner.start(Problem(space, horizon, **problem), SEEDS)
-    return rules.caught[-1]
+    return rules[-1]
 
 
-def test_lengths_by_hand():
-    """T = 14,000: sqrt(T) = 118.3, T^(2/5) = 45.6, T^(3/4) = 1287.05, T^(4/5) = 2074.5."""
-    for p, space, t1, power in ((1, LINE, 118, 1287), (2, SQUARE, 45, 2074)):
-        assert CDT().random_rounds(Problem(space, 14_000)) == t1
-        assert CDT(warm_up_rounds=0).random_rounds(Problem(space, 14_000)) == 0
-        assert CDT(warm_up_rounds=7).random_rounds(Problem(space, 14_000)) == 7
-        assert CDTCode().random_rounds(Problem(space, 14_000)) == 30
-        assert cdt.cdt_restart_every(Problem(space, 14_000), None) == (3 if p == 1 else 2) * power
-        for k in (1, 2, 3):
-            assert cdt.cdt_restart_every(Problem(space, 14_000), k) == k * power
-    # Whole powers, where rounding could lose one
-    assert cdt.cdt_random_rounds(10_000, 1) == 100
-    assert cdt.cdt_restart_every(Problem(LINE, 10_000), 1) == 1_000
-    assert cdt.cdt_random_rounds(100_000, 2) == 100
-    assert cdt.cdt_restart_every(Problem(SQUARE, 100_000), 1) == 10_000
+@pytest.mark.parametrize(
+    ("space", "horizon", "t1", "power"),
+    [
+        # sqrt(T) = 118.3, T^(2/5) = 45.6, T^(3/4) = 1287.05, T^(4/5) = 2074.5
+        (LINE, 14_000, 118, 1287),
+        (SQUARE, 14_000, 45, 2074),
+        # Whole powers, where rounding could lose one
+        (LINE, 10_000, 100, 1_000),
+        (SQUARE, 100_000, 100, 10_000),
+    ],
+)
+def test_lengths_by_hand(rules, space, horizon, t1, power):
+    problem = Problem(space, horizon)
+    assert [CDT(warm_up_rounds=n).random_rounds(problem) for n in (None, 0, 7)] == [t1, 0, 7]
+    assert CDTCode().random_rounds(problem) == 30
+    for factor, k in ((None, 3 if space is LINE else 2), (1, 1), (2, 2)):
+        assert started(rules, CDT(epoch_factor=factor), space, horizon).restart_every == k * power
 
 
 def test_the_zooming_dimension_sets_the_length_between_restarts(rules):
@@ -408,28 +374,23 @@ def test_without_restarts(rules, tuner):
 @pytest.mark.parametrize("tuner", [Zooming, ZoomingTS, ZoomingOracle, ZoomingDoubleRestarts, CDT])
 def test_the_first_point_lies_in_the_middle_or_anywhere(tuner):
     """The same draw u of a repetition gives 0.3 + 0.4 u or u."""
-    for seed in range(5):
+    for seed in range(2):
         asked = []
         for where in ("middle", "anywhere"):
-            own = tuner(first_point=where)
-            own.start(Problem(LINE, 100, change_points=(50,)), Seeds(seed))
-            asked.append(own.ask()["x"])
+            zoom = tuner(first_point=where)
+            zoom.start(Problem(LINE, 100, change_points=(50,)), Seeds(seed))
+            asked.append(zoom.ask()["x"])
         assert asked[0] == pytest.approx(0.3 + 0.4 * asked[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("tuner", [CDTCode, CDTFirstUpload])
-def test_the_code_learns_the_sum_of_a_decision(tuner):
-    """Points know 150 times what they are told, nothing else differs."""
-    problem = Problem(LINE, 50, rounds=7_500, rounds_per_ask=150)
-    points = []
-    for learns in ("mean", "sum"):
-        own = tuner(learns=learns)
-        own.start(problem, SEEDS)
-        own.ask()
-        own.tell(0.25)
-        points.append(own._points.stats[0, :3].copy())
-    assert points[0].tolist() == [1, 0.25, points[1][2]]
-    assert points[1][:2].tolist() == [1, 37.5]
+@pytest.mark.parametrize(("learns", "total"), [("mean", 0.25), ("sum", 37.5)])
+def test_the_code_learns_the_sum_of_a_decision(tuner, learns, total):
+    code = tuner(learns=learns)
+    code.start(Problem(LINE, 50, rounds=7_500, rounds_per_ask=150), SEEDS)
+    code.ask()
+    code.tell(0.25)
+    assert code._points.stats[0, :2].tolist() == [1, total]
 
 
 @pytest.mark.parametrize(
@@ -455,14 +416,14 @@ def test_constants_by_hand(rules, tuner, problem, radius, spread, length):
     rule = started(rules, tuner, **{"space": LINE, "horizon": 14_000, "noise_std": 0.5, **problem})
     assert (rule.radius, rule.spread) == (pytest.approx(radius, abs=1e-6), pytest.approx(spread, abs=1e-6))
     assert length is None or rule.restart_every == length
-    assert (rule.randomised, rule.removal) == (not isinstance(tuner, CDTCode | Zooming),) * 2
+    assert (rule.randomised, rule.removal) == (isinstance(tuner, ThompsonZooming),) * 2
 
 
 def test_cdt_within_the_loop(rules):
     """T = 400: 20 random pulls, then 380 asks; ln 380 sizes the balls, T2 = 3 floor(400^(3/4)) = 3 * 89."""
     env = SyntheticLinear(dim=3, n_arms=4, noise_std=0.5)
     columns = run(ContextualBandit(env, LinUCB()), CDT(), rounds=400, seeds=Seeds(1)).columns()
-    (rule,) = rules.caught
+    (rule,) = rules
     assert rule.radius == pytest.approx(math.sqrt(6.5 * 0.25 * math.log(380)), rel=1e-14)
     assert rule.restart_every == 267
     rate = columns["exploration_rate"]

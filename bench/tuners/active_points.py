@@ -6,7 +6,8 @@ import numpy as np
 from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
-from bench.tuners.covering import gap_midpoint, uncovered
+from bench.tuners.covering import uncovered
+from bench.tuners.covering_line import gap_midpoint
 
 _BLOCK = 1024
 _EVERYTHING = 1e150
@@ -24,23 +25,23 @@ class ZoomingRule:
         Confidence radius of a point pulled once; after n pulls it is ``radius`` / sqrt(n).
     spread
         Likewise what is added to the mean when points are ranked.
+    restart_every
+        Number of asks after which everything is forgotten.
     randomised
         Whether ``spread`` is multiplied by max{1/sqrt(2 pi), N(0, 1)}, drawn for each point and round.
     removal
         Whether points that are worse than another with high confidence are dropped.
-    restart_every
-        Number of asks after which everything is forgotten.
     spread_is_variance
-        Whether ``spread`` / sqrt(n) is the variance of a normal index; then N(0, 1) has no lower limit.
+        Whether instead ``spread`` / sqrt(n) is the variance of a normal index; then N(0, 1) has no lower limit.
     first
         The share of each axis from which the first point is drawn.
     """
 
     radius: float
     spread: float
-    randomised: bool
-    removal: bool
     restart_every: int
+    randomised: bool = False
+    removal: bool = False
     spread_is_variance: bool = False
     first: tuple[float, float] = (0.3, 0.7)
 
@@ -67,27 +68,18 @@ class ActivePoints:
         self._factors = np.empty(0)
         self._used = 0
         self._witness = np.empty(space.dim)
-        self.centers = np.empty((0, space.dim))
-        self.stats = np.empty((0, 5))
         self.restart()
 
     def restart(self) -> None:
         self.n_points = 0
         self._age = 0
         self._chosen = -1
-        self._allocate(16)
+        self.centers = np.zeros((16, self._space.dim))
+        self.stats = np.zeros((16, 5))
+        """Pulls, sum of rewards, radius, decrease of squared radius since the last check, active (1 or 0)."""
         self._configurations: list[Configuration] = []
         self._slack = -1.0
         self._check = True
-
-    def _allocate(self, capacity: int) -> None:
-        n = self.n_points
-        centers = np.zeros((capacity, self._space.dim))
-        # Columns: pulls, sum of rewards, radius, decrease of squared radius since the last check, active (1 or 0).
-        stats = np.zeros((capacity, 5))
-        if n:
-            centers[:n], stats[:n] = self.centers[:n], self.stats[:n]
-        self.centers, self.stats = centers, stats
 
     def ask(self) -> Configuration:
         if self.n_points and self.stats[self._chosen, 0] == 0:
@@ -141,7 +133,8 @@ class ActivePoints:
 
     def _activate(self, point: np.ndarray) -> None:
         if self.n_points == len(self.centers):
-            self._allocate(2 * self.n_points)
+            self.centers = np.concatenate([self.centers, np.zeros_like(self.centers)])
+            self.stats = np.concatenate([self.stats, np.zeros_like(self.stats)])
         self.centers[self.n_points] = point
         self.stats[self.n_points] = (0.0, 0.0, _EVERYTHING, 0.0, 1.0)
         self._configurations.append(self._space.from_unit(point))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bench.component import component
 from bench.errors import TunerError
 from bench.rewards import is_number, short
 from bench.seeding import Seeds
@@ -114,8 +115,7 @@ class Tuner(ABC):
 
         Raises TunerError if the tuner was not started.
         """
-        if not self._started:
-            raise TunerError(f"{type(self).__name__}: found ask() before start(), expected start(problem, seeds) first")
+        self._check_started("ask()")
         self._asked = True
         return self._ask()
 
@@ -146,6 +146,10 @@ class Tuner(ABC):
         """Return the probabilities of the next ``ask`` by the name of what is drawn, if the tuner has any."""
         return {}
 
+    def _check_started(self, call: str) -> None:
+        if not self._started:
+            raise TunerError(f"{type(self).__name__}: found {call} before start(), expected start(problem) first")
+
     @abstractmethod
     def _start(self, problem: Problem, seeds: Seeds) -> None: ...
 
@@ -154,3 +158,25 @@ class Tuner(ABC):
 
     @abstractmethod
     def _tell(self, reward: float, outcome: Any) -> None: ...
+
+
+@component
+class CandidateTuner(Tuner):
+    """Chooses among all combinations of candidates; a subclass refers to them by number."""
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self._candidates = problem.space.product()
+        self._chosen = 0
+        self._begin(len(self._candidates), problem, seeds)
+
+    def _ask(self) -> Configuration:
+        self._chosen = self._choose()
+        return self._candidates[self._chosen]
+
+    @abstractmethod
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        """Prepare to choose among ``n`` candidates."""
+
+    @abstractmethod
+    def _choose(self) -> int:
+        """Return the number of the candidate to play."""

@@ -1,15 +1,15 @@
-import math
+"""Continuous dynamic tuning: as the cdt paper states it, and as two versions of its authors' public code have it."""
 
-from pydantic import NonNegativeInt, PositiveInt
+import math
+from typing import Any, Literal
+
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from bench.component import component
+from bench.seeding import Seeds
+from bench.tuners.active_points import ZoomingRule
 from bench.tuners.base import Problem
-from bench.tuners.thompson_zooming import ThompsonZooming, log_horizon
-
-
-def cdt_random_rounds(rounds: int, p: int) -> int:
-    """Return T1 = floor(T^(2/(p+3))) random pulls for p hyper-parameters and T = ``rounds`` (cdt, theorem 4.2)."""
-    return math.floor(rounds ** (2 / (p + 3)) + 1e-9)
+from bench.tuners.zooming import ThompsonZooming, ZoomingTuner, log_horizon
 
 
 def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = True) -> int:
@@ -17,11 +17,10 @@ def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = Tru
 
     Without ``restarts`` it is longer than the run.
     """
-    if not restarts:
-        return problem.horizon + 1
     p = problem.space.dim
     k = factor or (3 if p == 1 else 2)
-    return problem.asks(k * math.floor(problem.total_rounds ** ((p + 2) / (p + 3)) + 1e-9))
+    length = problem.asks(k * math.floor(problem.total_rounds ** ((p + 2) / (p + 3)) + 1e-9))
+    return length if restarts else problem.horizon + 1
 
 
 def code_constants(problem: Problem) -> tuple[float, float]:
@@ -38,7 +37,7 @@ class CDT(ThompsonZooming):
     Parameters
     ----------
     warm_up_rounds
-        T1; by default floor(T^(2/(p+3))) for p hyper-parameters.
+        T1; by default floor(T^(2/(p+3))) for p hyper-parameters (theorem 4.2).
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))); by default 3 for p = 1 and 2 otherwise (inferred from cdt, tables 5 and 6).
     restarts
@@ -52,12 +51,79 @@ class CDT(ThompsonZooming):
     restarts: bool = True
 
     def random_rounds(self, problem: Problem) -> int:
-        if self.warm_up_rounds is not None:
-            return self.warm_up_rounds
-        return cdt_random_rounds(problem.total_rounds, problem.space.dim)
+        tuned = math.floor(problem.total_rounds ** (2 / (problem.space.dim + 3)) + 1e-9)
+        return tuned if self.warm_up_rounds is None else self.warm_up_rounds
 
     def _radius_and_spread(self, problem: Problem) -> tuple[float, float]:
         return code_constants(problem) if self.constants == "code" else super()._radius_and_spread(problem)
 
     def _restart_every(self, problem: Problem) -> int:
         return cdt_restart_every(problem, self.epoch_factor, self.restarts)
+
+
+@component
+class CodeZooming(ZoomingTuner):
+    """A number of random pulls, then zooming: what the versions of CDT in the authors' public code share.
+
+    The coverage is checked exactly, in any dimension, whereas the authors' code looks at a few points only.
+
+    Parameters
+    ----------
+    warm_up_rounds
+        Random pulls at the start; in the code 30 for LinUCB, LinTS, 90 for UCB-GLM, 80 for Laplace-TS, 0 for GLOC.
+    learns
+        What it learns of a decision's rewards: their ``mean``, or their ``sum`` as in the code for SGD-TS.
+    """
+
+    warm_up_rounds: NonNegativeInt = 30
+    learns: Literal["mean", "sum"] = "mean"
+
+    def random_rounds(self, problem: Problem) -> int:
+        return self.warm_up_rounds
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        super()._start(problem, seeds)
+        self._factor = problem.rounds_per_ask if self.learns == "sum" else 1
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        super()._tell(self._factor * reward, outcome)
+
+
+@component
+class CDTCode(CodeZooming):
+    """CDT as in the latest public code: zooming with the fixed index mean + sqrt(13 / n), no random draw, no removal.
+
+    Source: the public code of cdt, CDT_exp/algo/zooming_ts_tuning.py at commit d67bc02 (2023-03-22).
+
+    Parameters
+    ----------
+    epoch_factor
+        k in T2 = k floor(T^((p+2)/(p+3))) rounds between restarts; by default 3 for p = 1 and 2 otherwise.
+    restarts
+        Whether it restarts; the code does only with its option ``-H``.
+    radius_scale, ts_scale
+        Factors on the confidence radius sqrt(13/2 ln T / n) and on what the index adds to the mean.
+    """
+
+    epoch_factor: PositiveInt | None = None
+    restarts: bool = True
+    radius_scale: PositiveFloat = 1.0
+    ts_scale: NonNegativeFloat = 1.0
+
+    def _rule(self, problem: Problem) -> ZoomingRule:
+        radius, spread = code_constants(problem)
+        restart_every = cdt_restart_every(problem, self.epoch_factor, self.restarts)
+        return ZoomingRule(self.radius_scale * radius, self.ts_scale * spread, restart_every)
+
+
+@component
+class CDTFirstUpload(CodeZooming):
+    """Zooming with an index drawn from N(mean, sqrt(13 / n)), whose second argument is the variance; no restart.
+
+    Confidence radius sqrt(13/2 ln T / n), no removal. The authors' code maps [0, 1] to values by a function for each
+    algorithm: see the key ``power`` of a hyper-parameter.
+    Source: the public code of cdt, Figure2/algo/zooming_ts_tuning.py at commit 4711c87 (2023-01-25), its first upload.
+    """
+
+    def _rule(self, problem: Problem) -> ZoomingRule:
+        return ZoomingRule(*code_constants(problem), problem.horizon + 1, spread_is_variance=True)

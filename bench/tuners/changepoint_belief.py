@@ -1,10 +1,12 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bench.jit import kernel
-from bench.tuners.saved import Saved
+from bench.tuners.live import Saved
+
+Array = np.ndarray
 
 _MOST = 1000
 """Values kept until then, where all are equal."""
@@ -18,12 +20,26 @@ _LEAST = -7.0
 LARGEST = 1e100
 """Values beyond it, of either sign, count as this one, so that squares cannot overflow."""
 
-KEYS = ("first", "scalars", "left", "variances", "means", "covariances", "log_weights")
-"""Of a saved belief."""
-
 _ROUNDS, _MEAN, _FREEDOM, _BORN, _PRIORS = range(5)
 """Places in the vector of scalars: values seen since the belief was formed and before, their mean, degrees of freedom
 of the noise variances, the number of hypotheses of a prior, and of priors that are left."""
+
+
+class Arrays(NamedTuple):
+    """A belief as compiled code sees it; in all but ``left`` and ``scalars`` the first axis is that of the priors.
+
+    ``priors``, shape (priors, points, points), are fixed. Hypotheses, in order of birth, are the second axis of
+    ``means``, ``covariances`` and ``log_weights``; ``variances`` are those of the noise. The first entries of ``left``
+    are the priors that are left; ``scalars`` are named above.
+    """
+
+    priors: Array
+    means: Array
+    covariances: Array
+    log_weights: Array
+    variances: Array
+    left: Array
+    scalars: Array
 
 
 class ChangepointBelief:
@@ -57,58 +73,42 @@ class ChangepointBelief:
     """
 
     def __init__(
-        self,
-        priors: np.ndarray,
-        signals: Sequence[float],
-        log_weights: np.ndarray,
-        first: int,
-        hypotheses: int,
-        every: int,
+        self, priors: Array, signals: Sequence[float], log_weights: Array, first: int, hypotheses: int, every: int
     ) -> None:
         n_priors, n, _ = priors.shape
-        self._priors = priors
         self._shares = 1.3 / (1.0 + np.array(signals))
-        self._at_least = first
-        self._every = every
+        self._at_least, self._every = first, every
         self._first: list[tuple[int, float]] = []
-        self._differ = False
-        self.left = np.arange(n_priors)
-        self.variances = np.zeros(n_priors)
-        self.means = np.zeros((n_priors, hypotheses, n))
-        self.covariances = np.zeros((n_priors, hypotheses, n, n))
-        self.log_weights = np.zeros((n_priors, hypotheses))
-        self.log_weights[:, 0] = log_weights
-        self._scalars = np.zeros(5)
-        self._scalars[_PRIORS] = n_priors
-
-    @property
-    def formed(self) -> bool:
-        return bool(self._scalars[_BORN])
+        shape = (n_priors, hypotheses, n)
+        variances, left, scalars = np.ones(n_priors), np.arange(n_priors), np.zeros(5)
+        self.arrays = Arrays(
+            priors, np.zeros(shape), np.zeros((*shape, n)), np.zeros(shape[:2]), variances, left, scalars
+        )
+        self.arrays.log_weights[:, 0] = log_weights
+        self.arrays.scalars[_PRIORS] = n_priors
 
     @property
     def n_hypotheses(self) -> int:
-        """The number of hypotheses of each prior at present, in order of birth."""
-        return int(self._scalars[_BORN])
+        """The number of hypotheses of each prior at present, in order of birth; 0 until the belief is formed."""
+        return int(self.arrays.scalars[_BORN])
 
     @property
-    def n_priors(self) -> int:
-        """The number of priors that are left, the first of ``left``."""
-        return int(self._scalars[_PRIORS])
+    def left(self) -> Array:
+        """The priors that are left."""
+        return self.arrays.left[: int(self.arrays.scalars[_PRIORS])]
 
     @property
     def noise_variance(self) -> float:
         """The noise variance of the prior that has the likeliest hypothesis."""
-        left = self.left[: self.n_priors]
-        weights = self.log_weights[left, : self.n_hypotheses].max(axis=1)
-        return float(self.variances[left[weights.argmax()]])
+        weights = self.arrays.log_weights[self.left, : self.n_hypotheses].max(axis=1)
+        return float(self.arrays.variances[self.left[weights.argmax()]])
 
     def largest_bound(self, beta: float, uniform: float) -> int:
-        """Draw a hypothesis by its weight; return the point of the largest mean + beta standard deviations under it.
+        """Draw a hypothesis by its weight; return the first point of the largest mean + beta deviations under it.
 
-        ``uniform``, in [0, 1), is what it is drawn with. Of equal bounds the first counts.
+        ``uniform``, in [0, 1), is what it is drawn with.
         """
-        arguments = (*self._state, beta, uniform)
-        return int(_choose(*arguments))
+        return int(_choose(self.arrays, beta, uniform))
 
     def learn(self, place: int, value: float, chance: float) -> float:
         """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, 0 without any.
@@ -116,91 +116,64 @@ class ChangepointBelief:
         ``chance`` < 1 is that of a change in a round; a hypothesis that is born now has every times as much.
         """
         value = min(max(value, -LARGEST), LARGEST)
-        if not self.formed:
+        if not self.n_hypotheses:
             self._begin(place, value)
             return 0.0
-        per_birth = min(chance * self._every, 0.5)
-        arguments = (*self._state, self._priors, place, value, self._every, per_birth)
-        return float(_learn(*arguments))
-
-    @property
-    def _state(self) -> tuple[Any, ...]:
-        return self.means, self.covariances, self.log_weights, self.variances, self.left, self._scalars
+        return float(_learn(self.arrays, place, value, self._every, min(chance * self._every, 0.5)))
 
     def _begin(self, place: int, value: float) -> None:
         if len(self._first) < _MOST or value != self._first[0][1]:
             self._first.append((place, value))
-        self._differ = self._differ or value != self._first[0][1]
-        if len(self._first) < self._at_least or not self._differ:
+        if len(self._first) < self._at_least or all(earlier == value for _, earlier in self._first):
             return
         values = np.array([value for _, value in self._first])
-        self._scalars[:_PRIORS] = (len(values), values.mean(), _TRUST, 1.0)
-        self.variances[:] = np.maximum(values.var(ddof=1) * self._shares, 1e-300)
-        self.means[:, 0], self.covariances[:, 0] = values.mean(), self._priors
-        for earlier, known in self._first:
-            arguments = (*self._state, earlier, known)
-            _observe(*arguments)
+        arrays = self.arrays
+        arrays.scalars[:_PRIORS] = (len(values), values.mean(), _TRUST, 1.0)
+        arrays.variances[:] = np.maximum(values.var(ddof=1) * self._shares, 1e-300)
+        arrays.means[:, 0], arrays.covariances[:, 0] = values.mean(), arrays.priors
+        for earlier in self._first:
+            _observe(arrays, *earlier)
         self._first.clear()
 
     def save(self) -> dict[str, Any]:
-        n, left = self.n_hypotheses, self.left[: self.n_priors]
-        return {
-            "first": [list(pair) for pair in self._first],
-            "scalars": self._scalars.tolist(),
-            "left": left.tolist(),
-            "variances": self.variances[left].tolist(),
-            "means": self.means[left, :n].tolist(),
-            "covariances": self.covariances[left, :n].tolist(),
-            "log_weights": self.log_weights[left, : max(n, 1)].tolist(),
+        arrays, left, n = self.arrays, self.left, self.n_hypotheses
+        scalars = dict(zip(("rounds", "mean", "freedom"), arrays.scalars.tolist(), strict=False))
+        saved = {
+            "places": [place for place, _ in self._first],
+            "values": [value for _, value in self._first],
+            **scalars,
+            "hypotheses": n,
+            "priors": len(left),
+            "left": arrays.left,
+            "variances": arrays.variances[left],
+            "log_weights": arrays.log_weights[left, : max(n, 1)],
+            "means": arrays.means[left, :n],
+            "covariances": arrays.covariances[left, :n],
         }
+        return {key: value.ravel().tolist() if isinstance(value, np.ndarray) else value for key, value in saved.items()}
 
     def restore(self, saved: Saved) -> None:
         """Take over a state. Raises TunerError where it is damaged; the belief is then of no use."""
-        n_priors, most, n_points = self.means.shape[:3]
-        rounds, mean, freedom, born, priors = saved.array("scalars", (5,)).tolist()
-        left = saved.array("left", (None,), 0, n_priors - 1, whole=True)
-        n = int(born)
-        if not (rounds >= 0 and freedom >= 0 and 0 <= born <= most and born == n and priors == len(left) >= 1):
-            raise saved.refuse(
-                "scalars",
-                f"{rounds:g} values, {freedom:g} degrees of freedom, {born:g} hypotheses, {priors:g} priors",
-                f"at most {most} hypotheses, and as many priors as are left, {len(left)}",
-            )
-        if len(set(left.tolist())) < len(left):
-            raise saved.refuse("left", str(left.tolist()), "no prior twice")
-        first = saved.array("first", (None, 2))
-        places = first[:, 0]
-        if ((places < 0) | (places >= n_points) | (places != np.round(places))).any():
-            raise saved.refuse("first", "a point that is not there", f"whole numbers from 0 to {n_points - 1}")
-        if n and len(first):
-            raise saved.refuse("first", f"{len(first)} values beside {n} hypotheses", "values or hypotheses")
-        self._first = [(int(place), value) for place, value in first.tolist()]
-        self._differ = bool(len(first)) and bool((first[:, 1] != first[0, 1]).any())
-        self._scalars[:] = (rounds, mean, freedom, born, priors)
-        self.left[: len(left)] = left
-        self.variances[left] = saved.array("variances", (len(left),), 1e-300 if n else 0.0)
-        self.log_weights[left, : max(n, 1)] = saved.array("log_weights", (len(left), max(n, 1)))
-        self.means[left, :n] = saved.array("means", (len(left), n, n_points))
-        covariances = saved.array("covariances", (len(left), n, n_points, n_points))
-        scale = np.abs(covariances).max(initial=1e-300)
-        if np.abs(covariances - covariances.swapaxes(2, 3)).max(initial=0.0) > 1e-6 * scale:
-            raise saved.refuse("covariances", "a matrix that is not symmetric", "symmetric ones")
-        if np.diagonal(covariances, axis1=2, axis2=3).min(initial=0.0) < -1e-6 * scale:
-            raise saved.refuse("covariances", "a negative variance", "variances of at least 0")
-        self.covariances[left, :n] = covariances
+        arrays = self.arrays
+        n_priors, most, n_points = arrays.means.shape
+        places = saved.numbers("places", None, 0, n_points - 1, whole=True).tolist()
+        values = saved.numbers("values", (len(places),)).tolist()
+        rounds, mean, freedom = saved.number("rounds", 0), saved.number("mean"), saved.number("freedom", 0)
+        n = saved.number("hypotheses", 0, most, whole=True)
+        n_left = saved.number("priors", 1, n_priors, whole=True)
+        self._first = list(zip(places, values, strict=True))
+        arrays.scalars[:] = (rounds, mean, freedom, n, n_left)
+        arrays.left[:] = saved.numbers("left", (n_priors,), 0, n_priors - 1, whole=True)
+        left = self.left
+        arrays.variances[left] = saved.numbers("variances", (n_left,), 1e-300)
+        arrays.log_weights[left, : max(n, 1)] = saved.numbers("log_weights", (n_left, max(n, 1)))
+        arrays.means[left, :n] = saved.numbers("means", (n_left, n, n_points))
+        arrays.covariances[left, :n] = saved.numbers("covariances", (n_left, n, n_points, n_points))
 
 
 @kernel
-def _choose(
-    means: np.ndarray,
-    covariances: np.ndarray,
-    log_weights: np.ndarray,
-    variances: np.ndarray,
-    left: np.ndarray,
-    scalars: np.ndarray,
-    beta: float,
-    uniform: float,
-) -> int:
+def _choose(belief: Arrays, beta: float, uniform: float) -> int:
+    _, means, covariances, log_weights, variances, left, scalars = belief
     n, n_priors = int(scalars[_BORN]), int(scalars[_PRIORS])
     top = -np.inf
     for p in left[:n_priors]:
@@ -217,8 +190,7 @@ def _choose(
             prior, drawn = left[i // n], i % n
             break
     width = beta * np.sqrt(variances[prior])
-    best = 0
-    largest = -np.inf
+    best, largest = 0, -np.inf
     for k in range(means.shape[2]):
         bound = means[prior, drawn, k] + width * np.sqrt(max(covariances[prior, drawn, k, k], 0.0))
         if bound > largest:
@@ -227,27 +199,14 @@ def _choose(
 
 
 @kernel
-def _observe(
-    means: np.ndarray,
-    covariances: np.ndarray,
-    log_weights: np.ndarray,
-    variances: np.ndarray,
-    left: np.ndarray,
-    scalars: np.ndarray,
-    place: int,
-    value: float,
-) -> float:
-    n, m = int(scalars[_BORN]), means.shape[2]
-    freedom = scalars[_FREEDOM]
-    top = -np.inf
-    surprise = 0.0
+def _observe(belief: Arrays, place: int, value: float) -> float:
+    _, means, covariances, log_weights, variances, left, scalars = belief
+    n, m, freedom = int(scalars[_BORN]), means.shape[2], scalars[_FREEDOM]
+    top, surprise = -np.inf, 0.0
     column = np.empty(m)
     for p in left[: int(scalars[_PRIORS])]:
         variance = variances[p]
-        likeliest = 0
-        for h in range(n):
-            if log_weights[p, h] > log_weights[p, likeliest]:
-                likeliest = h
+        likeliest = np.argmax(log_weights[p, :n])
         if log_weights[p, likeliest] > top:
             top, surprise = log_weights[p, likeliest], value - means[p, likeliest, place]
         square = 0.0
@@ -259,8 +218,7 @@ def _observe(
                 square = scaled
             density = np.log(spread * variance) + (freedom + 1.0) * np.log1p(scaled / (freedom * variance))
             log_weights[p, h] -= 0.5 * density
-            for i in range(m):
-                column[i] = covariances[p, h, place, i]
+            column[:] = covariances[p, h, place]
             for i in range(m):
                 share = column[i] / spread
                 means[p, h, i] += share * error
@@ -272,23 +230,12 @@ def _observe(
 
 
 @kernel
-def _learn(
-    means: np.ndarray,
-    covariances: np.ndarray,
-    log_weights: np.ndarray,
-    variances: np.ndarray,
-    left: np.ndarray,
-    scalars: np.ndarray,
-    priors: np.ndarray,
-    place: int,
-    value: float,
-    every: int,
-    chance: float,
-) -> float:
+def _learn(belief: Arrays, place: int, value: float, every: int, chance: float) -> float:
     """Observe a value and return its error; every few of them, drop priors and let hypotheses be born."""
+    priors, means, covariances, log_weights, _, left, scalars = belief
     scalars[_ROUNDS] += 1.0
     scalars[_MEAN] += (value - scalars[_MEAN]) / scalars[_ROUNDS]
-    surprise = _observe(means, covariances, log_weights, variances, left, scalars, place, value)
+    surprise = _observe(belief, place, value)
     if int(scalars[_ROUNDS]) % every != 0:
         return surprise
     n = int(scalars[_BORN])
@@ -310,7 +257,7 @@ def _learn(
 
 
 @kernel
-def _totals(log_weights: np.ndarray, left: np.ndarray, scalars: np.ndarray) -> np.ndarray:
+def _totals(log_weights: Array, left: Array, scalars: Array) -> Array:
     """Scale all weights to add up to 1, drop priors of little weight, and return the logarithms of the others'."""
     n, n_priors = int(scalars[_BORN]), int(scalars[_PRIORS])
     totals = np.full(len(log_weights), -np.inf)
@@ -334,11 +281,10 @@ def _totals(log_weights: np.ndarray, left: np.ndarray, scalars: np.ndarray) -> n
 
 
 @kernel
-def _merge(means: np.ndarray, covariances: np.ndarray, log_weights: np.ndarray) -> int:
+def _merge(means: Array, covariances: Array, log_weights: Array) -> int:
     """Make one of the two neighbours of the least common weight, the two youngest exempt; return how many are left."""
     n = log_weights.size
-    first = 0
-    least = np.inf
+    first, least = 0, np.inf
     for h in range(n - 3):
         high = max(log_weights[h], log_weights[h + 1])
         low = min(log_weights[h], log_weights[h + 1])

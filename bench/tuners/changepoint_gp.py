@@ -10,9 +10,8 @@ from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.base import Problem, Wish
-from bench.tuners.changepoint_belief import KEYS, LARGEST, ChangepointBelief
-from bench.tuners.live import LiveTuner
-from bench.tuners.saved import Saved
+from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
+from bench.tuners.live import LiveTuner, Saved
 from bench.tuners.space_points import points
 
 log = logging.getLogger(__name__)
@@ -104,8 +103,6 @@ class ChangepointGP(LiveTuner):
     residual: Annotated[float, Field(ge=0, le=1)] | None = 0.1
     doubt: Annotated[float, Field(ge=0, le=1)] = 0.03125
 
-    _keys = ("rng", "plan", "asks", "step", "log_odds", "by_rewards", "by_model")
-
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self.warm_up()
         self._rng = seeds.generator("hypothesis")
@@ -115,16 +112,10 @@ class ChangepointGP(LiveTuner):
         n_plan = min(_PLAN, max(_FEWEST, problem.horizon // _SHARE))
 
         def belief(signals: tuple[float, ...], roughs: tuple[float, ...]) -> ChangepointBelief:
-            priors = [
-                signal * ((1.0 - rough) * correlations + rough * np.eye(n) + self.level)
-                for rough in roughs
-                for signal in signals
-            ]
-            odds = [1.0 if rough == self.rough else self.unrelated for rough in roughs for _ in signals]
-            weights = np.log(odds)
-            return ChangepointBelief(
-                np.array(priors), signals * len(roughs), weights, n_plan, self.hypotheses, self.every
-            )
+            shapes = [(1.0 - rough) * correlations + rough * np.eye(n) + self.level for rough in roughs]
+            priors = np.array([signal * shape for shape in shapes for signal in signals])
+            weights = np.log([1.0 if rough == self.rough else self.unrelated for rough in roughs for _ in signals])
+            return ChangepointBelief(priors, signals * len(roughs), weights, n_plan, self.hypotheses, self.every)
 
         related = self.unrelated > 0.0 and self.rough < 1.0 and bool((correlations != np.eye(n)).any())
         self._by_rewards = belief(self.signals, (self.rough, 1.0) if related else (self.rough,))
@@ -144,10 +135,10 @@ class ChangepointGP(LiveTuner):
         return 1.0 / (1.0 + math.exp(-self._log_odds))
 
     def _ask(self) -> Configuration:
-        if not self._by_rewards.formed:
+        if not self._by_rewards.n_hypotheses:
             self._chosen = self._plan[self._asks % len(self._plan)]
         else:
-            trusted = self._by_model.formed and self._log_odds > 0.0
+            trusted = self._by_model.n_hypotheses and self._log_odds > 0.0
             belief = self._by_model if trusted and self._rng.random() >= self.doubt else self._by_rewards
             self._chosen = belief.largest_bound(self.beta, self._rng.random())
         self._asks += 1
@@ -163,46 +154,34 @@ class ChangepointGP(LiveTuner):
         mean, regret = expected
         surprise = min(max(reward - mean, -LARGEST), LARGEST)
         self._by_model.learn(self._chosen, self.residual * surprise - regret, chance)
-        if self._by_rewards.formed:
+        if self._by_rewards.n_hypotheses:
             evidence = 0.5 * (error * error - surprise * surprise) / self._by_rewards.noise_variance
             log_odds = min(max(self._log_odds + evidence, -_LARGEST_LOG_ODDS), _LARGEST_LOG_ODDS)
             odds = 1.0 / (1.0 + math.exp(-log_odds))
             odds += chance * (1.0 - 2.0 * odds)
             self._log_odds = math.log(odds / (1.0 - odds))
 
-    def _state(self) -> dict[str, Any]:
-        state = (
-            self._rng.bit_generator.state,
-            self._plan,
-            self._asks,
-            self._step,
-            self._log_odds,
-            self._by_rewards.save(),
-            self._by_model.save(),
-        )
-        return dict(zip(self._keys, state, strict=True))
-
-    def _restored(self, saved: Saved) -> dict[str, Any]:
-        n = len(self._configurations)
-        rng = saved.generator("rng")
-        plan = saved.array("plan", (len(self._plan),), 0, n - 1, whole=True).tolist()
-        if sorted(plan) != sorted(self._plan):
-            raise saved.refuse("plan", str(plan), f"the points {sorted(self._plan)} in some order")
-        asks = saved.whole("asks", 0)
-        step = saved.whole("step", 0, asks)
-        log_odds = saved.number("log_odds", -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
-        by_rewards, by_model = copy.deepcopy(self._by_rewards), copy.deepcopy(self._by_model)
-        by_rewards.restore(saved.part("by_rewards", KEYS))
-        by_model.restore(saved.part("by_model", KEYS))
+    def _save(self) -> dict[str, Any]:
         return {
-            "_rng": rng,
-            "_plan": plan,
-            "_asks": asks,
-            "_step": step,
-            "_log_odds": log_odds,
-            "_by_rewards": by_rewards,
-            "_by_model": by_model,
+            "rng": self._rng.bit_generator.state,
+            "plan": self._plan,
+            "asks": self._asks,
+            "step": self._step,
+            "log_odds": self._log_odds,
+            "by_rewards": self._by_rewards.save(),
+            "by_model": self._by_model.save(),
         }
+
+    def _restore(self, saved: Saved) -> None:
+        self._rng = saved.generator("rng")
+        n = len(self._configurations)
+        self._plan = saved.numbers("plan", (len(self._plan),), 0, n - 1, whole=True).tolist()
+        self._asks = saved.number("asks", 0, whole=True)
+        self._step = saved.number("step", 0, self._asks, whole=True)
+        self._log_odds = saved.number("log_odds", -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+        self._by_rewards, self._by_model = copy.deepcopy((self._by_rewards, self._by_model))
+        self._by_rewards.restore(saved.part("by_rewards"))
+        self._by_model.restore(saved.part("by_model"))
 
     @classmethod
     def warm_up(cls) -> None:
@@ -226,10 +205,8 @@ class ChangepointGP(LiveTuner):
 
 def _expected(outcome: Any) -> tuple[float, float] | None:
     """Return what the algorithm expected of the arm and by how much more of the greedy one, means over the rounds."""
-    if outcome is None:
-        return None
-    steps = outcome.steps or (outcome.values,)
-    if any("model_regret" not in step for step in steps):
+    steps = () if outcome is None else outcome.steps or (outcome.values,)
+    if not steps or any("model_regret" not in step for step in steps):
         return None
     mean = sum(step["model_mean"] for step in steps) / len(steps)
     regret = sum(step["model_regret"] for step in steps) / len(steps)

@@ -7,12 +7,12 @@ from pydantic import PositiveFloat
 from bench.component import component
 from bench.jit import kernel
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.base import CandidateTuner, Problem
+from bench.tuners.exponential_weights import draw
 
 
 @component
-class Corral(Tuner):
+class Corral(CandidateTuner):
     """Draw from p' = (1 - 1/T) p + 1/(T M); then one step of mirror descent, whose rates rise where chances fall.
 
     The loss of the candidate drawn is (1 - reward) / p', of the others 0. The step: 1/p_i becomes 1/p_i + eta_i (loss_i
@@ -34,9 +34,8 @@ class Corral(Tuner):
 
     eta: PositiveFloat | None = None
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
-        self._candidates = problem.space.product()
-        n, horizon = len(self._candidates), max(problem.horizon, 3)
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        horizon = max(problem.horizon, 3)
         self._mixed = 1.0 / horizon
         self._growth = math.exp(1.0 / math.log(horizon))
         self._chances = np.full(n, 1.0 / n)
@@ -44,23 +43,23 @@ class Corral(Tuner):
         self._rates = np.full(n, math.sqrt(n / horizon) if self.eta is None else self.eta)
         self._limits = np.full(n, 2.0 * n)
         self._rng = seeds.generator("corral")
-        self._chosen = 0
 
-    def _ask(self) -> Configuration:
-        cumulated = np.cumsum(self._drawn_from)
-        self._chosen = min(int(np.searchsorted(cumulated, self._rng.random(), side="right")), len(cumulated) - 1)
-        return self._candidates[self._chosen]
+    def _choose(self) -> int:
+        return draw(self._drawn_from, self._rng)
 
     def _tell(self, reward: float, outcome: Any) -> None:
         loss = 1.0 - min(max(reward, 0.0), 1.0)
-        losses = np.zeros(len(self._chances))
-        losses[self._chosen] = loss / self._drawn_from[self._chosen]
-        _step(
-            self._chances, self._drawn_from, self._rates, self._limits, losses, self._chosen, self._mixed, self._growth
-        )
+        if loss > 0.0:
+            losses = np.zeros(len(self._chances))
+            losses[self._chosen] = loss / self._drawn_from[self._chosen]
+            descend(self._chances, self._rates, losses)
+        self._drawn_from = (1.0 - self._mixed) * self._chances + self._mixed / len(self._chances)
+        fallen = 1.0 / self._drawn_from > self._limits
+        self._limits[fallen] = 2.0 / self._drawn_from[fallen]
+        self._rates[fallen] *= self._growth
 
     def probabilities(self) -> dict[str, np.ndarray]:
-        return {"configuration": self._drawn_from.copy()}
+        return {"configuration": self._drawn_from}
 
 
 @kernel
@@ -91,23 +90,3 @@ def descend(chances: np.ndarray, rates: np.ndarray, losses: np.ndarray) -> None:
         total += chances[i]
     for i in range(chances.size):
         chances[i] /= total
-
-
-@kernel
-def _step(
-    chances: np.ndarray,
-    drawn_from: np.ndarray,
-    rates: np.ndarray,
-    limits: np.ndarray,
-    losses: np.ndarray,
-    chosen: int,
-    mixed: float,
-    growth: float,
-) -> None:
-    if losses[chosen] > 0.0:
-        descend(chances, rates, losses)
-    for i in range(chances.size):
-        drawn_from[i] = (1.0 - mixed) * chances[i] + mixed / chances.size
-        if 1.0 / drawn_from[i] > limits[i]:
-            limits[i] = 2.0 / drawn_from[i]
-            rates[i] *= growth

@@ -16,17 +16,19 @@ import math
 import numpy as np
 
 from bench.jit import kernel
+from bench.tuners.covering_line import deepest_on_line
+
+Array = np.ndarray
 
 TOLERANCE = 1e-12
 """Depths, as squared lengths in the unit cube, up to this times the dimension count as covered."""
 
-_GAP_TOLERANCE = 2e-13  # a point deeper than TOLERANCE lies in a gap wider than this: the two functions agree
 _SNAP = 1e-6  # solutions this far outside their box are moved into it: rounding must not lose a vertex
 _SPLITS_PER_AXIS = 10  # after which the vertices are enumerated, however many balls meet in the box
 
 
 @kernel
-def uncovered(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> float:
+def uncovered(centers: Array, radii: Array, witness: Array) -> float:
     """Return the largest depth g(x) = min_i |x - v_i|^2 - r_i^2 in the cube [0, 1]^p: positive if it is not covered.
 
     The ``centers`` v_i, shape (n, p), p >= 1, are in or near the cube; they may coincide or be collinear. The ``radii``
@@ -45,75 +47,14 @@ def uncovered(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> fl
     largest = radii.max()
     if largest == math.inf:
         return -math.inf
-    depth = _deepest_on_line(centers, radii, witness) if p == 1 else _deepest(centers, radii, witness)
+    depth = deepest_on_line(centers, radii, witness) if p == 1 else _deepest(centers, radii, witness)
     if depth > TOLERANCE * p:
         return depth
     return min(0.0, depth + TOLERANCE * (p + largest * largest))
 
 
 @kernel
-def gap_midpoint(centers: np.ndarray, radii: np.ndarray) -> float:
-    """Return the midpoint of the widest gap that the intervals [v_i - r_i, v_i + r_i] leave in [0, 1]; NaN if none.
-
-    Of equally wide gaps the leftmost counts. Gaps up to 2e-13 count as covered; where `uncovered` is positive there is
-    a wider one. ``centers``: shape (n, 1); ``radii`` >= 0, possibly infinite: shape (n,).
-    """
-    lefts = centers[:, 0] - radii
-    order = np.argsort(lefts)
-    widest = _GAP_TOLERANCE
-    midpoint = math.nan
-    reached = 0.0
-    for k in range(order.size + 1):
-        left = 1.0 if k == order.size else min(1.0, lefts[order[k]])
-        if left - reached > widest:
-            widest = left - reached
-            midpoint = 0.5 * (left + reached)
-        if k < order.size:
-            reached = max(reached, centers[order[k], 0] + radii[order[k]])
-    return midpoint
-
-
-@kernel
-def _deepest_on_line(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> float:
-    """Walk along the lowest powers from 0 to 1, from one ball to the next; return the largest depth."""
-    n = radii.size
-    x = 0.0
-    lowest = 0
-    power = math.inf
-    for i in range(n):
-        v = centers[i, 0]
-        candidate = v * v - radii[i] * radii[i]
-        if candidate < power or (candidate == power and v > centers[lowest, 0]):
-            lowest = i
-            power = candidate
-    best = power
-    witness[0] = x
-    while x < 1.0:
-        v = centers[lowest, 0]
-        r = radii[lowest]
-        following = lowest
-        turn = 1.0
-        # Only a ball further to the right can become lower: the difference of two powers is linear in x.
-        for j in range(n):
-            shift = centers[j, 0] - v
-            if shift > 0.0:
-                crossing = 0.5 * (centers[j, 0] + v + (r - radii[j]) * (r + radii[j]) / shift)
-                if crossing < turn or (crossing == turn and centers[j, 0] > centers[following, 0]):
-                    turn = crossing
-                    following = j
-        x = max(x, turn)
-        depth = (x - v) * (x - v) - r * r
-        if depth > best:
-            best = depth
-            witness[0] = x
-        if following == lowest:
-            break
-        lowest = following
-    return best
-
-
-@kernel
-def _deepest(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> float:
+def _deepest(centers: Array, radii: Array, witness: Array) -> float:
     """Search the cube by branch and bound; return the largest depth. p >= 2."""
     n, p = centers.shape
     margin = TOLERANCE * (p + radii.max() ** 2)
@@ -164,7 +105,7 @@ def _deepest(centers: np.ndarray, radii: np.ndarray, witness: np.ndarray) -> flo
 
 
 @kernel
-def _depth(point: np.ndarray, centers: np.ndarray, radii: np.ndarray, kept: np.ndarray, count: int) -> float:
+def _depth(point: Array, centers: Array, radii: Array, kept: Array, count: int) -> float:
     depth = math.inf
     for k in range(count):
         power = -radii[kept[k]] * radii[kept[k]]
@@ -176,14 +117,7 @@ def _depth(point: np.ndarray, centers: np.ndarray, radii: np.ndarray, kept: np.n
 
 @kernel
 def _lowest_balls(
-    low: np.ndarray,
-    high: np.ndarray,
-    centers: np.ndarray,
-    radii: np.ndarray,
-    kept: np.ndarray,
-    count: int,
-    powers: np.ndarray,
-    margin: float,
+    low: Array, high: Array, centers: Array, radii: Array, kept: Array, count: int, powers: Array, margin: float
 ) -> tuple[int, float]:
     """Drop from ``kept`` the balls that are nowhere lowest in a box; return how many remain and a bound on the depth.
 
@@ -230,14 +164,7 @@ def _lowest_balls(
 
 @kernel
 def _best_vertex(
-    low: np.ndarray,
-    high: np.ndarray,
-    centers: np.ndarray,
-    radii: np.ndarray,
-    kept: np.ndarray,
-    powers: np.ndarray,
-    best: float,
-    witness: np.ndarray,
+    low: Array, high: Array, centers: Array, radii: Array, kept: Array, powers: Array, best: float, witness: Array
 ) -> float:
     """Compute the depths of all vertices in a box, except the cube's corners; return the largest, if above ``best``.
 
@@ -283,40 +210,28 @@ def _best_vertex(
 
 
 @kernel
-def _fix_axes(
-    pattern: int,
-    low: np.ndarray,
-    high: np.ndarray,
-    side: np.ndarray,
-    free: np.ndarray,
-    step: np.ndarray,
-    point: np.ndarray,
-) -> int:
+def _fix_axes(pattern: int, low: Array, high: Array, side: Array, free: Array, step: Array, point: Array) -> int:
     """Fix axes at a side of the box, by the digits of ``pattern`` to the base 3; return how many are free.
 
     0 if that side is not on the cube's border. ``side`` is 0 where an axis is free, 1 at 0 and 2 at 1.
     """
     q = 0
-    possible = True
     for a in range(low.size):
         side[a] = pattern % 3
         pattern //= 3
         if side[a] == 0:
             free[q] = a
             q += 1
-        elif side[a] == 1:
-            possible = possible and low[a] == 0.0
-            step[a] = -0.5 * (high[a] - low[a])
-            point[a] = low[a]
-        else:
-            possible = possible and high[a] == 1.0
-            step[a] = 0.5 * (high[a] - low[a])
-            point[a] = high[a]
-    return q if possible else 0
+            continue
+        point[a] = low[a] if side[a] == 1 else high[a]
+        if point[a] != side[a] - 1.0:
+            return 0
+        step[a] = (side[a] - 1.5) * (high[a] - low[a])
+    return q
 
 
 @kernel
-def _next_choice(chosen: np.ndarray, n: int) -> bool:
+def _next_choice(chosen: Array, n: int) -> bool:
     """Replace ascending numbers below n by the next in lexicographic order; False, unchanged, after the last."""
     at = chosen.size - 1
     while at >= 0 and chosen[at] == n - chosen.size + at:
@@ -330,7 +245,7 @@ def _next_choice(chosen: np.ndarray, n: int) -> bool:
 
 
 @kernel
-def _solve(system: np.ndarray, q: int) -> bool:
+def _solve(system: Array, q: int) -> bool:
     """Solve q linear equations in place, the right-hand side and then the solution in column q; False if singular."""
     for k in range(q):
         pivot = k

@@ -11,21 +11,18 @@ _SMALLEST_SCALE = 1e-30  # small, so that arms are rarely rescaled, but large en
 class DynamicMeans(ABC):
     """Weighted numbers of pulls and sums of rewards of arms in a changing environment; arms can be added.
 
-    ``total`` is W_t, the sum of the weights of all past rounds. ``stats``, shape (capacity, 2), holds pulls and sum of
-    rewards in its first ``n_arms`` rows; times ``scale`` they are n_t(a) and R_t(a). A round updates one or two arms.
+    ``total`` is W_t, the sum of the weights of all past rounds. ``stats``, shape (arms, 2), holds pulls and sum of
+    rewards; times ``scale`` they are n_t(a) and R_t(a). A round updates one or two arms.
     Source: online_hpo, equations 3 to 5 and remark 4.1.
     """
 
     def __init__(self, n_arms: int = 0) -> None:
-        self.n_arms = n_arms
-        self.stats = np.zeros((max(16, n_arms), 2))
+        self.stats = np.zeros((n_arms, 2))
         self.scale = 1.0
         self.total = 0.0
 
     def add_arm(self) -> None:
-        if self.n_arms == len(self.stats):
-            self.stats = np.concatenate([self.stats, np.zeros_like(self.stats)])
-        self.n_arms += 1
+        self.stats = np.concatenate([self.stats, np.zeros((1, 2))])
 
     @abstractmethod
     def learn(self, arm: int, reward: float) -> None:
@@ -33,7 +30,7 @@ class DynamicMeans(ABC):
 
     def most_promising(self, log_term: float, factor: float) -> int:
         """Return the first arm with the largest R / n + ``factor`` sqrt(``log_term`` / n), infinite for n = 0."""
-        return _most_promising(self.stats, self.n_arms, self.scale, log_term, factor)
+        return _most_promising(self.stats, self.scale, log_term, factor)
 
 
 class WindowedMeans(DynamicMeans):
@@ -82,10 +79,10 @@ def floor_at_least_one(ratio: float) -> int:
 
 
 @kernel
-def _most_promising(stats: np.ndarray, n_arms: int, scale: float, log_term: float, factor: float) -> int:
+def _most_promising(stats: np.ndarray, scale: float, log_term: float, factor: float) -> int:
     best = 0
     best_index = -np.inf
-    for k in range(n_arms):
+    for k in range(len(stats)):
         pulls = stats[k, 0] * scale
         if pulls <= 0.0:
             return k

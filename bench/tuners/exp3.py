@@ -2,16 +2,14 @@ import math
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, PositiveFloat
+from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from bench.component import component
 from bench.errors import ConfigError
 from bench.jit import kernel
 from bench.seeding import Seeds
-from bench.tuners.base import Problem
-from bench.tuners.candidate_tuner import CandidateTuner
-from bench.tuners.exponential_weights import ExponentialWeights
-from bench.tuners.softmax import LARGEST_REWARD, Softmax
+from bench.tuners.base import CandidateTuner, Problem, Wish
+from bench.tuners.exponential_weights import LARGEST_REWARD, ExponentialWeights, Softmax, draw
 
 
 @component
@@ -65,7 +63,7 @@ class EXP3(CandidateTuner):
             self._weights.learn(reward)
             return
         estimates = self._estimates
-        _learn(estimates.scores, estimates.drawn_from, self._chosen, reward)
+        _learn_estimates(estimates.scores, estimates.drawn_from, self._chosen, reward)
         self._round += 1
 
     def probabilities(self) -> dict[str, np.ndarray]:
@@ -74,7 +72,117 @@ class EXP3(CandidateTuner):
 
 
 @kernel
-def _learn(estimates: np.ndarray, drawn_from: np.ndarray, chosen: int, reward: float) -> None:
+def _learn_estimates(estimates: np.ndarray, drawn_from: np.ndarray, chosen: int, reward: float) -> None:
     for i in range(estimates.size):
         estimates[i] += 1.0
     estimates[chosen] -= (1.0 - reward) / drawn_from[chosen]
+
+
+@component
+class EXP3S(CandidateTuner):
+    """EXP3 in which every candidate gets a share of all weight each round, to follow a change.
+
+    p_i = (1 - gamma) w_i / sum w + gamma / K; after the reward X of the candidate A, w_A *= exp(gamma X / (K p_A)), and
+    e alpha / K times the sum of all weights before that is added to each. Weights are kept with the sum 1.
+    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
+
+    Parameters
+    ----------
+    changes
+        Expected number of changes; S, the hardness of a sequence of candidates, is one more.
+    gamma
+        Share of uniform draws; null: min{1, sqrt(K (S ln(K T) + e) / ((e - 1) T))}.
+    alpha
+        Share that is given to all; null: 1 / T.
+    """
+
+    changes: NonNegativeFloat = 1.0
+    gamma: Annotated[float, Field(gt=0, le=1)] | None = None
+    alpha: Annotated[float, Field(gt=0, le=1)] | None = None
+
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        horizon = problem.horizon
+        hardness = self.changes + 1.0
+        tuned = math.sqrt(n * (hardness * math.log(n * horizon) + math.e) / ((math.e - 1.0) * horizon))
+        self._gamma = min(1.0, tuned) if self.gamma is None else self.gamma
+        self._alpha = 1.0 / horizon if self.alpha is None else self.alpha
+        self._weights = np.full(n, 1.0 / n)
+        self._rng = seeds.generator("exp3")
+
+    def _choose(self) -> int:
+        return draw(self._chances, self._rng)
+
+    @property
+    def _chances(self) -> np.ndarray:
+        return (1.0 - self._gamma) * self._weights + self._gamma / len(self._weights)
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        _learn_and_share(self._weights, self._gamma, self._alpha, self._chosen, reward)
+
+    def probabilities(self) -> dict[str, np.ndarray]:
+        return {"configuration": self._chances}
+
+
+@kernel
+def _learn_and_share(weights: np.ndarray, gamma: float, alpha: float, chosen: int, reward: float) -> None:
+    n = weights.size
+    chance = (1.0 - gamma) * weights[chosen] + gamma / n
+    weights[chosen] *= np.exp(min(max(gamma * reward / (n * chance), -700.0), 700.0))
+    total = 0.0
+    for i in range(n):
+        weights[i] += np.e * alpha / n
+        total += weights[i]
+    for i in range(n):
+        weights[i] /= total
+
+
+@component
+class EXP4Agreement(CandidateTuner):
+    """Draw a candidate by exponential weights; its reward counts for all that would have pulled the same arm.
+
+    Candidates are EXP4's experts: each advises the arm that the algorithm would pull with it. With q the chance of the
+    arm pulled, the sum of the chances of those that agree, the estimated reward is 1 - (1 - reward) / q for these and 1
+    for the others. In round t weights are exponentials of eta_t times summed estimates, eta_t = sqrt(ln N / (1 + sum of
+    1/q so far)): 1/q is, in expectation, the number of different arms that are advised. A task that cannot tell who
+    agrees leaves EXP3, in which no two candidates agree.
+    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and Szepesvari 2020, algorithm 11.
+    Learning rate: their theorem 18.1 with a running number of arms.
+    """
+
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        self._softmax = Softmax(n, seeds.generator("exp4"))
+        self._alone = np.eye(n, dtype=bool)
+        self._n_arms = 1.0
+
+    @property
+    def wish(self) -> Wish:
+        return Wish(agreement=tuple(self._candidates))
+
+    @property
+    def _rate(self) -> float:
+        return math.sqrt(math.log(max(len(self._candidates), 2)) / self._n_arms)
+
+    def _choose(self) -> int:
+        return self._softmax.draw(self._rate)
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        agreement = None if outcome is None else outcome.agreement
+        agree = self._alone[self._chosen] if agreement is None else agreement
+        reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        self._n_arms += 1.0 / _learn_of_all(self._softmax.scores, self._softmax.drawn_from, agree, reward)
+
+    def probabilities(self) -> dict[str, np.ndarray]:
+        return {"configuration": self._softmax.probabilities(self._rate)}
+
+
+@kernel
+def _learn_of_all(scores: np.ndarray, chances: np.ndarray, agree: np.ndarray, reward: float) -> float:
+    chance = 0.0
+    for i in range(scores.size):
+        if agree[i]:
+            chance += chances[i]
+    for i in range(scores.size):
+        scores[i] += 1.0
+        if agree[i]:
+            scores[i] -= (1.0 - reward) / chance
+    return chance

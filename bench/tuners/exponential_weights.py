@@ -8,6 +8,9 @@ from bench.jit import kernel
 _LARGEST_STEP = 1e300
 """Limit of a change of a log weight, which is divided by a possibly tiny probability."""
 
+LARGEST_REWARD = 1e250
+"""Rewards of a larger magnitude are clipped to this one, so that sums of scores cannot overflow."""
+
 
 class ExponentialWeights:
     """EXP3: p_j = beta/n + (1-beta) w_j / sum w, and after the reward Y of the chosen i, w_i *= exp(rate Y/p_i).
@@ -36,7 +39,7 @@ class ExponentialWeights:
         self._chosen = 0
 
     def draw(self) -> int:
-        self._chosen = int(_draw(self.log_weights, self.beta, self._rng.random(), self._drawn_from))
+        self._chosen = int(_draw_by_weight(self.log_weights, self.beta, self._rng.random(), self._drawn_from))
         return self._chosen
 
     @property
@@ -51,7 +54,7 @@ class ExponentialWeights:
 
 
 @kernel
-def _draw(log_weights: np.ndarray, beta: float, uniform: float, probabilities: np.ndarray) -> int:
+def _draw_by_weight(log_weights: np.ndarray, beta: float, uniform: float, probabilities: np.ndarray) -> int:
     n = log_weights.size
     total = 0.0
     for j in range(n):
@@ -73,3 +76,53 @@ def _learn(log_weights: np.ndarray, chosen: int, step: float, lowest: float) -> 
     largest = log_weights.max()
     for j in range(log_weights.size):
         log_weights[j] = max(log_weights[j] - largest, lowest)
+
+
+class Softmax:
+    """Draws i with probability proportional to exp(scale score_i).
+
+    The user of the class sets ``scores``; ``drawn_from`` has the probabilities of the latest draw; both of shape (n,).
+    Only differences of scores matter. A candidate whose exponential would underflow (below exp(-700) of the largest)
+    has the probability at that limit, about 1e-304. So no probability is zero, and draws, by multiples of 2^-53, are
+    unaffected.
+    """
+
+    def __init__(self, n: int, rng: np.random.Generator) -> None:
+        self.scores = np.zeros(n)
+        self.drawn_from = np.full(n, 1.0 / n)
+        self._rng = rng
+
+    def draw(self, scale: float) -> int:
+        return int(_draw_by_score(self.scores, scale, 1.0 - self._rng.random(), self.drawn_from))
+
+    def probabilities(self, scale: float) -> np.ndarray:
+        chances = np.empty(len(self.scores))
+        _draw_by_score(self.scores, scale, 1.0, chances)
+        return chances
+
+
+@kernel
+def _draw_by_score(scores: np.ndarray, scale: float, uniform: float, probabilities: np.ndarray) -> int:
+    n = scores.size
+    largest = scores[0]
+    for i in range(n):
+        largest = max(largest, scores[i])
+    total = 0.0
+    for i in range(n):
+        probabilities[i] = np.exp(max(scale * (scores[i] - largest), -700.0))
+        total += probabilities[i]
+    # The sums below end at exactly total, so one of them always reaches the threshold.
+    threshold = uniform * total
+    cumulated = 0.0
+    chosen = -1
+    for i in range(n):
+        cumulated += probabilities[i]
+        if chosen < 0 and cumulated >= threshold:
+            chosen = i
+        probabilities[i] /= total
+    return chosen
+
+
+def draw(chances: np.ndarray, rng: np.random.Generator) -> int:
+    """Draw i with probability ``chances[i]``."""
+    return min(int(np.searchsorted(np.cumsum(chances), rng.random(), side="right")), len(chances) - 1)

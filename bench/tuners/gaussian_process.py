@@ -29,8 +29,9 @@ class GaussianProcess:
     def __init__(self, points: np.ndarray, covariance: CovarianceName) -> None:
         self._points = points
         self._covariance: CovarianceName = covariance
-        # Initially: a function with a few bumps and a noise of about a third of its deviation.
-        self.parameters = np.log([1.0, *[0.25] * points.shape[1], 0.1])
+        # A function with a few bumps and a noise of about a third of its deviation.
+        self._initial = np.log([1.0, *[0.25] * points.shape[1], 0.1])
+        self.parameters = self._initial
         self._indices: list[int] = []
         self._values: list[float] = []
         self._rows = np.zeros((16, len(points)))
@@ -51,8 +52,7 @@ class GaussianProcess:
         if self._n_rows == len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
         row = self._rows[self._n_rows]
-        gaps = (self._points[index] - self._points) ** 2
-        row[:] = covariances(self._covariance, self.parameters[:-1], gaps)
+        row[:] = covariances(self._covariance, self.parameters[:-1], (self._points[index] - self._points) ** 2)
         _eliminate(self._rows, self._n_rows, index)
         noise = math.exp(self.parameters[-1])
         pivot = math.sqrt(max(self._variance[index], 0.0) + noise)
@@ -79,23 +79,19 @@ class GaussianProcess:
 
     def fit(self) -> None:
         """Maximise the marginal likelihood, starting from the current and from the initial parameters."""
-        first = np.log([1.0, *[0.25] * self._points.shape[1], 0.1])
         bounds = [_SIGNAL_BOUNDS, *[_LENGTH_BOUNDS] * self._points.shape[1], _NOISE_BOUNDS]
         center, scale = self._standard()
         targets = (np.array(self._values) - center) / scale
         x = self._points[self._indices]
         gaps = (x[:, None, :] - x[None, :, :]) ** 2
-        found = []
-        for start in (self.parameters, first):
-            result = minimize(
-                lambda p: tuple(-part for part in log_marginal_likelihood(self._covariance, p, gaps, targets)),
-                start,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=bounds,
-            )
-            found.append((float(result.fun), result.x))
-        self.parameters = min(found, key=lambda pair: pair[0])[1]
+
+        def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = log_marginal_likelihood(self._covariance, parameters, gaps, targets)
+            return -value, -gradient
+
+        starts = (self.parameters, self._initial)
+        results = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts]
+        self.parameters = min(results, key=lambda result: float(result.fun)).x
         self._reset()
         for index, value in zip(self._indices, self._values, strict=True):
             self._condition(index, value)

@@ -7,21 +7,20 @@ from pydantic import Field
 from bench.arm_means import ArmMeans
 from bench.component import component
 from bench.seeding import Seeds
-from bench.space import Configuration
-from bench.tuners.base import Problem, Tuner
+from bench.tuners.base import CandidateTuner, Problem
 
 _LARGEST = 1e100
 """Rewards beyond it, of either sign, count as this one, so that squares cannot overflow."""
 
 
 @component
-class GaussianTS(Tuner):
+class GaussianTS(CandidateTuner):
     """Draw the mean of every candidate from its posterior, of unknown mean and variance; play the largest draw.
 
-    The prior density of mean and standard deviation is proportional to sigma^(-1 - 2 prior)
-    (of mean and variance: sigma^(-2 - 2 prior)). After n rewards with mean m and sum
-    of squared deviations S, the mean is m + sqrt(S / (n f)) t with t Student's of f = n + 2 prior - 1 degrees of
-    freedom. Each candidate is first played max(2, 3 - floor(2 prior)) times.
+    The prior density of mean and standard deviation is proportional to sigma^(-1 - 2 prior) (of mean and variance:
+    sigma^(-2 - 2 prior)). After n rewards with mean m and sum of squared deviations S, the mean is m + sqrt(S / (n f))
+    t with t Student's of f = n + 2 prior - 1 degrees of freedom. Each candidate is first played max(2, 3 - floor(2
+    prior)) times.
     Source: Honda and Takemura 2014 (Optimality of Thompson sampling for Gaussian bandits depends on priors).
 
     Parameters
@@ -32,25 +31,19 @@ class GaussianTS(Tuner):
 
     prior: Annotated[float, Field(ge=-10, le=10)] = -0.5
 
-    def _start(self, problem: Problem, seeds: Seeds) -> None:
-        self._candidates = problem.space.product()
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         self._rng = seeds.generator("posterior")
-        self._arms = ArmMeans(len(self._candidates))
-        self._squares = np.zeros(len(self._candidates))
-        self._first = max(2, 3 - math.floor(2 * self.prior))
-        self._chosen = 0
+        self._arms = ArmMeans(n)
+        self._squares = np.zeros(n)
+        self._trials = n * max(2, 3 - math.floor(2 * self.prior))
 
-    def _ask(self) -> Configuration:
-        if self._arms.pulls < self._first * len(self._candidates):
-            self._chosen = self._arms.pulls % len(self._candidates)
-        else:
-            self._chosen = int(self._draw().argmax())
-        return self._candidates[self._chosen]
-
-    def _draw(self) -> np.ndarray:
-        counts = self._arms.counts
-        freedom = counts + 2.0 * self.prior - 1.0
-        return self._arms.means + np.sqrt(self._squares / (counts * freedom)) * self._rng.standard_t(freedom)
+    def _choose(self) -> int:
+        arms = self._arms
+        if arms.pulls < self._trials:
+            return arms.pulls % len(self._candidates)
+        freedom = arms.counts + 2.0 * self.prior - 1.0
+        deviations = np.sqrt(self._squares / (arms.counts * freedom))
+        return int((arms.means + deviations * self._rng.standard_t(freedom)).argmax())
 
     def _tell(self, reward: float, outcome: Any) -> None:
         reward = min(max(reward, -_LARGEST), _LARGEST)

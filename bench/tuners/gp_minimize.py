@@ -39,25 +39,19 @@ class GPMinimize(Tuner):
 
         self._single = {p.name: p.candidates[0] for p in problem.space.parameters if _is_single(p)}
         self._searched = [parameter for parameter in problem.space.parameters if not _is_single(parameter)]
-        self._optimizer = None
-        seed = int(seeds.generator("optimizer").integers(2**31)) if self.random_state is None else self.random_state
-        if self._searched:
-            self._optimizer = Optimizer(
-                [_dimension(parameter) for parameter in self._searched],
-                base_estimator="GP",
-                n_initial_points=self.n_initial_points,
-                acq_func="gp_hedge",
-                random_state=seed,
-            )
         self._point: list[Any] = []
+        seed = int(seeds.generator("optimizer").integers(2**31)) if self.random_state is None else self.random_state
+        dimensions = [_dimension(parameter) for parameter in self._searched]
+        arguments = {"n_initial_points": self.n_initial_points, "acq_func": "gp_hedge", "random_state": seed}
+        self._optimizer = Optimizer(dimensions, base_estimator="GP", **arguments) if dimensions else None
 
     def _ask(self) -> Configuration:
         if self._optimizer is not None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about points that are proposed again
                 self._point = self._optimizer.ask()
-        found = {p.name: _value(p, coordinate) for p, coordinate in zip(self._searched, self._point, strict=True)}
-        return self._single | found
+        values = {p.name: _value(p, coordinate) for p, coordinate in zip(self._searched, self._point, strict=True)}
+        return self._single | values
 
     def _tell(self, reward: float, outcome: Any) -> None:
         if self._optimizer is not None:

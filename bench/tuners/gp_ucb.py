@@ -8,8 +8,8 @@ from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem
+from bench.tuners.first_phase import Share, TrainThenBest
 from bench.tuners.gaussian_process import CovarianceName, GaussianProcess
-from bench.tuners.train_then_best import Share, TrainThenBest
 
 _FIRST_FIT = 10
 

@@ -1,9 +1,13 @@
+import copy
 import hashlib
 import json
+import math
 import os
+import sys
 import threading
 import time
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -14,12 +18,12 @@ from bench.rewards import short
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem, Tuner
-from bench.tuners.saved import Saved
 
-_VERSION = 2
+_VERSION = 3
 """Of the saved state; raised when its keys or their meaning change."""
 
-_WHOLE = (int, np.integer)
+_LARGEST_WHOLE = 2**53
+"""Up to here JSON and floats keep whole numbers exactly."""
 
 _ALONE = threading.RLock()
 """Held by every call: a round takes microseconds, and compiled code does not let other threads run anyway."""
@@ -40,23 +44,20 @@ class LiveTuner(Tuner):
     refused, since both would draw the same random numbers.
 
     A subclass chooses one of its ``_configurations`` by its number, ``_chosen``: ``_ask`` sets it, ``_tell`` reads it.
-    It implements ``_state`` and ``_restored``, and names the keys of its state.
     """
 
     most_open: ClassVar[int] = 10_000
     """Tickets that may wait for their rewards; beyond it the oldest is forgotten."""
 
     _chosen = 0
-    _latest = 0
     _configurations: list[Configuration]
-    _keys: tuple[str, ...]
 
     def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
         """Forget everything and prepare for ``problem``; raises as `Tuner.start` does."""
         with _ALONE:
             self._process = os.getpid()
-            self._begun = _microseconds()
             self._latest = 0
+            self._begun = _microseconds()
             self._open: dict[int, int] = {}
             super().start(problem, seeds)
             self._problem = problem
@@ -68,7 +69,6 @@ class LiveTuner(Tuner):
     def ask_ticket(self) -> tuple[int, Configuration]:
         """Return a ticket and the configuration to play next; `tell` takes the ticket. Raises as `ask` does."""
         with _ALONE:
-            self._check_process()
             configuration = super().ask()
             self._latest = max(self._latest, self._begun) + 1
             self._open[self._latest] = self._chosen
@@ -82,12 +82,12 @@ class LiveTuner(Tuner):
         Raises TunerError if the ticket is not open or the reward is no finite number; the state is then unchanged.
         """
         with _ALONE:
-            self._check_process()
+            self._check_started("tell()")
             number = self._latest if ticket is None else ticket
-            self._asked = self._started and isinstance(number, _WHOLE) and number in self._open
-            if self._started and ticket is not None and not self._asked:
+            self._asked = isinstance(number, int | np.integer) and number in self._open
+            if not self._asked and ticket is not None:
                 raise TunerError(
-                    f"{type(self).__name__}: found the ticket {short(number)}, expected one of ask_ticket() whose "
+                    f"{type(self).__name__}: found the ticket {short(ticket)}, expected one of ask_ticket() whose "
                     f"reward was not told yet, among the latest {self.most_open:,}"
                 )
             self._chosen = self._open[number] if self._asked else 0
@@ -104,8 +104,9 @@ class LiveTuner(Tuner):
             saved = {
                 **self._identity(),
                 "latest": self._latest,
-                "open": [list(pair) for pair in self._open.items()],
-                "state": self._state(),
+                "tickets": list(self._open),
+                "chosen": list(self._open.values()),
+                "state": self._save(),
             }
         return {**saved, "checksum": _checksum(saved)}
 
@@ -116,32 +117,26 @@ class LiveTuner(Tuner):
         Raises TunerError, and changes nothing, if it was not started, or ``saved`` differs or is damaged.
         """
         with _ALONE:
-            if not self._started:
-                raise TunerError(
-                    f"{type(self).__name__}: found restore() before start(), expected start(problem) first"
-                )
-            self._check_process()
-            identity = self._identity()
-            read = Saved(
-                f"{type(self).__name__}: saved state", saved, keys=(*identity, "latest", "open", "state", "checksum")
-            )
-            for key, expected in identity.items():
+            self._check_started("restore()")
+            read = Saved(f"{type(self).__name__}: saved state", saved, self.save())
+            for key, expected in self._identity().items():
                 read.equal(key, expected, "as in the tuner that restores it")
-            latest = read.whole("latest", 0)
-            tickets = read.array("open", (None, 2), 0, whole=True).tolist()
-            if any(ticket > latest or place >= len(self._configurations) for ticket, place in tickets):
-                expected = f"tickets to {latest}, points below {len(self._configurations)}"
-                raise read.refuse("open", "a ticket or a point beyond the last", expected)
-            attributes = self._restored(read.part("state", self._keys))
-            read.equal("checksum", _checksum(dict(saved)), "that of the other keys: something was changed afterwards")
-            vars(self).update(attributes, _latest=latest, _open=dict(tickets), _begun=_microseconds())
+            restored = copy.copy(self)
+            restored._latest = read.number("latest", 0, whole=True)
+            tickets = read.numbers("tickets", None, 0, restored._latest, whole=True)
+            chosen = read.numbers("chosen", (len(tickets),), 0, len(self._configurations) - 1, whole=True)
+            restored._open = dict(zip(tickets.tolist(), chosen.tolist(), strict=True))
+            restored._restore(read.part("state"))
+            read.equal("checksum", _checksum(saved), "that of the other keys: something was changed afterwards")
+            vars(self).update(vars(restored), _begun=_microseconds())
 
     @abstractmethod
-    def _state(self) -> dict[str, Any]: ...
+    def _save(self) -> dict[str, Any]:
+        """Return the state of the subclass as plain data."""
 
     @abstractmethod
-    def _restored(self, saved: Saved) -> dict[str, Any]:
-        """Return the attributes that a saved state gives, by name, and change nothing; TunerError if it is damaged."""
+    def _restore(self, saved: "Saved") -> None:
+        """Set attributes to new objects made of what ``_save`` returned. Raises TunerError if it is damaged."""
 
     def _identity(self) -> dict[str, Any]:
         """What has to be equal in the tuner that is restored, as JSON gives it back."""
@@ -157,22 +152,95 @@ class LiveTuner(Tuner):
         return plain
 
     def _check_started(self, call: str) -> None:
-        if not self._started:
-            raise TunerError(f"{type(self).__name__}: found {call} before start(), expected start(problem) first")
-        self._check_process()
-
-    def _check_process(self) -> None:
-        if self._started and self._process != os.getpid():
+        super()._check_started(call)
+        if self._process != os.getpid():
             raise TunerError(
                 f"{type(self).__name__}: found a call in process {os.getpid()}, expected {self._process}, which "
                 "started it; ask that process, or start another tuner and restore() its state"
             )
 
 
+class Saved:
+    """Plain data that a tuner saved, read back one checked value after the other; its keys must be those of ``like``.
+
+    Every method raises TunerError with one sentence that names the key, what was found and what is expected.
+    """
+
+    def __init__(self, name: str, data: Any, like: Mapping[str, Any]) -> None:
+        keys = ", ".join(like)
+        if not isinstance(data, Mapping):
+            raise TunerError(f"{name}: found {short(data)}, expected a mapping with the keys {keys}")
+        for key in (*like, *data):
+            if key not in data:
+                raise TunerError(f"{name}: found no key '{key}', expected one")
+            if key not in like:
+                raise TunerError(f"{name}: found the unknown key {key!r}, expected just {keys}")
+        self._name, self._data, self._like = name, data, like
+
+    def part(self, key: str) -> "Saved":
+        return Saved(f"{self._name}: {key}", self._data[key], self._like[key])
+
+    def equal(self, key: str, expected: Any, what: str) -> None:
+        """Check that a value is ``expected``, which may be nested plain data; the first difference is named."""
+        self._compare(key, self._data[key], expected, what)
+
+    def number(self, key: str, low: float = -math.inf, high: float = math.inf, whole: bool = False) -> Any:
+        """Return a finite number in [low, high]."""
+        return self._checked(key, [self._data[key]], low, high, whole).item()
+
+    def numbers(
+        self,
+        key: str,
+        shape: tuple[int, ...] | None,
+        low: float = -math.inf,
+        high: float = math.inf,
+        whole: bool = False,
+    ) -> np.ndarray:
+        """Return a list of finite numbers in [low, high] as an array, with one axis if ``shape`` is None."""
+        values = self._data[key]
+        if not isinstance(values, list):
+            raise self._error(key, short(values), "a list of numbers")
+        shape = shape or (len(values),)
+        if len(values) != math.prod(shape):
+            raise self._error(key, f"{len(values)} values", f"{math.prod(shape)}")
+        return self._checked(key, values, low, high, whole).reshape(shape)
+
+    def generator(self, key: str) -> np.random.Generator:
+        """Return the random generator whose state was saved."""
+        generator = np.random.Generator(np.random.PCG64())
+        try:
+            generator.bit_generator.state = self._data[key]
+            copy.deepcopy(generator).random()
+        except (TypeError, ValueError, KeyError, OverflowError):
+            raise self._error(key, short(self._data[key]), "the state of a PCG64 generator of numpy") from None
+        return generator
+
+    def _checked(self, key: str, values: list[Any], low: float, high: float, whole: bool) -> np.ndarray:
+        kinds, largest = ((int,), _LARGEST_WHOLE) if whole else ((int, float), sys.float_info.max)
+        for value in values:
+            if type(value) not in kinds or not (low <= value <= high and abs(value) <= largest):
+                kind = "whole" if whole else "finite"
+                raise self._error(key, short(value), f"a {kind} number from {low:g} to {high:g}")
+        return np.array(values, dtype=int if whole else float)
+
+    def _compare(self, key: str, found: Any, expected: Any, what: str) -> None:
+        if isinstance(expected, dict) and isinstance(found, Mapping) and found.keys() == expected.keys():
+            for name, value in expected.items():
+                self._compare(f"{key}.{name}", found[name], value, what)
+        elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
+            for i, value in enumerate(expected):
+                self._compare(f"{key}[{i}]", found[i], value, what)
+        elif type(found) is not type(expected) or found != expected:
+            raise self._error(key, short(found), f"{short(expected)}, {what}")
+
+    def _error(self, key: str, found: str, expected: str) -> TunerError:
+        return TunerError(f"{self._name}: {key}: found {found}, expected {expected}")
+
+
 def _microseconds() -> int:
     return time.time_ns() // 1000
 
 
-def _checksum(saved: dict[str, Any]) -> str:
+def _checksum(saved: Mapping[str, Any]) -> str:
     rest = {key: value for key, value in saved.items() if key != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()

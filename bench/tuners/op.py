@@ -4,8 +4,7 @@ import numpy as np
 
 from bench.component import component
 from bench.seeding import Seeds
-from bench.tuners.base import Problem
-from bench.tuners.candidate_tuner import CandidateTuner
+from bench.tuners.base import CandidateTuner, Problem
 
 
 @component

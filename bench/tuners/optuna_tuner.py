@@ -1,6 +1,8 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+from pydantic import PositiveInt
+
 from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration, HyperParameter
@@ -49,6 +51,49 @@ class OptunaTuner(Tuner):
     def _tell(self, reward: float, outcome: Any) -> None:
         self._study.tell(self._trial, reward)
         self._trial = None
+
+
+@component
+class OptunaRandom(OptunaTuner):
+    """Draw every trial independently and uniformly (on a log scale if the hyper-parameter has one).
+
+    Source: Bergstra and Bengio 2012, as in Optuna's ``RandomSampler``; opl_hpo, section 2.
+    """
+
+    def _sampler(self, seed: int) -> Any:
+        from optuna.samplers import RandomSampler
+
+        return RandomSampler(seed=seed)
+
+
+@component
+class TPE(OptunaTuner):
+    """Tree-structured Parzen estimator, by Optuna: prefers values likely among good trials, unlikely among others.
+
+    Arguments of Optuna's ``TPESampler`` whose defaults differ between its versions 4 and 5 are set explicitly.
+    Source: Bergstra et al. 2011, as in Optuna's ``TPESampler``; opl_hpo, section 2.
+
+    Parameters
+    ----------
+    n_startup
+        Random trials at the start.
+    multivariate
+        Whether the densities are joint ones; if not, each hyper-parameter is sampled separately, as in the original.
+    """
+
+    n_startup: PositiveInt = 10
+    multivariate: bool = False
+
+    def _sampler(self, seed: int) -> Any:
+        from bench.tuners.tpe_sampler import RememberingTPESampler
+
+        return RememberingTPESampler(
+            n_startup_trials=self.n_startup,
+            n_ei_candidates=24,
+            multivariate=self.multivariate,
+            group=False,
+            seed=seed,
+        )
 
 
 def _suggest(trial: Any, parameter: HyperParameter) -> Any:

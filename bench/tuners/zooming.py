@@ -1,12 +1,42 @@
-from typing import Literal
+"""Tuners that refine a continuum where rewards are high: zooming, and Thompson sampling on its active points."""
 
-from pydantic import NonNegativeFloat, PositiveFloat
+import math
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component
-from bench.tuners.active_points import ZoomingRule
-from bench.tuners.base import Problem
-from bench.tuners.thompson_zooming import FIRST_POINT, FirstPoint, zooming_constants
-from bench.tuners.zooming_tuner import ZoomingTuner
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tuners.active_points import ActivePoints, ZoomingRule
+from bench.tuners.base import Problem, Tuner
+from bench.tuners.exponential_weights import ExponentialWeights
+
+FirstPoint = Literal["middle", "anywhere"]
+FIRST_POINT: dict[FirstPoint, tuple[float, float]] = {"middle": (0.3, 0.7), "anywhere": (0.0, 1.0)}
+"""The share of each axis from which the first point is drawn: as in the cdt authors' code for the tuning of algorithms
+(``middle``), and for switching functions (``anywhere``)."""
+
+
+@component
+class ZoomingTuner(Tuner):
+    """Proposes active points; a subclass defines the sizes of their balls and their ranking."""
+
+    @abstractmethod
+    def _rule(self, problem: Problem) -> ZoomingRule:
+        """Return radius, spread and restarts for ``problem``."""
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self._points = ActivePoints(problem.space, self._rule(problem), seeds)
+
+    def _ask(self) -> Configuration:
+        return self._points.ask()
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._points.tell(reward)
 
 
 @component
@@ -18,13 +48,13 @@ class Zooming(ZoomingTuner):
     Parameters
     ----------
     constants
-        The radius r is that of Zooming TS, with the same two sets of constants.
+        ``theory`` or ``code``: those of the radius r, as for Zooming TS.
     noise_std
-        Sub-Gaussian constant of the rewards; by default that of the task.
+        tau0, the sub-Gaussian constant of the rewards; by default that of the task.
     radius_scale
         Factor on the confidence radius.
     first_point
-        Where the first point lies, as for Zooming TS.
+        Where the first point lies: in the ``middle`` 40 % of each axis, or ``anywhere``.
     """
 
     constants: Literal["theory", "code"] = "theory"
@@ -32,13 +62,144 @@ class Zooming(ZoomingTuner):
     radius_scale: PositiveFloat = 1.0
     first_point: FirstPoint = "middle"
 
+    def _radius_and_spread(self, problem: Problem) -> tuple[float, float]:
+        """Return confidence radius and sampling deviation of a point that was pulled once.
+
+        ``theory``: sqrt(13 tau0^2 ln T / 2) and sqrt(52 pi tau0^2 ln T), recovered from the proofs of cdt; ``code``:
+        sqrt(13/2 tau0^1.5 ln T) and sqrt(pi/2 tau0^2 ln T), as in the authors' simulations of switching functions. T
+        counts asks.
+        """
+        tau0 = problem.noise_std if self.noise_std is None else self.noise_std
+        log_t = log_horizon(problem)
+        if self.constants == "theory":
+            return math.sqrt(13 / 2 * tau0**2 * log_t), math.sqrt(52 * math.pi * tau0**2 * log_t)
+        return math.sqrt(13 / 2 * tau0**1.5 * log_t), math.sqrt(math.pi / 2 * tau0**2 * log_t)
+
     def _rule(self, problem: Problem) -> ZoomingRule:
-        radius = self.radius_scale * zooming_constants(self.constants, self.noise_std, problem)[0]
+        radius = self.radius_scale * self._radius_and_spread(problem)[0]
+        return ZoomingRule(radius, 2.0 * radius, restart_every=problem.horizon + 1, first=FIRST_POINT[self.first_point])
+
+
+@component
+class ThompsonZooming(Zooming):
+    """Thompson sampling on active points.
+
+    Parameters
+    ----------
+    constants
+        ``theory`` or ``code``: those of radius and deviation, as for Zooming TS.
+    radius_scale, ts_scale
+        Factors on the confidence radius and on the sampling deviation.
+    removal
+        Whether points that are surely worse than another are dropped; not so in the authors' switching simulations.
+    """
+
+    ts_scale: NonNegativeFloat = 1.0
+    removal: bool = True
+
+    def _restart_every(self, problem: Problem) -> int:
+        return problem.horizon + 1
+
+    def _rule(self, problem: Problem) -> ZoomingRule:
+        radius, spread = self._radius_and_spread(problem)
         return ZoomingRule(
-            radius,
-            2.0 * radius,
-            randomised=False,
-            removal=False,
-            restart_every=problem.horizon + 1,
+            self.radius_scale * radius,
+            self.ts_scale * spread,
+            restart_every=self._restart_every(problem),
+            randomised=True,
+            removal=self.removal,
             first=FIRST_POINT[self.first_point],
         )
+
+
+@component
+class ZoomingTS(ThompsonZooming):
+    """Thompson sampling on a continuum that is refined where rewards are high, restarted every ``epoch_length`` rounds.
+
+    With tau0 the sub-Gaussian constant and n the pulls of a point: confidence radius sqrt(13 tau0^2 ln T / (2 n)),
+    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed).
+    Source: cdt, algorithm 1 and theorem 4.1; the ``code`` constants are those of the authors' simulations.
+
+    Parameters
+    ----------
+    epoch_length
+        Rounds between restarts; by default (T / pieces)^((z+2)/(z+3)), z the zooming dimension.
+    pieces
+        Number of stationary pieces assumed by the default length.
+    zooming_dimension
+        z in the default length; by default the number p of hyper-parameters, which it never exceeds (appendix C).
+    constants
+        ``theory`` as above; ``code``: radius sqrt(13/2 tau0^1.5 ln T / n), deviation sqrt(pi/2 tau0^2 ln T / n).
+    """
+
+    epoch_length: PositiveInt | None = None
+    pieces: PositiveInt = 1
+    zooming_dimension: NonNegativeFloat | None = None
+
+    def _restart_every(self, problem: Problem) -> int:
+        z = problem.space.dim if self.zooming_dimension is None else self.zooming_dimension
+        return problem.asks(self.epoch_length or int((problem.total_rounds / self.pieces) ** ((z + 2) / (z + 3))))
+
+
+@component
+class ZoomingOracle(ThompsonZooming):
+    """Zooming TS, restarted at the true change points, which the problem provides. Source: cdt, appendix A.3."""
+
+    needs: ClassVar[tuple[str, ...]] = ("change_points",)
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        super()._start(problem, seeds)
+        self._restarts = {change // problem.rounds_per_ask for change in problem.change_points}
+        self._n_asked = 0
+
+    def _ask(self) -> Configuration:
+        if self._n_asked in self._restarts:
+            self._points.restart()
+        self._n_asked += 1
+        return super()._ask()
+
+
+@component
+class ZoomingDoubleRestarts(ThompsonZooming):
+    """EXP3 over epoch lengths above Zooming TS.
+
+    The horizon is split into top-level epochs of ceil(T^((p+2)/(p+4))) rounds. In each, Zooming TS starts afresh, with
+    a length between restarts drawn from 1, 2, 4, ... up to that of the epoch; EXP3 receives the epoch's mean reward,
+    clipped to [0, 1] (the paper scales the sum; how is assumed). Source: cdt, algorithm 3.
+    """
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        p = problem.space.dim
+        self._problem = problem
+        self._seeds = seeds
+        self._length = problem.asks(math.ceil(problem.total_rounds ** ((p + 2) / (p + 4)) - 1e-9))
+        self._lengths = [2**i for i in range(self._length.bit_length())]
+        n_epochs = math.ceil(problem.horizon / self._length)
+        self._layer = ExponentialWeights(len(self._lengths), n_epochs, seeds.generator("exp3"))
+        self._epoch = 0
+        self._n_told = self._length
+        self._sum = 0.0
+
+    def _ask(self) -> Configuration:
+        if self._n_told == self._length:
+            if self._epoch:
+                self._layer.learn(min(max(self._sum / self._length, 0.0), 1.0))
+            rule = replace(self._rule(self._problem), restart_every=self._lengths[self._layer.draw()])
+            self._points = ActivePoints(self._problem.space, rule, self._seeds.child(f"epoch_{self._epoch}"))
+            self._epoch += 1
+            self._n_told = 0
+            self._sum = 0.0
+        return super()._ask()
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._n_told += 1
+        self._sum += reward
+        super()._tell(reward, outcome)
+
+    def probabilities(self) -> dict[str, np.ndarray]:
+        return {"epoch_length": self._layer.probabilities}
+
+
+def log_horizon(problem: Problem) -> float:
+    """Return ln T, T the number of asks, at least 2."""
+    return math.log(max(problem.horizon, 2))

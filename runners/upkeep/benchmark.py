@@ -27,10 +27,9 @@ from bench.report.tables import to_markdown
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Tuner
+from bench.tuners.baselines import Fixed
 from bench.tuners.cdt import CDT
-from bench.tuners.fixed import Fixed
-from bench.tuners.syndicated import Syndicated
-from bench.tuners.tl import TL
+from bench.tuners.tl import TL, Syndicated
 from runners.results.capture import environment
 from runners.results.store import results_folder, write_text
 

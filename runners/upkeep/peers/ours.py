@@ -18,11 +18,11 @@ from bench.space import Configuration, Space
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tasks.direct import Direct
 from bench.tuners.base import Problem, Tuner
+from bench.tuners.baselines import Fixed
 from bench.tuners.exp3 import EXP3
-from bench.tuners.fixed import Fixed
 from bench.tuners.gp_ucb import GPUCB
-from bench.tuners.tpe import TPE
-from bench.tuners.ucb1 import UCB1
+from bench.tuners.optuna_tuner import TPE
+from bench.tuners.ucb import UCB1
 from bench.tuners.zooming import Zooming
 from runners.upkeep.peers.theirs import Data, Loop, Player, bowl, serve
 

@@ -1,0 +1,73 @@
+"""Whether intervals cover [0, 1]: the largest depth, as `bench.tuners.covering` defines it, and the widest gap."""
+
+import math
+
+import numpy as np
+
+from bench.jit import kernel
+
+Array = np.ndarray
+
+_GAP_TOLERANCE = 2e-13
+"""Gaps up to it count as covered. A point whose depth counts as uncovered lies in a wider one, so both agree."""
+
+
+@kernel
+def deepest_on_line(centers: Array, radii: Array, witness: Array) -> float:
+    """Walk along the lowest powers from 0 to 1, from one ball to the next; return the largest depth."""
+    n = radii.size
+    x = 0.0
+    lowest = 0
+    power = math.inf
+    for i in range(n):
+        v = centers[i, 0]
+        candidate = v * v - radii[i] * radii[i]
+        if candidate < power or (candidate == power and v > centers[lowest, 0]):
+            lowest = i
+            power = candidate
+    best = power
+    witness[0] = x
+    while x < 1.0:
+        v = centers[lowest, 0]
+        r = radii[lowest]
+        following = lowest
+        turn = 1.0
+        # Only a ball further to the right can become lower: the difference of two powers is linear in x.
+        for j in range(n):
+            shift = centers[j, 0] - v
+            if shift > 0.0:
+                crossing = 0.5 * (centers[j, 0] + v + (r - radii[j]) * (r + radii[j]) / shift)
+                if crossing < turn or (crossing == turn and centers[j, 0] > centers[following, 0]):
+                    turn = crossing
+                    following = j
+        x = max(x, turn)
+        depth = (x - v) * (x - v) - r * r
+        if depth > best:
+            best = depth
+            witness[0] = x
+        if following == lowest:
+            break
+        lowest = following
+    return best
+
+
+@kernel
+def gap_midpoint(centers: Array, radii: Array) -> float:
+    """Return the midpoint of the widest gap that the intervals [v_i - r_i, v_i + r_i] leave in [0, 1]; NaN if none.
+
+    Of equally wide gaps the leftmost counts. Gaps up to 2e-13 count as covered; where `uncovered` is positive there is
+    a wider one. ``centers``: shape (n, 1); ``radii`` >= 0, possibly infinite: shape (n,).
+    """
+    lefts = centers[:, 0] - radii
+    order = np.argsort(lefts)
+    widest = _GAP_TOLERANCE
+    midpoint = math.nan
+    reached = 0.0
+    for k in range(order.size + 1):
+        left = 1.0 if k == order.size else min(1.0, lefts[order[k]])
+        if left - reached > widest:
+            widest = left - reached
+            midpoint = 0.5 * (left + reached)
+        if k < order.size:
+            reached = max(reached, centers[order[k], 0] + radii[order[k]])
+    return midpoint

@@ -1,0 +1,151 @@
+import itertools
+from abc import abstractmethod
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, PositiveInt
+
+from bench.component import component
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Configuration, HyperParameter
+from bench.tuners.base import Problem, Tuner
+
+Share = Annotated[float, Field(gt=0, le=1)]
+
+
+@component
+class TrainThenBest(Tuner):
+    """Try configurations in a first phase, then always propose the best one, without learning.
+
+    Parameters
+    ----------
+    train_share
+        Share of the horizon, in asks, for the first phase, rounded down but at least one ask.
+    """
+
+    train_share: Share = 0.5
+
+    @abstractmethod
+    def _prepare(self, problem: Problem, n_train: int, seeds: Seeds) -> None:
+        """Prepare for ``n_train`` asks of training."""
+
+    @abstractmethod
+    def _explore(self) -> Configuration:
+        """Return what to try next; the same until ``_learn`` is called."""
+
+    @abstractmethod
+    def _learn(self, reward: float) -> None:
+        """Learn the reward of what was tried."""
+
+    @abstractmethod
+    def _find_best(self) -> Configuration:
+        """Return the best configuration, once training is over."""
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        # The small term keeps shares such as 0.29 of 100 from being rounded down to 28.
+        self._left = max(1, int(self.train_share * problem.horizon * (1 + 1e-12)))
+        self._prepare(problem, self._left, seeds)
+
+    def _ask(self) -> Configuration:
+        return self._explore() if self._left else self._best
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        if not self._left:
+            return
+        self._learn(reward)
+        self._left -= 1
+        if not self._left:
+            self._best = self._find_best()
+
+
+@component
+class RoundRobin(TrainThenBest):
+    """Try the configurations of a list in turn, then keep the one with the highest mean reward.
+
+    On a tie the first in the list wins; one that training did not reach is never chosen.
+
+    Parameters
+    ----------
+    n_points
+        Number of configurations (per axis for a grid).
+    """
+
+    n_points: PositiveInt = 10
+
+    @abstractmethod
+    def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:
+        """Return the configurations to be tried."""
+
+    def _prepare(self, problem: Problem, n_train: int, seeds: Seeds) -> None:
+        self._configurations = self._points(problem, n_train, seeds)
+        self._pulls = np.zeros(len(self._configurations), dtype=np.int64)
+        self._totals = np.zeros(len(self._configurations))
+        self._next = 0
+
+    def _explore(self) -> Configuration:
+        return self._configurations[self._next]
+
+    def _learn(self, reward: float) -> None:
+        self._pulls[self._next] += 1
+        self._totals[self._next] += reward
+        self._next = (self._next + 1) % len(self._configurations)
+
+    def _find_best(self) -> Configuration:
+        tried = int(np.count_nonzero(self._pulls))
+        return self._configurations[int(np.argmax(self._totals[:tried] / self._pulls[:tried]))]
+
+
+@component
+class RandomThenBest(RoundRobin):
+    """Try random configurations in turn during the first phase, then keep the one with the highest mean reward.
+
+    They are uniform on the interval if there is one, else on the candidates. Source: online_hpo, section 7.1.3.
+
+    Parameters
+    ----------
+    n_points
+        Number of configurations, however many hyper-parameters there are.
+    """
+
+    def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:
+        rng = seeds.generator("points")
+        return [problem.space.sample(rng) for _ in range(self.n_points)]
+
+
+@component
+class GridThenBest(RoundRobin):
+    """Try evenly spaced points in turn during the first phase, then keep the one with the highest mean reward.
+
+    The points of an interval include both of its ends (assumed: the paper says evenly spaced over [0, 1]); a
+    logarithmic interval is evenly spaced in the logarithm, whole numbers appear once. Several hyper-parameters make a
+    product grid, the last varying fastest; if ``n_points`` per axis give more points than there are asks of training,
+    all axes get as many as fit. A hyper-parameter without an interval contributes its candidates. Raises ConfigError if
+    candidates alone give more points than there are asks of training.
+    Source: online_hpo, section 7.1.3.
+
+    Parameters
+    ----------
+    n_points
+        The largest number of points of an interval.
+    """
+
+    def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:
+        space = problem.space
+        for n in range(self.n_points, 0, -1):
+            axes = [_axis(parameter, n) for parameter in space.parameters]
+            if np.prod([len(axis) for axis in axes], dtype=float) <= n_train:
+                return [dict(zip(space.names, values, strict=True)) for values in itertools.product(*axes)]
+        size = " x ".join(str(len(axis)) for axis in axes)
+        raise ConfigError(
+            f"{type(self).__name__}: found a grid of {size} candidates, expected at most {n_train}, "
+            f"the asks of the training phase (train_share = {self.train_share:g})"
+        )
+
+
+def _axis(parameter: HyperParameter, n: int) -> list[Any]:
+    """Return up to ``n`` evenly spaced values of the interval with its ends (one: its middle), or all candidates."""
+    if not parameter.continuous:
+        return list(parameter.candidates)
+    units = np.linspace(0.0, 1.0, n).tolist() if n > 1 else [0.5]
+    return list(dict.fromkeys(parameter.from_unit(unit) for unit in units))
