@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from bench.algorithms.contextual import BanditInfo
-from bench.algorithms.d_linucb import DLinUCB
+from bench.algorithms.forgetting import DLinUCB, SWLinUCB
 from bench.algorithms.linucb import LinUCB
-from bench.algorithms.sw_linucb import SWLinUCB
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 

@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from bench.algorithms.contextual import BanditInfo
-from bench.algorithms.gloc import GLOC, project
-from bench.algorithms.gloc_code import GLOCCode, descend
+from bench.algorithms.gloc import GLOC, GLOCCode, descend, project
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from bench.algorithms.base import Algorithm
-from bench.algorithms.scoring import expected
+from bench.algorithms.kernels import expected
 from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration

@@ -6,10 +6,10 @@ from pydantic import PositiveFloat, PositiveInt
 
 from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.algorithms.kernels import best_linear, dot
 from bench.algorithms.logistic_regression import LogisticRegression
-from bench.algorithms.scoring import best_linear
 from bench.component import component
-from bench.jit import kernel
+from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 
@@ -130,12 +130,11 @@ class SGDTS(ContextualAlgorithm):
         self.theta_tilde = np.zeros(info.dim)
         self.theta_bar = np.zeros(info.dim)
         self.theta = np.zeros(info.dim)
-        self._scores = np.empty(info.n_arms)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
         if self._left == 0:
             self._begin_epoch(configuration)
-        return int(best_linear(contexts, self.theta, self._scores))
+        return int(best_linear(contexts, self.theta))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         if self._likelihood is not None:
@@ -168,10 +167,8 @@ class SGDTS(ContextualAlgorithm):
 
 
 @kernel
-def _add_gradient(contexts: np.ndarray, arm: int, reward: float, theta: np.ndarray, gradient: np.ndarray) -> None:
-    value = 0.0
-    for i in range(theta.size):
-        value += contexts[arm, i] * theta[i]
+def _add_gradient(contexts: Array, arm: int, reward: float, theta: Array, gradient: Array) -> None:
+    value = dot(contexts[arm], theta)
     small = np.exp(-abs(value))
     residual = (1.0 if value >= 0.0 else small) / (1.0 + small) - reward
     for i in range(theta.size):
