@@ -18,7 +18,8 @@ from bench.errors import ConfigError, TunerError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tasks.copies import Copies, ForecastOutcome
+from bench.tasks.base import Outcome
+from bench.tasks.copies import Copies
 from bench.tuners.base import Problem
 from bench.tuners.best_forecast import BestForecast
 from bench.tuners.fixed import Fixed
@@ -259,7 +260,7 @@ def test_one_of_equal_leaders_is_drawn():
     tuner = BestForecast()
     tuner.start(Problem(Space.of(x=[0, 1, 2]), 10), Seeds(2))
     tuner.ask()
-    tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=np.array([0.5, 0.7, 0.5])))
+    tuner.tell(1.0, Outcome(1.0, forecast_losses=np.array([0.5, 0.7, 0.5])))
     counts = np.bincount([tuner.ask()["x"] for _ in range(2_000)])
     assert counts[1] == 0
     assert chisquare(counts[[0, 2]]).pvalue > 0.01
@@ -271,7 +272,7 @@ def test_drawn_by_posterior_probability():
     drawn = []
     for t in range(6_001):
         drawn.append(tuner.ask()["x"])
-        tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=losses * (t == 0)))
+        tuner.tell(1.0, Outcome(1.0, forecast_losses=losses * (t == 0)))
     weights = np.exp(-losses)
     assert chisquare(np.bincount(drawn[1:]), 6_000 * weights / weights.sum()).pvalue > 0.01
 
@@ -282,7 +283,7 @@ def test_it_needs_a_finite_loss_of_each(losses):
     tuner.start(Problem(Space.of(x=[0, 1, 2]), 10), Seeds(0))
     tuner.ask()
     with pytest.raises(TunerError, match=r"^BestForecast: found [^\n]*, expected [^\n]*$"):
-        tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=losses))
+        tuner.tell(1.0, Outcome(1.0, forecast_losses=losses))
 
 
 def test_what_has_no_forecasts_is_refused_and_other_tuners_play_it():

@@ -11,7 +11,7 @@ from bench.envs.synthetic_linear import SyntheticLinear
 from bench.envs.synthetic_logged import SyntheticLogged
 from bench.errors import ConfigError
 from bench.loop import run
-from bench.off_policy.lower_bounds import BOUNDS, lower_bound, paired_sign
+from bench.off_policy.estimators import BOUNDS, lower_bound, paired_sign
 from bench.seeding import Seeds
 from bench.tasks.lower_bounds import LowerBounds
 from bench.tuners.fixed import Fixed

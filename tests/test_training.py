@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bench.algorithms.random_forest import RandomForest
-from bench.algorithms.supervised import SupervisedAlgorithm
+from bench.algorithms.supervised import RandomForest, SupervisedAlgorithm
 from bench.component import component
 from bench.data.tabular import Table
 from bench.envs.house_prices import HousePrices

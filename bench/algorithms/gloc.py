@@ -5,7 +5,7 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.algorithms.base import positive
-from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
 from bench.algorithms.kernels import (
     REFRESH_EVERY,
     add_to_inverse,
@@ -57,14 +57,8 @@ class GLOC(ContextualAlgorithm):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "exploration_rate": {
-            "candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
-        "kappa": {"candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0), "low": 0.1, "high": 5.0, "log": False, "default": 1.0},
+        "exploration_rate": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
+        "kappa": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
     }
     links: ClassVar[tuple[str, ...]] = ("logistic",)
 

@@ -4,7 +4,7 @@ import numpy as np
 from pydantic import PositiveFloat
 
 from bench.algorithms.base import positive
-from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
 from bench.algorithms.kernels import best_linear
 from bench.component import component
 from bench.jit import Array, kernel
@@ -46,15 +46,7 @@ class LaplaceTS(ContextualAlgorithm):
         (LaplaceTS.py at commit d67bc02, 2023-03-22), where no step is as long as the step size.
     """
 
-    spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "step_size": {
-            "candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
-    }
+    spaces: ClassVar[dict[str, dict[str, Any]]] = {"step_size": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0)}
     links: ClassVar[tuple[str, ...]] = ("logistic",)
 
     prior_precision: PositiveFloat = 1.0

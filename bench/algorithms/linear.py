@@ -5,7 +5,7 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.algorithms.base import positive
-from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
 from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -33,13 +33,7 @@ class LinearAlgorithm(ContextualAlgorithm):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "exploration_rate": {
-            "candidates": (0.0, 0.01, 0.1, 1.0, 10.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
+        "exploration_rate": rate(0.0, 0.01, 0.1, 1.0, 10.0),
         "ridge": {"candidates": (0.01, 0.1, 1.0), "low": 0.01, "high": 1.0, "log": True, "default": 1.0},
     }
 

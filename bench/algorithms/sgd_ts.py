@@ -5,7 +5,7 @@ import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 from bench.algorithms.base import positive
-from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
 from bench.algorithms.kernels import best_linear, dot
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.component import component
@@ -52,28 +52,10 @@ class SGDTS(ContextualAlgorithm):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "exploration_rate": {
-            "candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
-        "learning_rate": {"candidates": (0.01, 0.1, 1.0, 10.0), "low": 0.1, "high": 5.0, "log": False, "default": 1.0},
-        "exploration_rate_1": {
-            "candidates": (0.0, 0.01, 0.1, 1.0, 10.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
-        "exploration_rate_2": {
-            "candidates": (0.0, 0.01, 0.1, 1.0, 10.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
+        "exploration_rate": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
+        "learning_rate": rate(0.01, 0.1, 1.0, 10.0),
+        "exploration_rate_1": rate(0.0, 0.01, 0.1, 1.0, 10.0),
+        "exploration_rate_2": rate(0.0, 0.01, 0.1, 1.0, 10.0),
     }
     links: ClassVar[tuple[str, ...]] = ("logistic",)
 
@@ -86,11 +68,6 @@ class SGDTS(ContextualAlgorithm):
     def hyper_parameters(self) -> Space:
         names = list(self.spaces)
         return super().hyper_parameters.restrict(names[:2] if self.covariance == "one" else names[1:])
-
-    @property
-    def tuned(self) -> Space:
-        own = self.hyper_parameters
-        return own.restrict(self.tune or own.names[:1])
 
     @property
     def random_rounds(self) -> int:

@@ -3,7 +3,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bench.jit import kernel
+from bench.jit import Array, kernel
 
 _MASK_BITS = 62
 """Number of actions per signed 64-bit mask."""
@@ -102,21 +102,12 @@ class ForestRewards:
 
     def predict(self, contexts: np.ndarray) -> np.ndarray:
         rewards = np.zeros((len(contexts), self.n_actions))
+        nodes = self.roots, self.feature, self.threshold, self.left, self.right, self.share
         single = np.ascontiguousarray(contexts, dtype=np.float32)  # as scikit-learn sees features
         for chunk, masks in enumerate(self.masks):
             first = chunk * _MASK_BITS
             last = min(first + _MASK_BITS, self.n_actions)
-            _go_down(
-                single,
-                self.roots,
-                self.feature,
-                self.threshold,
-                self.left,
-                self.right,
-                self.share,
-                masks,
-                rewards[:, first:last],
-            )
+            _go_down(single, *nodes, masks, rewards[:, first:last])
         rewards /= len(self.roots)
         return rewards
 
@@ -132,15 +123,15 @@ class ConstantRewards:
 
 @kernel
 def _go_down(
-    contexts: np.ndarray,
-    roots: np.ndarray,
-    feature: np.ndarray,
-    threshold: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
-    share: np.ndarray,
-    masks: np.ndarray,
-    rewards: np.ndarray,
+    contexts: Array,
+    roots: Array,
+    feature: Array,
+    threshold: Array,
+    left: Array,
+    right: Array,
+    share: Array,
+    masks: Array,
+    rewards: Array,
 ) -> None:
     """Add each tree's share to ``rewards``, shape (m, up to 62 actions), tree by tree."""
     dim = contexts.shape[1]
