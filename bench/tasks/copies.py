@@ -86,7 +86,7 @@ class CopiedAlgorithm(ContextualAlgorithm):
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._names = self._original.tuned.names
         self._candidates = self._original.tuned.product()
-        self._places = {self._key(candidate): place for place, candidate in reversed([*enumerate(self._candidates)])}
+        self._places = {self._key(candidate): place for place, candidate in enumerate(self._candidates)}
         self.copies = [copy.deepcopy(self._original) for _ in self._candidates]
         for each in self.copies:
             each.start(info, seeds)
@@ -107,10 +107,9 @@ class CopiedAlgorithm(ContextualAlgorithm):
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         played, self._played = self._played, None
-        learning = self.copies if self._learn_all or played is None else [self.copies[played]]
         if self.judged and played is not None:
             self.losses += [self._loss(each.expect(contexts, arm)["model_mean"], reward) for each in self.copies]
-        for each in learning:
+        for each in self.copies if self._learn_all or played is None else [self.copies[played]]:
             each.update(contexts, arm, reward)
 
     def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
@@ -130,9 +129,8 @@ class CopiedAlgorithm(ContextualAlgorithm):
     @property
     def tuned(self) -> Space:
         """The tuned hyper-parameters with their candidates alone: there are no copies between them."""
-        return Space(
-            tuple(replace(parameter, low=None, high=None, power=1.0) for parameter in self._original.tuned.parameters)
-        )
+        parameters = self._original.tuned.parameters
+        return Space(tuple(replace(parameter, low=None, high=None, power=1.0) for parameter in parameters))
 
     @property
     def random_rounds(self) -> int:
