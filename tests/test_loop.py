@@ -395,6 +395,16 @@ def test_samples_are_uniform():
         assert chisquare(counts).pvalue > 1e-3
 
 
+def test_the_default_is_the_first_candidate_or_the_middle_of_the_interval():
+    space = Space.of(
+        a={"candidates": (3, None), "default": None},
+        b={"candidates": (3, 4), "low": 0.0, "high": 1.0},
+        c={"low": 0.0, "high": 1.0},
+        d={"low": 0.01, "high": 1.0, "log": True},
+    )
+    assert space.defaults == {"a": None, "b": 3, "c": 0.5, "d": pytest.approx(0.1)}
+
+
 def test_product_and_restriction():
     space = Space.of(a=[1, 2], b=["x", "y", "z"], c=[None])
     assert space.dim == 3
@@ -404,32 +414,24 @@ def test_product_and_restriction():
         space.restrict(["d"])
     with pytest.raises(ConfigError, match="expected candidates"):
         Space.of(a={"low": 0.0, "high": 1.0}).product()
+    with pytest.raises(ConfigError, match="no hyper-parameter"):
+        Space(())
     with pytest.raises(ConfigError, match="no name twice"):
         Space((HyperParameter("a", (1,)), HyperParameter("a", (2,))))
 
 
 @pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"candidates": (3, 4), "default": 0}, 0),
-        ({"candidates": (3, None), "default": None}, None),
-        ({"candidates": (3, 4), "low": 0.0, "high": 1.0}, 3),
-        ({"low": 0.0, "high": 1.0}, 0.5),
-        ({"low": 0.01, "high": 1.0, "log": True}, pytest.approx(0.1)),
-    ],
-)
-def test_default_value(settings, expected):
-    assert HyperParameter("x", **settings).default == expected
-
-
-@pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({}, "the space is empty"),
         ({"low": 0.0}, "both or neither"),
         ({"low": 1.0, "high": 1.0}, "low < high"),
         ({"low": 0.0, "high": 1.0, "log": True}, "low > 0"),
         ({"low": 0.5, "high": 2.0, "integer": True}, "whole numbers"),
+        ({"low": 0.0, "high": 2.0, "power": 2, "integer": True}, "one of them only"),
+        ({"low": -1e308, "high": 1e308}, "one less wide"),
         ({"candidates": (1, 1)}, "no value twice"),
+        ({"candidates": ([1],)}, "numbers, strings or None"),
     ],
 )
 def test_a_wrong_hyper_parameter_is_one_sentence(settings, message):

@@ -1,3 +1,4 @@
+import math
 import warnings
 from dataclasses import field
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from bench.algorithms.base import Algorithm
 from bench.component import component
 from bench.envs.logged import LoggedData, Policy
 from bench.errors import TaskError
-from bench.off_policy.reward_models import ConstantRewards, ForestRewards, LogisticRewards, RewardModel
+from bench.off_policy.reward_models import ForestRewards, LogisticRewards, RewardModel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
@@ -110,8 +111,9 @@ class SoftmaxPolicy(Algorithm):
         log, actions = self._log, self._action_features
         taken = actions[log.actions]
         features = np.hstack([log.contexts, taken])
-        if log.rewards.min() == log.rewards.max():
-            return ConstantRewards(float(log.rewards[0]), len(actions))
+        if log.rewards.min() == log.rewards.max():  # an infinite intercept predicts the constant
+            intercepts = np.full(len(actions), math.inf if log.rewards[0] else -math.inf)
+            return LogisticRewards(np.zeros(log.contexts.shape[1]), intercepts)
         if configuration["model"] == "random_forest":
             from sklearn.ensemble import RandomForestClassifier
 
