@@ -80,7 +80,7 @@ class LogisticRegression:
         """
         if self._fitted == (self.count, penalty):
             return
-        if not _fit(penalty, self.count, self._largest_norm, *self._history, self.upper):
+        if not _fit(penalty, self.count, self._largest_norm, self.upper, *self._history):
             raise ConfigError(
                 f"logistic regression: found no estimate within {TOLERANCE} for the penalty {penalty} and "
                 f"{self.count} observations, expected finite features and a larger penalty"
@@ -122,13 +122,13 @@ def _fit(
     penalty: float,
     count: int,
     largest_norm: float,
+    upper: Array,
     rows: Array,
     labels: Array,
     weights: Array,
     theta: Array,
     gradient: Array,
     hessian: Array,
-    upper: Array,
 ) -> bool:
     """Minimise from ``theta`` on, ``gradient`` being that of the losses alone; tell whether passes sufficed."""
     dim = theta.size

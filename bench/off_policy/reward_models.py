@@ -90,7 +90,7 @@ class ForestRewards:
         for chunk, masks in enumerate(self.masks):
             first = chunk * _MASK_BITS
             last = min(first + _MASK_BITS, self.n_actions)
-            _go_down(single, *self.nodes, masks, rewards[:, first:last])
+            _go_down(single, masks, rewards[:, first:last], *self.nodes)
         rewards /= len(self.nodes[0])
         return rewards
 
@@ -101,14 +101,14 @@ RewardModel: TypeAlias = LogisticRewards | ForestRewards
 @kernel
 def _go_down(
     contexts: Array,
+    masks: Array,
+    rewards: Array,
     roots: Array,
     feature: Array,
     threshold: Array,
     left: Array,
     right: Array,
     share: Array,
-    masks: Array,
-    rewards: Array,
 ) -> None:
     """Add each tree's share to ``rewards``, shape (m, up to 62 actions), tree by tree."""
     dim = contexts.shape[1]

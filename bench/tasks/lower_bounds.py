@@ -64,7 +64,7 @@ class LowerBounds(Task):
             self._sums[bound] += low
             self._errors[bound] += low >= self._value
         estimate = float(terms.mean())
-        means = {bound: total / self._rounds for bound, total in self._sums.items()}
+        means: dict[str, float] = {bound: total / self._rounds for bound, total in self._sums.items()}
         values = {"reward": estimate, "true_value": self._value, "delta": self.delta, **means}
         values |= {f"{bound}_gap": self._value - mean for bound, mean in means.items()}
         values |= {f"{bound}_errors": count / self._rounds for bound, count in self._errors.items()}
