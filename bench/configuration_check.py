@@ -32,12 +32,12 @@ class ConfigurationCheck:
         return self._explain(configuration)
 
     def _explain(self, configuration: Any) -> str | None:
-        names = ", ".join(self._space.names)
+        names = self._space.names
         if not isinstance(configuration, dict):
-            return f"found {reprlib.repr(configuration)}, expected a dict with a value for {names}"
+            return f"found {reprlib.repr(configuration)}, expected a dict with a value for {', '.join(names)}"
         for name in configuration:
-            if name not in self._space.names:
-                return f"found a value for {name!r}, expected values for just {names}"
+            if name not in names:
+                return f"found a value for {name!r}, expected values for just {', '.join(names)}"
         for parameter in self._space.parameters:
             name = parameter.name
             expected = "a finite number" if self._leaves_space and parameter.numeric else parameter.expected

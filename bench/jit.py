@@ -11,8 +11,11 @@ import os
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
+import numpy as np
+
+Array: TypeAlias = np.ndarray
 log = logging.getLogger(__name__)
 
 F = TypeVar("F", bound=Callable[..., Any])

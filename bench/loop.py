@@ -1,12 +1,13 @@
 import math
 import reprlib
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import TaskError, TunerError
-from bench.rewards import is_number, short
+from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
@@ -40,14 +41,9 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
         task.wish = tuner.wish
     find_fault = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space).fault
-    timed = task.timed
-    start = 0.0
+    ask, tell = (_timed(tuner.ask, trace), _timed(tuner.tell, trace)) if task.timed else (tuner.ask, tuner.tell)
     while trace.round < rounds:
-        if timed:
-            start = time.process_time()
-        configuration = tuner.ask()
-        if timed:
-            trace.spend({"tuner": time.process_time() - start})
+        configuration = ask()
         if fault := find_fault(configuration):
             raise TunerError(f"round {trace.round + 1}: {type(tuner).__name__}: {fault}")
         outcome = task.play(configuration)
@@ -59,25 +55,28 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
             _record(trace, values, configuration)
         reward = outcome.reward
         if type(reward) is not float or not math.isfinite(reward):
-            _check(reward, trace.round, configuration)
-        if not timed:
-            tuner.tell(reward, outcome)
-            continue
-        start = time.process_time()
-        tuner.tell(reward, outcome)
-        trace.spend({"tuner": time.process_time() - start, **outcome.costs})
+            check_reward(reward, trace.round, configuration)
+        tell(reward, outcome)
+        if outcome.costs:
+            trace.spend(outcome.costs)
     trace.finish()
     return trace
+
+
+def _timed(call: Callable[..., Any], trace: Trace) -> Callable[..., Any]:
+    """Return a method of a tuner that adds the seconds it takes to the trace's costs."""
+
+    def timed(*arguments: Any) -> Any:
+        start = time.process_time()
+        answer = call(*arguments)
+        trace.spend({"tuner": time.process_time() - start})
+        return answer
+
+    return timed
 
 
 def _record(trace: Trace, values: dict[str, Any], configuration: Configuration) -> None:
     reward = values.get("reward")
     if type(reward) is not float or not math.isfinite(reward):
-        _check(reward, trace.round + 1, configuration)
+        check_reward(reward, trace.round + 1, configuration)
     trace.record(values, configuration)
-
-
-def _check(reward: Any, round_: int, configuration: Configuration) -> None:
-    if not is_number(reward):
-        played = f"the configuration {configuration}" if configuration else "a random pull"
-        raise TaskError(f"round {round_}: found the reward {short(reward)} for {played}, expected a finite number")

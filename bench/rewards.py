@@ -2,10 +2,13 @@
 
 import math
 import reprlib
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
 import numpy as np
+
+from bench.errors import TaskError
 
 
 def is_number(reward: Any) -> bool:
@@ -14,6 +17,14 @@ def is_number(reward: Any) -> bool:
         return isinstance(reward, Real | np.bool_) and math.isfinite(reward)
     except OverflowError:  # a whole number beyond the largest float
         return False
+
+
+def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> float:
+    """Return a reward as a float; raise TaskError if it is no finite number. A random pull has no configuration."""
+    if not is_number(reward):
+        played = f"the configuration {configuration}" if configuration else "a random pull"
+        raise TaskError(f"round {round_}: found the reward {short(reward)} for {played}, expected a finite number")
+    return float(reward)
 
 
 def short(value: Any) -> str:

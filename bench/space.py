@@ -56,32 +56,33 @@ class HyperParameter:
     default: Any = _UNSET
 
     def __post_init__(self) -> None:
-        where = f"hyper-parameter '{self.name}'"
-        if (self.low is None) != (self.high is None):
-            raise ConfigError(f"{where}: found only one of low and high, expected both or neither")
-        if self.low is None and not self.candidates:
-            raise ConfigError(f"{where}: the space is empty, expected candidates or an interval (low, high)")
-        if self.low is not None and self.high is not None:
-            if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
-                raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected finite low < high")
-            if self.log and self.low <= 0:
-                raise ConfigError(f"{where}: found low = {self.low} on a log scale, expected low > 0")
-            if self.power != 1 and (self.log or self.integer):
-                raise ConfigError(f"{where}: found power = {self.power} with log or integer, expected one of them only")
-            if not math.isfinite(self.high / self.low if self.log else self.high - self.low):
-                raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected one less wide")
-            if self.integer and not (self.low.is_integer() and self.high.is_integer()):
-                raise ConfigError(f"{where}: found the interval [{self.low}, {self.high}], expected whole numbers")
+        if self.low is None and self.high is None:
+            self._expect(bool(self.candidates), "the space is empty", "candidates or an interval (low, high)")
+        elif self.low is None or self.high is None:
+            self._expect(False, "found only one of low and high", "both or neither")
+        else:
+            self._check_interval(self.low, self.high)
+        candidates = f"found candidates {list(self.candidates)}"
         try:
-            distinct = len(set(self.candidates))
+            n_distinct = len(set(self.candidates))
         except TypeError:
-            raise ConfigError(
-                f"{where}: found candidates {list(self.candidates)}, expected numbers, strings or None"
-            ) from None
-        if distinct != len(self.candidates):
-            raise ConfigError(f"{where}: found candidates {list(self.candidates)}, expected no value twice")
+            self._expect(False, candidates, "numbers, strings or None")
+        self._expect(n_distinct == len(self.candidates), candidates, "no value twice")
         if self.default is _UNSET:
             self.default = self.candidates[0] if self.candidates else self.from_unit(0.5)
+
+    def _check_interval(self, low: float, high: float) -> None:
+        interval = f"found the interval [{low}, {high}]"
+        self._expect(math.isfinite(low) and math.isfinite(high) and low < high, interval, "finite low < high")
+        self._expect(not self.log or low > 0, f"found low = {low} on a log scale", "low > 0")
+        scales = f"found power = {self.power} with log or integer"
+        self._expect(self.power == 1 or not (self.log or self.integer), scales, "one of them only")
+        self._expect(math.isfinite(high / low if self.log else high - low), interval, "one less wide")
+        self._expect(not self.integer or (low.is_integer() and high.is_integer()), interval, "whole numbers")
+
+    def _expect(self, is_right: bool, found: str, expected: str) -> None:
+        if not is_right:
+            raise ConfigError(f"hyper-parameter '{self.name}': {found}, expected {expected}")
 
     @property
     def continuous(self) -> bool:

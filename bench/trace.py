@@ -20,15 +20,11 @@ class Trace:
         self.rounds = rounds
         self._checkpoints = np.unique(np.linspace(1, rounds, min(rounds, max_rows)).round().astype(np.int64)).tolist()
         self._sums = dict.fromkeys(sums, 0.0)
-        self._round = 0
+        self.round = 0
         self._next = self._checkpoints[0] if self._checkpoints else 0
         self._last: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
         self._rows: list[dict[str, Any]] = []
         self.costs: dict[str, float] = {}
-
-    @property
-    def round(self) -> int:
-        return self._round
 
     def record(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
         """Record the values of one round and the configuration played (empty in the warm-up).
@@ -36,7 +32,7 @@ class Trace:
         Raises TaskError if a value that is added up is missing or no number, or makes its sum infinite.
         """
         sums = self._sums
-        self._round += 1
+        self.round += 1
         try:
             for name in sums:
                 sums[name] += values[name]
@@ -45,13 +41,13 @@ class Trace:
         except (KeyError, TypeError, OverflowError):
             raise TaskError(self._fault(name, values, configuration)) from None
         self._last = values, configuration
-        if self._round == self._next:
+        if self.round == self._next:
             self._keep()
 
     def _fault(self, name: str, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> str:
         played = f"the configuration {dict(configuration)}" if configuration else "a random pull"
         value = f"'{name}' = {reprlib.repr(values[name])}" if name in values else f"no value '{name}'"
-        return f"round {self._round}: found {value} for {played}, expected a number with which its sum stays finite"
+        return f"round {self.round}: found {value} for {played}, expected a number with which its sum stays finite"
 
     def spend(self, costs: Mapping[str, float]) -> None:
         """Add seconds to ``costs``, by what they were spent on; they are not part of the rows."""
@@ -60,12 +56,12 @@ class Trace:
 
     def finish(self) -> None:
         """Close a run, even one that ended before its horizon: keep its last round."""
-        if self._round and (not self._rows or self._rows[-1]["round"] != self._round):
+        if self.round and (not self._rows or self._rows[-1]["round"] != self.round):
             self._keep()
 
     def _keep(self) -> None:
         values, configuration = self._last
-        self._rows.append({"round": self._round, **configuration, **values, **self._sums})
+        self._rows.append({"round": self.round, **configuration, **values, **self._sums})
         kept = len(self._rows)
         self._next = self._checkpoints[kept] if kept < len(self._checkpoints) else 0
 

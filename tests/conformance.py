@@ -14,7 +14,7 @@ from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
-from bench.tasks.copies import ForecastOutcome
+from bench.tasks.base import Outcome
 from bench.tuners.base import Problem
 
 SPACE = Space.of(
@@ -58,17 +58,17 @@ def rewards(horizon: int) -> Iterator[float]:
         yield float(kinds.random() < 0.5) if t % 3 else (-1.0) ** t * 10.0 ** (t % 7)
 
 
-def outcomes(horizon: int) -> Iterator[ForecastOutcome]:
+def outcomes(horizon: int) -> Iterator[Outcome]:
     """Yield ordinary and extreme rewards, with what tuners may look at: what all would have earned, and forecast."""
     rng = np.random.default_rng(6)
     n = len(SPACE.product())
     for reward in rewards(horizon):
-        yield ForecastOutcome(reward, rewards=reward * rng.random(n), forecast_losses=abs(reward) * rng.random(n))
+        yield Outcome(reward, rewards=reward * rng.random(n), forecast_losses=abs(reward) * rng.random(n))
 
 
-def known(reward: float, n: int = len(SPACE.product())) -> ForecastOutcome:
+def known(reward: float, n: int = len(SPACE.product())) -> Outcome:
     """Return an outcome in which each of ``n`` candidates earns the same."""
-    return ForecastOutcome(reward, rewards=np.full(n, reward), forecast_losses=np.full(n, abs(reward)))
+    return Outcome(reward, rewards=np.full(n, reward), forecast_losses=np.full(n, abs(reward)))
 
 
 def drive_tuner(tuner: Any, seed: int, horizon: int) -> list[Configuration]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.algorithms.random_forest import RandomForest
+from bench.algorithms.supervised import RandomForest
 from bench.envs.tabular import HousePrices, Titanic
 from bench.seeding import Seeds
 from bench.tasks.training import Training

@@ -18,7 +18,8 @@ from bench.errors import ConfigError, TunerError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tasks.copies import Copies, ForecastOutcome
+from bench.tasks.base import Outcome
+from bench.tasks.copies import Copies
 from bench.tuners.base import Problem
 from bench.tuners.baselines import Fixed, Random
 from bench.tuners.experts import BestForecast
@@ -262,7 +263,7 @@ def test_one_of_equal_leaders_is_drawn_or_else_by_exponential_weights(settings, 
     tuner = BestForecast(**settings)
     tuner.start(Problem(Space.of(x=[0, 1, 2]), 10), Seeds(2))
     tuner.ask()
-    tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=np.array(losses)))
+    tuner.tell(1.0, Outcome(1.0, forecast_losses=np.array(losses)))
     counts, weights = np.bincount([tuner.ask()["x"] for _ in range(6_000)], minlength=3), np.array(weights)
     assert (counts[weights == 0] == 0).all()
     assert chisquare(counts[weights > 0], 6_000 * weights[weights > 0] / weights.sum()).pvalue > 0.01
@@ -274,7 +275,7 @@ def test_it_needs_a_finite_loss_of_each(losses):
     tuner.start(Problem(Space.of(x=[0, 1, 2]), 10), Seeds(0))
     tuner.ask()
     with pytest.raises(TunerError, match=r"^BestForecast: found [^\n]*, expected [^\n]*$"):
-        tuner.tell(1.0, ForecastOutcome(1.0, forecast_losses=losses))
+        tuner.tell(1.0, Outcome(1.0, forecast_losses=losses))
 
 
 def test_what_has_no_forecasts_is_refused_and_other_tuners_play_it():

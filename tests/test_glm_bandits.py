@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression as SklearnRegression
 
 from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.glm_tsl import GLMTSL
-from bench.algorithms.logistic_regression import LogisticRegression
+from bench.algorithms.logistic_regression import HESSIAN_TOLERANCE, LogisticRegression
 from bench.algorithms.ucb_glm import UCBGLM
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import ConfigError
@@ -50,10 +50,10 @@ def started(n_arms: int = 8, dim: int = 5, rounds: int = 1000, cls: Any = UCBGLM
     return algorithm
 
 
-def played(algorithm: UCBGLM, rounds: int, ridges: tuple[float, ...], scale: float = 1.5, n_arms: int = 8) -> Any:
+def played(algorithm: Any, rounds: int, ridges: tuple[float, ...], scale: float = 1.5, n_arms: int = 8) -> Any:
     """Let ``algorithm`` play; yield after each decision (x, y so far, contexts, ridge, arm)."""
     rng = np.random.default_rng(3)
-    dim = algorithm.theta_hat.size
+    dim = algorithm.estimate.size
     theta = rng.normal(size=dim)
     memory = np.empty((dim, n_arms))
     x, y = np.empty((rounds, dim)), np.empty(rounds)
@@ -83,12 +83,19 @@ def test_estimate_is_scikit_learns_in_every_round(penalty: str, ridges: tuple[fl
     assert compared > 57
 
 
+@pytest.mark.parametrize("cls", [UCBGLM, GLMTSL])
 @pytest.mark.parametrize("scale", [0.001, 0.05, 1.5, 8.0])
-def test_estimate_keeps_its_guarantee_also_where_labels_are_all_equal(scale: float) -> None:
-    algorithm = started()
-    for x, y, _, ridge, _ in played(algorithm, 250, RIDGES, scale=scale):
-        error = np.linalg.norm(algorithm.theta_hat - reference_estimate(x, y, ridge))
-        assert error <= 1.1e-7
+def test_estimate_keeps_its_guarantee_and_the_upper_bound_of_the_current_ridge_is_pulled(
+    cls: Any, scale: float
+) -> None:
+    """Also where labels are all equal."""
+    algorithm = started(cls=cls)
+    for x, y, contexts, ridge, arm in played(algorithm, 250, RIDGES, scale=scale):
+        theta = reference_estimate(x, y, ridge)
+        assert np.linalg.norm(algorithm.estimate - theta) <= 1.1e-7
+        inverse = np.linalg.inv(ridge * np.eye(5) + x.T @ x)
+        scores = contexts @ theta + 0.7 * np.sqrt(np.einsum("ki,ij,kj->k", contexts, inverse, contexts))
+        assert cls is GLMTSL or scores[arm] == pytest.approx(scores.max(), abs=1e-6)
 
 
 def test_history_grows_and_jumps_from_far_are_safe() -> None:
@@ -99,10 +106,8 @@ def test_history_grows_and_jumps_from_far_are_safe() -> None:
     for features, label in zip(x, y, strict=True):  # never fitted on the way: more than one growth, a far start
         regression.add(features, label)
     for penalty in (1e4, 1e-3, 1e4):
-        assert regression.fit(penalty) > 0
+        regression.fit(penalty)
         np.testing.assert_allclose(regression.theta, reference_estimate(x, y, penalty), atol=2e-7, rtol=0)
-        assert regression.fit(penalty) == 0
-    assert regression.count == 2500
 
 
 def test_impossible_penalty_is_one_sentence() -> None:
@@ -110,15 +115,6 @@ def test_impossible_penalty_is_one_sentence() -> None:
     regression.add(np.array([np.nan, 1.0]), 1.0)
     with pytest.raises(ConfigError, match="expected finite features"):
         regression.fit(1.0)
-
-
-def test_pulls_the_upper_bound_of_the_current_ridge() -> None:
-    algorithm = started(random_pulls=0)
-    for x, y, contexts, ridge, arm in played(algorithm, 200, RIDGES):
-        theta = reference_estimate(x, y, ridge)
-        inverse = np.linalg.inv(ridge * np.eye(5) + x.T @ x)
-        scores = contexts @ theta + 0.7 * np.sqrt(np.einsum("ki,ij,kj->k", contexts, inverse, contexts))
-        assert arm == scores.argmax()
 
 
 def test_inverse_stays_exact_over_thousands_of_rounds() -> None:
@@ -171,9 +167,6 @@ def test_wrong_settings(cls: Any) -> None:
             started(cls=cls).choose(np.ones((8, 5)), {"exploration_rate": 1.0, "ridge": ridge})
 
 
-# GLM-TSL
-
-
 def data(n: int, dim: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(11)
     x = rng.uniform(-scale, scale, (n, dim))
@@ -186,9 +179,11 @@ def exact_hessian(x: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
     return (x.T * (p * (1 - p))) @ x + ridge * np.eye(theta.size)
 
 
-def hessian_errors(ridges: tuple[float, ...], scale: float, **settings: float) -> np.ndarray:
+@pytest.mark.parametrize("ridges", [(1.0,), (0.01, 1.0, 30.0)])
+@pytest.mark.parametrize("scale", [0.2, 2.0])
+def test_hessian_is_within_its_tolerance_in_every_round(ridges: tuple[float, ...], scale: float) -> None:
     x, y = data(1200, 5, scale)
-    regression = LogisticRegression(5, **settings)
+    regression = LogisticRegression(5)
     errors = []
     for t in range(len(x)):
         regression.add(x[t], y[t])
@@ -196,46 +191,7 @@ def hessian_errors(ridges: tuple[float, ...], scale: float, **settings: float) -
         regression.fit(ridge)
         expected = exact_hessian(x[: t + 1], regression.theta, ridge)
         errors.append(np.linalg.norm(regression.upper.T @ regression.upper - expected) / np.linalg.norm(expected))
-    return np.array(errors)
-
-
-@pytest.mark.parametrize("ridges", [(1.0,), (0.01, 1.0, 30.0)])
-@pytest.mark.parametrize("scale", [0.2, 2.0])
-def test_hessian_is_within_its_tolerance_in_every_round(ridges: tuple[float, ...], scale: float) -> None:
-    assert hessian_errors(ridges, scale).max() <= 1e-3
-
-
-def test_hessian_tolerance_is_what_decides() -> None:
-    errors = hessian_errors((1.0,), 2.0, hessian_tolerance=0.3)
-    assert 1e-3 < errors.max() <= 0.3
-
-
-@pytest.mark.parametrize("tolerance", [1e-7, 1.0])
-def test_every_weight_in_the_hessian_is_within_the_tolerance(tolerance: float) -> None:
-    x, y = data(1200, 5, 2.0)
-    regression = LogisticRegression(5, tolerance=tolerance)
-    largest = 0.0
-    for t in range(len(x)):
-        regression.add(x[t], y[t])
-        regression.fit(1.0)
-        p = 1 / (1 + np.exp(-x[: t + 1] @ regression.theta))
-        used = regression._weights.ravel()[: t + 1]
-        largest = max(largest, np.abs(used / (p * (1 - p)) - 1).max())
-    assert 0.5e-3 < largest <= 1e-3  # below: work is wasted
-
-
-def test_estimate_has_no_gradient_left_in_any_round() -> None:
-    x, y = data(300, 4, 1.5)
-    algorithm = started(6, 4, cls=GLMTSL)
-    for t in range(300):
-        ridge = (1.0, 0.05)[t % 2]
-        algorithm.choose(x[:6], {"exploration_rate": 1.0, "ridge": ridge})
-        p = 1 / (1 + np.exp(-x[:t] @ algorithm.theta_bar))
-        gradient = x[:t].T @ (p - y[:t]) + ridge * algorithm.theta_bar
-        # the distance to the minimum, to first order
-        newton = np.linalg.solve(exact_hessian(x[:t], algorithm.theta_bar, ridge), gradient)
-        assert np.linalg.norm(newton) <= 1.1e-7
-        algorithm.update(x, t, y[t])
+    assert 1e-5 < max(errors) <= HESSIAN_TOLERANCE  # below: work is wasted
 
 
 def test_draws_have_the_laplace_posterior() -> None:

@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from bench.algorithms.contextual import BanditInfo
-from bench.algorithms.gloc import GLOC, project
-from bench.algorithms.gloc_code import GLOCCode, descend
+from bench.algorithms.gloc import GLOC, GLOCCode, descend, project
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 
@@ -80,7 +79,7 @@ def test_descent_with_short_steps_reaches_the_projection():
         np.testing.assert_allclose(theta, exact, atol=1e-3)
 
 
-def plain_run(recorded, kappas, rates, after, ridge, radius=1.0, projected=project_by_eigenvalues):
+def plain_run(recorded, kappas, rates, after, ridge, radius, projected):
     """Return arms, theta and theta_hat of GLOC written with whole matrices, and the sum in the bound of the regret."""
     gram, moment = ridge * np.eye(DIM), np.zeros(DIM)
     theta, theta_hat, total, arms = np.zeros(DIM), np.zeros(DIM), 0.0, []
@@ -119,66 +118,54 @@ def drive(algorithm, recorded, kappas, rates):
     return arms
 
 
-@pytest.mark.parametrize("prediction", ["before", "after"])
-@pytest.mark.parametrize("ridge", [1.0, 0.3])
-def test_run_in_plain_numpy(prediction, ridge):
+CASES = [(GLOC, prediction, ridge, 1.0, 1.0) for prediction in ("before", "after") for ridge in (1.0, 0.3)]
+CASES += [(GLOCCode, prediction, 1.0, 0.1, 5.0) for prediction in ("before", "after")]
+"""The code with long features, for which the descent does not converge, in a ball that is often left."""
+
+
+@pytest.mark.parametrize(("cls", "prediction", "ridge", "radius", "scale"), CASES)
+def test_run_in_plain_numpy(cls, prediction, ridge, radius, scale):
     rounds = 400
     rng = np.random.default_rng(4)
     kappas, rates = rng.uniform(0.1, 2.0, rounds), rng.uniform(0.0, 2.0, rounds)
-    recorded = record(rounds)
-    algorithm = GLOC(prediction=prediction, ridge=ridge)
-    arms, theta, theta_hat, total = plain_run(recorded, kappas, rates, prediction == "after", ridge)
+    recorded = [(scale * contexts, uniform) for contexts, uniform in record(rounds)]
+    settings = {"prediction": prediction, "ridge": ridge, "theta_norm": radius}
+    algorithm = cls(**settings)
+    projected = project_by_eigenvalues if cls is GLOC else descend_in_numpy
+    arms, theta, theta_hat, total = plain_run(recorded, kappas, rates, prediction == "after", ridge, radius, projected)
     assert drive(algorithm, recorded, kappas, rates) == arms
     assert len(set(arms)) > 3
     np.testing.assert_allclose(algorithm.theta, theta, atol=1e-9)
     np.testing.assert_allclose(algorithm.theta_hat, theta_hat, atol=1e-9)
-
-    kappa = math.exp(-1.0) / (1 + math.exp(-1.0)) ** 2
-    regret = total / (2 * kappa) + 2 * kappa * ridge
-    root = math.sqrt(1 + 2 / kappa * regret + 4 * 0.5**4 / (kappa**4 * 0.05**2))
-    beta = 1 + 4 / kappa * regret + 8 * 0.5**2 / kappa**2 * math.log(2 / 0.05 * root) + ridge
-    theory = algorithm.theory(rounds + 1)
-    assert theory["kappa"] == pytest.approx(kappa, rel=1e-12)
-    assert theory["exploration_rate"] == pytest.approx(math.sqrt(beta), rel=1e-9)
+    if cls is GLOCCode:
+        assert drive(GLOC(**settings), recorded, kappas, rates) != arms
+        return
+    kappa, rate = by_hand(regret_sum=total, ridge=ridge, delta=0.05)
+    assert algorithm.theory(rounds + 1) == pytest.approx({"exploration_rate": rate, "kappa": kappa}, rel=1e-9)
 
 
-@pytest.mark.parametrize("prediction", ["before", "after"])
-def test_run_of_the_code_in_plain_numpy(prediction):
-    """With long features, for which the descent does not converge, in a ball that is often left."""
-    rounds, radius = 400, 0.1
-    rng = np.random.default_rng(4)
-    kappas, rates = rng.uniform(0.1, 2.0, rounds), rng.uniform(0.0, 2.0, rounds)
-    recorded = [(5 * contexts, uniform) for contexts, uniform in record(rounds)]
-    exact, algorithm = (cls(prediction=prediction, theta_norm=radius) for cls in (GLOC, GLOCCode))
-    arms, theta, theta_hat, _ = plain_run(
-        recorded, kappas, rates, prediction == "after", 1.0, radius, projected=descend_in_numpy
-    )
-    assert drive(algorithm, recorded, kappas, rates) == arms != drive(exact, recorded, kappas, rates)
-    np.testing.assert_allclose(algorithm.theta, theta, atol=1e-9)
-    np.testing.assert_allclose(algorithm.theta_hat, theta_hat, atol=1e-9)
-    assert np.linalg.norm(algorithm.theta_hat - exact.theta_hat) > 0.01
+def by_hand(regret_sum=0.0, ridge=1.0, delta=0.05, s=1.0, length=1.0, kappa=None):
+    """Return kappa and the exploration rate of Jun et al., theorems 1 and 3, with R = 1/2."""
+    kappa = kappa or math.exp(-s * length) / (1 + math.exp(-s * length)) ** 2
+    regret = regret_sum / (2 * kappa) + 2 * kappa * s**2 * ridge
+    root = math.sqrt(1 + 2 / kappa * regret + 4 * 0.5**4 / (kappa**4 * delta**2))
+    beta = 1 + 4 / kappa * regret + 8 * 0.5**2 / kappa**2 * math.log(2 / delta * root) + ridge * s**2
+    return kappa, math.sqrt(beta)
 
 
-def test_theory_before_the_first_round():
-    """By hand, with S = 2, L = 2 and so kappa = mu'(4) = 0.0176627..."""
-    algorithm = GLOC(theta_norm=2.0, feature_norm="largest", delta=0.1)
+@pytest.mark.parametrize(
+    ("settings", "values", "kappa"),
+    [
+        ({"theta_norm": 2.0, "feature_norm": "largest", "delta": 0.1}, {"s": 2, "length": 2, "delta": 0.1}, 0.0176627),
+        ({"theory_kappa": 0.1}, {"kappa": 0.1}, 0.1),
+    ],
+)
+def test_theory_before_the_first_round(settings, values, kappa):
+    algorithm = GLOC(**settings)
     algorithm.start(INFO, Seeds(1))
-    theory = algorithm.theory(1)
-    assert theory["kappa"] == pytest.approx(0.017662706213291118, rel=1e-12)
-    regret = 2 * 0.017662706213291118 * 4
-    inside = 1 + 2 * regret / 0.017662706213291118 + 4 * (0.5 / 0.017662706213291118) ** 4 / 0.01
-    beta = 4 + 1 + 32 + 8 * (0.5 / 0.017662706213291118) ** 2 * math.log(20 * math.sqrt(inside))
-    assert theory["exploration_rate"] == pytest.approx(math.sqrt(beta), rel=1e-12)
-
-
-def test_the_theoretical_kappa_can_be_set():
-    """It takes the place of mu'(S L) in the exploration rate, too; by hand with kappa = 0.1, S = 1."""
-    algorithm = GLOC(theory_kappa=0.1)
-    algorithm.start(INFO, Seeds(1))
-    theory = algorithm.theory(1)
-    assert theory["kappa"] == 0.1
-    root = math.sqrt(1 + 2 * 0.2 / 0.1 + 4 * 5**4 / 0.05**2)
-    assert theory["exploration_rate"] == pytest.approx(math.sqrt(1 + 1 + 8 + 200 * math.log(40 * root)), rel=1e-12)
+    expected = by_hand(**values)
+    assert expected[0] == pytest.approx(kappa, abs=1e-7)
+    assert algorithm.theory(1) == pytest.approx({"exploration_rate": expected[1], "kappa": expected[0]}, rel=1e-12)
 
 
 def test_warm_up_is_learnt_with_the_theoretical_kappa():

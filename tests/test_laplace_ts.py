@@ -122,30 +122,6 @@ def test_draws_from_the_posterior():
         assert algorithm.choose(contexts, {"step_size": 1.0}) == np.argmax(contexts @ theta)
 
 
-def play(algorithm, rounds, steps):
-    """Return the arms pulled, and the regret in units of that of random arms, with the step sizes ``steps`` in turn."""
-    algorithm.start(INFO, SEEDS)
-    rng = np.random.default_rng(7)
-    theta = np.linspace(-1.5, 1.5, DIM)
-    arms, regret, random_regret = [], 0.0, 0.0
-    for t in range(rounds):
-        contexts = contexts_of(rng)
-        arm = algorithm.choose(contexts, {"step_size": steps[t % len(steps)]})
-        means = 1 / (1 + np.exp(-contexts @ theta))
-        algorithm.update(contexts, arm, float(rng.random() < means[arm]))
-        arms.append(arm)
-        regret += means.max() - means[arm]
-        random_regret += means.max() - means.mean()
-    return arms, regret / random_regret
-
-
-def test_exact_solver_and_small_steps_agree_over_a_run():
-    arms, regret = play(LaplaceTS(solver="exact"), 1000, [1.0])
-    same, _ = play(LaplaceTS(), 1000, [0.1])
-    assert np.mean(np.array(arms) == np.array(same)) > 0.99
-    assert regret < 0.5
-
-
 def test_theory_and_bad_step():
     algorithm = started()
     assert algorithm.theory(1) == algorithm.theory(9999) == {"step_size": 1.0}

@@ -18,98 +18,6 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Problem, Tuner
 from bench.tuners.baselines import Random
 
-
-class Listener(Tuner):
-    """Takes down what it is told; proposes the one candidate."""
-
-    def _start(self, problem, seeds):
-        self.told = []
-
-    def _ask(self):
-        return {"first": 1.0}
-
-    def _tell(self, reward, outcome):
-        self.told.append(reward)
-
-
-class Paid(Task):
-    """Pays 1 in every round, but ``odd`` in the fourth; each decision covers ``decision`` rounds."""
-
-    sums = ("reward", "extra")
-
-    def __init__(self, odd, decision=1, **values):
-        self.odd, self.decision, self.values = odd, decision, values
-
-    def start(self, rounds, seeds):
-        self.round = 0
-        return Problem(Space.of(first=[1.0]), rounds)
-
-    def step(self):
-        self.round += 1
-        reward = self.odd if self.round == 4 else 1.0
-        return {"reward": reward, "extra": 0.0, **(self.values if self.round == 4 else {})}
-
-    def play(self, configuration):
-        steps = tuple(self.step() for _ in range(self.decision))
-        return Outcome(steps[0]["reward"], steps[0]) if self.decision == 1 else Outcome(1.0, steps=steps)
-
-
-class Growing(Task):
-    """Pays 0.6e308 in every round: the sum of three overflows."""
-
-    def start(self, rounds, seeds):
-        return Problem(Space.of(first=[1.0]), rounds)
-
-    def play(self, configuration):
-        return Outcome(0.6e308, {"reward": 0.6e308})
-
-
-@pytest.mark.parametrize("bad", ["0.5", np.ones(1), np.ones(2), 1j, None, 10**400, math.nan, -math.inf], ids=repr)
-@pytest.mark.parametrize("decision", [1, 3])
-def test_a_reward_that_is_no_number_is_named(bad, decision):
-    listener = Listener()
-    with pytest.raises(TaskError) as error:
-        run(Paid(bad, decision), listener, rounds=9)
-    text = str(error.value)
-    assert text.startswith("round 4: found the reward ")
-    assert " for the configuration {'first': " in text
-    assert text.endswith(", expected a finite number")
-    assert "\n" not in text
-    assert listener.told == [1.0] * (3 // decision)
-
-
-@pytest.mark.parametrize("good", [1, np.float32(0.5), np.int64(3), True], ids=repr)
-def test_a_reward_may_be_any_real_number(good):
-    assert run(Paid(good, 1), Listener(), rounds=4).columns()["reward"][-1] == 3.0 + good
-
-
-def test_rewards_whose_sum_overflows_are_refused_in_the_round_of_the_overflow():
-    with pytest.raises(TaskError, match=r"^round 3: found 'reward' = 6e\+307 for .*, expected a number with which"):
-        run(Growing(), Listener(), rounds=9)
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf, "x", None, 1j, 10**400], ids=repr)
-def test_a_value_that_cannot_be_added_up_is_named(bad):
-    with pytest.raises(TaskError, match=r"^round 4: found 'extra' = .* for the configuration .*, expected a number"):
-        run(Paid(1.0, extra=bad), Listener(), rounds=9)
-
-
-def test_a_value_that_is_missing_is_named():
-    task = Paid(1.0)
-    task.sums = ("reward", "regret")
-    with pytest.raises(TaskError, match=r"^round 1: found no value 'regret' for the configuration .*, expected"):
-        run(task, Listener(), rounds=9)
-
-
-def test_a_task_returns_outcomes():
-    task = Paid(1.0)
-    task.play = lambda configuration: 0.5
-    with pytest.raises(TaskError, match=r"^round 1: found 0.5, expected an Outcome or None$"):
-        run(task, Listener(), rounds=9)
-
-
-# What a tuner may propose
-
 SPACE = {
     "x": {"candidates": (7.0, 0.5), "low": 0.0, "high": 1.0},
     "n": {"low": 1.0, "high": 5.0, "integer": True},
@@ -117,14 +25,35 @@ SPACE = {
 }
 
 
-class Proposes(Tuner):
-    """Proposes what is right, and in the third round that with ``changes``."""
+class Pays(Task):
+    """Pays 1 in every round, with ``odd`` values in the fourth; each decision covers ``decision`` rounds."""
 
-    def __init__(self, changes):
+    sums = ("reward", "extra")
+
+    def __init__(self, decision=1, usual=1.0, **odd):
+        self.decision, self.usual, self.odd = decision, usual, odd
+
+    def start(self, rounds, seeds):
+        self.round = 0
+        return Problem(Space.of(**SPACE), rounds)
+
+    def step(self):
+        self.round += 1
+        return {"reward": self.usual, "extra": 0.0} | (self.odd if self.round == 4 else {})
+
+    def play(self, configuration):
+        steps = tuple(self.step() for _ in range(self.decision))
+        return Outcome(steps[0]["reward"], steps[0]) if self.decision == 1 else Outcome(1.0, steps=steps)
+
+
+class Proposes(Tuner):
+    """Proposes what is right, and in the third round that with ``changes``; takes down what it is told."""
+
+    def __init__(self, changes=lambda configuration: configuration):
         self.changes = changes
 
     def _start(self, problem, seeds):
-        self.asked = 0
+        self.told, self.asked = [], 0
 
     def _ask(self):
         self.asked += 1
@@ -132,7 +61,7 @@ class Proposes(Tuner):
         return self.changes(configuration) if self.asked == 3 else configuration
 
     def _tell(self, reward, outcome):
-        pass
+        self.told.append(reward)
 
 
 class ProposesBeyond(Proposes):
@@ -146,12 +75,44 @@ class OneOnly(Proposes):
         return {"x": 0.5, **self.changes({})}
 
 
-class Pays(Task):
-    def start(self, rounds, seeds):
-        return Problem(Space.of(**SPACE), rounds)
+@pytest.mark.parametrize("bad", ["0.5", np.ones(1), np.ones(2), 1j, None, 10**400, math.nan, -math.inf], ids=repr)
+@pytest.mark.parametrize("decision", [1, 3])
+def test_a_reward_that_is_no_number_is_named(bad, decision):
+    tuner = Proposes()
+    with pytest.raises(TaskError, match=r"^round 4: found the reward [^\n]* for the configuration {'x'.*number$"):
+        run(Pays(decision, reward=bad), tuner, rounds=9)
+    assert tuner.told == [1.0] * (3 // decision)
 
-    def play(self, configuration):
-        return Outcome(1.0, {"reward": 1.0})
+
+@pytest.mark.parametrize("good", [1, np.float32(0.5), np.int64(3), True], ids=repr)
+def test_a_reward_may_be_any_real_number(good):
+    assert run(Pays(reward=good), Proposes(), rounds=4).columns()["reward"][-1] == 3.0 + good
+
+
+def test_rewards_whose_sum_overflows_are_refused_in_the_round_of_the_overflow():
+    with pytest.raises(TaskError, match=r"^round 3: found 'reward' = 6e\+307 for .*, expected a number with which"):
+        run(Pays(usual=0.6e308), Proposes(), rounds=9)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, "x", None, 1j, 10**400], ids=repr)
+def test_a_value_that_cannot_be_added_up_is_named(bad):
+    with pytest.raises(TaskError, match=r"^round 4: found 'extra' = .* for the configuration .*, expected a number"):
+        run(Pays(extra=bad), Proposes(), rounds=9)
+
+
+def test_a_value_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(Pays, "sums", ("reward", "regret"))
+    with pytest.raises(TaskError, match=r"^round 1: found no value 'regret' for the configuration .*, expected"):
+        run(Pays(), Proposes(), rounds=9)
+
+
+def test_a_task_returns_outcomes(monkeypatch):
+    monkeypatch.setattr(Pays, "play", lambda self, configuration: 0.5)
+    with pytest.raises(TaskError, match=r"^round 1: found 0.5, expected an Outcome or None$"):
+        run(Pays(), Proposes(), rounds=9)
+
+
+# What a tuner may propose
 
 
 def change(**values):
@@ -162,27 +123,34 @@ def without(name):
     return lambda configuration: {key: value for key, value in configuration.items() if key != name}
 
 
+X, WORD = "a number from 0 to 1 or one of 7.0, 0.5", "one of 'a', None, True"
+
+
 @pytest.mark.parametrize(
-    ("changes", "text"),
+    ("tuner", "changes", "text"),
     [
-        (change(wrong=1.0), "found a value for 'wrong', expected values for just x, n, word"),
-        (without("n"), "found no value for 'n', expected a whole number from 1 to 5"),
-        (lambda _: {}, "found no value for 'x', expected a number from 0 to 1 or one of 7.0, 0.5"),
-        (lambda _: None, "found None, expected a dict with a value for x, n, word"),
-        (lambda _: [0.5], "found [0.5], expected a dict with a value for x, n, word"),
-        (change(x=1.5), "found x = 1.5, expected a number from 0 to 1 or one of 7.0, 0.5"),
-        (change(x=math.nan), "found x = nan, expected a number from 0 to 1 or one of 7.0, 0.5"),
-        (change(x=True), "found x = True, expected a number from 0 to 1 or one of 7.0, 0.5"),
-        (change(x=np.array([0.5])), "found x = array([0.5]), expected a number from 0 to 1 or one of 7.0, 0.5"),
-        (change(n=2.5), "found n = 2.5, expected a whole number from 1 to 5"),
-        (change(word="b"), "found word = 'b', expected one of 'a', None, True"),
-        (change(word=1), "found word = 1, expected one of 'a', None, True"),
+        (Proposes, change(wrong=1.0), "found a value for 'wrong', expected values for just x, n, word"),
+        (Proposes, without("n"), "found no value for 'n', expected a whole number from 1 to 5"),
+        (Proposes, lambda _: {}, f"found no value for 'x', expected {X}"),
+        (Proposes, lambda _: None, "found None, expected a dict with a value for x, n, word"),
+        (Proposes, lambda _: [0.5], "found [0.5], expected a dict with a value for x, n, word"),
+        (Proposes, change(x=1.5), f"found x = 1.5, expected {X}"),
+        (Proposes, change(x=math.nan), f"found x = nan, expected {X}"),
+        (Proposes, change(x=True), f"found x = True, expected {X}"),
+        (Proposes, change(x=np.array([0.5])), f"found x = array([0.5]), expected {X}"),
+        (Proposes, change(n=2.5), "found n = 2.5, expected a whole number from 1 to 5"),
+        (Proposes, change(word="b"), f"found word = 'b', expected {WORD}"),
+        (Proposes, change(word=1), f"found word = 1, expected {WORD}"),
+        (ProposesBeyond, change(wrong=1.0), "found a value for 'wrong', expected values for just x, n, word"),
+        (ProposesBeyond, change(x=math.inf), "found x = inf, expected a finite number"),
+        (ProposesBeyond, change(n="2"), "found n = '2', expected a finite number"),
+        (ProposesBeyond, change(word="b"), f"found word = 'b', expected {WORD}"),
     ],
 )
-def test_a_wrong_configuration_is_refused_before_it_is_played(changes, text):
+def test_a_wrong_configuration_is_refused_before_it_is_played(tuner, changes, text):
     with pytest.raises(TunerError) as error:
-        run(Pays(), Proposes(changes), rounds=9)
-    assert str(error.value) == f"round 3: Proposes: {text}"
+        run(Pays(), tuner(changes), rounds=9)
+    assert str(error.value) == f"round 3: {tuner.__name__}: {text}"
 
 
 @pytest.mark.parametrize(
@@ -191,24 +159,15 @@ def test_a_wrong_configuration_is_refused_before_it_is_played(changes, text):
     ids=repr,
 )
 def test_values_of_the_interval_or_the_candidates_are_right(values):
-    assert len(run(Pays(), Proposes(change(**values)), rounds=9).columns()["round"]) == 9
+    assert run(Pays(), Proposes(change(**values)), rounds=9).round == 9
 
 
-def test_a_tuner_that_leaves_the_space_still_sets_finite_numbers_and_words_there_are():
-    assert len(run(Pays(), ProposesBeyond(change(x=-3.0, n=99)), rounds=9).columns()["round"]) == 9
-    for changes, text in (
-        (change(wrong=1.0), "found a value for 'wrong', expected values for just x, n, word"),
-        (change(x=math.inf), "found x = inf, expected a finite number"),
-        (change(n="2"), "found n = '2', expected a finite number"),
-        (change(word="b"), "found word = 'b', expected one of 'a', None, True"),
-    ):
-        with pytest.raises(TunerError) as error:
-            run(Pays(), ProposesBeyond(changes), rounds=9)
-        assert str(error.value) == f"round 3: ProposesBeyond: {text}"
+def test_a_tuner_that_leaves_the_space_may_propose_any_finite_number():
+    assert run(Pays(), ProposesBeyond(change(x=-3.0, n=99)), rounds=9).round == 9
 
 
 def test_a_tuner_of_one_hyper_parameter_sets_just_the_first():
-    assert run(Pays(), OneOnly(change()), rounds=2).round == 2
+    assert run(Pays(), OneOnly(), rounds=2).round == 2
     with pytest.raises(TunerError, match=r"^round 1: OneOnly: found a value for 'n', expected values for just x$"):
         run(Pays(), OneOnly(change(n=2)), rounds=2)
 
@@ -230,13 +189,13 @@ class Mistaken(ContextualEnvironment):
         return self.contexts
 
     def pull(self, arm):
-        return self.reward
+        return next(self.rewards)
 
 
-def mistaken(contexts, reward):
+def play(contexts, rewards, algorithm=None):
     env = Mistaken()
-    env.contexts, env.reward = contexts, reward
-    return ContextualBandit(env, LinUCB())
+    env.contexts, env.rewards = contexts, iter(rewards)
+    return run(ContextualBandit(env, algorithm or LinUCB()), Random(), rounds=9).columns()
 
 
 @pytest.mark.parametrize(
@@ -251,23 +210,15 @@ def mistaken(contexts, reward):
 )
 def test_contexts_of_another_shape_are_named(contexts, words):
     with pytest.raises(TaskError, match=rf"^round 1: Mistaken.observe: found {words}, expected an array of shape"):
-        run(mistaken(contexts, 1.0), Random(), rounds=9)
-
-
-def test_there_may_be_fewer_arms():
-    assert run(mistaken(np.ones((1, 2)), 1.0), Random(), rounds=9).columns()["reward"][-1] == 9.0
+        play(contexts, [1.0])
 
 
 @pytest.mark.parametrize("reward", [None, "0.3", 10**400, np.ones(1)], ids=short)
 @pytest.mark.parametrize("algorithm", [LinUCB(), SGDTS()])
 def test_a_reward_that_an_algorithm_cannot_learn_is_named(algorithm, reward):
-    environment = mistaken(np.ones((3, 2)), reward).environment
-    rewards = iter([0.5] * 4)
-    environment.pull = lambda arm: next(rewards, reward)
     with pytest.raises(TaskError, match=r"^round 5: found the reward .* for .*, expected a finite number"):
-        run(ContextualBandit(environment, algorithm), Random(), rounds=9)
+        play(np.ones((3, 2)), [0.5] * 4 + [reward], algorithm)
 
 
-def test_a_reward_may_be_true():
-    trace = run(mistaken(np.ones((3, 2)), np.True_), Random(), rounds=9).columns()
-    assert trace["reward"][-1] == 9.0
+def test_there_may_be_fewer_arms_and_a_reward_may_be_true():
+    assert play(np.ones((1, 2)), [np.True_] * 9)["reward"][-1] == 9.0

@@ -127,8 +127,9 @@ def test_theory_by_hand():
         )
         given = two.theory(round_, {"learning_rate": 10.0})
         assert given["exploration_rate_2"] == pytest.approx(second / 10, rel=1e-12)
-    with pytest.raises(ConfigError, match=r"'learning_rate': found 0, expected a positive number"):
-        two.theory(1, {"learning_rate": 0})
+    for call in (two.theory, lambda _, configuration: one.choose(np.zeros((ARMS, DIM)), configuration)):
+        with pytest.raises(ConfigError, match=r"'learning_rate': found 0, expected a positive number"):
+            call(1, {"learning_rate": 0})
 
 
 def test_theory_counts_epochs_from_the_end_of_a_longer_warm_up():
@@ -174,10 +175,3 @@ def test_separable_random_pulls_give_a_finite_estimate(warm_up):
     assert np.isfinite(algorithm.theta_hat).all()
     for contexts, uniform, arm in recorded[:warm_up]:
         assert (contexts[arm] @ algorithm.theta_hat > 0) == (reward_of(contexts, arm, uniform) == 1)
-
-
-def test_bad_learning_rate():
-    algorithm = SGDTS(covariance="one")
-    algorithm.start(INFO, SEEDS)
-    with pytest.raises(ConfigError, match=r"'learning_rate': found -1.0, expected a positive number"):
-        algorithm.choose(np.zeros((ARMS, DIM)), {"exploration_rate": 1.0, "learning_rate": -1.0})

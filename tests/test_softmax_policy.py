@@ -92,19 +92,13 @@ def test_regression_with_products_predicts_as_sklearn_and_orders_actions_by_cont
     np.testing.assert_array_equal(algorithm.train(forest).predict(contexts), plain.train(forest).predict(contexts))
 
 
-def test_training_is_remembered_whatever_does_not_enter_it():
-    _, algorithm = started()
-    one = algorithm.train({"model": "logistic_regression", "C": 1.0, "l1_ratio": 0.5, "beta": 1.0, "max_depth": 3})
-    assert algorithm.train({"model": "logistic_regression", "beta": 99.0, "max_depth": 30}) is one
-    assert algorithm.train({"model": "logistic_regression", "C": 2.0}) is not one
-    assert algorithm.train({"model": "random_forest"}) is not one
-
-
 def test_a_new_run_forgets_and_repeats_itself():
     env, algorithm = started()
     contexts = env.validation.contexts
     for model in ("logistic_regression", "random_forest"):
         one = algorithm.train({"model": model})
+        assert algorithm.train({"model": model, "beta": 99.0}) is one
+        assert algorithm.train({"model": model, "C": 2.0, "max_depth": 3}) is not one
         algorithm.start(env.train, env.action_features, Seeds(4).child("algorithm"))
         again = algorithm.train({"model": model})
         assert again is not one

@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bench.algorithms.random_forest import RandomForest
-from bench.algorithms.supervised import SupervisedAlgorithm
+from bench.algorithms.supervised import RandomForest, SupervisedAlgorithm
 from bench.component import component
 from bench.data.tabular import Table
 from bench.envs.tabular import HousePrices, TabularEnvironment, Titanic
@@ -83,10 +82,13 @@ def test_reward_is_the_score_and_the_start_is_the_incumbent():
     assert outcome.reward == outcome.values["score"] == pytest.approx(r2(task.environment, -1.0))
     assert outcome.reward < 0
     assert outcome.values["best_score"] == score  # the start's
+    assert outcome.values["regret_so_far"] == score - outcome.reward
+    assert not {"held_out_score", "regret"} & set(outcome.values)
     assert task.play({"slope": 1.0}).values["best_score"] == 1.0
     assert Stump.trainings[-1] == {"slope": 1.0, "unused": "a"}  # what is not tuned stands at its default
     values = task.play({"slope": -1.0}).values
     assert values["best_score"] == 1.0
+    assert values["regret_so_far"] == 1.0 - outcome.reward
     assert values["mean_best_score"] == pytest.approx((score + 1.0 + 1.0) / 3)
     assert values["configurations"] == 3  # the start, -1 and 1
 
@@ -154,15 +156,6 @@ def test_regret_is_measured_from_the_best_score_there_is():
     assert trace["score"].tolist() == pytest.approx([1.0 - gap] * 3)
 
 
-def test_regret_so_far_is_measured_from_the_best_until_then():
-    task = Training(Toy(), Stump(tune=["slope"]))
-    task.start(4, Seeds(0))
-    start, worse = (r2(task.environment, slope) for slope in (0.5, -1.0))
-    regrets = [task.play({"slope": slope}).values["regret_so_far"] for slope in (-1.0, 0.5, 1.0, 0.5)]
-    assert regrets == pytest.approx([start - worse, 0.0, 0.0, 1.0 - start])
-    assert "regret_so_far" in task.sums
-
-
 def test_held_out_rows_judge_the_choice_and_do_not_make_it():
     """Where the feature is the target for the rows tested only, slope 1 is chosen, and fails on those held out."""
     environment = Toy(held_out_share=0.3)
@@ -176,12 +169,6 @@ def test_held_out_rows_judge_the_choice_and_do_not_make_it():
     held_out = r2_of(environment.held_out_target, environment.held_out_features[:, 0])
     assert [values["held_out_score"] for values in found] == pytest.approx([held_out] * 2)
     assert found[1]["best_score"] == 1.0
-
-
-def test_without_rows_held_out_there_is_no_such_score():
-    task = Training(Toy(), Stump())
-    task.start(3, Seeds(0))
-    assert "held_out_score" not in task.play({"slope": 1.0}).values
 
 
 def test_a_repetition_can_have_a_split_of_its_own():

@@ -3,7 +3,7 @@ from typing import Any, ClassVar
 
 from bench.component import component
 from bench.errors import ConfigError
-from bench.space import Configuration, HyperParameter, Space
+from bench.space import Configuration, Space
 
 
 @component
@@ -32,13 +32,12 @@ class Algorithm:
         for name in self.space:
             if name not in self.spaces:
                 raise ConfigError(f"algorithm.space: found '{name}', expected one of: {', '.join(self.spaces)}")
-        return Space(
-            tuple(HyperParameter(name, **{**own, **self.space.get(name, {})}) for name, own in self.spaces.items())
-        )
+        return Space.of(**{name: default | self.space.get(name, {}) for name, default in self.spaces.items()})
 
     @property
     def tuned(self) -> Space:
-        return self.hyper_parameters.restrict(self.tune or list(self.spaces)[:1])
+        space = self.hyper_parameters
+        return space.restrict(self.tune or space.names[:1])
 
     def complete(self, configuration: Configuration) -> Configuration:
         """Return a value for every hyper-parameter: the default of those that ``configuration`` does not set."""

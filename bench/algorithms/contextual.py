@@ -1,23 +1,24 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bench.algorithms.base import Algorithm
-from bench.algorithms.scoring import expected
+from bench.algorithms.kernels import expected
 from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
 
 
+def rate(*candidates: float) -> dict[str, Any]:
+    """Return the space of an exploration rate, a step size or the like: these candidates, and cdt's interval."""
+    return {"candidates": candidates, "low": 0.1, "high": 5.0, "log": False, "default": 1.0}
+
+
 @dataclass(frozen=True)
 class BanditInfo:
-    """What an algorithm may know of its environment.
-
-    ``n_arms`` is the largest number of arms in a round, ``rounds`` the horizon T, ``sub_gaussian`` the constant of the
-    reward noise, ``feature_norm`` an upper bound of the features' Euclidean norms.
-    """
+    """What an algorithm may know of its environment: see `ContextualEnvironment`; ``rounds`` is the horizon T."""
 
     dim: int
     n_arms: int

@@ -1,6 +1,7 @@
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -56,15 +57,11 @@ class Dssm:
         self._log = log
         self._rng = seeds.generator("batches")
 
-    def fit(
-        self,
-        steps: int,
-        batch_size: int,
-        learning_rate: float,
-        smoothing: float,
-        advance: Callable[[float], Any] = lambda loss: None,
-    ) -> np.ndarray:
-        """Take ``steps`` steps of Adam on random batches; return the loss of each, float32, shape (steps,)."""
+    def fit(self, steps: int, batch_size: int, learning_rate: float, smoothing: float) -> np.ndarray:
+        """Take ``steps`` steps of Adam on random batches; return the loss of each, float32, shape (steps,).
+
+        After each tenth of them the loss is printed on the standard error stream.
+        """
         import torch
 
         losses = np.empty(steps, dtype=np.float32)
@@ -87,7 +84,8 @@ class Dssm:
                 loss.backward()
                 adam.step()
                 losses[step] = loss.item()
-                advance(losses.item(step))
+                if (step + 1) % -(-steps // 10) == 0:
+                    print(f"DSSM: loss {losses[step]:.3f} after {step + 1:,} of {steps:,} steps", file=sys.stderr)
             for parameter in parameters:
                 parameter.requires_grad_(False)
         return losses
@@ -106,11 +104,11 @@ class Dssm:
             users = self._embeddings(self.users, log.user_features)
             ads = self._embeddings(self.ads, log.ad_features)
             owner = np.repeat(np.arange(len(users)), np.diff(log.starts))
-            found = np.empty(len(owner), dtype=np.float32)
+            cosines = np.empty(len(owner), dtype=np.float32)
             for first in range(0, len(owner), _CHUNK):
                 places = slice(first, first + _CHUNK)
-                found[places] = np.einsum("ij,ij->i", users[owner[places]], ads[log.shown[places]])
-        return np.clip(found, -1.0, 1.0)
+                cosines[places] = np.einsum("ij,ij->i", users[owner[places]], ads[log.shown[places]])
+        return np.clip(cosines, -1.0, 1.0)
 
     @staticmethod
     def _embeddings(tower: "Tower", features: np.ndarray) -> np.ndarray:

@@ -6,8 +6,8 @@ from pydantic import NonNegativeInt, PositiveFloat
 
 from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.algorithms.kernels import best_sampled
 from bench.algorithms.linear import LinearAlgorithm
-from bench.algorithms.lints import best_sampled
 from bench.algorithms.logistic_regression import LogisticRegression
 from bench.component import component
 from bench.seeding import Seeds
@@ -61,14 +61,13 @@ class GLMTSL(ContextualAlgorithm):
         self.theta_bar = self._regression.theta
         self._rng = seeds.generator("posterior")
         self.theta = np.zeros(info.dim)
-        self._scores = np.empty(info.n_arms)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
         regression = self._regression
         regression.fit(positive("ridge", configuration["ridge"]))
         self._rng.standard_normal(out=self.theta)
         rate = configuration["exploration_rate"]
-        return int(best_sampled(contexts, regression.upper, regression.theta, rate, self.theta, self._scores))
+        return int(best_sampled(contexts, regression.upper, regression.theta, rate, self.theta))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         self._regression.add(contexts[arm], reward)

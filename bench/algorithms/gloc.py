@@ -5,12 +5,18 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.algorithms.base import positive
-from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
-from bench.algorithms.linear import REFRESH_EVERY, add_to_inverse, ridge_inverse
-from bench.algorithms.scoring import best_upper_bound
-from bench.algorithms.triangular import solve_upper, solve_upper_transposed
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
+from bench.algorithms.kernels import (
+    REFRESH_EVERY,
+    add_to_inverse,
+    best_upper_bound,
+    dot,
+    ridge_inverse,
+    solve_upper,
+    solve_upper_transposed,
+)
 from bench.component import component
-from bench.jit import kernel
+from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
@@ -51,14 +57,8 @@ class GLOC(ContextualAlgorithm):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "exploration_rate": {
-            "candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
-        "kappa": {"candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0), "low": 0.1, "high": 5.0, "log": False, "default": 1.0},
+        "exploration_rate": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
+        "kappa": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
     }
     links: ClassVar[tuple[str, ...]] = ("logistic",)
 
@@ -98,123 +98,151 @@ class GLOC(ContextualAlgorithm):
         self.theta_hat = np.zeros(info.dim)
         self._newton_sum = 0.0
         self._updates = 0
-        self._work = np.empty((2, info.n_arms))
-        self._scores = np.empty(info.n_arms)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
         self._kappa = positive("kappa", configuration["kappa"])
-        rate = configuration["exploration_rate"]
-        return int(best_upper_bound(contexts, self._inverse, self.theta_hat, rate, self._work, self._scores))
+        return int(best_upper_bound(contexts, self._inverse, self.theta_hat, configuration["exploration_rate"]))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
-        self._newton_sum += learn(
-            contexts,
-            arm,
-            reward,
-            self._kappa,
-            self.ridge,
-            self.theta_norm,
-            self.prediction == "after",
-            self._gram,
-            self._inverse,
-            self._moment,
-            self.theta,
-            self.theta_hat,
-        )
+        self._learn(contexts, arm, reward, self.theta_norm, self.prediction == "after")
         self._updates += 1
         if self._updates % REFRESH_EVERY == 0:
             ridge_inverse(self._gram, self._moment, self.ridge, self._inverse, self.theta_hat)
 
+    def _learn(self, contexts: np.ndarray, arm: int, reward: float, radius: float, after: bool) -> None:
+        """Add one observation; ``after``: whether least squares learn the prediction after the Newton step."""
+        matrices = self._gram, self._inverse
+        vectors = self._moment, self.theta, self.theta_hat
+        self._newton_sum += _learn(contexts, arm, reward, self._kappa, self.ridge, radius, after, *matrices, *vectors)
+
+
+_STEPS = 1000
+_STEPS_PER_HALVING = 100
+_FLAT = 1e-4
+
+
+@component
+class GLOCCode(GLOC):
+    """GLOC whose learner is projected by gradient descent in place of exactly.
+
+    Where theta' lies outside the ball, theta starts at 0 and takes up to 1,000 steps against 2 V (theta - theta'), cut
+    to the ball after each, of length 1/2 at first and half of that after each 100 steps; it ends early where the
+    gradient is shorter than 1e-4. The last steps have length 2^-10, so that the descent does not converge where V has
+    an eigenvalue above 1,024: theta then ends near the ball's boundary in the direction of that eigenvector, wherever
+    theta' is.
+    Source: the public code of cdt, argm in GLOC.py at commits 4711c87 (2023-01-25) and d67bc02 (2023-03-22).
+    """
+
+    def _learn(self, contexts: np.ndarray, arm: int, reward: float, radius: float, after: bool) -> None:
+        x = contexts[arm]
+        before = float(x @ self.theta)
+        super()._learn(contexts, arm, reward, math.inf, False)
+        descend(self._gram, self.ridge, radius, self.theta)
+        if after:
+            change = float(x @ self.theta) - before
+            self._moment += change * x
+            self.theta_hat += change * (self._inverse @ x)
+
 
 @kernel
-def learn(
-    contexts: np.ndarray,
+def _learn(
+    contexts: Array,
     arm: int,
     reward: float,
     kappa: float,
     ridge: float,
     radius: float,
     after: bool,
-    gram: np.ndarray,
-    inverse: np.ndarray,
-    moment: np.ndarray,
-    theta: np.ndarray,
-    theta_hat: np.ndarray,
+    gram: Array,
+    inverse: Array,
+    moment: Array,
+    theta: Array,
+    theta_hat: Array,
 ) -> float:
     """Add one observation; return (mu(x'theta) - y)^2 |x|^2 in the norm of V^-1, for the bound of the regret."""
-    dim = theta.size
     x = contexts[arm].copy()
-    gain = np.empty(dim)
-    prediction = 0.0
-    fitted = 0.0
-    for i in range(dim):
-        prediction += x[i] * theta[i]
-        fitted += x[i] * theta_hat[i]
+    gain = np.empty(x.size)
+    prediction = dot(x, theta)
+    fitted = dot(x, theta_hat)
     square = add_to_inverse(x, gram, inverse, gain)
 
     slope = 1.0 / (1.0 + np.exp(-prediction)) - reward
-    for i in range(dim):
+    for i in range(x.size):
         theta[i] -= slope / kappa * gain[i]
     project(gram, ridge, radius, theta)
 
     if after:
-        prediction = 0.0
-        for i in range(dim):
-            prediction += x[i] * theta[i]
-    for i in range(dim):
+        prediction = dot(x, theta)
+    for i in range(x.size):
         moment[i] += prediction * x[i]
         theta_hat[i] += (prediction - fitted) * gain[i]
     return slope * slope * square / (1.0 + square)
 
 
 @kernel
-def project(gram: np.ndarray, ridge: float, radius: float, theta: np.ndarray) -> None:
+def project(gram: Array, ridge: float, radius: float, theta: Array) -> None:
     """Replace ``theta`` by the nearest point of the ball of ``radius`` in the norm of A = gram + ridge I.
 
     Outside the ball, that is (A + nu I)^-1 A theta for the nu > 0 that gives it the length of the radius. One over its
     length is concave and increasing in nu, so that Newton's method from nu = 0 approaches the solution from one side.
     """
     dim = theta.size
-    length = 0.0
-    for i in range(dim):
-        length += theta[i] * theta[i]
-    if length <= radius * radius:
+    square = dot(theta, theta)
+    if square <= radius * radius:
         return
+    length = np.sqrt(square)
     right = np.empty(dim)
     for i in range(dim):
         right[i] = ridge * theta[i]
         for j in range(dim):
             right[i] += gram[i, j] * theta[j]
-    shifted = np.empty((dim, dim))
-    half = np.empty(dim)
     nu = 0.0
-    length = np.sqrt(length)
     for _ in range(100):
         # the Newton step needs the solution p of (A + nu I) p = right, here theta, and U'^-1 p with A + nu I = U' U
-        shifted[:] = gram
+        shifted = gram.copy()
         for i in range(dim):
             shifted[i, i] += ridge + nu
         upper = np.ascontiguousarray(np.linalg.cholesky(shifted).T)
         if nu > 0.0:
-            half[:] = right
-            solve_upper_transposed(upper, half)
-            solve_upper(upper, half)
-            theta[:] = half
-            length = 0.0
-            for i in range(dim):
-                length += theta[i] * theta[i]
-            length = np.sqrt(length)
+            theta[:] = right
+            solve_upper_transposed(upper, theta)
+            solve_upper(upper, theta)
+            length = np.sqrt(dot(theta, theta))
         if length <= radius * (1.0 + 1e-15):
             break
-        half[:] = theta
+        half = theta.copy()
         solve_upper_transposed(upper, half)
-        slope = 0.0
-        for i in range(dim):
-            slope += half[i] * half[i]
-        following = nu + length * length / slope * (length - radius) / radius
+        following = nu + length * length / dot(half, half) * (length - radius) / radius
         if following <= nu:
             break
         nu = following
-    # the rest is rounding
-    for i in range(dim):
+    for i in range(dim):  # the rest is rounding
         theta[i] *= min(1.0, radius / length)
+
+
+@kernel
+def descend(gram: Array, ridge: float, radius: float, theta: Array) -> None:
+    """Replace a ``theta`` outside the ball of ``radius`` by the last point of the descent, A = gram + ridge I."""
+    dim = theta.size
+    if np.sqrt(dot(theta, theta)) <= radius:
+        return
+    target = theta.copy()
+    gradient = np.empty(dim)
+    theta[:] = 0.0
+    step = 1.0
+    for number in range(_STEPS):
+        for i in range(dim):
+            slope = ridge * (theta[i] - target[i])
+            for j in range(dim):
+                slope += gram[i, j] * (theta[j] - target[j])
+            gradient[i] = 2.0 * slope
+        if np.sqrt(dot(gradient, gradient)) <= _FLAT:
+            return
+        if number % _STEPS_PER_HALVING == 0:
+            step /= 2.0
+        for i in range(dim):
+            theta[i] -= step * gradient[i]
+        length = np.sqrt(dot(theta, theta))
+        if length > radius:
+            for i in range(dim):
+                theta[i] *= radius / length

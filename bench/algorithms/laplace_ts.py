@@ -4,10 +4,10 @@ import numpy as np
 from pydantic import PositiveFloat
 
 from bench.algorithms.base import positive
-from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
-from bench.algorithms.scoring import best_linear
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
+from bench.algorithms.kernels import best_linear
 from bench.component import component
-from bench.jit import kernel
+from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
@@ -46,15 +46,7 @@ class LaplaceTS(ContextualAlgorithm):
         (LaplaceTS.py at commit d67bc02, 2023-03-22), where no step is as long as the step size.
     """
 
-    spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "step_size": {
-            "candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
-    }
+    spaces: ClassVar[dict[str, dict[str, Any]]] = {"step_size": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0)}
     links: ClassVar[tuple[str, ...]] = ("logistic",)
 
     prior_precision: PositiveFloat = 1.0
@@ -75,14 +67,13 @@ class LaplaceTS(ContextualAlgorithm):
         self._posterior_rng = seeds.generator("posterior")
         self._start_rng = seeds.generator("descent")
         self._draw = np.empty(info.dim)
-        self._scores = np.empty(info.n_arms)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
         self._step_size = positive("step_size", configuration["step_size"])
         self._posterior_rng.standard_normal(out=self._draw)
         self._draw /= np.sqrt(self.precision)
         self._draw += self.mean
-        return int(best_linear(contexts, self._draw, self._scores))
+        return int(best_linear(contexts, self._draw))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         label = 1.0 if reward > 0 else -1.0
@@ -96,13 +87,7 @@ class LaplaceTS(ContextualAlgorithm):
 
 @kernel
 def _learn_by_descent(
-    contexts: np.ndarray,
-    arm: int,
-    label: float,
-    step: float,
-    uniform: np.ndarray,
-    mean: np.ndarray,
-    precision: np.ndarray,
+    contexts: Array, arm: int, label: float, step: float, uniform: Array, mean: Array, precision: Array
 ) -> None:
     """Add one observation as stated; ``uniform``: draws from (0, 1) for the start, shape (dim,)."""
     dim = mean.size
@@ -128,7 +113,7 @@ def _learn_by_descent(
 
 
 @kernel
-def _learn_exactly(contexts: np.ndarray, arm: int, label: float, mean: np.ndarray, precision: np.ndarray) -> None:
+def _learn_exactly(contexts: Array, arm: int, label: float, mean: Array, precision: Array) -> None:
     """Add one observation with the exact w.
 
     Its gradient is zero where w = m + y s x / q with s = 1 / (1 + exp(v)) and v = y x'w, so v is the root of
@@ -166,7 +151,7 @@ def _learn_exactly(contexts: np.ndarray, arm: int, label: float, mean: np.ndarra
 
 
 @kernel
-def _set_posterior(x: np.ndarray, w: np.ndarray, mean: np.ndarray, precision: np.ndarray) -> None:
+def _set_posterior(x: Array, w: Array, mean: Array, precision: Array) -> None:
     small = np.exp(-abs(_dot(x, w)))
     curvature = small / (1.0 + small) ** 2
     for i in range(x.size):
@@ -175,7 +160,7 @@ def _set_posterior(x: np.ndarray, w: np.ndarray, mean: np.ndarray, precision: np
 
 
 @kernel
-def _dot(left: np.ndarray, right: np.ndarray) -> float:
+def _dot(left: Array, right: Array) -> float:
     """Return the inner product, as four partial sums in a fixed order, so that it can be vectorised."""
     a = b = c = d = 0.0
     whole = left.size - left.size % 4

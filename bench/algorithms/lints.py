@@ -1,11 +1,10 @@
 import numpy as np
 
 from bench.algorithms.contextual import BanditInfo
+from bench.algorithms.kernels import best_sampled, solve_upper, solve_upper_transposed
 from bench.algorithms.linear import LinearAlgorithm
-from bench.algorithms.scoring import best_linear
-from bench.algorithms.triangular import solve_upper, solve_upper_transposed
 from bench.component import component
-from bench.jit import kernel
+from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
@@ -25,11 +24,10 @@ class LinTS(LinearAlgorithm):
         self._normal = np.empty(info.dim)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        if configuration["ridge"] != self._ridge:
-            self._set_ridge(configuration["ridge"])
+        self._set_ridge(configuration["ridge"])
         self._rng.standard_normal(out=self._normal)
         rate = configuration["exploration_rate"]
-        return int(best_sampled(contexts, self._upper, self.theta_hat, rate, self._normal, self._scores))
+        return int(best_sampled(contexts, self._upper, self.theta_hat, rate, self._normal))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         _learn(contexts, arm, reward, self._gram, self._moment, self._upper, self.theta_hat, self._ridge > 0)
@@ -39,18 +37,7 @@ class LinTS(LinearAlgorithm):
 
 
 @kernel
-def best_sampled(
-    contexts: np.ndarray, upper: np.ndarray, theta: np.ndarray, rate: float, normal: np.ndarray, scores: np.ndarray
-) -> int:
-    """Return argmax x'theta', the first on a tie; theta' = theta + rate upper^-1 normal replaces ``normal``."""
-    solve_upper(upper, normal)
-    for i in range(theta.size):
-        normal[i] = theta[i] + rate * normal[i]
-    return best_linear(contexts, normal, scores)
-
-
-@kernel
-def _solve_estimate(upper: np.ndarray, moment: np.ndarray, theta: np.ndarray) -> None:
+def _solve_estimate(upper: Array, moment: Array, theta: Array) -> None:
     theta[:] = moment
     solve_upper_transposed(upper, theta)
     solve_upper(upper, theta)
@@ -58,14 +45,7 @@ def _solve_estimate(upper: np.ndarray, moment: np.ndarray, theta: np.ndarray) ->
 
 @kernel
 def _learn(
-    contexts: np.ndarray,
-    arm: int,
-    reward: float,
-    gram: np.ndarray,
-    moment: np.ndarray,
-    upper: np.ndarray,
-    theta: np.ndarray,
-    factorised: bool,
+    contexts: Array, arm: int, reward: float, gram: Array, moment: Array, upper: Array, theta: Array, factorised: bool
 ) -> None:
     """Add one observation; the factor by Givens rotations, which are backward stable over any number of rounds."""
     dim = moment.size
@@ -88,7 +68,7 @@ def _learn(
 
 
 @kernel
-def _factorise(gram: np.ndarray, moment: np.ndarray, ridge: float, upper: np.ndarray, theta: np.ndarray) -> None:
+def _factorise(gram: Array, moment: Array, ridge: float, upper: Array, theta: Array) -> None:
     system = gram.copy()
     for i in range(moment.size):
         system[i, i] += ridge

@@ -1,10 +1,10 @@
 import numpy as np
 
 from bench.algorithms.contextual import BanditInfo
-from bench.algorithms.linear import REFRESH_EVERY, LinearAlgorithm, add_to_inverse, ridge_inverse
-from bench.algorithms.scoring import best_upper_bound
+from bench.algorithms.kernels import REFRESH_EVERY, add_to_inverse, best_upper_bound, ridge_inverse
+from bench.algorithms.linear import LinearAlgorithm
 from bench.component import component
-from bench.jit import kernel
+from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
@@ -19,17 +19,17 @@ class LinUCB(LinearAlgorithm):
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         super().start(info, seeds)
         self._inverse = np.zeros((info.dim, info.dim))
-        self._work = np.empty((2, info.n_arms))
         self._updates = 0
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        if configuration["ridge"] != self._ridge:
-            self._set_ridge(configuration["ridge"])
-        rate = configuration["exploration_rate"]
-        return int(best_upper_bound(contexts, self._inverse, self.theta_hat, rate, self._work, self._scores))
+        self._set_ridge(configuration["ridge"])
+        return int(best_upper_bound(contexts, self._inverse, self.theta_hat, configuration["exploration_rate"]))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         _learn(contexts, arm, reward, self._gram, self._moment, self._inverse, self.theta_hat)
+        self._count_update()
+
+    def _count_update(self) -> None:
         self._updates += 1
         if self._updates % REFRESH_EVERY == 0 and self._ridge > 0:
             self._refresh()
@@ -39,15 +39,7 @@ class LinUCB(LinearAlgorithm):
 
 
 @kernel
-def _learn(
-    contexts: np.ndarray,
-    arm: int,
-    reward: float,
-    gram: np.ndarray,
-    moment: np.ndarray,
-    inverse: np.ndarray,
-    theta: np.ndarray,
-) -> None:
+def _learn(contexts: Array, arm: int, reward: float, gram: Array, moment: Array, inverse: Array, theta: Array) -> None:
     x = contexts[arm].copy()
     gain = np.empty(x.size)
     add_to_inverse(x, gram, inverse, gain)

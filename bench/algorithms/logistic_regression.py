@@ -1,8 +1,17 @@
 import numpy as np
 
-from bench.algorithms.triangular import solve_upper, solve_upper_transposed
+from bench.algorithms.kernels import add_outer, dot, solve_upper, solve_upper_transposed
 from bench.errors import ConfigError
-from bench.jit import kernel
+from bench.jit import Array, kernel
+
+TOLERANCE = 1e-7
+"""Largest Euclidean distance of an estimate from the exact one."""
+
+HESSIAN_TOLERANCE = 1e-3
+"""Largest relative error of the Hessian."""
+
+_STALE = 0.9
+"""Share of the Hessian's tolerance that stale weights may use; the last step may use half of the rest."""
 
 _BLOCK = 128
 """Observations per block of the history: with 25 features, a block fits into a processor's first-level cache."""
@@ -12,16 +21,13 @@ _QUARTER = _BLOCK // 4
 _MAX_PASSES = 1000
 """Maximum number of passes over the observations in a fit."""
 
-_STALE = 0.9
-"""Share of the Hessian's tolerance that stale weights may use; the last step may use half of the rest."""
-
 
 class LogisticRegression:
     """Penalised maximum likelihood, sum of logistic losses + penalty/2 |theta|^2, refitted after every observation.
 
-    The estimate ``theta``, shape (dim,), is within ``tolerance`` (Euclidean distance) of the exact one after every
-    `fit`, and the Hessian U'U, U the upper triangular ``upper``, penalty included, within a relative
-    ``hessian_tolerance`` below 1; both are proven bounds. There is no intercept; both arrays are updated in place.
+    After every `fit` the estimate ``theta``, shape (dim,), is within `TOLERANCE` of the exact one, and the Hessian U'U,
+    U the upper triangular ``upper``, penalty included, within `HESSIAN_TOLERANCE`: both are proven. There is no
+    intercept; both arrays are updated in place.
 
     Estimate. Newton's method from the last estimate. Its first step needs no pass over the history: there, the gradient
     is known except for the observations added since. Each further step is preceded by a pass over all observations that
@@ -29,9 +35,9 @@ class LogisticRegression:
     self-concordance), so that every start leads to the minimum. Let g be the exact gradient at theta, B the Hessian in
     use, L the largest norm of the features and r = L |g| / penalty. On the way from theta to the minimum no x'theta
     moves by more than r (strong convexity), and |d ln mu'(z) / dz| <= 1, so all Hessians on it lie between exp(-r) and
-    exp(r) times that at theta, which lies between exp(-q) and exp(q) times B, q following from ``hessian_tolerance``. A
+    exp(r) times that at theta, which lies between exp(-q) and exp(q) times B, q following from the tolerance of B. A
     full Newton step therefore ends within (exp(r + q) - 1) sqrt(g' B^-1 g) / sqrt(penalty) of the minimum; a step is
-    the last one when that is at most ``tolerance``.
+    the last one when that is at most the tolerance.
 
     Hessian. H = penalty I + sum_s w_s x_s x_s' with w_s = mu'(x_s'theta). Each observation's weight v_s as contained in
     the Hessian is kept. With e the tolerance, a pass corrects those, and only those, with |v_s - w_s| > 0.9 e w_s. The
@@ -41,12 +47,10 @@ class LogisticRegression:
     with -C <= A <= C, |C|^2 - |A|^2 = trace((C - A)(C + A)) >= 0.
     """
 
-    def __init__(self, dim: int, *, tolerance: float = 1e-7, hessian_tolerance: float = 1e-3) -> None:
+    def __init__(self, dim: int) -> None:
         self.count = 0
         self.theta = np.zeros(dim)
         self.upper = np.zeros((dim, dim))
-        self._tolerance = tolerance
-        self._hessian_tolerance = hessian_tolerance
         self._rows = np.zeros((8, dim, _BLOCK))
         self._labels = np.zeros((8, _BLOCK))
         self._weights = np.zeros((8, _BLOCK))
@@ -55,77 +59,51 @@ class LogisticRegression:
         self._largest_norm = 0.0
         self._fitted: tuple[int, float] | None = None
 
+    @property
+    def _history(self) -> tuple[Array, ...]:
+        return self._rows, self._labels, self._weights, self.theta, self._gradient, self._hessian
+
     def add(self, features: np.ndarray, label: float) -> None:
         """Add one observation: ``features``, shape (dim,), and its label in [0, 1]. The estimate stays as it is."""
         if self.count == self._labels.size:
-            self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
-            self._labels = np.concatenate((self._labels, np.zeros_like(self._labels)))
-            self._weights = np.concatenate((self._weights, np.zeros_like(self._weights)))
-        norm = _add(
-            features,
-            label,
-            self.count,
-            self.theta,
-            self._rows,
-            self._labels,
-            self._weights,
-            self._gradient,
-            self._hessian,
-        )
+            self._rows, self._labels, self._weights = (
+                np.concatenate((array, np.zeros_like(array))) for array in (self._rows, self._labels, self._weights)
+            )
+        norm = _add(features, label, self.count, *self._history)
         self._largest_norm = max(self._largest_norm, norm)
         self.count += 1
 
-    def fit(self, penalty: float) -> int:
-        """Make ``theta`` and ``upper`` those of all observations and ``penalty`` > 0; return the number of passes.
+    def fit(self, penalty: float) -> None:
+        """Make ``theta`` and ``upper`` those of all observations and ``penalty`` > 0.
 
         Raises ConfigError if the tolerance cannot be reached: the penalty is too small, or the features are not finite.
         """
         if self._fitted == (self.count, penalty):
-            return 0
-        passes = _fit(
-            penalty,
-            self.count,
-            self._largest_norm,
-            self._tolerance,
-            self._hessian_tolerance,
-            self._rows,
-            self._labels,
-            self._weights,
-            self._gradient,
-            self._hessian,
-            self.upper,
-            self.theta,
-        )
-        if passes < 0:
+            return
+        if not _fit(penalty, self.count, self._largest_norm, self.upper, *self._history):
             raise ConfigError(
-                f"logistic regression: found no estimate within {self._tolerance} for the penalty {penalty} and "
+                f"logistic regression: found no estimate within {TOLERANCE} for the penalty {penalty} and "
                 f"{self.count} observations, expected finite features and a larger penalty"
             )
         self._fitted = (self.count, penalty)
-        return int(passes)
 
 
 @kernel
 def _add(
-    features: np.ndarray,
+    features: Array,
     label: float,
     index: int,
-    theta: np.ndarray,
-    rows: np.ndarray,
-    labels: np.ndarray,
-    weights: np.ndarray,
-    gradient: np.ndarray,
-    hessian: np.ndarray,
+    rows: Array,
+    labels: Array,
+    weights: Array,
+    theta: Array,
+    gradient: Array,
+    hessian: Array,
 ) -> float:
     """Store an observation and add its terms, at ``theta``, to gradient and Hessian; return the features' norm."""
     block, place = index // _BLOCK, index % _BLOCK
     x = features.copy()
-    value = 0.0
-    square = 0.0
-    for i in range(x.size):
-        rows[block, i, place] = x[i]
-        value += theta[i] * x[i]
-        square += x[i] * x[i]
+    value = dot(theta, x)
     small = np.exp(-abs(value))
     large = 1.0 / (1.0 + small)
     mean = large if value >= 0.0 else small * large
@@ -133,18 +111,10 @@ def _add(
     labels[block, place] = label
     weights[block, place] = weight
     for i in range(x.size):
+        rows[block, i, place] = x[i]
         gradient[i] += (mean - label) * x[i]
-    _add_outer(x, weight, hessian)
-    return np.sqrt(square)
-
-
-@kernel
-def _add_outer(x: np.ndarray, weight: float, matrix: np.ndarray) -> None:
-    """Add weight x x' to ``matrix``: both triangles, as loops from 0 on run faster than half as many others."""
-    for i in range(x.size):
-        scaled = weight * x[i]
-        for j in range(x.size):
-            matrix[i, j] += scaled * x[j]
+    add_outer(x, weight, hessian)
+    return np.sqrt(dot(x, x))
 
 
 @kernel
@@ -152,76 +122,55 @@ def _fit(
     penalty: float,
     count: int,
     largest_norm: float,
-    tolerance: float,
-    hessian_tolerance: float,
-    rows: np.ndarray,
-    labels: np.ndarray,
-    weights: np.ndarray,
-    gradient: np.ndarray,
-    hessian: np.ndarray,
-    upper: np.ndarray,
-    theta: np.ndarray,
-) -> int:
-    """Minimise from ``theta`` on; return the number of passes over the observations, -1 when there were too many.
-
-    ``gradient`` is that of the losses alone at ``theta``.
-    """
+    upper: Array,
+    rows: Array,
+    labels: Array,
+    weights: Array,
+    theta: Array,
+    gradient: Array,
+    hessian: Array,
+) -> bool:
+    """Minimise from ``theta`` on, ``gradient`` being that of the losses alone; tell whether passes sufficed."""
     dim = theta.size
     step = np.empty(dim)
-    drift = -np.log1p(-_STALE * hessian_tolerance)
+    drift = -np.log1p(-_STALE * HESSIAN_TOLERANCE)
     for passes in range(_MAX_PASSES):
         _factorise(hessian, penalty, upper)
-        steepness = 0.0
         for i in range(dim):
             step[i] = -gradient[i] - penalty * theta[i]
-            steepness += step[i] * step[i]
+        steepness = dot(step, step)
         solve_upper_transposed(upper, step)
-        decrement = 0.0
-        for i in range(dim):
-            decrement += step[i] * step[i]
+        decrement = dot(step, step)
         solve_upper(upper, step)
-        length = 0.0
-        for i in range(dim):
-            length += step[i] * step[i]
 
-        reach = largest_norm * np.sqrt(length)
+        reach = largest_norm * np.sqrt(dot(step, step))
         away = largest_norm * np.sqrt(steepness) / penalty
         error = np.expm1(away + drift) * np.sqrt(decrement / penalty)
-        last = passes > 0 and error <= tolerance and reach <= 0.5 * (1.0 - _STALE) * hessian_tolerance
+        last = passes > 0 and error <= TOLERANCE and reach <= 0.5 * (1.0 - _STALE) * HESSIAN_TOLERANCE
         damping = 1.0
         if not last and reach > 0.01:
-            damping = np.log1p(reach / (1.0 + hessian_tolerance)) / reach
+            damping = np.log1p(reach / (1.0 + HESSIAN_TOLERANCE)) / reach
         for i in range(dim):
             theta[i] += damping * step[i]
         if last:
             # at the minimum the gradient of the losses is the negative one of the penalty
             for i in range(dim):
                 gradient[i] = -penalty * theta[i]
-            return passes
-        _pass(count, _STALE * hessian_tolerance, rows, labels, weights, theta, gradient, hessian)
-    return -1
+            return True
+        _pass(count, rows, labels, weights, theta, gradient, hessian)
+    return False
 
 
 @kernel
 def _pass(
-    count: int,
-    weight_tolerance: float,
-    rows: np.ndarray,
-    labels: np.ndarray,
-    weights: np.ndarray,
-    theta: np.ndarray,
-    gradient: np.ndarray,
-    hessian: np.ndarray,
+    count: int, rows: Array, labels: Array, weights: Array, theta: Array, gradient: Array, hessian: Array
 ) -> None:
     """Compute the gradient of the losses at ``theta`` exactly, and correct the stale weights in the Hessian.
 
     Loops run along the observations of a block, zero behind the last one: contiguous memory, no split sums.
     """
     dim = theta.size
-    value = np.empty(_BLOCK)
-    residual = np.empty(_BLOCK)
-    weight = np.empty(_BLOCK)
-    column = np.empty(dim)
+    value, residual, weight = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     partial = np.zeros((dim, _QUARTER))
     for block in range((count + _BLOCK - 1) // _BLOCK):
         x = rows[block]
@@ -243,17 +192,15 @@ def _pass(
                 )
         for s in range(min(_BLOCK, count - block * _BLOCK)):
             change = weight[s] - weights[block, s]
-            if abs(change) > weight_tolerance * weight[s]:
+            if abs(change) > _STALE * HESSIAN_TOLERANCE * weight[s]:
                 weights[block, s] = weight[s]
-                for i in range(dim):
-                    column[i] = x[i, s]
-                _add_outer(column, change, hessian)
+                add_outer(x[:, s].copy(), change, hessian)
     for i in range(dim):
         gradient[i] = np.sum(partial[i])
 
 
 @kernel
-def _factorise(matrix: np.ndarray, penalty: float, upper: np.ndarray) -> None:
+def _factorise(matrix: Array, penalty: float, upper: Array) -> None:
     """Write the upper triangular U with U'U = matrix + penalty I into ``upper``."""
     dim = upper.shape[0]
     for i in range(dim):

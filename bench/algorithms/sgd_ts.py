@@ -5,11 +5,11 @@ import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 from bench.algorithms.base import positive
-from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
+from bench.algorithms.kernels import best_linear, dot
 from bench.algorithms.logistic_regression import LogisticRegression
-from bench.algorithms.scoring import best_linear
 from bench.component import component
-from bench.jit import kernel
+from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 
@@ -52,28 +52,10 @@ class SGDTS(ContextualAlgorithm):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "exploration_rate": {
-            "candidates": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
-        "learning_rate": {"candidates": (0.01, 0.1, 1.0, 10.0), "low": 0.1, "high": 5.0, "log": False, "default": 1.0},
-        "exploration_rate_1": {
-            "candidates": (0.0, 0.01, 0.1, 1.0, 10.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
-        "exploration_rate_2": {
-            "candidates": (0.0, 0.01, 0.1, 1.0, 10.0),
-            "low": 0.1,
-            "high": 5.0,
-            "log": False,
-            "default": 1.0,
-        },
+        "exploration_rate": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
+        "learning_rate": rate(0.01, 0.1, 1.0, 10.0),
+        "exploration_rate_1": rate(0.0, 0.01, 0.1, 1.0, 10.0),
+        "exploration_rate_2": rate(0.0, 0.01, 0.1, 1.0, 10.0),
     }
     links: ClassVar[tuple[str, ...]] = ("logistic",)
 
@@ -86,11 +68,6 @@ class SGDTS(ContextualAlgorithm):
     def hyper_parameters(self) -> Space:
         names = list(self.spaces)
         return super().hyper_parameters.restrict(names[:2] if self.covariance == "one" else names[1:])
-
-    @property
-    def tuned(self) -> Space:
-        own = self.hyper_parameters
-        return own.restrict(self.tune or own.names[:1])
 
     @property
     def random_rounds(self) -> int:
@@ -130,12 +107,11 @@ class SGDTS(ContextualAlgorithm):
         self.theta_tilde = np.zeros(info.dim)
         self.theta_bar = np.zeros(info.dim)
         self.theta = np.zeros(info.dim)
-        self._scores = np.empty(info.n_arms)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
         if self._left == 0:
             self._begin_epoch(configuration)
-        return int(best_linear(contexts, self.theta, self._scores))
+        return int(best_linear(contexts, self.theta))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         if self._likelihood is not None:
@@ -168,10 +144,8 @@ class SGDTS(ContextualAlgorithm):
 
 
 @kernel
-def _add_gradient(contexts: np.ndarray, arm: int, reward: float, theta: np.ndarray, gradient: np.ndarray) -> None:
-    value = 0.0
-    for i in range(theta.size):
-        value += contexts[arm, i] * theta[i]
+def _add_gradient(contexts: Array, arm: int, reward: float, theta: Array, gradient: Array) -> None:
+    value = dot(contexts[arm], theta)
     small = np.exp(-abs(value))
     residual = (1.0 if value >= 0.0 else small) / (1.0 + small) - reward
     for i in range(theta.size):

@@ -1,3 +1,4 @@
+import math
 import warnings
 from dataclasses import field
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from bench.algorithms.base import Algorithm
 from bench.component import component
 from bench.envs.logged import LoggedData, Policy
 from bench.errors import TaskError
-from bench.off_policy.reward_models import ConstantRewards, ForestRewards, LogisticRewards, RewardModel
+from bench.off_policy.reward_models import ForestRewards, LogisticRewards, RewardModel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
@@ -84,20 +85,14 @@ class SoftmaxPolicy(Algorithm):
         other = train.rewards[(train.rewards != 0) & (train.rewards != 1)]
         if other.size:
             raise TaskError(f"softmax_policy: found the logged reward {other[0]:g}, expected rewards of 0 and 1")
-        contexts, features = train.contexts, action_features[train.actions]
-        self._features = self._with_products = np.hstack([contexts, features])
-        if self.products:
-            each = (contexts[:, :, None] * features[:, None, :]).reshape(len(contexts), -1)
-            self._with_products = np.hstack([self._features, each])
-        self._rewards = train.rewards
+        self._log = train
         self._action_features = action_features
         self._random_state = int(seeds.generator("training").integers(2**31))
         self._trained: dict[tuple[Any, ...], RewardModel] = {}
 
     def train(self, configuration: Configuration) -> RewardModel:
         complete = self.complete(configuration)
-        names = ("model", *_OF_MODEL[complete["model"]])
-        key = tuple(complete[name] for name in names)
+        key = tuple(complete[name] for name in ("model", *_OF_MODEL[complete["model"]]))
         if key not in self._trained:
             self._trained[key] = self._fit(complete)
         return self._trained[key]
@@ -107,18 +102,18 @@ class SoftmaxPolicy(Algorithm):
 
         def softmax(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:
             scores = model.predict(contexts)
-            scores -= scores.max(axis=1, keepdims=True)
-            scores *= beta
-            np.exp(scores, out=scores)
-            scores /= scores.sum(axis=1, keepdims=True)
-            return scores
+            weights = np.exp((scores - scores.max(axis=1, keepdims=True)) * beta)
+            return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
         return softmax
 
     def _fit(self, configuration: Configuration) -> RewardModel:
-        features, rewards, actions = self._features, self._rewards, self._action_features
-        if rewards.min() == rewards.max():
-            return ConstantRewards(float(rewards[0]), len(actions))
+        log, actions = self._log, self._action_features
+        taken = actions[log.actions]
+        features = np.hstack([log.contexts, taken])
+        if log.rewards.min() == log.rewards.max():  # an infinite intercept predicts the constant
+            intercepts = np.full(len(actions), math.inf if log.rewards[0] else -math.inf)
+            return LogisticRewards(np.zeros(log.contexts.shape[1]), intercepts)
         if configuration["model"] == "random_forest":
             from sklearn.ensemble import RandomForestClassifier
 
@@ -129,10 +124,13 @@ class SoftmaxPolicy(Algorithm):
                 max_samples=float(configuration["max_samples"]),
                 random_state=self._random_state,
             )
-            return ForestRewards.of(forest.fit(features, rewards), actions)
+            return ForestRewards.of(forest.fit(features, log.rewards), actions)
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
+        if self.products:
+            each = (log.contexts[:, :, None] * taken[:, None, :]).reshape(len(taken), -1)
+            features = np.hstack([features, each])
         regression = LogisticRegression(
             C=float(configuration["C"]),
             l1_ratio=float(configuration["l1_ratio"]),
@@ -142,4 +140,4 @@ class SoftmaxPolicy(Algorithm):
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return LogisticRewards.of(regression.fit(self._with_products, rewards), actions, self.products)
+            return LogisticRewards.of(regression.fit(features, log.rewards), actions, self.products)

@@ -4,18 +4,19 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat
 
+from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo
-from bench.algorithms.linear import REFRESH_EVERY, LinearAlgorithm, ridge_inverse
+from bench.algorithms.kernels import ridge_inverse
+from bench.algorithms.linucb import LinUCB
 from bench.algorithms.logistic_regression import LogisticRegression
-from bench.algorithms.scoring import best_upper_bound
 from bench.component import component
-from bench.jit import kernel
+from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
 
 @component
-class UCBGLM(LinearAlgorithm):
+class UCBGLM(LinUCB):
     """Pull argmax x'theta_hat + exploration_rate |x|_{V^-1}, with the logistic maximum-likelihood estimate theta_hat.
 
     theta_hat and V = ridge I + sum x x' are those of all data so far and of the current ridge, exactly, in every round
@@ -56,24 +57,18 @@ class UCBGLM(LinearAlgorithm):
             return super().theory(round_, configuration)
         dim, horizon = self._info.dim, self._info.rounds
         width = math.sqrt(dim / 2 * math.log(1 + 2 * horizon / dim) + math.log(1 / self.delta))
-        return {"exploration_rate": self._info.sub_gaussian * self.sigma_factor / self.kappa * width}
+        return {"exploration_rate": self._sigma / self.kappa * width}
 
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         super().start(info, seeds)
         self._regression = LogisticRegression(info.dim)
         self.theta_hat = self._regression.theta
-        self._inverse = np.zeros((info.dim, info.dim))
-        self._unused = np.empty(info.dim)
-        self._work = np.empty((2, info.n_arms))
         self._first_reward = 0.0
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        ridge = configuration["ridge"]
-        if ridge != self._ridge or not ridge > 0:
-            self._set_ridge(ridge)
-        self._regression.fit(self._ridge if self.penalty == "lambda" else 1.0 / self._ridge)
-        rate = configuration["exploration_rate"]
-        return int(best_upper_bound(contexts, self._inverse, self.theta_hat, rate, self._work, self._scores))
+        ridge = positive("ridge", configuration["ridge"])
+        self._regression.fit(ridge if self.penalty == "lambda" else 1.0 / ridge)
+        return super().choose(contexts, configuration)
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         count = self._regression.count
@@ -84,15 +79,14 @@ class UCBGLM(LinearAlgorithm):
         features = contexts[arm]
         self._regression.add(features, reward)
         _learn(features, self._gram, self._inverse)
-        if (count + 1) % REFRESH_EVERY == 0 and self._ridge:
-            self._refresh()
+        self._count_update()
 
     def _refresh(self) -> None:
-        ridge_inverse(self._gram, self._moment, self._ridge, self._inverse, self._unused)
+        ridge_inverse(self._gram, self._moment, self._ridge, self._inverse, np.empty_like(self._moment))
 
 
 @kernel
-def _learn(features: np.ndarray, gram: np.ndarray, inverse: np.ndarray) -> None:
+def _learn(features: Array, gram: Array, inverse: Array) -> None:
     dim = features.size
     x = features.copy()
     product = np.zeros(dim)

@@ -1,19 +1,12 @@
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from bench.jit import kernel
+from bench.jit import Array, kernel
 
 _MASK_BITS = 62
 """Number of actions per signed 64-bit mask."""
-
-
-class RewardModel(Protocol):
-    """Predicts the expected reward of every action."""
-
-    def predict(self, contexts: np.ndarray) -> np.ndarray:
-        """Return mu(x, a) of every action, shape (m, n_actions), for contexts of shape (m, d)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +35,7 @@ class LogisticRewards:
         return cls(weights, action_features @ of_action + classifier.intercept_[0])
 
     def predict(self, contexts: np.ndarray) -> np.ndarray:
+        """Return mu(x, a) of every action, shape (m, n_actions), for contexts of shape (m, d)."""
         from scipy.special import expit
 
         logits = contexts @ self.weights
@@ -55,17 +49,12 @@ class ForestRewards:
     All actions of a context descend a tree together: they separate only at splits on action features, where a bit mask
     has those that turn left. The numbers are identical to scikit-learn's, which descends once per action.
 
-    ``roots`` are the trees' first nodes. A node splits on ``feature``, those of the context first, -1 for a leaf, and
-    is followed by ``left`` up to ``threshold``, else by ``right``; ``share`` is that of reward 1. Bit a of row c of
-    ``masks``, shape (chunks, nodes), tells whether action 62 c + a turns left.
+    ``nodes`` are the trees' roots and of each node: the ``feature`` that it splits on, those of the context first, -1
+    for a leaf; the ``threshold`` up to which ``left`` follows, else ``right``; and the ``share`` of reward 1. Bit a of
+    row c of ``masks``, shape (chunks, nodes), tells whether action 62 c + a turns left.
     """
 
-    roots: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    share: np.ndarray
+    nodes: tuple[np.ndarray, ...]
     masks: np.ndarray
     n_actions: int
 
@@ -89,58 +78,37 @@ class ForestRewards:
         for action in range(n_actions):
             chunk, bit = divmod(action, _MASK_BITS)
             masks[chunk, of_action] |= turns_left[action].astype(np.int64) << bit
-        return cls(
-            roots=starts[:-1].astype(np.int32),
-            feature=np.where(is_leaf, -1, feature).astype(np.int32),
-            threshold=threshold,
-            left=children[0].astype(np.int32),
-            right=children[1].astype(np.int32),
-            share=np.concatenate([tree.value[:, 0, 1] for tree in trees]),
-            masks=masks,
-            n_actions=n_actions,
-        )
+        left, right = (child.astype(np.int32) for child in children)
+        split = np.where(is_leaf, -1, feature).astype(np.int32)
+        share = np.concatenate([tree.value[:, 0, 1] for tree in trees])
+        return cls((starts[:-1].astype(np.int32), split, threshold, left, right, share), masks, n_actions)
 
     def predict(self, contexts: np.ndarray) -> np.ndarray:
+        """Return mu(x, a) of every action, shape (m, n_actions), for contexts of shape (m, d)."""
         rewards = np.zeros((len(contexts), self.n_actions))
         single = np.ascontiguousarray(contexts, dtype=np.float32)  # as scikit-learn sees features
         for chunk, masks in enumerate(self.masks):
             first = chunk * _MASK_BITS
             last = min(first + _MASK_BITS, self.n_actions)
-            _go_down(
-                single,
-                self.roots,
-                self.feature,
-                self.threshold,
-                self.left,
-                self.right,
-                self.share,
-                masks,
-                rewards[:, first:last],
-            )
-        rewards /= len(self.roots)
+            _go_down(single, masks, rewards[:, first:last], *self.nodes)
+        rewards /= len(self.nodes[0])
         return rewards
 
 
-@dataclass(frozen=True, eq=False)
-class ConstantRewards:
-    reward: float
-    n_actions: int
-
-    def predict(self, contexts: np.ndarray) -> np.ndarray:
-        return np.full((len(contexts), self.n_actions), self.reward)
+RewardModel: TypeAlias = LogisticRewards | ForestRewards
 
 
 @kernel
 def _go_down(
-    contexts: np.ndarray,
-    roots: np.ndarray,
-    feature: np.ndarray,
-    threshold: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
-    share: np.ndarray,
-    masks: np.ndarray,
-    rewards: np.ndarray,
+    contexts: Array,
+    masks: Array,
+    rewards: Array,
+    roots: Array,
+    feature: Array,
+    threshold: Array,
+    left: Array,
+    right: Array,
+    share: Array,
 ) -> None:
     """Add each tree's share to ``rewards``, shape (m, up to 62 actions), tree by tree."""
     dim = contexts.shape[1]

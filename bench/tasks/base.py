@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem, Wish
@@ -23,6 +24,9 @@ class Outcome:
         The rewards that every configuration would have earned, if the task reveals them (full information).
     agreement
         For each configuration of the tuner's wish, whether it would have pulled the same arm, if the task knows.
+    forecast_losses
+        Of each candidate, in the order of `Space.product`: the loss of what was forecast of the reward with it, summed
+        over the rounds of the decision, if the task compares forecasts.
     costs
         Seconds by what they were spent on: not values, as they are not reproducible; a run keeps their sums.
     """
@@ -32,7 +36,15 @@ class Outcome:
     steps: tuple[dict[str, Any], ...] = ()
     rewards: Any = None
     agreement: np.ndarray | None = None
+    forecast_losses: np.ndarray | None = None
     costs: dict[str, float] = field(default_factory=dict)
+
+
+def check_parts(expected: str, *parts: tuple[Any, type]) -> None:
+    """Raise ConfigError if a part is no instance of the class beside it."""
+    if not all(isinstance(part, cls) for part, cls in parts):
+        names = " with ".join(type(part).__name__ for part, _ in parts)
+        raise ConfigError(f"task: found {names}, expected {expected}")
 
 
 class Task(ABC):

@@ -8,7 +8,7 @@ from bench.envs.ali_display_ad import AliDisplayAd
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration
-from bench.tasks.base import Outcome, Task
+from bench.tasks.base import Outcome, Task, check_parts
 from bench.tuners.base import Problem
 
 _THRESHOLDS = 101
@@ -37,11 +37,8 @@ class CandidateGenerationTask(Task):
     sums = ("reward", "regret")
 
     def __init__(self, environment: AliDisplayAd, algorithm: CandidateGeneration) -> None:
-        if not isinstance(environment, AliDisplayAd) or not isinstance(algorithm, CandidateGeneration):
-            raise ConfigError(
-                f"task: found {type(environment).__name__} with {type(algorithm).__name__}, expected ali_display_ad "
-                "with candidate_generation"
-            )
+        expected = "ali_display_ad with candidate_generation"
+        check_parts(expected, (environment, AliDisplayAd), (algorithm, CandidateGeneration))
         self.environment = environment
         self.algorithm = algorithm
 
@@ -95,7 +92,7 @@ def _check(threshold: Any, where: str) -> None:
 
 
 def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the F-scores of all distinct thresholds.
+    """Return the F-scores of all distinct thresholds, and the best of each round.
 
     ``cosines`` and ``clicked`` have shape (places,), round after round; ``first`` is the first place of each round,
     which has ads, shape (rounds,). Returns the cosines, ascending in each round, float64; the F-score if an ad and all

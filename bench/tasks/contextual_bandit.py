@@ -8,10 +8,10 @@ import numpy as np
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.envs.contextual import ContextualEnvironment
 from bench.errors import ConfigError, TaskError
-from bench.rewards import is_number
+from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
-from bench.tasks.base import Outcome, Task
+from bench.tasks.base import Outcome, Task, check_parts
 from bench.tuners.base import Problem
 
 
@@ -42,11 +42,8 @@ class ContextualBandit(Task):
         algorithm: ContextualAlgorithm,
         probe: Mapping[str, Sequence[float]] | None = None,
     ) -> None:
-        if not isinstance(environment, ContextualEnvironment) or not isinstance(algorithm, ContextualAlgorithm):
-            raise ConfigError(
-                f"task: found {type(environment).__name__} with {type(algorithm).__name__}, expected a contextual "
-                "environment with an algorithm that plays in it"
-            )
+        expected = "a contextual environment with an algorithm that plays in it"
+        check_parts(expected, (environment, ContextualEnvironment), (algorithm, ContextualAlgorithm))
         if environment.link not in algorithm.links:
             raise ConfigError(
                 f"algorithm: found {type(algorithm).__name__}, which needs {' or '.join(algorithm.links)} rewards, "
@@ -63,31 +60,22 @@ class ContextualBandit(Task):
             )
         self.environment = environment
         self.algorithm = algorithm
-        self._probes = [
-            (f"probe_{value:g}", {name: value}) for name, values in (probe or {}).items() for value in values
-        ]
-        self.sums = (*environment.sums, *(column for column, _ in self._probes))
+        self._probes = {f"probe_{value:g}": {name: value} for name in probe or {} for value in (probe or {})[name]}
+        self.sums = (*environment.sums, *self._probes)
 
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment, algorithm = self.environment, self.algorithm
         environment.start(rounds, seeds.child("env"))
+        self._shape = n_arms, dim = environment.n_arms, environment.dim
         expected = min(rounds, environment.expected_rounds or rounds)
-        info = BanditInfo(
-            dim=environment.dim,
-            n_arms=environment.n_arms,
-            rounds=expected,
-            sub_gaussian=environment.sub_gaussian,
-            feature_norm=environment.feature_norm,
-        )
+        info = BanditInfo(dim, n_arms, expected, environment.sub_gaussian, environment.feature_norm)
         algorithm.start(info, seeds.child("algorithm"))
-        self._shape = (environment.n_arms, environment.dim)
         self._rounds = rounds
         self._round = 0
-        self._probed = dict.fromkeys((column for column, _ in self._probes), 0.0)
+        self._probed = dict.fromkeys(self._probes, 0.0)
         self._pulled = 0.0
         self._explore_rng = seeds.child("task").generator("warm_up")
-        parameters = algorithm.hyper_parameters
-        self._defaults = parameters.defaults
+        self._defaults = algorithm.hyper_parameters.defaults
         self._theoretical = tuple(algorithm.theory(1))
         per_ask = algorithm.rounds_per_decision
         return Problem(
@@ -113,8 +101,6 @@ class ContextualBandit(Task):
             values = self._step(configuration)
             if values is None:
                 break
-            if type(values["reward"]) is not float:
-                return Outcome(values["reward"], values)
             steps.append(values)
         if not steps:
             return None
@@ -128,29 +114,32 @@ class ContextualBandit(Task):
         while (contexts := environment.observe()) is not None:
             if getattr(contexts, "shape", None) != self._shape:
                 self._check_shape(contexts)
-            probed = self._try_out(contexts, configuration or {}) if self._probes else {}
-            self._agreement = None
+            probed = self._probe(contexts, configuration or {}) if self._probes else {}
+            self._agreement = others = None
             expected: dict[str, float] = {}
             if configuration is None:
                 arm = int(self._explore_rng.integers(len(contexts)))
             else:
-                others = [self._arm(contexts, self._complete(other)) for other in self.wish.agreement]
+                wish = self.wish
+                if wish.agreement:
+                    others = np.array([self._arm(contexts, self._complete(other)) for other in wish.agreement])
                 arm = algorithm.choose(contexts, configuration)
-                if others:
-                    self._agreement = np.array(others) == arm
-                if self.wish.estimates:
+                if others is not None:
+                    self._agreement = others == arm
+                if wish.estimates:
                     expected = algorithm.expect(contexts, arm)
             reward: Any = environment.pull(arm)
             if reward is None and environment.rejects:
                 continue
             if type(reward) is not float:
-                if not is_number(reward):  # the loop refuses it
-                    return {"reward": reward}
-                reward = float(reward)
+                reward = check_reward(reward, self._round + 1, configuration or {})
             algorithm.update(contexts, arm, reward)
             self._round += 1
             if probed:
-                probed["tuning_regret"] = self._tuning_regret(probed, arm)
+                self._pulled += environment.means.item(arm)
+                for column, mean in probed.items():
+                    self._probed[column] += mean
+                probed["tuning_regret"] = max(self._probed.values()) - self._pulled
             return {"reward": reward, **environment.values(arm), **probed, **expected}
         return None
 
@@ -163,16 +152,11 @@ class ContextualBandit(Task):
                 f"expected an array of shape (arms, {dim}) with at most {most} arms"
             )
 
-    def _tuning_regret(self, probed: Mapping[str, float], arm: int) -> float:
-        self._pulled += self.environment.means.item(arm)
-        for column, mean in probed.items():
-            self._probed[column] += mean
-        return max(self._probed.values()) - self._pulled
-
-    def _try_out(self, contexts: np.ndarray, configuration: Configuration) -> dict[str, float]:
+    def _probe(self, contexts: np.ndarray, configuration: Configuration) -> dict[str, float]:
+        """Return the expected rewards of the arms that the probed values would pull now."""
         return {
             column: self.environment.means.item(self._arm(contexts, self._complete({**configuration, **changes})))
-            for column, changes in self._probes
+            for column, changes in self._probes.items()
         }
 
     def _arm(self, contexts: np.ndarray, configuration: Configuration) -> int:

@@ -1,7 +1,7 @@
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,27 +19,6 @@ _SURE = 1e-15
 
 _FAR = 1e100
 """Forecasts of a linear reward count as this far off at most, in units of the noise, so that no loss is infinite."""
-
-
-@dataclass(frozen=True)
-class CopiesProblem(Problem):
-    """A problem that says whether the task's outcomes hold forecast losses."""
-
-    forecasts: bool = False
-
-
-@dataclass(slots=True)
-class ForecastOutcome(Outcome):
-    """An outcome that also judges what each copy forecast.
-
-    Parameters
-    ----------
-    forecast_losses
-        Of each candidate, in the order of `Space.product`: the loss of what its copy expected of the arm pulled, before
-        it learnt the reward, summed over the rounds of the decision; None if the copies are not to be compared.
-    """
-
-    forecast_losses: np.ndarray | None = None
 
 
 class Copies(ContextualBandit):
@@ -75,18 +54,14 @@ class Copies(ContextualBandit):
         self.algorithm = self.copied
 
     def start(self, rounds: int, seeds: Seeds) -> Problem:
-        problem = super().start(rounds, seeds)
-        return CopiesProblem(**vars(problem), forecasts=self.copied.judged)
+        return replace(super().start(rounds, seeds), forecasts=self.copied.judged)
 
     def play(self, configuration: Configuration) -> Outcome | None:
         self.copied.losses = np.zeros(len(self.copied.copies))
         outcome = super().play(configuration)
-        if outcome is None:
-            return None
-        losses = self.copied.losses if self.copied.judged else None
-        return ForecastOutcome(
-            outcome.reward, outcome.values, outcome.steps, agreement=outcome.agreement, forecast_losses=losses
-        )
+        if outcome is not None and self.copied.judged:
+            outcome.forecast_losses = self.copied.losses
+        return outcome
 
     def _arm(self, contexts: np.ndarray, configuration: Configuration) -> int:
         return copy.deepcopy(self.copied.copy_of(configuration)).choose(contexts, configuration)
@@ -95,19 +70,11 @@ class Copies(ContextualBandit):
 class CopiedAlgorithm(ContextualAlgorithm):
     """Copies of an algorithm, one for each candidate; the one whose configuration is played pulls.
 
-    Parameters
-    ----------
-    learn_all
-        Whether all copies learn from a round, or the one that pulled.
-    complete
-        Returns a candidate with values of the hyper-parameters that are not tuned.
+    ``complete`` returns a candidate with values of the hyper-parameters that are not tuned.
     """
 
     def __init__(
-        self,
-        algorithm: ContextualAlgorithm,
-        learn_all: bool,
-        complete: Callable[[Configuration], Configuration],
+        self, algorithm: ContextualAlgorithm, learn_all: bool, complete: Callable[[Configuration], Configuration]
     ) -> None:
         self._original = algorithm
         self._learn_all = learn_all
@@ -119,7 +86,7 @@ class CopiedAlgorithm(ContextualAlgorithm):
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         self._names = self._original.tuned.names
         self._candidates = self._original.tuned.product()
-        self._places = {self._key(candidate): place for place, candidate in reversed([*enumerate(self._candidates)])}
+        self._places = {self._key(candidate): place for place, candidate in enumerate(self._candidates)}
         self.copies = [copy.deepcopy(self._original) for _ in self._candidates]
         for each in self.copies:
             each.start(info, seeds)
@@ -140,10 +107,9 @@ class CopiedAlgorithm(ContextualAlgorithm):
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
         played, self._played = self._played, None
-        learning = self.copies if self._learn_all or played is None else [self.copies[played]]
         if self.judged and played is not None:
             self.losses += [self._loss(each.expect(contexts, arm)["model_mean"], reward) for each in self.copies]
-        for each in learning:
+        for each in self.copies if self._learn_all or played is None else [self.copies[played]]:
             each.update(contexts, arm, reward)
 
     def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
@@ -163,9 +129,8 @@ class CopiedAlgorithm(ContextualAlgorithm):
     @property
     def tuned(self) -> Space:
         """The tuned hyper-parameters with their candidates alone: there are no copies between them."""
-        return Space(
-            tuple(replace(parameter, low=None, high=None, power=1.0) for parameter in self._original.tuned.parameters)
-        )
+        parameters = self._original.tuned.parameters
+        return Space(tuple(replace(parameter, low=None, high=None, power=1.0) for parameter in parameters))
 
     @property
     def random_rounds(self) -> int:

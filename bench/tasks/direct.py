@@ -28,10 +28,9 @@ class Direct(Task):
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment = self.environment
         environment.start(rounds, seeds.child("env"))
-        self._space = environment.space
         self._rng = seeds.child("task").generator("warm_up")
         return Problem(
-            space=self._space,
+            space=environment.space,
             horizon=rounds,
             rounds=rounds,
             noise_std=environment.sub_gaussian,
@@ -40,7 +39,7 @@ class Direct(Task):
         )
 
     def explore(self) -> dict[str, Any] | None:
-        return self.play(self._space.sample(self._rng)).values
+        return self.play(self.environment.space.sample(self._rng)).values
 
     def play(self, configuration: Configuration) -> Outcome:
         environment = self.environment

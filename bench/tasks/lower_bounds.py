@@ -5,8 +5,7 @@ from pydantic import Field, InstanceOf
 from bench.algorithms.softmax_policy import SoftmaxPolicy
 from bench.component import component
 from bench.envs.synthetic_logged import SyntheticLogged
-from bench.off_policy.estimators import estimator_terms
-from bench.off_policy.lower_bounds import BOUNDS, lower_bound
+from bench.off_policy.estimators import BOUNDS, estimator_terms, lower_bound
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
@@ -65,8 +64,8 @@ class LowerBounds(Task):
             self._sums[bound] += low
             self._errors[bound] += low >= self._value
         estimate = float(terms.mean())
-        values = {"reward": estimate, "true_value": self._value, "delta": self.delta}
-        values |= {bound: total / self._rounds for bound, total in self._sums.items()}
-        values |= {f"{bound}_gap": self._value - total / self._rounds for bound, total in self._sums.items()}
+        means: dict[str, float] = {bound: total / self._rounds for bound, total in self._sums.items()}
+        values = {"reward": estimate, "true_value": self._value, "delta": self.delta, **means}
+        values |= {f"{bound}_gap": self._value - mean for bound, mean in means.items()}
         values |= {f"{bound}_errors": count / self._rounds for bound, count in self._errors.items()}
         return Outcome(estimate, values)

@@ -9,8 +9,7 @@ from pydantic import Field, InstanceOf, NonNegativeInt, PositiveFloat
 from bench.algorithms.softmax_policy import SoftmaxPolicy
 from bench.component import component
 from bench.envs.logged import LoggedEnvironment, Policy
-from bench.off_policy.estimators import Estimator, estimator_terms
-from bench.off_policy.lower_bounds import Bound, lower_bound, paired_sign
+from bench.off_policy.estimators import Bound, Estimator, estimator_terms, lower_bound, paired_sign
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
@@ -34,18 +33,17 @@ class OffPolicyLearning(Task):
     was trained and alpha_t = alpha_init + (1 - alpha_init) (t / T)^gamma mean(s_1 .. s_t), clipped to [0, 1]; s_t is 1
     if pi0 is significantly better on the validation data by inverse propensity scores, -1 if worse, else 0.
 
-    Trace columns: ``reward``, the trial's objective; ``alpha``; ``score``, s_t; of the incumbent, its ``objective``,
-    ``validation_value`` (the estimate), ``true_value``, both divided by the logging policy's true value as
-    ``relative_validation_value`` and ``relative_true_value``, and ``overestimation``, the estimate less the true value;
-    ``is_below_logging``, 1 if the true value is below the logging policy's, else 0; ``relative_logging_value``, 1;
-    ``mean_relative_true_value``, the mean of the relative true value over the trials so far; ``logging_value`` and,
-    where the best value is known, ``logging_optimality``, its share of that; where values are estimated,
-    ``true_value_low`` and ``true_value_high``, the ends of a 95 % confidence interval of the incumbent's; with
-    ``trial_contexts``, ``trial_validation_value``, ``trial_true_value`` and ``trial_overestimation`` of the trial's
-    policy and, over all trials so far, ``mean_overestimation``, ``overestimation_q5`` .. ``overestimation_q99``,
-    ``largest_overestimation``, the shares of trials beyond 0, 0.02, .. as ``beyond_0``, ``beyond_0.02``, .. and, where
-    the best value is known, ``regret``, by how much the trials' policies together are worse than the best. None is
-    summed by the trace. Costs: ``training``, ``scoring``, their sum ``trials``, and ``true_value``, which is spent on
+    Trace columns, none summed: ``reward``, the trial's objective; ``alpha``; ``score``, s_t; of the incumbent
+    ``objective``, ``validation_value`` (the estimate), ``true_value``, both divided by the logging policy's true value
+    as ``relative_validation_value`` and ``relative_true_value``, ``overestimation``, the estimate less the true value,
+    ``is_below_logging``, 1 if its true value is below the logging policy's, else 0, and where values are estimated the
+    ends of a 95 % confidence interval, ``true_value_low`` and ``true_value_high``; ``mean_relative_true_value`` over
+    the trials so far; ``relative_logging_value``, 1; ``logging_value`` and its share of the best value, where known, as
+    ``logging_optimality``. With ``trial_contexts`` also ``trial_validation_value``, ``trial_true_value`` and
+    ``trial_overestimation`` of the trial's policy and, over all trials so far, ``mean_overestimation``,
+    ``overestimation_q5`` .. ``overestimation_q99``, ``largest_overestimation``, the shares of trials beyond 0, 0.02, ..
+    as ``beyond_0``, ``beyond_0.02``, .. and, where the best value is known, ``regret``, the sum of what the trials'
+    policies lack of it. Costs: ``training``, ``scoring``, their sum ``trials``, and ``true_value``, which is spent on
     the report and not on tuning.
     Source: opl_hpo, algorithms 1 and 2, equations 11 to 14.
 
@@ -93,9 +91,7 @@ class OffPolicyLearning(Task):
         environment.start(rounds, seeds.child("env"))
         algorithm.start(environment.train, environment.action_features, seeds.child("algorithm"))
         data = environment.validation
-        self._predictions: np.ndarray | None = None
-        if self.estimator == "dr":
-            self._predictions = algorithm.train({}).predict(data.contexts)
+        self._predictions = algorithm.train({}).predict(data.contexts) if self.estimator == "dr" else None
         self._logging_terms = estimator_terms("ips", data, data.policy)
         self._rounds = rounds
         self._trial = 0
@@ -103,8 +99,9 @@ class OffPolicyLearning(Task):
         self.alpha = self.alpha_init if self.imitation else 0.0
         self._overestimations: list[float] = []
         self._regret = 0.0
-        estimate, objective = self._evaluate(data.policy)
         self._total = 0.0
+        self._is_algorithm_2 = self.imitation or self.objective == "lower_bound"
+        estimate, objective = self._evaluate(data.policy)
         self._keep(objective, estimate, environment.logging_value, lambda contexts, logging_policy: logging_policy)
         if (self.initial_incumbent or ("none" if self._is_algorithm_2 else "logging_policy")) == "none":
             self._objective = -math.inf
@@ -112,16 +109,16 @@ class OffPolicyLearning(Task):
 
     def play(self, configuration: Configuration) -> Outcome:
         data = self.environment.validation
-        started = time.process_time()
+        times = [time.process_time()]
         trained = self.algorithm.policy(configuration)
-        after_training = time.process_time()
+        times.append(time.process_time())
         self._trial += 1
         probabilities = trained(data.contexts, data.policy)
         score = self._regularise(probabilities) if self.imitation else 0
         alpha = self.alpha
         estimate, objective = self._evaluate(_mixture(probabilities, data.policy, alpha))
         is_better = objective > self._objective or (objective == self._objective and self._is_algorithm_2)
-        after_scoring = time.process_time()
+        times.append(time.process_time())
 
         def policy(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:
             return _mixture(trained(contexts, logging_policy), logging_policy, alpha)
@@ -130,27 +127,14 @@ class OffPolicyLearning(Task):
             value = self.environment.logging_value if alpha == 1 else self.environment.value(policy)
             self._keep(objective, estimate, value, policy)
         self._total += self._incumbent["relative_true_value"]
-        values = {
-            "reward": objective,
-            "alpha": alpha,
-            "score": score,
-            **self._incumbent,
-            "mean_relative_true_value": self._total / self._trial,
-        }
+        values = {"reward": objective, "alpha": alpha, "score": score, **self._incumbent}
+        values["mean_relative_true_value"] = self._total / self._trial
         if self.trial_contexts:
             values |= self._overestimation(estimate, policy)
-        training, scoring = after_training - started, after_scoring - after_training
-        costs = {
-            "training": training,
-            "scoring": scoring,
-            "trials": training + scoring,
-            "true_value": time.process_time() - after_scoring,
-        }
+        times.append(time.process_time())
+        training, scoring, true_value = np.diff(times).tolist()
+        costs = {"training": training, "scoring": scoring, "trials": training + scoring, "true_value": true_value}
         return Outcome(objective, values, costs=costs)
-
-    @property
-    def _is_algorithm_2(self) -> bool:
-        return self.imitation or self.objective == "lower_bound"
 
     def _evaluate(self, probabilities: np.ndarray) -> tuple[float, float]:
         data = self.environment.validation
@@ -198,26 +182,22 @@ class OffPolicyLearning(Task):
         value = self.environment.value(policy, self.trial_contexts)
         self._overestimations.append(estimate - value)
         so_far = np.array(self._overestimations)
-        quantiles = np.percentile(so_far, QUANTILES).tolist()
-        regret = {}
-        if self.environment.best_value is not None:
-            self._regret += self.environment.best_value - value
-            regret["regret"] = self._regret
-        return {
+        values = {
             "trial_validation_value": estimate,
             "trial_true_value": value,
             "trial_overestimation": estimate - value,
             "mean_overestimation": float(so_far.mean()),
-            **{f"overestimation_q{q}": quantile for q, quantile in zip(QUANTILES, quantiles, strict=True)},
+            **{f"overestimation_q{q}": float(np.percentile(so_far, q)) for q in QUANTILES},
             "largest_overestimation": float(so_far.max()),
             **{f"beyond_{level:g}": float((so_far > level).mean()) for level in EXCEEDED},
-            **regret,
         }
+        if self.environment.best_value is not None:
+            self._regret += self.environment.best_value - value
+            values["regret"] = self._regret
+        return values
 
 
 def _mixture(probabilities: np.ndarray, logging_policy: np.ndarray, alpha: float) -> np.ndarray:
     if alpha == 0:
         return probabilities
-    if alpha == 1:
-        return logging_policy
-    return (1 - alpha) * probabilities + alpha * logging_policy
+    return logging_policy if alpha == 1 else (1 - alpha) * probabilities + alpha * logging_policy

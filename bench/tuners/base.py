@@ -34,8 +34,8 @@ class Problem:
         Rounds at which the environment changes, for oracles only.
     incumbent
         A configuration that was played beforehand, and the reward it earned.
-    full_information
-        Whether outcomes hold the rewards of all configurations.
+    full_information, forecasts
+        Whether outcomes hold the rewards, or the forecast losses, of all configurations.
     """
 
     space: Space
@@ -47,6 +47,7 @@ class Problem:
     change_points: tuple[int, ...] = ()
     incumbent: tuple[Configuration, float] | None = None
     full_information: bool = False
+    forecasts: bool = False
 
     @property
     def total_rounds(self) -> int:

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from bench.algorithms.lints import LinTS, best_sampled
+from bench.algorithms.kernels import best_sampled, best_upper_bound
+from bench.algorithms.lints import LinTS
 from bench.algorithms.linucb import LinUCB
-from bench.algorithms.scoring import best_upper_bound
 from bench.envs.synthetic import spread
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.loop import run
@@ -48,17 +48,16 @@ def bare_kernels(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
     rng = np.random.default_rng(0)
     memory = np.empty((dim, n_arms))
     contexts = memory.T
-    matrix, theta, scores = np.eye(dim), rng.random(dim), np.empty(n_arms)
-    work, normal = np.empty((2, n_arms)), np.empty(dim)
+    matrix, theta, normal = np.eye(dim), rng.random(dim), np.empty(dim)
     bound = 1.0 / math.sqrt(dim)
     for _ in range(rounds):
         rng.random(out=memory)
         spread(memory, bound)
         if isinstance(algorithm, LinUCB):
-            best_upper_bound(contexts, matrix, theta, 1.0, work, scores)
+            best_upper_bound(contexts, matrix, theta, 1.0)
         else:
             rng.standard_normal(out=normal)
-            best_sampled(contexts, matrix, theta, 1.0, normal, scores)
+            best_sampled(contexts, matrix, theta, 1.0, normal)
 
 
 def plain_numpy(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:

@@ -1,0 +1,161 @@
+"""Compiled arithmetic that several algorithms share; every loop adds in the order written."""
+
+import numpy as np
+
+from bench.jit import Array, kernel
+
+REFRESH_EVERY = 4096
+"""Rounds after which an inverse is recomputed, so that rounding errors of its updates cannot accumulate."""
+
+
+@kernel
+def dot(left: Array, right: Array) -> float:
+    total = 0.0
+    for i in range(left.size):
+        total += left[i] * right[i]
+    return total
+
+
+@kernel
+def best_linear(contexts: Array, theta: Array) -> int:
+    """Return argmax x'theta over the rows of ``contexts``, the first on a tie."""
+    n_arms, dim = contexts.shape
+    x = contexts.T
+    scores = np.zeros(n_arms)
+    for i in range(dim):
+        weight = theta[i]
+        for k in range(n_arms):
+            scores[k] += weight * x[i, k]
+    best = 0
+    for k in range(n_arms):
+        if scores[k] > scores[best]:
+            best = k
+    return best
+
+
+@kernel
+def best_sampled(contexts: Array, upper: Array, theta: Array, rate: float, normal: Array) -> int:
+    """Return argmax x'theta', the first on a tie; theta' = theta + rate upper^-1 normal replaces ``normal``."""
+    solve_upper(upper, normal)
+    for i in range(theta.size):
+        normal[i] = theta[i] + rate * normal[i]
+    return best_linear(contexts, normal)
+
+
+@kernel
+def best_upper_bound(contexts: Array, inverse: Array, theta: Array, rate: float) -> int:
+    """Return argmax x'theta + rate |x|_inverse over the rows of ``contexts``, the first on a tie.
+
+    ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, contiguous in
+    memory: fast without splitting sums.
+    """
+    n_arms, dim = contexts.shape
+    x = contexts.T
+    scores, half, row = np.zeros(n_arms), np.zeros(n_arms), np.empty(n_arms)
+    for i in range(dim):
+        weight = theta[i]
+        diagonal = 0.5 * inverse[i, i]
+        for k in range(n_arms):
+            scores[k] += weight * x[i, k]
+            row[k] = diagonal * x[i, k]
+        for j in range(i):
+            entry = inverse[i, j]
+            for k in range(n_arms):
+                row[k] += entry * x[j, k]
+        for k in range(n_arms):
+            half[k] += row[k] * x[i, k]
+    best = 0
+    for k in range(n_arms):
+        scores[k] += rate * np.sqrt(max(2.0 * half[k], 0.0))
+        if scores[k] > scores[best]:
+            best = k
+    return best
+
+
+@kernel
+def expected(contexts: Array, theta: Array, arm: int, logistic: bool) -> tuple[float, float]:
+    """Return the expected reward of ``arm`` and the largest of all arms, given ``theta``."""
+    largest = -np.inf
+    for k in range(contexts.shape[0]):
+        largest = max(largest, dot(contexts[k], theta))
+    mean = dot(contexts[arm], theta)
+    if logistic:
+        return 1.0 / (1.0 + np.exp(-mean)), 1.0 / (1.0 + np.exp(-largest))
+    return mean, largest
+
+
+@kernel
+def solve_upper(upper: Array, vector: Array) -> None:
+    """Solve U x = vector in place; the lower triangle of ``upper``, shape (n, n), is not read."""
+    for i in range(vector.size - 1, -1, -1):
+        total = vector[i]
+        for j in range(i + 1, vector.size):
+            total -= upper[i, j] * vector[j]
+        vector[i] = total / upper[i, i]
+
+
+@kernel
+def solve_upper_transposed(upper: Array, vector: Array) -> None:
+    """Solve U' x = vector in place; the lower triangle of ``upper``, shape (n, n), is not read."""
+    for i in range(vector.size):
+        vector[i] /= upper[i, i]
+        for j in range(i + 1, vector.size):
+            vector[j] -= upper[i, j] * vector[i]
+
+
+@kernel
+def add_outer(x: Array, weight: float, matrix: Array) -> None:
+    """Add weight x x' to ``matrix``: both triangles, as loops from 0 on run faster than half as many others."""
+    for i in range(x.size):
+        scaled = weight * x[i]
+        for j in range(x.size):
+            matrix[i, j] += scaled * x[j]
+
+
+@kernel
+def add_to_inverse(x: Array, gram: Array, inverse: Array, gain: Array) -> float:
+    """Add x x' to ``gram`` and to what ``inverse`` is the inverse of, by Sherman and Morrison's formula.
+
+    Writes inverse x / (1 + x' inverse x) of the old inverse into ``gain``; returns x' inverse x.
+    """
+    dim = x.size
+    gain[:] = 0.0
+    for j in range(dim):
+        for i in range(dim):
+            gain[i] += inverse[j, i] * x[j]
+    square = dot(x, gain)
+    for i in range(dim):
+        scaled = gain[i] / (1.0 + square)
+        for j in range(dim):
+            gram[i, j] += x[i] * x[j]
+            inverse[i, j] -= scaled * gain[j]
+    for i in range(dim):
+        gain[i] /= 1.0 + square
+    return square
+
+
+@kernel
+def ridge_inverse(gram: Array, moment: Array, ridge: float, inverse: Array, theta: Array) -> None:
+    """Write (gram + ridge I)^-1 into ``inverse`` and its product with ``moment`` into ``theta``, by Cholesky."""
+    dim = moment.size
+    factor = gram.copy()
+    for i in range(dim):
+        factor[i, i] += ridge
+    factor = np.linalg.cholesky(factor)
+    lower = np.zeros((dim, dim))
+    for j in range(dim):
+        lower[j, j] = 1.0 / factor[j, j]
+        for i in range(j + 1, dim):
+            total = 0.0
+            for k in range(j, i):
+                total -= factor[i, k] * lower[k, j]
+            lower[i, j] = total / factor[i, i]
+    for i in range(dim):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(i, dim):
+                total += lower[k, i] * lower[k, j]
+            inverse[i, j] = total
+            inverse[j, i] = total
+    for i in range(dim):
+        theta[i] = dot(inverse[i], moment)
