@@ -4,6 +4,7 @@ import copy
 import importlib
 import inspect
 import os
+import re
 import sys
 from typing import Any
 
@@ -34,9 +35,8 @@ def import_class(part: str, settings: Any) -> type:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         name = error.name or module_name
-        needed = (
-            "whose module" if f"{module_name}.".startswith(f"{name}.") else f"which imports '{name}', a module that"
-        )
+        is_itself = f"{module_name}.".startswith(f"{name}.")
+        needed = "whose module" if is_itself else f"which imports '{name}', a module that"
         raise ConfigError(
             f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
             f"expected a module that can be imported: run from the folder of {name}, or set PYTHONPATH to it"
@@ -65,36 +65,21 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
     Raises ConfigError, naming the key, if the class refuses a setting or defines not all it should.
     """
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
-    _check_decorated(part, cls, fields)
+    if not {"__dataclass_fields__", "__init__"} & vars(cls).keys():
+        for name in fields.keys() & vars(cls).get("__annotations__", {}).keys():
+            raise ConfigError(
+                f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
+                f"(from bench.component import component) in the line above `class {cls.__name__}`"
+            )
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
     try:
         return cls(**parts, **fields)
     except ConfigError as error:
-        message, name = str(error), cls.__name__
-        if message.startswith((f"{name}.", f"{name}:")):
-            raise ConfigError(part + message.removeprefix(name)) from None
-        raise
+        raise ConfigError(re.sub(rf"^{cls.__name__}(?=[.:])", part, str(error))) from None
     except (TypeError, ValueError) as error:  # a class without validated fields
-        raise ConfigError(_refusal(part, cls, fields, error)) from error
-
-
-def _refusal(part: str, cls: type, fields: dict[str, Any], error: Exception) -> str:
-    """Say why a class could not be built with the settings ``fields``, and what mends it."""
-    unknown = sorted(fields.keys() - inspect.signature(cls).parameters.keys())
-    if unknown:
-        return (
-            f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected none or one of its own"
-        )
-    return f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
-
-
-def _check_decorated(part: str, cls: type, fields: dict[str, Any]) -> None:
-    declared = vars(cls)
-    if {"__dataclass_fields__", "__init__"} & declared.keys():
-        return
-    for name in fields.keys() & declared.get("__annotations__", {}).keys():
-        raise ConfigError(
-            f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
-            f"(from bench.component import component) in the line above `class {cls.__name__}`"
-        )
+        if unknown := sorted(fields.keys() - inspect.signature(cls).parameters.keys()):
+            text = f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected one of its own"
+        else:
+            text = f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
+        raise ConfigError(text) from error
