@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -88,34 +89,31 @@ def plain_numpy(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
 
 def measure(rounds: int, repeats: int) -> pd.DataFrame:
     """Time all cases in turn, ``repeats`` times; return medians, in rounds per second, and their ratios."""
-    rows = []
-    for label, algorithm in (("linucb", LinUCB()), ("lints", LinTS())):
-        for n_arms, dim in SIZES:
-            length = max(200, rounds * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else rounds
-            cases: dict[str, Callable[[int], None]] = {
-                name: partial(whole_loop, algorithm, tuner(), n_arms, dim) for name, tuner in TUNERS.items()
-            }
-            cases["bare kernels"] = partial(bare_kernels, algorithm, n_arms, dim)
-            cases["plain NumPy"] = partial(plain_numpy, algorithm, n_arms, dim)
-            rounds_of = dict.fromkeys(cases, length) | {"plain NumPy": length // 10}
-            seconds: dict[str, list[float]] = {case: [] for case in cases}
-            for call in cases.values():
-                call(100)  # compiles
-            for _ in range(repeats):
-                for case, call in cases.items():
-                    start = time.perf_counter()
-                    call(rounds_of[case])
-                    seconds[case].append(time.perf_counter() - start)
-            speed = {case: rounds_of[case] / statistics.median(values) for case, values in seconds.items()}
-            for tuner in TUNERS:
-                row: dict[str, Any] = {"algorithm": label, "arms": n_arms, "features": dim, "tuner": tuner}
-                row["rounds per second"] = round(speed[tuner])
-                row |= {f"{case} per second": round(speed[case]) for case in ("bare kernels", "plain NumPy")}
-                row["time / bare kernels"] = round(speed["bare kernels"] / speed[tuner], 2)
-                row["speed / plain NumPy"] = round(speed[tuner] / speed["plain NumPy"], 1)
-                rows.append(row)
-            latest = pd.DataFrame(rows[-len(TUNERS) :])
-            print(latest.to_string(index=False, header=len(rows) == len(TUNERS)), flush=True)
+    rows: list[dict[str, Any]] = []
+    for (label, algorithm), (n_arms, dim) in product((("linucb", LinUCB()), ("lints", LinTS())), SIZES):
+        length = max(200, rounds * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else rounds
+        cases: dict[str, Callable[[int], None]] = {
+            name: partial(whole_loop, algorithm, tuner(), n_arms, dim) for name, tuner in TUNERS.items()
+        }
+        cases["bare kernels"] = partial(bare_kernels, algorithm, n_arms, dim)
+        cases["plain NumPy"] = partial(plain_numpy, algorithm, n_arms, dim)
+        rounds_of = dict.fromkeys(cases, length) | {"plain NumPy": length // 10}
+        seconds: dict[str, list[float]] = {case: [] for case in cases}
+        for call in cases.values():
+            call(100)  # compiles
+        for case, call in list(cases.items()) * repeats:
+            start = time.perf_counter()
+            call(rounds_of[case])
+            seconds[case].append(time.perf_counter() - start)
+        speed = {case: rounds_of[case] / statistics.median(values) for case, values in seconds.items()}
+        for tuner in TUNERS:
+            row = {"algorithm": label, "arms": n_arms, "features": dim, "tuner": tuner}
+            row["rounds per second"] = round(speed[tuner])
+            row |= {f"{case} per second": round(speed[case]) for case in ("bare kernels", "plain NumPy")}
+            row["time / bare kernels"] = round(speed["bare kernels"] / speed[tuner], 2)
+            row["speed / plain NumPy"] = round(speed[tuner] / speed["plain NumPy"], 1)
+            rows.append(row)
+            print(*row.values(), flush=True)
     return pd.DataFrame(rows)
 
 

@@ -58,16 +58,12 @@ def costs(names: list[str], limit: float) -> pd.DataFrame:
             continue
         seconds(name, 200, limit)  # compiles
         for rounds, repeats in REPEATS.items():
-            measured = []
-            for _ in range(repeats):
-                spent, played = seconds(name, rounds, limit)
-                if played < rounds:
-                    row["note"] = f"{rounds:,} rounds: given up after {played:,}, at {limit:g} s"
-                    break
-                measured.append(spent)
-            if len(measured) < repeats:
+            runs = [seconds(name, rounds, limit) for _ in range(repeats)]
+            played = min(played for _, played in runs)
+            if played < rounds:
+                row["note"] = f"{rounds:,} rounds: given up after {played:,}, at {limit:g} s"
                 break
-            row[f"us at {rounds}"] = round(1e6 * min(measured) / rounds, 1)
+            row[f"us at {rounds}"] = round(1e6 * min(spent for spent, _ in runs) / rounds, 1)
         print(" ".join(f"{key}: {value}" for key, value in row.items() if value != ""), flush=True)
     columns = ["tuner", *(f"us at {rounds}" for rounds in REPEATS), "note"]
     return pd.DataFrame(rows).reindex(columns=columns)
