@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.errors import BenchError
 from runners.upkeep import peers, peers_libraries
 from runners.upkeep.peers import CASES, PLAYERS, PROBLEMS, REQUIREMENTS, Case, random_result
 from runners.upkeep.peers_libraries import result_of
@@ -122,7 +121,7 @@ def small(monkeypatch, tmp_path):
 
 
 def test_both_sides_play_and_what_fails_is_named(small, capsys):
-    assert not peers.measure_and_write("", 2)  # since something failed
+    assert not peers.measure(["optuna", "nothing"], 2)  # since something failed
     table = pd.read_csv(small / "peers.csv")
     assert table["does"].tolist() == ["TPE", "no such player", "nothing"]
     assert table["same_problem"].tolist() == [True, False, True]
@@ -139,17 +138,9 @@ def test_both_sides_play_and_what_fails_is_named(small, capsys):
     assert "/some" not in text + capsys.readouterr().out
 
     # Once more, only the other one: the rows of Optuna stay as they are, and so does the page
-    assert not peers.measure_and_write("nothing", 2)
+    assert not peers.measure(["nothing"], 2)
     assert pd.read_csv(small / "peers.csv").equals(table)
     assert (small / "peers.md").read_text() == text
-
-
-def test_an_unknown_library_is_named_with_the_known_ones(small):
-    with pytest.raises(BenchError, match="found 'fast', expected one of: optuna, nothing"):
-        peers.measure_and_write("fast", 2)
-    with pytest.raises(BenchError, match="found 0, expected at least 1"):
-        peers.measure_and_write("optuna", 0)
-    assert not small.exists()
 
 
 def test_a_process_that_dies_is_an_error_of_its_library(tmp_path, monkeypatch):
@@ -162,4 +153,4 @@ def test_a_process_that_dies_is_an_error_of_its_library(tmp_path, monkeypatch):
 def test_the_committed_page_is_what_the_table_says():
     folder = Path(__file__).resolve().parents[1] / "results" / "benchmark"
     page = (folder / "peers.md").read_text()
-    assert peers.markdown(peers._read(folder / "peers.csv"), {}).partition("None, None")[0] == page.partition("AMD")[0]
+    assert peers.markdown(peers.read(folder / "peers.csv"), {}).partition("None, None")[0] == page.partition("AMD")[0]

@@ -24,11 +24,9 @@ def import_class(part: str, settings: Any) -> type:
     """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
     target = settings.get("_target_") if isinstance(settings, dict) else None
     key = f"{part}._target_"
-    if not isinstance(target, str):
-        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class")
-    module_name, _, class_name = target.rpartition(".")
-    if not module_name or module_name == "__main__":
-        raise ConfigError(f"{key}: found '{target}', expected the dotted path of a class in a module of its own")
+    module_name, _, class_name = str(target).rpartition(".")
+    if not isinstance(target, str) or module_name in ("", "__main__"):
+        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in a module of its own")
     if not {os.getcwd(), ""} & set(sys.path):
         sys.path.insert(0, os.getcwd())
     try:
@@ -45,8 +43,7 @@ def import_class(part: str, settings: Any) -> type:
         raise ConfigError(
             f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
-    cls = getattr(module, class_name, None)
-    base = BASES[part]
+    cls, base = getattr(module, class_name, None), BASES[part]
     if not isinstance(cls, type):
         names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
         raise ConfigError(

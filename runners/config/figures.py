@@ -162,11 +162,11 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
         smaller = at_scale.overrides
         left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
 
-    def composed(asked: "Figure", reading: Reading | None) -> Iterator[LabelledRun]:
-        for labels, own in _product(asked, reading):
+    def composed(blocks: "Figure", reading: Reading | None) -> Iterator[LabelledRun]:
+        for labels, words in _product(blocks, reading):
             if any(labels.get(axis) in out for axis, out in left_out.items()):
                 continue
-            overrides = [f"paper={figure.paper}", *own, *smaller]
+            overrides = [f"paper={figure.paper}", *words, *smaller]
             with placed(f"figure/{figure.paper}/{figure.name}"):
                 run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
             yield LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run)
@@ -196,9 +196,9 @@ def by_reading(figure: "Figure", drawn: Sequence[Labelled]) -> dict[str, list[in
     return positions
 
 
-def without_reading(one: LabelledRun) -> LabelledRun:
+def without_reading(run: LabelledRun) -> LabelledRun:
     """Return an experiment with the labels that it has under the first reading."""
-    return replace(one, labels={axis: label for axis, label in one.labels.items() if axis != READING})
+    return replace(run, labels={axis: label for axis, label in run.labels.items() if axis != READING})
 
 
 def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[str, str], list[str]]]:

@@ -86,7 +86,7 @@ _in_memory: dict[str, tuple[Any, str]] = {}
 def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
     """Yield the modules of the classes and of those they inherit from, unless installed or standard."""
     for part, cls in classes.items():
-        own = cls.__module__.partition(".")[0]
+        package = cls.__module__.partition(".")[0]
         for base in cls.__mro__:
             name = base.__module__
             if name.partition(".")[0] in sys.builtin_module_names:
@@ -97,26 +97,24 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
                     f"{part}._target_: found the class {base.__qualname__}, whose source file is not there (module "
                     f"{name}), expected a class in a file of its own"
                 )
-            if name.partition(".")[0] == own or _belongs(path):
+            if name.partition(".")[0] == package or _belongs(path):
                 yield name
 
 
 def _digest(roots: frozenset[str]) -> tuple[dict[str, Stamp], dict[str, str]]:
-    own = {name.partition(".")[0] for name in roots}
+    packages = {name.partition(".")[0] for name in roots}
     stamps: dict[str, Stamp] = {}
     digests: dict[str, str] = {}
     seen: set[str] = set()
     todo = sorted(roots)
     while todo:
         name = todo.pop()
-        if name in seen:
+        if not name or name in seen:
             continue
         seen.add(name)
-        parent = name.rpartition(".")[0]
-        if parent:
-            todo.append(parent)  # importing a.b runs a first
+        todo.append(name.rpartition(".")[0])  # importing a.b runs a first
         path = _locate(name)
-        if path is None or not (name.partition(".")[0] in own or _belongs(path)):
+        if path is None or not (name.partition(".")[0] in packages or _belongs(path)):
             continue
         stamp = _stamp(path)
         if stamp is None:

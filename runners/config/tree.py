@@ -252,8 +252,8 @@ def one_of(found: str, valid: Iterable[str]) -> str:
 
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
-    own = ", or a class of your own as module.Class" if group in PARTS else ""
-    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{own}")
+    classes = ", or a class of your own as module.Class" if group in PARTS else ""
+    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{classes}")
 
 
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
@@ -265,5 +265,5 @@ def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> 
             break
         settings = settings[parent]
         names = sorted(map(str, settings))
-    own = f"; a setting of a class of your own takes a +: +{key}" if names == ["_target_"] else ""
-    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}{own}")
+    plus = f"; a setting of a class of your own takes a +: +{key}" if names == ["_target_"] else ""
+    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}{plus}")

@@ -1,4 +1,4 @@
-"""Measure the suite beside other libraries: python -m runners.upkeep.peers [--only coba,obp] [--repeats 7].
+"""Measure the suite beside other libraries: python -m runners.upkeep.peers [--only coba obp] [--repeats 7].
 
 Each library is installed into an environment of its own below ``.venv-peers``; obp, scikit-optimize and Optuna are
 dependencies of the suite and use its environment. Both sides play the same problems by turns on one core, each time in
@@ -28,7 +28,7 @@ from bench.algorithms.linucb import LinUCB
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.envs.logged import LoggedData
-from bench.errors import BenchError, ConfigError
+from bench.errors import BenchError
 from bench.loop import run
 from bench.off_policy.estimators import Estimator, estimator_terms
 from bench.report.tables import to_csv, to_markdown
@@ -427,44 +427,36 @@ def markdown(every: pd.DataFrame, machine: Mapping[str, Any]) -> str:
     return to_markdown(shown, title="Beside other libraries", notes=notes).removeprefix("#")
 
 
-def measure_and_write(only: str, repeats: int) -> bool:
-    """Return whether every case was measured. Raises ConfigError if a library is unknown, or without repetitions."""
-    known = list(dict.fromkeys(case.peer for case in CASES))
-    chosen = [name for name in only.split(",") if name] or known
-    for name in chosen:
-        if name not in known:
-            raise ConfigError(f"--only: found '{name}', expected one of: {', '.join(known)}")
-    if repeats < 1:
-        raise ConfigError(f"--repeats: found {repeats}, expected at least 1")
-    rows = []
+def measure(libraries: list[str], repeats: int) -> bool:
+    """Measure the libraries' cases, print them and write the tables; return whether every case was measured."""
+    file = results_folder() / "benchmark" / "peers.csv"
+    table = read(file) if file.exists() else pd.DataFrame(columns=["peer", "does", "reason"])
+    before = {(row["peer"], row["does"]): row for row in table.to_dict("records")}
+    rows: list[dict[Any, Any]] = []
     for case in CASES:
-        if case.peer in chosen:
+        if case.peer in libraries:
             rows.append(compare(case, repeats))
             print(", ".join(f"{key}: {value}" for key, value in rows[-1].items() if key != "note"), flush=True)
-    table = pd.DataFrame(rows)
-    is_complete = bool((table["reason"] == "").all())
-    file = results_folder() / "benchmark" / "peers.csv"
-    if only and file.exists():
-        before = _read(file)
-        table = pd.concat([before[~before["peer"].isin(chosen)], table], ignore_index=True)
-        table = table.sort_values("peer", key=lambda names: names.map(known.index), kind="stable")
-    write_text(file, to_csv(table, digits=6))
-    write_text(file.with_suffix(".md"), markdown(_read(file), environment()))  # what the file says, to the last digit
-    print(f"written to {file.parent}")
-    return is_complete
+        elif (case.peer, case.does) in before:
+            rows.append(before[case.peer, case.does])
+    write_text(file, to_csv(pd.DataFrame(rows), digits=6))
+    write_text(file.with_suffix(".md"), markdown(read(file), environment()))  # what the file says, to the last digit
+    return all(row["reason"] == "" for row in rows if row["peer"] in libraries)
 
 
-def _read(file: Path) -> pd.DataFrame:
+def read(file: Path) -> pd.DataFrame:
+    """Return a table as it was written; numbers that there are not are NaN, other empty cells are ""."""
     return pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
 
 
 def main(arguments: list[str]) -> int:
     """Measure, print, and write ``results/benchmark/``; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="libraries, with commas between them; default: all")
+    libraries = list(dict.fromkeys(case.peer for case in CASES))
+    parser.add_argument("--only", nargs="+", default=libraries, choices=libraries, help="libraries; default: all")
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each case, at most")
     options = parser.parse_args(arguments)
-    return command(lambda: measure_and_write(options.only, options.repeats))
+    return command(lambda: measure(options.only, options.repeats))
 
 
 if __name__ == "__main__":
