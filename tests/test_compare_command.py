@@ -156,6 +156,7 @@ def test_a_tuner_has_settings_of_its_own(here):
     tuner = [settings["settings"]["tuner"] for settings in own]
     assert (tuner[0]["radius_scale"], tuner[1]["radius_scale"], tuner[1]["ts_scale"]) == (1.0, 0.5, 2)
     assert tuner[2]["threshold"] == 0.9
+    assert {settings["settings"]["env"]["dim"] for settings in own} == {2}  # which all have in common
     page = (folder / "index.html").read_text()
     assert str(escape(shlex.join(["python", "-m", "runners.compare", *words]))) in page
     front = (answer.results / "index.html").read_text()

@@ -341,7 +341,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "algorithm.space.exploration_rate.candidates=[nan]": ("algorithm.space.exploration_rate.candidates", "nan"),
     "tuner=fixed +tuner.configuration.foo=1": ("tuner.configuration", "'foo'", "exploration_rate"),
     "tuner=fixed +tuner.configuration.exploration_rate=abc": ("tuner.configuration", "'abc'", "number"),
-    "tuner=fixed +tuner.configuration.exploration_rate=nan": ("tuner.configuration", "nan", "number"),
+    "tuner=fixed +tuner.configuration.exploration_rate=inf": ("tuner.configuration", "inf", "number"),
 }
 
 

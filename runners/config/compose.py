@@ -150,7 +150,7 @@ def _referred(settings: dict[str, Any]) -> dict[str, Any]:
         resolved: Any = OmegaConf.to_container(OmegaConf.create(plain(settings)), resolve=True)
     except OmegaConfBaseException as error:
         reason = str(error).partition("\n")[0]
-        raise ConfigError(f"{error.full_key}: the reference leads to no value ({reason})") from None
+        raise ConfigError(f"{error.full_key}: found a reference to no value ({reason}), expected a value") from None
     return dict(resolved)
 
 
