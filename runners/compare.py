@@ -17,7 +17,6 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hydra.core.override_parser.types import Override, ValueType
@@ -145,22 +144,6 @@ def _parse(word: str) -> Override:
     return parsed
 
 
-def _split(text: str) -> Iterator[str]:
-    """Yield what stands between the commas that are in no brackets and no quotes."""
-    depth, quote, start = 0, "", 0
-    for at, letter in enumerate(text):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter == "," and not depth:
-            yield text[start:at]
-            start = at + 1
-        else:
-            depth += (letter in "([{") - (letter in ")]}")
-    yield text[start:]
-
-
 def _tuners(text: str) -> dict[str, list[str]]:
     """Return tuners, by the names they are shown by, each with its overrides."""
     if not text:
@@ -169,12 +152,13 @@ def _tuners(text: str) -> dict[str, list[str]]:
     methods = read("figure/tournament/ranks")["runs"][0][METHOD]
     names = {words[0].partition("=")[2]: str(label) for label, words in methods.items() if len(words) == 1}
     tuners: dict[str, list[str]] = {}
-    for tuner in _split(text):
+    for tuner in re.split(r",(?![^()]*\))", text):  # at commas outside of parentheses
         match = _TUNER.fullmatch(tuner)
         if not match:
             raise ConfigError(f"tuner: found '{tuner}', expected a name, or one with settings: cdt(radius_scale=0.5)")
         name = match[1]
-        settings = [word.strip().partition("=") for word in _split(match[2])] if match[2] else []
+        words = re.split(r",\s*(?![^\[{]*[\]}])", match[2]) if match[2] else []  # at commas outside of brackets
+        settings = [word.strip().partition("=") for word in words]
         if not all(re.fullmatch(r"\w[\w.]*", key) and equals and value for key, equals, value in settings):
             raise ConfigError(f"tuner: found '{tuner}', expected settings as in {name}(key=value, key=value)")
         label = name.rpartition(".")[2] if CLASS.fullmatch(name) else names.get(name, name)

@@ -23,6 +23,7 @@ from bench.tuners.base import Tuner
 @component
 class MyTuner(Tuner):
     threshold: float = 0.5
+    pair: tuple[int, ...] = ()
 
     def _start(self, problem, seeds):
         self.space, self.rng = problem.space, seeds.generator("draw")
@@ -144,18 +145,19 @@ def test_surrogate_data_is_named_in_the_folder(here):
 
 def test_a_tuner_has_settings_of_its_own(here):
     """Each combination is the run that the settings name, and the page repeats the comparison with one command."""
-    tuners = "tuner=cdt,cdt(radius_scale=0.5, ts_scale=2),my_module.MyTuner(threshold=0.9)"
+    tuners = "tuner=cdt,cdt(radius_scale=0.5, ts_scale=2),my_module.MyTuner(threshold=0.9, pair=[1,2])"
     words = (tuners, *SMALL, "name=settings")
     answer = here(*words)
     assert (answer.code, answer.err) == (0, "")
     folder = answer.results / "compare" / "settings"
     runs = json.loads((folder / "manifest.json").read_text())["runs"]
-    labels = ["CDT", "CDT (radius_scale = 0.5, ts_scale = 2)", "MyTuner (threshold = 0.9)"]
+    labels = ["CDT", "CDT (radius_scale = 0.5, ts_scale = 2)"]
+    labels += ["MyTuner (threshold = 0.9, pair = [1,2])"]
     assert [run["labels"]["method"] for run in runs] == labels
     own = [json.loads((answer.results / "raw" / run["run_id"] / "settings.json").read_text()) for run in runs]
     tuner = [settings["settings"]["tuner"] for settings in own]
     assert (tuner[0]["radius_scale"], tuner[1]["radius_scale"], tuner[1]["ts_scale"]) == (1.0, 0.5, 2)
-    assert tuner[2]["threshold"] == 0.9
+    assert (tuner[2]["threshold"], tuner[2]["pair"]) == (0.9, [1, 2])
     assert {settings["settings"]["env"]["dim"] for settings in own} == {2}  # which all have in common
     page = (folder / "index.html").read_text()
     assert str(escape(shlex.join(["python", "-m", "runners.compare", *words]))) in page
