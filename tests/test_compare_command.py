@@ -146,7 +146,7 @@ def test_surrogate_data_is_named_in_the_folder(here):
 def test_a_tuner_has_settings_of_its_own(here):
     """Each combination is the run that the settings name, and the page repeats the comparison with one command."""
     tuners = "tuner=cdt,cdt(radius_scale=0.5, ts_scale=2),my_module.MyTuner(threshold=0.9, pair=[1,2])"
-    words = (tuners, *SMALL, "name=settings")
+    words = (tuners, *SMALL, "name=settings", "runner.time_limit=60")
     answer = here(*words)
     assert (answer.code, answer.err) == (0, "")
     folder = answer.results / "compare" / "settings"
@@ -158,7 +158,8 @@ def test_a_tuner_has_settings_of_its_own(here):
     tuner = [settings["settings"]["tuner"] for settings in own]
     assert (tuner[0]["radius_scale"], tuner[1]["radius_scale"], tuner[1]["ts_scale"]) == (1.0, 0.5, 2)
     assert (tuner[2]["threshold"], tuner[2]["pair"]) == (0.9, [1, 2])
-    assert {settings["settings"]["env"]["dim"] for settings in own} == {2}  # which all have in common
+    assert {settings["settings"]["env"]["dim"] for settings in own} == {2}
+    assert json.loads((folder / "comparison.json").read_text())["common"] == list(SMALL[:2])
     page = (folder / "index.html").read_text()
     assert str(escape(shlex.join(["python", "-m", "runners.compare", *words]))) in page
     front = (answer.results / "index.html").read_text()

@@ -42,18 +42,9 @@ class Raises(Plain):
 
 
 @component
-class Checked(Tuner):
+class Checked(Plain):
     leaves_space = True
     my_setting: int = 1
-
-    def _start(self, problem, seeds):
-        self.name = problem.space.names[0]
-
-    def _ask(self):
-        return {self.name: float(self.my_setting)}
-
-    def _tell(self, reward, outcome):
-        pass
 
 
 @component

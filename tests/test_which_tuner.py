@@ -93,6 +93,7 @@ def test_many_names_are_counted_and_none_of_their_verdicts_is_lost(tmp_path):
     page = which_tuner_page(results(tmp_path, many, pale=["tuner 3"]))
     assert "less regret than 9 of the others, 1 of which † <!--" in page
     assert len(statements(page)) == 9
+    assert "less regret than tuner 0, tuner 1," in which_tuner_page(results(tmp_path / "fewer", many[:8]))
     assert not list(filter(None, (problem(one, tmp_path) for one in statements(page))))
 
 
