@@ -2,14 +2,14 @@
 
 Makes 400 repetitions of twelve typical experiments and of two grids, shortened to run in minutes. What all 400 give
 counts as the truth; n of them are drawn again and again, with replacement, and the intervals that contain it are
-counted. Writes ``coverage.csv`` and ``rare.csv`` to ``results/coverage/``; with ``--rare`` the last
-alone, which compares intervals with and without room for rare losses.
+counted. Writes ``coverage.csv`` and ``rare.csv``, which compares intervals with and without room for rare losses, to
+``results/coverage/``.
 """
 
 import argparse
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
@@ -89,14 +89,13 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
 """Name -> common overrides, and those of each method."""
 
 
-def final_values(names: Collection[str]) -> Finals:
+def final_values() -> Finals:
     """Run what is missing; return experiment -> method -> column -> the last value of each repetition."""
     store = Store(results_folder())
     experiments = {
         (name, method): from_overrides(f"{common} {overrides}".split()).experiment
         for name, (common, methods) in EXPERIMENTS.items()
         for method, overrides in methods.items()
-        if name in names
     }
     summary = run_all([(experiment, REPETITIONS) for experiment in experiments.values()], store, jobs=1)
     finals: Finals = {}
@@ -298,16 +297,13 @@ def main() -> int:
     """Measure and write the tables; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=400, help="samples per statistic and size")
-    parser.add_argument("--rare", action="store_true", help="rare losses alone")
     arguments = parser.parse_args()
-    finals = final_values(RARE if arguments.rare else EXPERIMENTS)
-    folder = results_folder() / "coverage"
+    finals, folder = final_values(), results_folder() / "coverage"
     write_text(folder / "rare.csv", to_csv(rare_losses(finals, arguments.draws)))
-    if not arguments.rare:
-        table = coverages(finals, arguments.draws)
-        write_text(folder / "coverage.csv", to_csv(table))
-        means = table.pivot(index=["kind", "experiments", "method"], columns="n", values="mean")
-        print((100 * means).round(1).to_string())
+    table = coverages(finals, arguments.draws)
+    write_text(folder / "coverage.csv", to_csv(table))
+    means = table.pivot(index=["kind", "experiments", "method"], columns="n", values="mean")
+    print((100 * means).round(1).to_string())
     return 0
 
 
