@@ -216,9 +216,7 @@ def check_make(words: list[str]) -> None:
     if "compare" in targets:
         check_compare(shlex.split(values.get("ARGS", "")), ROOT)
     if "reproduce-paper" in targets:
-        names = {"PAPER": "paper", "FIGURE": "figure", "SCALE": "scale", "JOBS": "jobs", "FORMAT": "format"}
-        given = {names[name]: value for name, value in values.items() if (name, value) != ("PAPER", "all")}
-        check_reproduce([f"{key}={value}" for key, value in given.items()])
+        check_reproduce([f"{key.lower()}={value}" for key, value in values.items() if (key, value) != ("PAPER", "all")])
 
 
 def check_pytest(words: list[str]) -> None:
