@@ -25,12 +25,7 @@ _VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "tie": "= tie", "open":
 class Story:
     """The results of a paper, each figure at the largest scale there is.
 
-    Parameters
-    ----------
-    paper
-        Its name in ``conf/papers``.
-    first_look
-        Figures that are made at scale smoke where there are no results of the paper at all.
+    The figures of ``first_look`` are made at scale smoke where there are no results of the paper at all.
     """
 
     def __init__(self, paper: str, first_look: list[str]) -> None:
@@ -49,9 +44,8 @@ class Story:
         for name, figure in self.figures.items():
             folders = [path.parent for path in (results_folder() / self.paper / name).glob("*/manifest.json")]
             if folders:
-                self.results[name] = min(
-                    (Stored(folder, figure, committed_long_tables) for folder in folders), key=lambda one: one.order
-                )
+                stored = [Stored(folder, figure, committed_long_tables) for folder in folders]
+                self.results[name] = min(stored, key=lambda result: result.order)
 
     def answer(self) -> pd.DataFrame:
         """Return what the paper says in abstract, introduction and conclusion, and what our runs say."""
@@ -68,10 +62,9 @@ class Story:
         for name, figure in self.figures.items():
             result = self.results.get(name)
             row = {"figure": name, "title": figure.heading, "scale": result.scale if result else "–"}
-            said = result.every_tally.items() if result else ()
-            rows.append(
-                row | {"claims": "; ".join(f"{origin}: {tally}" for origin, tally in said if not tally.is_empty)}
-            )
+            tallies = result.every_tally.items() if result else ()
+            claims = "; ".join(f"{origin}: {tally}" for origin, tally in tallies if not tally.is_empty)
+            rows.append(row | {"claims": claims})
         return pd.DataFrame(rows).set_index("figure")
 
     def show(self, figure: str, width: int = 900) -> None:
@@ -91,11 +84,6 @@ class Story:
         rest = f"{result.size}, {result.run_time}" if result.manifest.runs else ""
         display(Markdown(f"*Scale {', '.join(filter(None, [result.scale, rest]))}.*"))
 
-    def marks(self, figure: str) -> pd.DataFrame:
-        """Return every number that a figure draws, see `bench.report.plot.Plot.numbers`; empty without results."""
-        result = self.results.get(figure)
-        return result.plot.numbers() if result and result.plot else pd.DataFrame()
-
     def table(self, figure: str, name: str = "table") -> pd.DataFrame:
         """Return one of a figure's tables, with four digits; empty without results."""
         result = self.results.get(figure)
@@ -108,10 +96,8 @@ class Story:
         table = pd.DataFrame(result.claims if result else [])
         if table.empty:
             return table
-        shown = table[["claim", "text", "case", "n", "estimate", "interval"]].assign(
-            verdict=_in_words(table), note=table["note"]
-        )
-        return shown.set_index("claim")
+        table["verdict"] = _in_words(table)
+        return table[["claim", "text", "case", "n", "estimate", "interval", "verdict", "note"]].set_index("claim")
 
     def readings(self, figure: str) -> pd.DataFrame:
         """Return the verdicts on a figure's claims, case by case, a column for each reading; empty without any."""

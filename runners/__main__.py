@@ -13,13 +13,20 @@ COMMANDS = {
     "data": ("bench.data", "list or fetch data sets"),
 }
 """The module behind each command, and what it does."""
+_HELP = f"""
+for example: {PROGRAM} compare tuner=cdt,tl env=synthetic_linear horizon=2000 repetitions=5
+Each command accepts --help. Results go to the folder ./results of the current folder (in a checkout: to
+that of the checkout) or to BENCH_RESULTS_DIR. Configuration files of your own are read from ./conf, or
+from BENCH_CONF_DIR."""
 
 
 def main() -> int:
     """Hand the rest of the command line to the command that its first word names; return the exit code."""
     name, *words = sys.argv[1:] or ["--help"]
     if name in ("-h", "--help"):
-        print(_help())
+        print(f"usage: {PROGRAM} COMMAND [key=value ...]\n")
+        print("\n".join(f"  {name:<10} {about}" for name, (_, about) in COMMANDS.items()))
+        print(_HELP)
         return 0
     if name not in COMMANDS:
         print(f"error: found the command '{name}', expected one of: {', '.join(COMMANDS)}", file=sys.stderr)
@@ -27,22 +34,6 @@ def main() -> int:
     sys.argv[1:] = words
     runpy.run_module(COMMANDS[name][0], run_name="__main__", alter_sys=True)
     return 0
-
-
-def _help() -> str:
-    lines = [f"  {name:<10} {about}" for name, (_, about) in COMMANDS.items()]
-    return "\n".join(
-        [
-            f"usage: {PROGRAM} COMMAND [key=value ...]",
-            "",
-            *lines,
-            "",
-            f"for example: {PROGRAM} compare tuner=cdt,tl env=synthetic_linear horizon=2000 repetitions=5",
-            "Each command accepts --help. Results go to the folder ./results of the current folder (in a checkout: to",
-            "that of the checkout) or to BENCH_RESULTS_DIR. Configuration files of your own are read from ./conf, or",
-            "from BENCH_CONF_DIR.",
-        ]
-    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import hydra
@@ -42,11 +42,8 @@ register()
 def main(name: str, job: Callable[[DictConfig], bool]) -> int:
     """Run ``job`` on the configuration called ``name`` with the command line's overrides, once or for a sweep.
 
-    Returns
-    -------
-    int
-        The exit code: 0 when every job returned True. An error that a user can mend is one sentence on stderr; in a
-        multirun it doesn't stop the other jobs.
+    Returns the exit code, 0 when every job returned True. An error that a user can mend is one sentence on stderr; in a
+    multirun it doesn't stop the other jobs.
     """
     results: list[bool] = []
 
@@ -63,8 +60,8 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         paper = next((word.partition("=")[2] for word in sys.argv if word.startswith("paper=")), "")
         check_commas(sys.argv[1:])
         sys.argv[1:] = [full_name(word, paper) for word in sys.argv[1:]]
-        _check_sweep(name, sys.argv[1:])
         check_words(sys.argv[1:], _keys(name))
+        _check_sweep(name, sys.argv[1:])
         if {"-h", "--help"} & set(sys.argv):
             _help(name, [word for word in sys.argv[1:] if not word.startswith("-")])
             return True
@@ -185,63 +182,37 @@ def full_name(word: str, paper: str) -> str:
     key, _, name = word.partition("=")
     if key == "format" and "," in name and not name.startswith("["):
         return f"format=[{name}]"
-    if key == "figure" and paper and "/" in name and "," not in name and name.partition("/")[0] != paper:
+    if key != "figure":
+        return word
+    if paper and "/" in name and "," not in name and name.partition("/")[0] != paper:
         raise ConfigError(f"figure: found '{name}', expected a figure of the paper '{paper}', or no paper beside it")
-    papers = [one for one in choices("figure") if key == "figure" and not paper and one.endswith(f"/{name}")]
-    if papers:
-        raise ConfigError(f"figure: found '{name}' without a paper, expected one of: {', '.join(papers)}")
-    is_short = key == "figure" and paper and path_of(f"figure/{paper}/{name}")
-    return f"figure={paper}/{name}" if is_short else word
-
-
-def _check_sweep(name: str, words: list[str]) -> None:
-    """Refuse several values of a group where only a sweep takes them."""
-    if {"-m", "--multirun"} & set(words):
-        return
-    for key, _, value in (word.partition("=") for word in words):
-        if key in (*GROUPS, "figure") and "," in value:
-            beside = "runners.compare, which compares them, or " if name == "config" else ""
-            raise ConfigError(f"{key}: found '{value}', expected one name; for several use {beside}--multirun")
+    if not paper and (figures := [figure for figure in choices("figure") if figure.endswith(f"/{name}")]):
+        raise ConfigError(f"figure: found '{name}' without a paper, expected one of: {', '.join(figures)}")
+    return f"figure={paper}/{name}" if paper and path_of(f"figure/{paper}/{name}") else word
 
 
 def _one_sentence(error: BaseException) -> BaseException:
     """Turn Hydra's advice into one sentence with the key, what was found, and the valid choices."""
-    if isinstance(error, BenchError):
-        return error
-    text = str(error)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, choice = str(error.missing_cfg_file).partition("/")
         return unknown_choice(group, choice)
     if isinstance(error, OverrideParseException):
         return ConfigError(f"{error.override}: found no valid override, expected key=value")
-    unknown = re.search(r"Could not override '([^'@]+)'", text)
-    if unknown:
+    if unknown := re.search(r"Could not override '([^'@]+)'", str(error)):
         return ConfigError(f"{unknown[1]}: found an unknown key, expected one that --help shows")
-    return ConfigError(text)
+    return error
 
 
 def check_commas(words: Sequence[str]) -> None:
-    """Refuse a blank after a comma, which the shell takes for the end of a word.
-
-    Raises
-    ------
-    ConfigError
-        Naming the key, and how the word is to be written.
-    """
+    """Refuse a blank after a comma, which the shell takes for the end of a word."""
     for word, following in itertools.pairwise([*words, ""]):
         key, equals, value = word.partition("=")
         if equals and value.endswith(","):
             raise ConfigError(f"{key}: found a blank after the comma of '{word}', expected none: {word}{following}")
 
 
-def check_words(words: Iterable[str], keys: Sequence[str]) -> None:
-    """Refuse what Hydra stumbles over: an unknown key, a group that is deleted or set to something that is no name.
-
-    Raises
-    ------
-    ConfigError
-        Naming the valid keys, or the group and its choices.
-    """
+def check_words(words: Sequence[str], keys: Sequence[str]) -> None:
+    """Refuse what Hydra stumbles over: an unknown key, a group that is deleted or set to something that is no name."""
     for word in words:
         key, equals, value = word.lstrip("~+").partition("=")
         if word.startswith("-") or re.split("[.@/]", key)[0] == "hydra":
@@ -252,6 +223,14 @@ def check_words(words: Iterable[str], keys: Sequence[str]) -> None:
                 raise unknown_choice(key, value if equals else word)
         elif equals and re.split("[.@]", key)[0] not in keys:
             raise unknown_key({}, key, keys)
+
+
+def _check_sweep(name: str, words: list[str]) -> None:
+    """Refuse several values of a group where only a sweep takes them."""
+    for key, _, value in (word.partition("=") for word in words):
+        if key in (*GROUPS, "figure") and "," in value and not {"-m", "--multirun"} & set(words):
+            beside = "runners.compare, which compares them, or " if name == "config" else ""
+            raise ConfigError(f"{key}: found '{value}', expected one name; for several use {beside}--multirun")
 
 
 def _keys(name: str) -> list[str]:

@@ -17,14 +17,13 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hydra.core.override_parser.types import Override, ValueType
 
 from bench.errors import ConfigError
 from runners.cli import check_commas, check_words, command
-from runners.config.compose import KEYS, from_overrides, parse
+from runners.config.compose import KEYS, from_overrides, parse, text_of
 from runners.config.tree import CLASS, GROUPS, read
 from runners.execute.stand_ins import announcement, missing_data
 from runners.results.store import results_folder, write_text
@@ -37,7 +36,7 @@ if TYPE_CHECKING:  # slow to import
 METHOD = "method"
 COMPARISON = "comparison.json"
 """The figure of a comparison, beside its results."""
-_OWN_KEYS = {"name": "comparison", "column": "regret", "format": "", "size": ""}
+_OPTIONS = {"name": "comparison", "column": "regret", "format": "", "size": ""}
 _SIZES = ("horizon", "repetitions", "seed")
 _MACHINE = ("jobs", "runner")
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
@@ -54,18 +53,10 @@ def main() -> int:
 
 
 class Plan(NamedTuple):
-    """What a command line asks for.
+    """What a command line asks for: the figure, overrides for all its runs, and for where they are run.
 
-    Parameters
-    ----------
-    figure, scale
-        What is drawn, and the scale.
-    sizes, machine
-        Overrides for all its runs, and for where they are run.
-    until_decided
-        The largest number of repetitions, where they are run until the claims are decided.
-    formats, size
-        What is written beside the usual files, and how wide a PDF is.
+    ``until_decided`` is the largest number of repetitions, where they are run until the claims are decided; ``formats``
+    are written beside the usual files, ``size`` is how wide a PDF is.
     """
 
     figure: dict[str, Any]
@@ -78,14 +69,8 @@ class Plan(NamedTuple):
 
 
 def compare(words: list[str]) -> bool:
-    """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed.
-
-    Raises
-    ------
-    ConfigError
-        When a word is no override, or names an unknown key, choice or class.
-    """
-    figure, scale, sizes, machine, until, formats, size = plan(words)
+    """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed."""
+    content, scale, sizes, machine, until, formats, size = plan(words)
     import pandas as pd
 
     from bench.report.figure import read_figure
@@ -93,37 +78,30 @@ def compare(words: list[str]) -> bool:
     from runners.results.pages import write_gallery
     from runners.results.plan import FigurePlan
 
-    name = figure["name"]
-    (block,) = figure["runs"]
+    figure, name = read_figure(content), content["name"]
+    (block,) = content["runs"]
     first = [override for labels in block.values() for override in next(iter(labels.values()))]
-    run = from_overrides([f"scale={scale}", f"paper={figure['paper']}", *first, *figure["common"], *sizes, *machine])
-    for line in announcement({name: missing_data(read_figure(figure))}):
+    run = from_overrides([f"scale={scale}", f"paper={figure.paper}", *first, *figure.common, *sizes, *machine])
+    for line in announcement({name: missing_data(figure)}):
         print(line, flush=True)
     n_repetitions = math.prod(map(len, block.values())) * (until or run.settings.repetitions)
-    asked = shlex.join(["python", "-m", "runners.compare", *words])
-    made = reproduce_figure(
-        FigurePlan(
-            read_figure(figure), f"compare/{name}", scale, sizes, asked, until_decided=until, formats=formats, size=size
-        ),
+    command_line = shlex.join(["python", "-m", "runners.compare", *words])
+    where = f"compare/{name}"
+    result = reproduce_figure(
+        FigurePlan(figure, where, scale, sizes, command_line, until_decided=until, formats=formats, size=size),
         jobs=min(run.settings.jobs, n_repetitions),
         runner=run.runner,
     )
-    write_text(made.folder / COMPARISON, json.dumps(figure, indent=1) + "\n")
+    write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
     write_gallery(results_folder())
-    print(_text(pd.read_csv(made.folder / "table.csv"), made.claims, figure["panels"]))
-    print(f"picture: {made.folder / name}.png")
-    print(f"page: {made.folder / 'index.html'}")
-    return made.complete
+    print(_text(pd.read_csv(result.folder / "table.csv"), result.claims, content["panels"]))
+    print(f"picture: {result.folder / name}.png")
+    print(f"page: {result.folder / 'index.html'}")
+    return result.complete
 
 
 def plan(words: list[str]) -> Plan:
-    """Read a command line.
-
-    Raises
-    ------
-    ConfigError
-        When a word is no override, or names no choice of its group.
-    """
+    """Read a command line. Raises ConfigError when a word is no override, or names no choice of its group."""
     from bench.report.saving import extra_formats, print_size  # slow to import
     from runners.results.until_decided import most_repetitions
 
@@ -131,33 +109,32 @@ def plan(words: list[str]) -> Plan:
     tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]
     if len(tuners) > 1:
         raise ConfigError(f"tuner: given {len(tuners)} times, expected once, with commas between the tuners")
-    parsed = [_parse(word) for word in words if not word.startswith("tuner=")]
-    given = {one.key_or_group: str(one.input_line).partition("=")[2].strip("'\"") for one in parsed}
-    own = _OWN_KEYS | {key: given[key] for key in _OWN_KEYS if key in given}
-    formats = extra_formats(own["format"])
-    size = print_size(own["size"], formats)
-    if not _NAME.fullmatch(own["name"]):
-        raise ConfigError(f"name: found '{own['name']}', expected letters, digits, - and _")
-    numbers = {one.key_or_group: one.value() for one in parsed if not one.is_sweep_override()}
+    overrides = {(word := _parse(text)).key_or_group: word for text in words if not text.startswith("tuner=")}
+    options = _OPTIONS | {key: text_of(overrides.pop(key)) for key in _OPTIONS if key in overrides}
+    formats = extra_formats(options["format"])
+    size = print_size(options["size"], formats)
+    if not _NAME.fullmatch(options["name"]):
+        raise ConfigError(f"name: found '{options['name']}', expected letters, digits, - and _")
+    numbers = {key: word.value() for key, word in overrides.items() if not word.is_sweep_override()}
     until = most_repetitions(numbers.get("repetitions"), numbers.get("max_repetitions"))
-    no_override = (*_OWN_KEYS, *(["repetitions", "max_repetitions"] if until is not None else []))
-    rest = [one for one in parsed if one.key_or_group not in no_override]
+    if until is not None:
+        overrides = {key: word for key, word in overrides.items() if key not in ("repetitions", "max_repetitions")}
     axes = {METHOD: _tuners(tuners[0] if tuners else "")}
     if len(axes[METHOD]) < 2:
         raise ConfigError(f"tuner: found only '{tuners[0]}', expected at least two: tuner={tuners[0]},tl")
-    axes |= {str(one.key_or_group): _values(one) for one in rest if one.is_sweep_override()}
-    plain = [one for one in rest if not one.is_sweep_override()]
+    axes |= {key: _values(word) for key, word in overrides.items() if word.is_sweep_override()}
+    plain = {key: str(word.input_line) for key, word in overrides.items() if not word.is_sweep_override()}
     chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
-    check_words([*(str(one.input_line) for one in plain), *chosen], KEYS)
-    groups = {one.key_or_group: str(one.value()) for one in plain}
-    sizes, machine = ([str(o.input_line) for o in plain if _is_one_of(o, keys)] for keys in (_SIZES, _MACHINE))
-    apart = (*_SIZES, *_MACHINE, "scale", "paper")
-    common = [str(one.input_line) for one in plain if not _is_one_of(one, apart)]
-    figure = _figure(own, groups.get("paper", "none"), axes, common)
-    figure["sources"] = {
-        str(one.key_or_group): ["assumed", "the command line"] for one in rest if not _is_one_of(one, _MACHINE)
-    }
-    return Plan(figure, groups.get("scale", "paper"), sizes, machine, until, formats, size)
+    check_words([*plain.values(), *chosen], KEYS)
+
+    def of(*groups: str) -> list[str]:
+        return [word for key, word in plain.items() if key.partition(".")[0] in groups]
+
+    common = [word for word in plain.values() if word not in of(*_SIZES, *_MACHINE, "scale", "paper")]
+    figure = _figure(options, str(numbers.get("paper", "none")), axes, common)
+    assumed = [key for key in overrides if key.partition(".")[0] not in _MACHINE]
+    figure["sources"] = {key: ["assumed", "the command line"] for key in assumed}
+    return Plan(figure, str(numbers.get("scale", "paper")), of(*_SIZES), of(*_MACHINE), until, formats, size)
 
 
 def _parse(word: str) -> Override:
@@ -167,44 +144,30 @@ def _parse(word: str) -> Override:
     return parsed
 
 
-def _split(text: str) -> Iterator[str]:
-    """Yield what stands between the commas that are in no brackets and no quotes."""
-    depth, quote, start = 0, "", 0
-    for at, letter in enumerate(text):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter == "," and not depth:
-            yield text[start:at]
-            start = at + 1
-        else:
-            depth += (letter in "([{") - (letter in ")]}")
-    yield text[start:]
-
-
 def _tuners(text: str) -> dict[str, list[str]]:
     """Return tuners, by the names they are shown by, each with its overrides."""
     if not text:
         raise ConfigError("tuner: found '', expected at least two with commas between them, such as tuner=cdt,tl")
-    names = _display_names()
-    found: dict[str, list[str]] = {}
-    for one in _split(text):
-        match = _TUNER.fullmatch(one)
+    # By the names, and so in the colours, in which the suite's own figures show them
+    methods = read("figure/tournament/ranks")["runs"][0][METHOD]
+    names = {words[0].partition("=")[2]: str(label) for label, words in methods.items() if len(words) == 1}
+    tuners: dict[str, list[str]] = {}
+    for tuner in re.split(r",(?![^()]*\))", text):  # at commas outside of parentheses
+        match = _TUNER.fullmatch(tuner)
         if not match:
-            raise ConfigError(f"tuner: found '{one}', expected a name, or one with settings: cdt(radius_scale=0.5)")
-        name, words = match[1], [word.strip() for word in _split(match[2])] if match[2] else []
-        settings = [word.partition("=") for word in words]
+            raise ConfigError(f"tuner: found '{tuner}', expected a name, or one with settings: cdt(radius_scale=0.5)")
+        name = match[1]
+        words = re.split(r",\s*(?![^\[{]*[\]}])", match[2]) if match[2] else []  # at commas outside of brackets
+        settings = [word.strip().partition("=") for word in words]
         if not all(re.fullmatch(r"\w[\w.]*", key) and equals and value for key, equals, value in settings):
-            raise ConfigError(f"tuner: found '{one}', expected settings as in {name}(key=value, key=value)")
-        is_class = CLASS.fullmatch(name) is not None
-        label = name.rpartition(".")[2] if is_class else names.get(name, name)
+            raise ConfigError(f"tuner: found '{tuner}', expected settings as in {name}(key=value, key=value)")
+        label = name.rpartition(".")[2] if CLASS.fullmatch(name) else names.get(name, name)
         if settings:
             label += f" ({', '.join(f'{key} = {value}' for key, _, value in settings)})"
-        if label in found:
+        if label in tuners:
             raise ConfigError(f"tuner: found two called '{label}', expected different names")
-        found[label] = [f"tuner={name}", *(f"tuner.{key}={value}" for key, _, value in settings)]
-    return found
+        tuners[label] = [f"tuner={name}", *(f"tuner.{key}={value}" for key, _, value in settings)]
+    return tuners
 
 
 def _values(override: Override) -> dict[str, list[str]]:
@@ -216,21 +179,11 @@ def _values(override: Override) -> dict[str, list[str]]:
     }
 
 
-def _display_names() -> dict[str, str]:
-    """Return by which names, and so in which colours, the suite's own figures show tuners."""
-    methods = read("figure/tournament/ranks")["runs"][0][METHOD]
-    return {one[0].partition("=")[2]: str(label) for label, one in methods.items() if len(one) == 1}
-
-
-def _is_one_of(override: Override, keys: tuple[str, ...]) -> bool:
-    return str(override.key_or_group).partition(".")[0] in keys
-
-
 def _figure(
-    own: dict[str, str], paper: str, axes: dict[str, dict[str, list[str]]], common: list[str]
+    options: dict[str, str], paper: str, axes: dict[str, dict[str, list[str]]], common: list[str]
 ) -> dict[str, Any]:
     """Return the figure: curves, and a claim for the first tuner against each of the others."""
-    column = own["column"]
+    column = options["column"]
     is_cost = "regret" in column or column.startswith("seconds")
     label = f"cumulative {column}" if column in ("regret", "reward") else column
     panels = [axis for axis in axes if axis != METHOD]
@@ -249,7 +202,7 @@ def _figure(
         for other in others
     ]
     return {
-        "name": own["name"],
+        "name": options["name"],
         "paper": paper,
         "title": f"{label.capitalize()} by tuner{where}",
         "kind": "curves",

@@ -67,30 +67,19 @@ def metrics(store: "Store", run_id: str, repetitions: list[int]) -> dict[str, An
     """
     from bench.stats import mean_interval, standard_deviation  # slow to import
 
-    finals: dict[str, list[float | str | None]] = {}
-    for repetition in repetitions:
-        for name, value in store.last_round(run_id, repetition).items():
-            if name != "round":
-                known = None if value == "None" else value if isinstance(value, str) else _finite(float(value))
-                finals.setdefault(f"final_{name}", []).append(known)
+    rounds = [store.last_round(run_id, repetition) for repetition in repetitions]
     report: dict[str, Any] = {}
-    for name, values in finals.items():
-        report[name] = {"values": values}
-        numbers = [value for value in values if isinstance(value, float)]
-        if len(numbers) == len(values):
-            interval = mean_interval(numbers)
-            report[name] = {
-                "mean": interval.estimate,
-                "std": _finite(standard_deviation(numbers)),
-                "ci_low": _finite(interval.low),
-                "ci_high": _finite(interval.high),
-                "values": values,
-            }
+    for name in dict.fromkeys(name for last in rounds for name in last if name != "round"):
+        finals = [last[name] for last in rounds if name in last]
+        values: list[Any] = [None if value in ("None", None) or value != value else value for value in finals]
+        values = [value if isinstance(value, str | None) else float(value) for value in values]
+        summary: dict[str, Any] = {}
+        if all(isinstance(value, float) for value in values):
+            interval = mean_interval(values)
+            ends = {"std": standard_deviation(values), "ci_low": interval.low, "ci_high": interval.high}
+            summary = {"mean": interval.estimate} | {key: end if end == end else None for key, end in ends.items()}
+        report[f"final_{name}"] = summary | {"values": values}
     return report
-
-
-def _finite(value: float) -> float | None:
-    return value if value == value else None
 
 
 def _text(report: dict[str, Any]) -> str:

@@ -4,10 +4,11 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import ROOT
+from commands import ROOT, Answer, Commands
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -22,6 +23,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
 def altered_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files in place of the published ones are accepted, and marked as altered."""
     monkeypatch.setenv("BENCH_DATA_ALTERED", "1")
+
+
+@pytest.fixture
+def commands(tmp_path: Path, request: pytest.FixtureRequest) -> Commands:
+    """Calls of command lines from a folder with ``my_module.py``, where the test's module has a text for it."""
+    calls = Commands(tmp_path)
+    (calls.cwd / "my_module.py").write_text(getattr(request.module, "MODULE", ""))
+    return calls
+
+
+@pytest.fixture
+def here(
+    commands: Commands,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> Callable[..., Answer]:
+    """Call the command that the test's module names as ``COMMAND`` in this process."""
+    return lambda *words: commands.here(monkeypatch, capsys, request.module.COMMAND, *words)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,7 +14,7 @@ import pytest
 
 from bench.errors import ConfigError
 from bench.tuners.base import Tuner
-from runners.config.experiment import Experiment, build, check, part_classes, play
+from runners.config.experiment import Experiment, part_classes, play
 from runners.config.identity import module_digests
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -236,39 +236,6 @@ def test_hundreds_of_names_take_less_than_a_second():
 
 
 @pytest.mark.parametrize(
-    ("part", "values", "message"),
-    [
-        ("tuner", {}, r"^tuner\._target_: found None, expected the dotted path of a class$"),
-        ("tuner", {"_target_": "TL"}, r"^tuner\._target_: found 'TL', expected the dotted path"),
-        (
-            "tuner",
-            {"_target_": "bench.tuners.nope.TL"},
-            r"^tuner\._target_: found 'bench\.tuners\.nope\.TL', whose module",
-        ),
-        ("env", {"_target_": "bench.tuners.tl.Nope"}, r"^env\._target_: found .* has no class Nope"),
-        ("env", {"_target_": "bench.tuners.tl.TL"}, r"^env\._target_: .* derives from bench\.envs\.base\.Env"),
-        ("task", {"_target_": "bench.loop.run"}, r"^task\._target_: found 'bench\.loop\.run'"),
-        ("env", settings()["env"] | {"dim": "abc"}, r"^env\.dim: found 'abc', expected a valid integer"),
-        ("env", settings()["env"] | {"size": 1}, r"^env: found the unknown key 'size', expected one of: .*dim"),
-        (
-            "task",
-            settings()["task"] | {"size": 1},
-            r"^task.size: found a setting that ContextualBandit does not",
-        ),
-        (
-            "tuner",
-            {"_target_": "bench.tuners.base.Tuner"},
-            r"^tuner: the class Tuner does not define _ask, _start, _tell",
-        ),
-    ],
-)
-def test_wrong_parts_are_named_in_one_sentence(part, values, message):
-    with pytest.raises(ConfigError, match=message) as caught:
-        build(settings(**{part: values}))
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"horizon": 0}, r"^horizon: found 0, expected a whole number, at least 1$"),
@@ -283,13 +250,6 @@ def test_wrong_settings_are_named(changes, message):
         Experiment(settings(**changes))
 
 
-def test_check_finds_a_space_that_does_not_fit():
-    algorithm = settings()["algorithm"] | {"space": {"nope": {"default": 1.0}}}
-    with pytest.raises(ConfigError, match="nope"):
-        check(Experiment(settings(algorithm=algorithm)))
-    check(Experiment(settings()))
-
-
 def test_what_a_part_does_to_its_settings_stays_with_it(user):
     changing = TUNER.replace("power=1", "powers").replace("self.power = power", "self.power = powers.pop()")
     user.write("mine_tuner.py", changing)
@@ -298,9 +258,3 @@ def test_what_a_part_does_to_its_settings_stays_with_it(user):
     rates = [play(experiment, 0).columns()["exploration_rate"][0] for _ in range(2)]
     assert rates == [0.5**2 + 0.25] * 2
     assert experiment.settings["tuner"] == values == {"_target_": "mine_tuner.Mine", "powers": [1, 2]}
-
-
-def test_repetitions_differ_and_can_be_repeated():
-    first, again, other = (play(Experiment(settings()), repetition).columns() for repetition in (3, 3, 4))
-    assert all(np.array_equal(first[name], again[name]) for name in first)
-    assert not np.array_equal(first["reward"], other["reward"])

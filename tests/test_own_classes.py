@@ -82,16 +82,6 @@ def test_a_wrong_class_of_ones_own_is_refused_in_one_sentence(experiment, target
         check(experiment(target, **settings))
 
 
-def test_an_error_names_the_last_line_of_the_users_file(tmp_path, monkeypatch):
-    (tmp_path / "my_lines.py").write_text("def fails():\n    raise ValueError('bad\\nmore')\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    import my_lines
-
-    with pytest.raises(ValueError, match="bad") as error:
-        my_lines.fails()
-    assert describe(error.value) == "ValueError: bad (my_lines.py:2 in fails)"
-
-
 def test_an_error_in_the_loop_says_what_was_played(experiment):
     told = r"^round 1, {'x': 0.5}: ValueError: no luck \(own_tuners.py:\d+ in _tell\)$"
     asked = r"^round 2: KeyError: 'x' \(own_tuners.py:\d+ in _ask\)$"

@@ -1,13 +1,14 @@
 """python -m runners.run, from end to end."""
 
 import json
-import math
 import re
 import statistics
 from typing import Any
 
 import pytest
-from commands import Answer, Commands, assert_one_sentence
+from commands import Answer, assert_one_sentence
+
+from runners.config.tree import GROUPS, suite_choices
 
 MODULE = '''"""Parts of a user's own."""
 
@@ -41,18 +42,9 @@ class Raises(Plain):
 
 
 @component
-class Checked(Tuner):
+class Checked(Plain):
     leaves_space = True
     my_setting: int = 1
-
-    def _start(self, problem, seeds):
-        self.name = problem.space.names[0]
-
-    def _ask(self):
-        return {self.name: float(self.my_setting)}
-
-    def _tell(self, reward, outcome):
-        pass
 
 
 @component
@@ -88,24 +80,8 @@ class MyAlgorithm(ContextualAlgorithm):
     def update(self, contexts, arm, reward):
         pass
 '''
+COMMAND = "run"
 SMALL = ("output=json", "repetitions=2", "horizon=30")
-
-
-@pytest.fixture
-def commands(tmp_path):
-    made = Commands(tmp_path)
-    (made.cwd / "my_module.py").write_text(MODULE)
-    return made
-
-
-@pytest.fixture
-def here(commands, monkeypatch, capsys):
-    """Call the command in this process."""
-
-    def call(*words: str) -> Answer:
-        return commands.here(monkeypatch, capsys, "run", *words)
-
-    return call
 
 
 def values(report: dict[str, Any], name: str) -> list[float]:
@@ -128,18 +104,8 @@ def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands
     assert second.err == ""
 
     report = first.report
-    assert set(report) == {
-        "run_id",
-        "folder",
-        "repetitions",
-        "new",
-        "failed",
-        "seconds",
-        "surrogate",
-        "altered",
-        "packaged",
-        "metrics",
-    }
+    data = {"surrogate", "altered", "packaged"}
+    assert set(report) == {"run_id", "folder", "repetitions", "new", "failed", "seconds", "metrics"} | data
     assert report["folder"] == str(commands.results / "raw" / report["run_id"])
     assert (report["repetitions"], report["new"], report["failed"], report["surrogate"]) == (2, 2, 0, False)
     assert report["seconds"] > 0
@@ -183,11 +149,8 @@ def test_a_sweep_prints_a_line_for_each_job(commands):
     assert answer.code == 0
     assert answer.err == ""
     reports = answer.reports
-    assert [settings(report, answer)["tuner"]["_target_"].rpartition(".")[2] for report in reports] == [
-        "TL",
-        "OP",
-        "Theory",
-    ]
+    targets = [settings(report, answer)["tuner"]["_target_"] for report in reports]
+    assert [target.rpartition(".")[2] for target in targets] == ["TL", "OP", "Theory"]
     assert len({report["run_id"] for report in reports}) == 3
     assert [report["new"] for report in reports] == [2, 2, 2]
     assert values(reports[0], "random_regret") == values(reports[2], "random_regret")  # the same contexts for all
@@ -259,16 +222,8 @@ def test_help_lists_the_groups_and_their_choices(commands):
     answer = commands.call("run", "--help")
     assert answer.code == 0
     lines = dict(line.split(": ", 1) for line in answer.out.splitlines() if ": " in line and not line.startswith(" "))
-    for group, choices in {
-        "env": {"synthetic_linear", "synthetic_logistic", "movielens", "switching_sine", "custom"},
-        "algorithm": {"linucb", "lints", "ucb_glm", "none", "custom"},
-        "tuner": {"fixed", "theory", "op", "tl", "syndicated", "zooming_ts", "cdt", "custom"},
-        "task": {"contextual_bandit", "direct"},
-        "paper": {"syndicated", "cdt", "none"},
-        "scale": {"smoke", "quick", "paper"},
-        "runner": {"loky"},
-    }.items():
-        assert choices <= set(lines[group].split(", "))
+    for group in GROUPS:
+        assert lines[group].split(", ") == suite_choices(group)
     for key in ("horizon", "repetitions", "seed", "jobs", "output"):
         assert key in lines
     assert not commands.results.exists()
@@ -307,19 +262,12 @@ def test_nested_overrides_reach_what_is_run(here):
         "algorithm.space.ridge.candidates=[]", *SMALL,
     )  # fmt: skip
     assert all(0.25 <= value <= 0.26 for value in values(answer.report, "ridge"))
-    answer = here("algorithm.tune=[ridge]", "algorithm.space.ridge.candidates=[0.3,0.7]", *SMALL)
-    assert set(values(answer.report, "ridge")) <= {0.3, 0.7}
     answer = here("paper=syndicated", "algorithm.tune=[ridge]", "algorithm.space.ridge.candidates=[0.3]", *SMALL)
     assert values(answer.report, "ridge") == [0.3, 0.3]
 
 
 @pytest.mark.parametrize(
-    "override",
-    [
-        "+tuner.configuration.exploration_rate=0.5",
-        "tuner.configuration.exploration_rate=0.5",
-        "tuner.configuration={exploration_rate: 0.5}",
-    ],
+    "override", ["+tuner.configuration.exploration_rate=0.5", "tuner.configuration={exploration_rate: 0.5}"]
 )
 def test_a_fixed_configuration(here, override):
     answer = here("tuner=fixed", override, *SMALL)
@@ -327,51 +275,32 @@ def test_a_fixed_configuration(here, override):
     assert values(answer.report, "exploration_rate") == [0.5, 0.5]
 
 
-def test_a_configuration_is_probed(here):
-    answer = here("task.probe={exploration_rate: [0, 10]}", *SMALL)
-    assert answer.err == ""
-    assert all(math.isfinite(value) for name in ("probe_0", "probe_10") for value in values(answer.report, name))
-
-
 ENVS = ("movielens", "switching_sine", "switching_triangle", "synthetic_linear", "synthetic_logistic")
 KEYS = ("algorithm", "env", "horizon", "jobs", "output", "paper", "repetitions", "runner", "scale", "seed", "tuner")
 WRONG: dict[str, tuple[str, ...]] = {
     # no such choice
     "env=foo": ("env: found 'foo'", *ENVS),
-    "env=": ("env: found ''", *ENVS),
     "env=null": ("env: ", *ENVS),
-    "algorithm=null": ("algorithm: ", "none", "linucb"),
     "env={a:1}": ("env: ", *ENVS),
     "~env": ("env",),
-    "tuner=foo": ("tuner: found 'foo'", "syndicated", "cdt"),
-    "paper=foo": ("paper: found 'foo'", "syndicated", "cdt"),
-    "scale=foo": ("scale: found 'foo'", "smoke", "quick", "paper"),
     "runner=foo": ("runner: found 'foo'", "loky"),
     "output=xml": ("output: found 'xml'", "'text' or 'json'"),
     # no such key
-    "tunre=cdt": ("tunre: found an unknown key", *KEYS),
-    "horizn=3": ("horizn: found an unknown key", *KEYS),
+    "tunre=cdt": ("tunre: found an unknown key, did you mean 'tuner'?", *KEYS),
     "+horizn=3": ("horizn: found an unknown key", *KEYS),
-    "env.foo=3": ("env.foo: found an unknown key", "dim", "n_arms", "noise_std"),
     "env=movielens env.foo=3": ("env.foo: found an unknown key", "n_users"),
     "+env.foo=3": ("env: found the unknown key 'foo'", "dim", "n_arms", "noise_std"),
     # no such value
     "env.dim=abc": ("env.dim: found 'abc'", "integer"),
     "env.dim=-2": ("env.dim: found -2", "greater than 0"),
-    "env.dim=null": ("env.dim: found None", "integer"),
     "env.noise_std=nan": ("env.noise_std: found nan", "finite number"),
-    "env.noise_std=-1": ("env.noise_std: found -1", "greater than or equal to 0"),
     "env.features=foo": ("env.features: found 'foo'", "'changing' or 'fixed'"),
-    "horizon=-4": ("horizon: found -4", "greater than"),
-    "horizon=abc": ("horizon: found 'abc'", "integer"),
     "horizon=1.5": ("horizon: found 1.5", "integer"),
     "horizon=true": ("horizon: found True", "whole number"),
     "horizon=": ("horizon: found ''", "integer"),
     "horizon": ("horizon: found no valid override", "key=value"),
     "horizon=${foo}": ("foo",),
     "horizon=20,30": ("horizon=20,30", "--multirun"),
-    "repetitions=0": ("repetitions: found 0", "greater than"),
-    "jobs=0": ("jobs: found 0", "greater than"),
     "seed=-1": ("seed: found -1", "greater than or equal to 0"),
     "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
     # classes
@@ -385,11 +314,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
     "env=titanic algorithm=linucb": ("found Titanic with LinUCB", "expected a contextual environment"),
     "tuner=hedge": ("tuner: found Hedge with ContextualBandit", "SyntheticLinear", "expected", "full information"),
-    "tuner=best_forecast": (
-        "tuner: found BestForecast with ContextualBandit",
-        "expected",
-        "task=copies task.learn=all",
-    ),
+    "tuner=best_forecast": ("tuner: found BestForecast with ContextualBandit", "task=copies task.learn=all"),
     "task=copies task.learn=some": ("task.learn: found 'some'", "'played'"),
     "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
     "env=gaussian_arms tuner=cdt": ("tuner: CDT does not fit", "GaussianArms", "'arm': found no interval"),
@@ -407,7 +332,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "algorithm.space.exploration_rate.candidates=[nan]": ("algorithm.space.exploration_rate.candidates", "nan"),
     "tuner=fixed +tuner.configuration.foo=1": ("tuner.configuration", "'foo'", "exploration_rate"),
     "tuner=fixed +tuner.configuration.exploration_rate=abc": ("tuner.configuration", "'abc'", "number"),
-    "tuner=fixed +tuner.configuration.exploration_rate=nan": ("tuner.configuration", "nan", "number"),
+    "tuner=fixed +tuner.configuration.exploration_rate=inf": ("tuner.configuration", "inf", "number"),
 }
 
 
@@ -424,10 +349,6 @@ def test_what_is_wrong_is_said_in_one_sentence(commands, here, line):
     # The rest is small, so that what should have been refused is over soon
     words += [f"{key}={value}" for key, value in (("repetitions", 1), ("horizon", 20)) if key not in line]
     assert_one_sentence(here(*words), *WRONG[line])
-
-
-def test_the_process_ends_as_its_errors_say(commands):
-    assert_one_sentence(commands.call("run", "env=foo"), "env: found 'foo'", *ENVS)
 
 
 def test_results_that_cannot_be_written_are_said_in_one_sentence(commands, here):

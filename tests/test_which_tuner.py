@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from test_prose import problem, statements
 
 from runners.upkeep.docs import with_made_part
@@ -70,7 +69,6 @@ def test_what_does_not_remain_after_holms_correction_has_a_dagger(tmp_path):
     page = which_tuner_page(results(tmp_path, pale=["UCB1"]))
     assert "others: less regret than UCB1† <!--" in page
     assert page.count("†") == 2  # the other says what it is
-    assert not list(filter(None, (problem(one, tmp_path) for one in statements(page))))
     assert "Holm" in problem(statements(page.replace("UCB1†", "UCB1"))[0], tmp_path)
 
 
@@ -95,20 +93,8 @@ def test_many_names_are_counted_and_none_of_their_verdicts_is_lost(tmp_path):
     page = which_tuner_page(results(tmp_path, many, pale=["tuner 3"]))
     assert "less regret than 9 of the others, 1 of which † <!--" in page
     assert len(statements(page)) == 9
+    assert "less regret than tuner 0, tuner 1," in which_tuner_page(results(tmp_path / "fewer", many[:8]))
     assert not list(filter(None, (problem(one, tmp_path) for one in statements(page))))
-
-
-@pytest.mark.parametrize("verdict", ["holds", "fails"])
-def test_the_page_is_wrong_once_a_verdict_changes(tmp_path, verdict):
-    """The page of one set of verdicts is caught when it is held against another."""
-    page = which_tuner_page(results(tmp_path / "a"))
-    changed = [(*row[:3], verdict if row[0] == "Gaussian TS" else row[3]) for row in CLAIMS]
-    changed = [(*row[:3], "open" if row[0] == "UCB1" else row[3]) for row in changed]
-    other = results(tmp_path / "b", changed)
-    assert [one.tag for one in statements(page) if problem(one, other)] == [
-        "<!-- claim: tournament/ranks#UCB1: holds -->"
-    ]
-    assert which_tuner_page(other) != page
 
 
 def test_without_results_it_says_so(tmp_path):

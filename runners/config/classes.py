@@ -4,6 +4,7 @@ import copy
 import importlib
 import inspect
 import os
+import re
 import sys
 from typing import Any
 
@@ -23,20 +24,17 @@ def import_class(part: str, settings: Any) -> type:
     """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
     target = settings.get("_target_") if isinstance(settings, dict) else None
     key = f"{part}._target_"
-    if not isinstance(target, str):
-        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class")
-    module_name, _, class_name = target.rpartition(".")
-    if not module_name or module_name == "__main__":
-        raise ConfigError(f"{key}: found '{target}', expected the dotted path of a class in a module of its own")
+    module_name, _, class_name = str(target).rpartition(".")
+    if not isinstance(target, str) or module_name in ("", "__main__"):
+        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in a module of its own")
     if not {os.getcwd(), ""} & set(sys.path):
         sys.path.insert(0, os.getcwd())
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         name = error.name or module_name
-        needed = (
-            "whose module" if f"{module_name}.".startswith(f"{name}.") else f"which imports '{name}', a module that"
-        )
+        is_itself = f"{module_name}.".startswith(f"{name}.")
+        needed = "whose module" if is_itself else f"which imports '{name}', a module that"
         raise ConfigError(
             f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
             f"expected a module that can be imported: run from the folder of {name}, or set PYTHONPATH to it"
@@ -45,8 +43,7 @@ def import_class(part: str, settings: Any) -> type:
         raise ConfigError(
             f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
-    cls = getattr(module, class_name, None)
-    base = BASES[part]
+    cls, base = getattr(module, class_name, None), BASES[part]
     if not isinstance(cls, type):
         names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
         raise ConfigError(
@@ -65,36 +62,21 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
     Raises ConfigError, naming the key, if the class refuses a setting or defines not all it should.
     """
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
-    _check_decorated(part, cls, fields)
+    if not {"__dataclass_fields__", "__init__"} & vars(cls).keys():
+        for name in fields.keys() & vars(cls).get("__annotations__", {}).keys():
+            raise ConfigError(
+                f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
+                f"(from bench.component import component) in the line above `class {cls.__name__}`"
+            )
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
     try:
         return cls(**parts, **fields)
     except ConfigError as error:
-        message, name = str(error), cls.__name__
-        if message.startswith((f"{name}.", f"{name}:")):
-            raise ConfigError(part + message.removeprefix(name)) from None
-        raise
+        raise ConfigError(re.sub(rf"^{cls.__name__}(?=[.:])", part, str(error))) from None
     except (TypeError, ValueError) as error:  # a class without validated fields
-        raise ConfigError(_refusal(part, cls, fields, error)) from error
-
-
-def _refusal(part: str, cls: type, fields: dict[str, Any], error: Exception) -> str:
-    """Say why a class could not be built with the settings ``fields``, and what mends it."""
-    unknown = sorted(fields.keys() - inspect.signature(cls).parameters.keys())
-    if unknown:
-        return (
-            f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected none or one of its own"
-        )
-    return f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
-
-
-def _check_decorated(part: str, cls: type, fields: dict[str, Any]) -> None:
-    declared = vars(cls)
-    if {"__dataclass_fields__", "__init__"} & declared.keys():
-        return
-    for name in fields.keys() & declared.get("__annotations__", {}).keys():
-        raise ConfigError(
-            f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
-            f"(from bench.component import component) in the line above `class {cls.__name__}`"
-        )
+        if unknown := sorted(fields.keys() - inspect.signature(cls).parameters.keys()):
+            text = f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected one of its own"
+        else:
+            text = f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
+        raise ConfigError(text) from error

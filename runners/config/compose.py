@@ -1,6 +1,5 @@
 """From configuration files and overrides to one resolved run."""
 
-import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -67,37 +66,42 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = 
 
     Overrides come before what a figure says of horizon and repetitions, that before what the paper sets for the chosen
     parts, that before the defaults of the parts; the scale (or a figure's ``max_horizon`` and ``max_repetitions`` in
-    its place) caps the two unless an override sets them.
-
-    Raises
-    ------
-    ConfigError
-        When a key does not exist or a value does not fit.
+    its place) caps the two unless an override sets them. Raises ConfigError when a key does not exist or a value does
+    not fit.
     """
     parsed = [parse(override) for override in overrides]
-    names = [str(word.input_line).partition("=")[2].strip("'\"") for word in parsed]
-    settings, choices = _chosen(
-        {w.key_or_group: n for w, n in zip(parsed, names, strict=True) if w.key_or_group in GROUPS}
-    )
+    groups = {word.key_or_group: text_of(word) for word in parsed if word.key_or_group in GROUPS}
+    settings, choices = _chosen(groups)
     values = [word for word in parsed if word.key_or_group not in GROUPS]
     for value in values:
         _override(settings, value)
-    return _resolve(_referred(settings), choices, {value.key_or_group for value in values}, figure or {})
+    settings = _referred(settings)
+    explicit = {value.key_or_group for value in values}
+    for key in {"horizon", "repetitions"} - explicit:
+        wanted = (figure or {}).get(key, settings[key])
+        cap = (figure or {}).get(f"max_{key}", settings["scale"].get(f"max_{key}"))
+        settings[key] = wanted if cap is None else min(wanted, cap)
+    run = run_settings({key: settings[key] for key in RunSettings.__annotations__})
+    parts = {part: settings[part] for part in PARTS}
+    for part, content in parts.items():
+        if content and content.get("_target_", "") == "???":
+            raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
+    experiment = Experiment({**parts, "horizon": run.horizon, "seed": run.seed})
+    return Run(experiment, run, choices, runner_settings(settings["runner"]))
 
 
 @lru_cache(maxsize=1024)
 def parse(override: str) -> Override:
-    """Read one override.
-
-    Raises
-    ------
-    ConfigError
-        When it is none.
-    """
+    """Read one override. Raises ConfigError when it is none."""
     try:
         return OverridesParser.create().parse_overrides([override])[0]
     except OverrideParseException:
         raise ConfigError(f"{override}: found no valid override, expected key=value") from None
+
+
+def text_of(override: Override) -> str:
+    """Return the value of an override as it was written, without quotes around it."""
+    return str(override.input_line).partition("=")[2].strip("'\"")
 
 
 def _chosen(groups: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -125,13 +129,7 @@ def _chosen(groups: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _override(settings: dict[str, Any], override: Override) -> None:
-    """Apply ``key=value``, ``+key=value`` or ``~key``.
-
-    Raises
-    ------
-    ConfigError
-        When the key does not exist.
-    """
+    """Apply ``key=value``, ``+key=value`` or ``~key``. Raises ConfigError when the key does not exist."""
     key = override.key_or_group
     try:
         if override.is_delete():
@@ -145,60 +143,27 @@ def _override(settings: dict[str, Any], override: Override) -> None:
 
 
 def _referred(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with references, such as ``${horizon}``, replaced by what they refer to.
-
-    Raises
-    ------
-    ConfigError
-        When a reference leads nowhere.
-    """
+    """Return settings with references, such as ``${horizon}``, replaced by what they refer to."""
     if "${" not in str(settings):
         return settings
     try:
         resolved: Any = OmegaConf.to_container(OmegaConf.create(plain(settings)), resolve=True)
     except OmegaConfBaseException as error:
         reason = str(error).partition("\n")[0]
-        raise ConfigError(f"{error.full_key}: the reference leads to no value ({reason})") from None
+        raise ConfigError(f"{error.full_key}: found a reference to no value ({reason}), expected a value") from None
     return dict(resolved)
 
 
-def _resolve(settings: dict[str, Any], choices: dict[str, str], explicit: set[str], figure: Mapping[str, int]) -> Run:
-    for key in ("horizon", "repetitions"):
-        if key not in explicit:
-            wanted = figure.get(key, settings[key])
-            cap = figure.get(f"max_{key}", settings["scale"].get(f"max_{key}"))
-            settings[key] = wanted if cap is None else min(wanted, cap)
-    run = run_settings({key: settings[key] for key in RunSettings.__annotations__})
-    parts = {part: settings[part] for part in PARTS}
-    for part, values in parts.items():
-        if values and values.get("_target_", "") == "???":
-            raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
-    experiment = Experiment({**parts, "horizon": run.horizon, "seed": run.seed})
-    return Run(experiment, run, choices, runner_settings(settings["runner"]))
-
-
 def runner_settings(values: Mapping[str, Any]) -> Runner:
-    """Check the keys of the group ``runner``.
-
-    Raises
-    ------
-    ConfigError
-        Naming the key.
-    """
+    """Check the keys of the group ``runner``. Raises ConfigError, naming the key."""
     try:
         return Runner(**values)
     except ConfigError as error:
-        raise ConfigError(re.sub(r"^Runner\b", "runner", str(error))) from None
+        raise ConfigError(f"runner{str(error).removeprefix('Runner')}") from None
 
 
 def run_settings(values: dict[str, Any]) -> RunSettings:
-    """Check keys of a run beside its parts; those that are not given are the suite's.
-
-    Raises
-    ------
-    ConfigError
-        Naming the key.
-    """
+    """Check keys of a run beside its parts; those not given are the suite's. Raises ConfigError, naming the key."""
     defaults = {key: read_suite("config")[key] for key in RunSettings.__annotations__}
     for key, value in values.items():
         if isinstance(value, bool):

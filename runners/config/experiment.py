@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 import re
+from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,6 @@ _NEEDS = {
 }
 """What a tuner may need of a problem, in words."""
 
-_OPTIONAL = ("algorithm",)
 _KEYS = (*BASES, "horizon", "seed")
 
 
@@ -38,17 +38,10 @@ _KEYS = (*BASES, "horizon", "seed")
 class Experiment:
     """What is run: everything its numbers depend on, and nothing else.
 
-    Parameters
-    ----------
-    settings
-        ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task``, each a dict with the
-        dotted path of a class as ``_target_`` and its fields; ``horizon``, the number of rounds; ``seed``, the base
-        seed. Copied, with numpy scalars and tuples made plain.
-
-    Raises
-    ------
-    ConfigError
-        When a key is missing or unknown, or a value is not plain data.
+    ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task`` are dicts with the dotted
+    path of a class as ``_target_`` and its fields; ``horizon`` is the number of rounds, ``seed`` the base seed. They
+    are copied, with numpy scalars and tuples made plain. Raises ConfigError when a key is missing or unknown, or a
+    value is not plain data.
     """
 
     settings: dict[str, Any]
@@ -58,11 +51,10 @@ class Experiment:
         for key in settings:
             if key not in _KEYS:
                 raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(_KEYS)}")
+        settings = {"algorithm": None} | settings
         for key in _KEYS:
-            if settings.get(key) is None:
-                if key not in _OPTIONAL:
-                    raise ConfigError(f"{key}: found no value, expected one")
-                settings[key] = None
+            if settings.get(key) is None and key != "algorithm":
+                raise ConfigError(f"{key}: found no value, expected one")
         for key, least in (("horizon", 1), ("seed", 0)):
             value = settings[key]
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
@@ -128,12 +120,9 @@ def _by_class_name(settings: Any) -> Any:
 
 
 def part_classes(settings: dict[str, Any]) -> dict[str, type]:
-    """Import the classes that the settings name; the current folder is a place to import from.
+    """Import the classes that the settings name, the current folder being a place to import from.
 
-    Raises
-    ------
-    ConfigError
-        When a class can't be imported or is not of its part's kind; the sentence names the key and the value.
+    Raises ConfigError, naming key and value, when a class can't be imported or is not of its part's kind.
     """
     return {part: import_class(part, settings[part]) for part in BASES if settings.get(part) is not None}
 
@@ -141,10 +130,7 @@ def part_classes(settings: dict[str, Any]) -> dict[str, type]:
 def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
     """Build fresh parts: the task with its environment and algorithm, and the tuner.
 
-    Raises
-    ------
-    ConfigError
-        When a class is unknown, lacks a package or refuses a setting; the sentence names the key, such as ``env.dim``.
+    Raises ConfigError, naming the key, when a class is unknown, lacks a package or refuses a setting.
     """
     classes = part_classes(settings)
     require(classes)
@@ -158,14 +144,10 @@ def check(experiment: Experiment, time_limit: float | None = None) -> None:
     """Find what a user can mend before anything is run or written: build the parts and start them once.
 
     Classes that are not the suite's are tried in a process of their own, since they may crash it, for at most
-    ``time_limit`` seconds.
-
-    Raises
-    ------
-    BenchError
-        One sentence; any other error is left to the repetition, which records it with its traceback.
+    ``time_limit`` seconds. Raises BenchError; any other error is left to the repetition, which records its traceback.
     """
-    names = [cls.__name__ for cls in part_classes(experiment.settings).values() if not _is_of_the_suite(cls)]
+    classes = part_classes(experiment.settings).values()
+    names = [cls.__name__ for cls in classes if not cls.__module__.startswith("bench.")]
     if not names or multiprocessing.current_process().name != "MainProcess":
         _check_here(experiment)
         return
@@ -182,10 +164,6 @@ def check(experiment: Experiment, time_limit: float | None = None) -> None:
         raise TaskError(f"{which} it gave no answer within {time_limit:g} s, expected one") from None
     finally:
         pool.shutdown(kill_workers=True)
-
-
-def _is_of_the_suite(cls: type) -> bool:
-    return cls.__module__.startswith("bench.")
 
 
 def _check_here(experiment: Experiment) -> None:
@@ -221,10 +199,7 @@ def _check_here(experiment: Experiment) -> None:
 def _check_numbers(settings: dict[str, Any]) -> None:
     """Check what only an algorithm would stumble over, long after: a bandit's hyper-parameters are finite numbers.
 
-    Raises
-    ------
-    ConfigError
-        Naming the key in full.
+    Raises ConfigError, naming the key in full.
     """
     algorithm = part_classes(settings).get("algorithm")
     spaces = getattr(algorithm, "spaces", {})
@@ -236,30 +211,29 @@ def _check_numbers(settings: dict[str, Any]) -> None:
         except ConfigError as error:
             text = str(error).replace(f"hyper-parameter '{name}'", key).replace("HyperParameter", key)
             raise ConfigError(text) from None
-        for value in parameter.candidates if numbers else ():
-            _check_number(f"{key}.candidates", value)
-        for field, value in (("low", parameter.low), ("default", parameter.default)) if numbers else ():
-            if value is not None:
-                _check_number(f"{key}.{field}", value)
+        if numbers:
+            _check_finite(f"{key}.candidates", parameter.candidates)
+            _check_finite(f"{key}.low", () if parameter.low is None else (parameter.low,))
+            _check_finite(f"{key}.default", () if parameter.default is None else (parameter.default,))
     if numbers:
         for name, value in _mapping("tuner.configuration", settings["tuner"].get("configuration")).items():
-            _check_number(f"tuner.configuration.{name}", value)
+            _check_finite(f"tuner.configuration.{name}", [value])
         for name, values in _mapping("task.probe", settings["task"].get("probe")).items():
             if not isinstance(values, list):
                 raise ConfigError(f"task.probe.{name}: found {values!r}, expected a list of numbers")
-            for value in values:
-                _check_number(f"task.probe.{name}", value)
+            _check_finite(f"task.probe.{name}", values)
 
 
-def _mapping(key: str, found: Any) -> dict[str, Any]:
-    if found is not None and not isinstance(found, dict):
-        raise ConfigError(f"{key}: found {found!r}, expected values by name")
-    return found or {}
+def _mapping(key: str, value: Any) -> dict[str, Any]:
+    if value is not None and not isinstance(value, dict):
+        raise ConfigError(f"{key}: found {value!r}, expected values by name")
+    return value or {}
 
 
-def _check_number(key: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise ConfigError(f"{key}: found {value!r}, expected a finite number, at least 0")
+def _check_finite(key: str, values: Sequence[Any]) -> None:
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise ConfigError(f"{key}: found {value!r}, expected a finite number, at least 0")
 
 
 def play(experiment: Experiment, repetition: int) -> Trace:

@@ -29,17 +29,7 @@ class Labelled(Protocol):
 
 @dataclass(frozen=True)
 class LabelledRun:
-    """One experiment of a figure.
-
-    Parameters
-    ----------
-    labels
-        Its label on each axis.
-    overrides
-        What to add to ``python -m runners.run`` to run just this.
-    run
-        The resolved experiment.
-    """
+    """One experiment of a figure: its label on each axis, what to add to ``python -m runners.run`` to run just this."""
 
     labels: dict[str, str]
     overrides: list[str]
@@ -65,12 +55,8 @@ def load_figure(name: str) -> "Figure":
     of an axis (a list of them, or ``all``) from the paper's ``labels``; readings of which it gives the name alone from
     the paper's ``readings``, as far as they concern labels that it has; ``published`` from the paper's table. A claim
     with ``for_each`` is written once for each of the words. Where a figure unfolds trace columns into an axis, its
-    ``runs`` have that axis.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such figure, label, reading or table, or it is not as expected.
+    ``runs`` have that axis. Raises ConfigError when there is no such figure, label, reading or table, or it is not as
+    expected.
     """
     from bench.report.figure import read_figure
 
@@ -126,11 +112,12 @@ def _in_words(value: Any, words: Mapping[str, str]) -> Any:
 def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
     if isinstance(entry, dict):
         return entry
-    known: dict[str, Any] = load_paper(name.partition("/")[0])["labels"].get(axis, {})
-    for label in known if entry == "all" else entry:
-        if label not in known:
-            raise ConfigError(f"found the {axis} '{label}', {one_of(label, known)}")
-    return {label: known[label] for label in (known if entry == "all" else entry)}
+    shared: dict[str, Any] = load_paper(name.partition("/")[0])["labels"].get(axis, {})
+    labels = shared if entry == "all" else entry
+    for label in labels:
+        if label not in shared:
+            raise ConfigError(f"found the {axis} '{label}', {one_of(label, shared)}")
+    return {label: shared[label] for label in labels}
 
 
 def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -140,24 +127,22 @@ def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) 
     """
     if isinstance(reading, dict):
         return reading
-    known: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
-    if reading not in known:
-        raise ConfigError(f"found the reading '{reading}', {one_of(reading, known)}")
-    there = {axis: {label for block in runs for label in labels_of(block.get(axis, {}))} for axis in _axes(runs)}
-    entry = dict(known[reading])
+    readings: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
+    if reading not in readings:
+        raise ConfigError(f"found the reading '{reading}', {one_of(reading, readings)}")
+    entry = dict(readings[reading])
     overrides = []
-    for part in [*known.get(entry.pop("like", ""), {}).get("overrides", []), *entry.get("overrides", [])]:
+    for part in [*readings.get(entry.pop("like", ""), {}).get("overrides", []), *entry.get("overrides", [])]:
         if isinstance(part, dict):
-            only = {axis: [label for label in labels if label in there[axis]] for axis, labels in part["only"].items()}
+            only = {
+                axis: [label for label in labels if any(label in labels_of(block.get(axis, {})) for block in runs)]
+                for axis, labels in part["only"].items()
+            }
             if not all(only.values()):
                 continue
             part = {**part, "only": only}
         overrides.append(part)
     return {"name": reading, **entry, "overrides": overrides}
-
-
-def _axes(runs: Sequence[Mapping[str, Any]]) -> set[str]:
-    return {axis for block in runs for axis in block}
 
 
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
@@ -177,11 +162,11 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
         smaller = at_scale.overrides
         left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
 
-    def composed(asked: "Figure", reading: Reading | None) -> Iterator[LabelledRun]:
-        for labels, own in _product(asked, reading):
+    def composed(blocks: "Figure", reading: Reading | None) -> Iterator[LabelledRun]:
+        for labels, words in _product(blocks, reading):
             if any(labels.get(axis) in out for axis, out in left_out.items()):
                 continue
-            overrides = [f"paper={figure.paper}", *own, *smaller]
+            overrides = [f"paper={figure.paper}", *words, *smaller]
             with placed(f"figure/{figure.paper}/{figure.name}"):
                 run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
             yield LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run)
@@ -191,15 +176,11 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
         drawn += composed(figure, reading)
     if readings and (fixed := figure.limit_runs()):
         axes = figure.panels or ["panel"]
-        beside = figure.model_copy(update={"runs": list(fixed.blocks(axes))})
-        drawn += [_at_most(one, fixed.repetitions) for one in composed(beside, None)]
+        for run in composed(figure.model_copy(update={"runs": list(fixed.blocks(axes))}), None):
+            repetitions = min(run.run.settings.repetitions, fixed.repetitions)
+            settings = replace(run.run.settings, repetitions=repetitions)
+            drawn.append(replace(run, run=replace(run.run, settings=settings)))
     return drawn
-
-
-def _at_most(one: LabelledRun, repetitions: int) -> LabelledRun:
-    settings = one.run.settings
-    fewer = replace(settings, repetitions=min(settings.repetitions, repetitions))
-    return replace(one, run=replace(one.run, settings=fewer))
 
 
 def by_reading(figure: "Figure", drawn: Sequence[Labelled]) -> dict[str, list[int]]:
@@ -209,16 +190,15 @@ def by_reading(figure: "Figure", drawn: Sequence[Labelled]) -> dict[str, list[in
     """
     if not figure.readings:
         return {"": list(range(len(drawn)))}
-    names = [reading.name for reading in figure.readings]
-    found: dict[str, list[int]] = {}
-    for position, one in enumerate(drawn):
-        found.setdefault(one.labels.get(READING, names[0]), []).append(position)
-    return found
+    positions: dict[str, list[int]] = {}
+    for position, run in enumerate(drawn):
+        positions.setdefault(run.labels.get(READING, figure.readings[0].name), []).append(position)
+    return positions
 
 
-def without_reading(one: LabelledRun) -> LabelledRun:
+def without_reading(run: LabelledRun) -> LabelledRun:
     """Return an experiment with the labels that it has under the first reading."""
-    return replace(one, labels={axis: label for axis, label in one.labels.items() if axis != READING})
+    return replace(run, labels={axis: label for axis, label in run.labels.items() if axis != READING})
 
 
 def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[str, str], list[str]]]:
@@ -235,33 +215,30 @@ def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[s
         ]
         for point in itertools.product(*axes):
             labels = {axis: label for axis, label, _ in point}
-            groups_first = sorted((o for _, _, os in point for o in os), key=lambda o: "." in o.split("=")[0])
-            n_groups = sum("." not in o.split("=")[0] for o in groups_first)
-            overrides = groups_first[:n_groups] + common + groups_first[n_groups:]
+            words = [word for _, _, overrides in point for word in overrides]
+            nested = ["." in word.partition("=")[0] for word in words]
+            groups = [word for word, is_nested in zip(words, nested, strict=True) if not is_nested]
+            overrides = [*groups, *common, *(word for word, is_nested in zip(words, nested, strict=True) if is_nested)]
             yield labels, reading.applied(labels, overrides) if reading else overrides
 
 
 def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
     """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: a row for each of them.
 
-    Parameters
-    ----------
-    table
-        Final values, with the columns; or curves, with their names in ``column``.
+    The table has final values, in these columns; or curves, with the columns' names in ``column``.
     """
     if figure.unfold is None or not len(table):
         return table
     import pandas as pd
 
     axis, name = figure.unfold.axis, figure.unfold.column
-    labels: Mapping[str, Any] = figure.unfold.labels
-    if "column" in table:
-        parts = [
-            table[table["column"] == column].assign(**{axis: label, "column": name}) for label, column in labels.items()
-        ]
-    else:
-        parts = [
-            table.assign(**{axis: label, name: table[column]}) for label, column in labels.items() if column in table
-        ]
-    found = pd.concat(parts, ignore_index=True)
-    return found[[axis, *(column for column in found if column != axis)]]
+    parts = []
+    for label, column in figure.unfold.labels.items():
+        values: dict[str, Any] = {axis: label}
+        if "column" in table:
+            parts.append(table[table["column"] == column].assign(**values, column=name))
+        elif column in table:
+            values[name] = table[column]
+            parts.append(table.assign(**values))
+    long = pd.concat(parts, ignore_index=True)
+    return long[[axis, *(column for column in long if column != axis)]]

@@ -9,6 +9,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
@@ -38,10 +39,7 @@ class Source(NamedTuple):
 def plain(value: Any, where: str = "") -> Any:
     """Return settings as plain data: dicts with string keys, lists, strings, numbers, booleans and None.
 
-    Raises
-    ------
-    ConfigError
-        When there is anything else; the sentence names the key.
+    Raises ConfigError, naming the key, when there is anything else.
     """
     if isinstance(value, Mapping):
         return {str(key): plain(item, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
@@ -71,34 +69,24 @@ def module_digests(classes: Mapping[str, type]) -> dict[str, str]:
     That is: the modules of every class they inherit from, the loop, and whatever these import anywhere in their text,
     except the standard library and installed packages. Modules count as syntax trees without what cannot move a number:
     docstrings, comments, texts of errors, annotations of functions, and whatever stands below ``if TYPE_CHECKING``.
-    Imports are found by reading, so one that is put together at run time is not noticed.
-
-    Parameters
-    ----------
-    classes
-        Classes by the part of the settings that names them.
-
-    Raises
-    ------
-    ConfigError
-        When the source of a class is not found, or is no longer that of the module in memory.
+    Imports are found by reading, so one that is put together at run time is not noticed. Raises ConfigError when the
+    source of a class is not found, or is no longer that of the module in memory.
     """
     roots = frozenset((*ALWAYS, *_modules_of(classes)))
-    known = _digests.get(roots)
-    if known is None or any(_stamp(_locate(name)) != stamp for name, stamp in known[0].items()):
-        known = _digests[roots] = _digest(roots)
-    return known[1]
+    stamps, _ = _digests.get(roots, ({}, {}))
+    if not stamps or any(_stamp(_locate(name)) != stamp for name, stamp in stamps.items()):
+        _digests[roots] = _digest(roots)
+    return _digests[roots][1]
 
 
 _digests: dict[frozenset[str], tuple[dict[str, Stamp], dict[str, str]]] = {}
-_sources: dict[tuple[str, Stamp], Source] = {}
 _in_memory: dict[str, tuple[Any, str]] = {}
 
 
 def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
     """Yield the modules of the classes and of those they inherit from, unless installed or standard."""
     for part, cls in classes.items():
-        own = cls.__module__.partition(".")[0]
+        package = cls.__module__.partition(".")[0]
         for base in cls.__mro__:
             name = base.__module__
             if name.partition(".")[0] in sys.builtin_module_names:
@@ -109,33 +97,29 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
                     f"{part}._target_: found the class {base.__qualname__}, whose source file is not there (module "
                     f"{name}), expected a class in a file of its own"
                 )
-            if name.partition(".")[0] == own or _belongs(path):
+            if name.partition(".")[0] == package or _belongs(path):
                 yield name
 
 
 def _digest(roots: frozenset[str]) -> tuple[dict[str, Stamp], dict[str, str]]:
-    own = {name.partition(".")[0] for name in roots}
+    packages = {name.partition(".")[0] for name in roots}
     stamps: dict[str, Stamp] = {}
     digests: dict[str, str] = {}
     seen: set[str] = set()
     todo = sorted(roots)
     while todo:
         name = todo.pop()
-        if name in seen:
+        if not name or name in seen:
             continue
         seen.add(name)
-        parent = name.rpartition(".")[0]
-        if parent:
-            todo.append(parent)  # importing a.b runs a first
+        todo.append(name.rpartition(".")[0])  # importing a.b runs a first
         path = _locate(name)
-        if path is None or not (name.partition(".")[0] in own or _belongs(path)):
+        if path is None or not (name.partition(".")[0] in packages or _belongs(path)):
             continue
         stamp = _stamp(path)
         if stamp is None:
             raise ConfigError(f"{path}: found no file, expected the source of the module {name}")
-        source = _sources.get((name, stamp))
-        if source is None:
-            source = _sources[name, stamp] = _read(name, path)
+        source = _read(name, stamp)
         _refuse_outdated(name, path, source.digest)
         stamps[name] = stamp
         digests[name] = source.digest
@@ -145,13 +129,13 @@ def _digest(roots: frozenset[str]) -> tuple[dict[str, Stamp], dict[str, str]]:
 
 def _refuse_outdated(name: str, path: str, digest: str) -> None:
     """Refuse a file that was edited since this process imported it: what is run would not be what is hashed."""
-    module = sys.modules.get(name)
-    if module is None:
+    if name not in sys.modules:
         return
-    spec, known = _in_memory.setdefault(name, (module.__spec__, digest))
-    if spec is not module.__spec__:  # imported anew
-        _in_memory[name] = module.__spec__, digest
-    elif known != digest:
+    imported = sys.modules[name].__spec__
+    before = _in_memory.get(name)
+    if before is None or before[0] is not imported:  # imported anew
+        _in_memory[name] = imported, digest
+    elif before[1] != digest:
         raise ConfigError(
             f"{path}: found code that is newer than what this process has imported, expected a restart (or a reload "
             f"of the module {name})"
@@ -197,7 +181,9 @@ def _stamp(path: str | None) -> Stamp | None:
     return path, status.st_mtime_ns, status.st_size
 
 
-def _read(name: str, path: str) -> Source:
+@cache
+def _read(name: str, stamp: Stamp) -> Source:
+    path = stamp[0]
     content = Path(path).read_bytes()
     if not path.endswith(".py"):  # compiled: there is nothing to leave out
         return Source(hashlib.sha256(content).hexdigest(), ())

@@ -17,17 +17,10 @@ _KEYS = ("name", "title", "authors", "summary", "headline", "labels", "readings"
 def load_paper(name: str) -> dict[str, Any]:
     """Return a paper's configuration.
 
-    Returns
-    -------
-    dict
-        ``name``, ``title``, ``authors``, ``summary``; ``labels`` (axis -> label -> overrides), which its figures share;
-        ``settings``, nested as those of a run, with a level for the choice below each part; ``sources``: the dotted
-        key of each setting -> [stated | code | assumed, place].
-
-    Raises
-    ------
-    ConfigError
-        When there is no such paper, or a setting has no source or two.
+    ``name``, ``title``, ``authors``, ``summary``; ``labels`` (axis -> label -> overrides), which its figures share;
+    ``settings``, nested as those of a run, with a level for the choice below each part; ``sources``: the dotted key of
+    each setting -> [stated | code | assumed, place]. Raises ConfigError when there is no such paper, or a setting has
+    no source or two.
     """
     if name not in choices("paper"):
         raise unknown_choice("paper", name)
@@ -73,25 +66,11 @@ def _keys(pattern: str) -> list[str]:
 def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the numbers of a paper's table that a figure shows.
 
-    Parameters
-    ----------
-    paper
-        The name of the paper.
-    wanted
-        ``table``, its name; for each axis of the table whose labels in the figure are others, the figure's labels, each
-        with the table's label or with several, of which the first that has a number counts; and for other axes of the
-        figure the one label.
-
-    Returns
-    -------
-    list of dict
-        For each number the label on each axis, ``what`` it is (by default ``mean``), ``value``, ``cell``, the name it
-        has in every figure that shows it, and, where there is one, a ``note``.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such table or label.
+    ``wanted`` has ``table``, its name; for each axis of the table whose labels in the figure are others, the figure's
+    labels, each with the table's label or with several, of which the first that has a number counts; and for other axes
+    of the figure the one label. A number has the label on each axis, ``what`` it is (by default ``mean``), ``value``,
+    ``cell``, the name it has in every figure that shows it, and, where there is one, a ``note``. Raises ConfigError
+    when there is no such table or label.
     """
     tables = read(f"published/{paper}")
     if wanted["table"] not in tables:

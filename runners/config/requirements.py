@@ -20,17 +20,9 @@ def version(name: str) -> str | None:
 
 
 def require(*runs: Mapping[str, type]) -> None:
-    """Refuse classes that name a package in ``requires`` that is not installed.
+    """Refuse classes, of each run by part, that name a package in ``requires`` that is not installed.
 
-    Parameters
-    ----------
-    runs
-        The classes of each run by part, as `runners.config.experiment.part_classes` returns them.
-
-    Raises
-    ------
-    ConfigError
-        One sentence for all runs, with the command that installs what they lack.
+    Raises ConfigError, one sentence for all runs, with the command that installs what they lack.
     """
     lacking = {
         (part, cls.__name__, name)

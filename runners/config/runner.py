@@ -1,5 +1,7 @@
 """How repetitions are spread over processes."""
 
+from typing import Literal
+
 from pydantic import PositiveFloat
 
 from bench.component import component
@@ -22,20 +24,13 @@ class Runner:
         compiled loop, cannot be stopped.
     progress
         Whether to show a progress bar on stderr; None: only on a terminal.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such back end, or a scheduler is set for one other than dask.
     """
 
-    backend: str = "loky"
+    backend: Literal["loky", "dask"] = "loky"
     scheduler: str | None = None
     time_limit: PositiveFloat | None = None
     progress: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.backend not in ("loky", "dask"):
-            raise ConfigError(f"runner.backend: found {self.backend!r}, expected one of: dask, loky")
         if self.scheduler is not None and self.backend != "dask":
-            raise ConfigError(f"runner.scheduler: found '{self.scheduler}' with {self.backend}, expected runner=dask")
+            raise ConfigError(f"Runner.scheduler: found '{self.scheduler}' with {self.backend}, expected runner=dask")

@@ -27,9 +27,12 @@ def describe(error: BaseException) -> str:
     """
     text = str(error).strip().partition("\n")[0]
     if not isinstance(error, BenchError):
-        text = f"{type(error).__name__}: {text}".removesuffix(": ")
-        text = _played(error) + text
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_library(frame.filename)]
+        text = _played(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(("<", *_NOT_THE_USERS))
+    ]
     if frames:
         text += f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})"
     return text
@@ -37,16 +40,10 @@ def describe(error: BaseException) -> str:
 
 def _played(error: BaseException) -> str:
     """Return the round and configuration of the loop that was left by an error."""
-    place = ""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    asks, tells = (any(frame.f_code is step.__code__ for frame in frames) for step in (Tuner.ask, Tuner.tell))
-    for frame in frames:
-        known = frame.f_locals
-        if frame.f_code is bench.loop.run.__code__ and (asks or "configuration" in known):
-            of = "" if asks else f", {reprlib.repr(known['configuration'])}"
-            place = f"round {known['trace'].round + (not tells)}{of}: "
-    return place
-
-
-def _is_library(file: str) -> bool:
-    return file.startswith(("<", *_NOT_THE_USERS))
+    frames = {frame.f_code: frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__)}
+    loop = frames.get(bench.loop.run.__code__, {})
+    asks, tells = Tuner.ask.__code__ in frames, Tuner.tell.__code__ in frames
+    if "trace" not in loop or not (asks or "configuration" in loop):
+        return ""
+    configuration = "" if asks else f", {reprlib.repr(loop['configuration'])}"
+    return f"round {loop['trace'].round + (not tells)}{configuration}: "

@@ -33,14 +33,10 @@ CONF = str(CONFIGS)
 
 
 class Choice(NamedTuple):
-    """What a choice of a group holds, not to be changed.
+    """What a choice of a group holds, not to be changed, and what it chooses in other groups.
 
-    Parameters
-    ----------
-    settings
-        Of a part the dotted path of its class as ``_target_`` and all settings of the class; None: there is no part.
-    chooses
-        What it chooses in other groups.
+    The settings of a part are the dotted path of its class as ``_target_`` and all settings of the class; None: there
+    is no part.
     """
 
     settings: dict[str, Any] | None
@@ -69,10 +65,7 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.valu
 def user_folder() -> Path | None:
     """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if it exists.
 
-    Raises
-    ------
-    ConfigError
-        When ``BENCH_CONF_DIR`` is no folder.
+    Raises ConfigError when ``BENCH_CONF_DIR`` is no folder.
     """
     given = os.environ.get("BENCH_CONF_DIR")
     folder = Path(given or "conf").expanduser()
@@ -94,10 +87,7 @@ def _file(name: str) -> str:
 def path_of(name: str) -> Path | None:
     """Return the file of a name such as ``figure/cdt/figure2``, the suite's or the user's; None if there is none.
 
-    Raises
-    ------
-    ConfigError
-        When both have one, and they differ.
+    Raises ConfigError when both have one, and they differ.
     """
     folders = [CONFIGS, *filter(None, [user_folder()])]
     paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
@@ -113,7 +103,7 @@ def _taken(name: str) -> ConfigError:
 def shown(name: str) -> str:
     """Return the file of a name as messages show it, beginning with ``conf`` or as the user has named the folder."""
     folder, file = user_folder(), _file(name)
-    is_elsewhere = folder is not None and folder != Path("conf").resolve() and (folder / file).is_file()
+    is_elsewhere = folder and folder != Path("conf").resolve() and (folder / file).is_file()
     return f"{folder if is_elsewhere else 'conf'}/{file}"
 
 
@@ -154,10 +144,8 @@ def _load(path: Path, name: str) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         content: Any = _Loader(text).get_single_data() or {}
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        if mark and error.context_mark and mark.line >= text.count("\n"):
-            mark = error.context_mark  # of a bracket that is not closed: the end of the file is not where it is wrong
-        line = mark.line + 1 if mark else 1
+        marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark]
+        line = 1 + next((line for line in marks if line < text.count("\n")), 0)  # not the end, where no bracket is shut
         reason = " ".join(filter(None, [error.context, error.problem]))
         raise ConfigError(f"{shown(name)}:{line}: found no valid YAML ({reason})") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
@@ -170,10 +158,7 @@ def _load(path: Path, name: str) -> dict[str, Any]:
 def read_choice(group: str, name: str) -> Choice:
     """Return what a choice of a group holds: an entry of the suite's file of the group, or a user's own file.
 
-    Raises
-    ------
-    ConfigError
-        When there is no such choice, or its file is no valid YAML.
+    Raises ConfigError when there is no such choice, or its file is no valid YAML.
     """
     if group in PARTS and CLASS.fullmatch(name):
         return Choice(Open(_target_=name), {})
@@ -194,10 +179,8 @@ def _suite_choice(group: str, name: str) -> Choice:
 
 
 def _choice(group: str, content: dict[str, Any]) -> Choice:
-    chooses: dict[str, str] = {}
-    for entry in content.get("defaults", []):
-        if isinstance(entry, dict):
-            chooses |= {key.removeprefix("override /"): str(choice) for key, choice in entry.items()}
+    entries = [entry.items() for entry in content.get("defaults", []) if isinstance(entry, dict)]
+    chooses = {key.removeprefix("override /"): str(choice) for entry in entries for key, choice in entry}
     settings = content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
     target = settings.get("_target_") if settings and group in PARTS else None
     if isinstance(target, str) and target != "???":
@@ -219,10 +202,7 @@ def _class_defaults(target: str) -> dict[str, Any]:
 def merge(settings: dict[str, Any], changes: Mapping[str, Any], *, add: bool = False, where: str = "") -> None:
     """Change nested settings in place: mappings are merged, all else is replaced; ``add`` allows new keys.
 
-    Raises
-    ------
-    KeyError
-        With the dotted key that does not exist.
+    Raises KeyError with the dotted key that does not exist.
     """
     add = add or isinstance(settings, Open)
     for key, value in changes.items():
@@ -244,7 +224,7 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 
 def suite_choices(group: str) -> list[str]:
     """Return the suite's choices of a configuration group."""
-    return _choices(CONFIGS, group)
+    return _choices(CONFIGS, group) if group in ("figure", "paper") else sorted(read_suite(group))
 
 
 def choices(group: str) -> list[str]:
@@ -254,13 +234,12 @@ def choices(group: str) -> list[str]:
 
 
 def _choices(folder: Path, group: str) -> list[str]:
-    if folder == CONFIGS and group not in ("figure", "paper"):
-        return sorted(read_suite(group))
-    pattern = _file(f"{group}/*/*" if group == "figure" else f"{group}/*")
-    paths = (path.relative_to(folder).with_suffix("").parts for path in folder.glob(pattern))
-    if group == "figure":
-        return sorted(f"{paper}/{name}" for _, paper, _, name in paths)
-    return sorted(parts[1] for parts in paths)  # <group>/<choice> or papers/<paper>/settings
+    paths = (
+        path.relative_to(folder).with_suffix("").parts
+        for path in folder.glob(_file(f"{group}/*{'/*' * (group == 'figure')}"))
+    )
+    # <group>/<choice>, papers/<paper>/settings or papers/<paper>/figures/<figure>
+    return sorted("/".join(parts[1::2]) if group == "figure" else parts[1] for parts in paths)
 
 
 def one_of(found: str, valid: Iterable[str]) -> str:
@@ -273,8 +252,8 @@ def one_of(found: str, valid: Iterable[str]) -> str:
 
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
-    own = ", or a class of your own as module.Class" if group in PARTS else ""
-    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{own}")
+    classes = ", or a class of your own as module.Class" if group in PARTS else ""
+    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{classes}")
 
 
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
@@ -286,5 +265,5 @@ def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> 
             break
         settings = settings[parent]
         names = sorted(map(str, settings))
-    own = f"; a setting of a class of your own takes a +: +{key}" if names == ["_target_"] else ""
-    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}{own}")
+    plus = f"; a setting of a class of your own takes a +: +{key}" if names == ["_target_"] else ""
+    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}{plus}")

@@ -1,7 +1,11 @@
-"""Measure rounds per second: python -m runners.upkeep.benchmark [--rounds 14000] [--repeats 5]
+"""Measure rounds per second: python -m runners.upkeep.benchmark [--rounds 14000] [--repeats 5] [--tuners [NAME ...]]
 
 The whole loop is compared with (a) the bare kernels, which only draw the contexts and score the arms, and (b) a plain
 NumPy loop over the arms, as scripts of papers are often written. One process, one thread.
+
+With ``--tuners`` instead what tuners cost in a round: `ask` and `tell` alone, on a moving triangle with eleven
+candidates (Hedge, which needs all arms' rewards, on five arms), without what a task spends on what tuners want to know.
+Processor time; the environment's share is measured beside it and taken off. A run that takes too long has no number.
 """
 
 import argparse
@@ -11,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,12 +35,21 @@ from bench.tuners.base import Tuner
 from bench.tuners.baselines import Fixed
 from bench.tuners.cdt import CDT
 from bench.tuners.tl import TL, Syndicated
+from runners.config.compose import from_overrides
+from runners.config.experiment import build
+from runners.config.tree import suite_choices
 from runners.results.capture import environment
 from runners.results.store import results_folder, write_text
 
 SIZES = ((120, 25), (100, 10), (1000, 20))
 TUNERS: dict[str, type[Tuner]] = {"fixed": Fixed, "tl": TL, "syndicated": Syndicated, "cdt": CDT}
 NOISE_STD = 0.5
+REPEATS = {10_000: 3, 1_000_000: 1}
+"""Rounds in which tuners are measured -> how often; the least counts."""
+NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory", "best_forecast": "needs task=copies"}
+LIMIT = 30.0
+"""Seconds after which a tuner's run is given up."""
+_BLOCK = 20
 
 
 def whole_loop(algorithm: Any, tuner: Tuner, n_arms: int, dim: int, rounds: int) -> None:
@@ -86,35 +100,77 @@ def plain_numpy(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
 
 def measure(rounds: int, repeats: int) -> pd.DataFrame:
     """Time all cases in turn, ``repeats`` times; return medians, in rounds per second, and their ratios."""
-    rows = []
-    for label, algorithm in (("linucb", LinUCB()), ("lints", LinTS())):
-        for n_arms, dim in SIZES:
-            length = max(200, rounds * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else rounds
-            cases: dict[str, Callable[[int], None]] = {
-                name: partial(whole_loop, algorithm, tuner(), n_arms, dim) for name, tuner in TUNERS.items()
-            }
-            cases["bare kernels"] = partial(bare_kernels, algorithm, n_arms, dim)
-            cases["plain NumPy"] = partial(plain_numpy, algorithm, n_arms, dim)
-            rounds_of = dict.fromkeys(cases, length) | {"plain NumPy": length // 10}
-            seconds: dict[str, list[float]] = {case: [] for case in cases}
-            for call in cases.values():
-                call(100)  # compiles
-            for _ in range(repeats):
-                for case, call in cases.items():
-                    start = time.perf_counter()
-                    call(rounds_of[case])
-                    seconds[case].append(time.perf_counter() - start)
-            speed = {case: rounds_of[case] / statistics.median(values) for case, values in seconds.items()}
-            for tuner in TUNERS:
-                row: dict[str, Any] = {"algorithm": label, "arms": n_arms, "features": dim, "tuner": tuner}
-                row["rounds per second"] = round(speed[tuner])
-                row |= {f"{case} per second": round(speed[case]) for case in ("bare kernels", "plain NumPy")}
-                row["time / bare kernels"] = round(speed["bare kernels"] / speed[tuner], 2)
-                row["speed / plain NumPy"] = round(speed[tuner] / speed["plain NumPy"], 1)
-                rows.append(row)
-            latest = pd.DataFrame(rows[-len(TUNERS) :])
-            print(latest.to_string(index=False, header=len(rows) == len(TUNERS)), flush=True)
+    rows: list[dict[str, Any]] = []
+    for (label, algorithm), (n_arms, dim) in product((("linucb", LinUCB()), ("lints", LinTS())), SIZES):
+        length = max(200, rounds * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else rounds
+        cases: dict[str, Callable[[int], None]] = {
+            name: partial(whole_loop, algorithm, tuner(), n_arms, dim) for name, tuner in TUNERS.items()
+        }
+        cases["bare kernels"] = partial(bare_kernels, algorithm, n_arms, dim)
+        cases["plain NumPy"] = partial(plain_numpy, algorithm, n_arms, dim)
+        rounds_of = dict.fromkeys(cases, length) | {"plain NumPy": length // 10}
+        seconds: dict[str, list[float]] = {case: [] for case in cases}
+        for call in cases.values():
+            call(100)  # compiles
+        for case, call in list(cases.items()) * repeats:
+            start = time.perf_counter()
+            call(rounds_of[case])
+            seconds[case].append(time.perf_counter() - start)
+        speed = {case: rounds_of[case] / statistics.median(values) for case, values in seconds.items()}
+        for tuner in TUNERS:
+            row = {"algorithm": label, "arms": n_arms, "features": dim, "tuner": tuner}
+            row["rounds per second"] = round(speed[tuner])
+            row |= {f"{case} per second": round(speed[case]) for case in ("bare kernels", "plain NumPy")}
+            row["time / bare kernels"] = round(speed["bare kernels"] / speed[tuner], 2)
+            row["speed / plain NumPy"] = round(speed[tuner] / speed["plain NumPy"], 1)
+            rows.append(row)
+            print(*row.values(), flush=True)
     return pd.DataFrame(rows)
+
+
+def _seconds(name: str, rounds: int) -> tuple[float, int]:
+    """Return the seconds of a run, and how many of its rounds were played until the limit."""
+    env, other_play = ("gaussian_arms", {"arm": 0}) if name == "hedge" else ("switching_triangle", {"x": 0.5})
+    settings = from_overrides([f"env={env}", f"tuner={name}", f"horizon={rounds}"]).experiment.settings
+    seeds = Seeds(0)
+    (task, tuner), (other, _) = build(settings), build(settings)
+    tuner.start(task.start(rounds, seeds), seeds.child("tuner"))
+    other.start(rounds, seeds)
+    spent, played = 0.0, 0
+    while played < rounds and spent < LIMIT:
+        length = min(_BLOCK, rounds - played)
+        begin = time.process_time()
+        for _ in range(length):
+            outcome = task.play(tuner.ask())
+            assert outcome is not None
+            tuner.tell(outcome.reward, outcome)
+        middle = time.process_time()
+        for _ in range(length):
+            other.play(other_play)
+        spent += 2.0 * middle - begin - time.process_time()
+        played += length
+    return max(spent, 0.0), played
+
+
+def costs(names: list[str]) -> pd.DataFrame:
+    """Return microseconds per round of every tuner: ``tuner``, a column for each number of rounds, and ``note``."""
+    rows = []
+    for name in names:
+        row: dict[str, str | float] = {"tuner": name, "note": NO_NUMBER.get(name, "")}
+        rows.append(row)
+        if name in NO_NUMBER:
+            continue
+        _seconds(name, 200)  # compiles
+        for rounds, repeats in REPEATS.items():
+            runs = [_seconds(name, rounds) for _ in range(repeats)]
+            played = min(played for _, played in runs)
+            if played < rounds:
+                row["note"] = f"{rounds:,} rounds: given up after {played:,}, at {LIMIT:g} s"
+                break
+            row[f"us at {rounds}"] = round(1e6 * min(spent for spent, _ in runs) / rounds, 1)
+        print(" ".join(f"{key}: {value}" for key, value in row.items() if value != ""), flush=True)
+    columns = ["tuner", *(f"us at {rounds}" for rounds in REPEATS), "note"]
+    return pd.DataFrame(rows).reindex(columns=columns)
 
 
 def main(arguments: list[str]) -> int:
@@ -122,14 +178,23 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=14_000, help="rounds of a timed run (fewer for 1,000 arms)")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs of each case; the median is reported")
+    parser.add_argument("--tuners", nargs="*", metavar="NAME", help="what tuners cost in a round; default: all tuners")
     options = parser.parse_args(arguments)
     with threadpool_limits(1):
-        table = measure(options.rounds, options.repeats)
-    note = (
-        f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms, a tenth for the plain "
-        "loop), one process, one thread"
-    )
-    write(table, "speed", "Rounds per second", note)
+        if options.tuners is not None:
+            table = costs(options.tuners or [name for name in suite_choices("tuner") if NO_NUMBER.get(name, "?")])
+            note = (
+                "Microseconds of ask and tell in a round, processor time of one process and one thread: the least of "
+                "three runs at 10,000 rounds, one run at 1,000,000"
+            )
+            write(table, "tuners", "Cost of tuners", note)
+        else:
+            table = measure(options.rounds, options.repeats)
+            note = (
+                f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms, a tenth for "
+                "the plain loop), one process, one thread"
+            )
+            write(table, "speed", "Rounds per second", note)
     return 0
 
 

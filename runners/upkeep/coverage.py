@@ -2,8 +2,8 @@
 
 Makes 400 repetitions of twelve typical experiments and of two grids, shortened to run in minutes. What all 400 give
 counts as the truth; n of them are drawn again and again, with replacement, and the intervals that contain it are
-counted. Writes ``coverage.csv``, ``decided.csv`` and ``rare.csv`` to ``results/coverage/``; with ``--rare`` the last
-alone, which compares intervals with and without room for rare losses.
+counted. Writes ``coverage.csv`` and ``rare.csv``, which compares intervals with and without room for rare losses, to
+``results/coverage/``.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
@@ -22,14 +23,92 @@ from bench.report.claims.quantities import BestValue, Extreme, Mean, RatioOfMean
 from bench.report.claims.rare import Unseen, rare_room
 from bench.report.claims.slope import slope_weights
 from bench.report.tables import to_csv
-from runners.results.store import results_folder, write_text
-from runners.upkeep.coverage_runs import EXPERIMENTS, RARE, RATES, Array, Finals, final_values
+from runners.config.compose import from_overrides
+from runners.execute.fanout import run_all
+from runners.results.store import Store, results_folder, write_text
 
 SIZES = (5, 10, 20, 50)
 RESAMPLES = 399
 ERROR = 0.025  # to each side
 PANELS = 5
 CONSTANT = 30.0  # added to the best candidate's regret, where bounds are measured
+
+Array = npt.NDArray[np.float64]
+Finals = dict[str, dict[str, dict[str, Array]]]
+REPETITIONS = 400
+RARE = ("two arms", "off-policy learning")
+"""Experiments where a few repetitions in a hundred make the mean: a wrong arm kept, a bad policy learnt."""
+RATES = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5]
+_ARMS = "paper=habo algorithm=none horizon=2000 env="
+_GRID = (
+    "paper=syndicated env=synthetic_linear env.dim=5 env.n_arms=100 env.mean=raw env.features=changing "
+    "algorithm.tune=[exploration_rate] horizon=500 algorithm="
+)
+_TUNERS = {"Theory": "tuner=theory", "OP": "tuner=op", "TL": "tuner=tl", "CDT": "tuner=cdt"}
+_TUNERS |= {"UCB1": "tuner=ucb1", "EXP3": "tuner=exp3", "ETC": "tuner=etc tuner.pulls_per_arm=40"}
+_FIXED = {str(rate): f"tuner=fixed +tuner.configuration.exploration_rate={rate}" for rate in RATES}
+
+
+def _tuners(*names: str) -> dict[str, str]:
+    return {name: _TUNERS[name] for name in names}
+
+
+EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
+    "LinUCB": ("paper=syndicated env=synthetic_linear algorithm=linucb horizon=2000", _tuners("Theory", "OP", "TL")),
+    "LinTS": ("paper=syndicated env=synthetic_linear algorithm=lints horizon=2000", _tuners("Theory", "OP", "TL")),
+    "UCB-GLM": ("paper=syndicated env=synthetic_logistic algorithm=ucb_glm horizon=500", _tuners("OP", "TL")),
+    "LinUCB, 25 dimensions": (
+        "paper=cdt env=synthetic_linear algorithm=linucb horizon=2000", _tuners("Theory", "OP", "CDT")
+    ),
+    "SGD-TS": ("paper=cdt env=synthetic_logistic algorithm=sgd_ts horizon=2000", _tuners("Theory", "OP", "CDT")),
+    "five arms": (f"{_ARMS}gaussian_arms", _tuners("UCB1", "EXP3", "ETC")),
+    "two arms": (
+        f"{_ARMS}gaussian_arms env.means=[0.5,0.3] env.variance=1.0",
+        {"ETC": "tuner=etc tuner.pulls_per_arm=100", "UCB(delta)": "tuner=ucb_delta",
+         "UCB(0.1)": "tuner=ucb_delta tuner.delta=0.1"},
+    ),
+    "adversary": (f"{_ARMS}adversarial_arms env.adversary=adaptive", _tuners("UCB1", "EXP3")),
+    "triangle": (
+        "paper=cdt env=switching_triangle algorithm=none horizon=9000",
+        {"Zooming": "tuner=zooming", "Zooming TS-R": "tuner=zooming_ts tuner.epoch_length=2400",
+         "Oracle": "tuner=zooming_oracle"},
+    ),
+    "Lipschitz": (
+        "paper=online_hpo env=piecewise_lipschitz algorithm=none",
+        {f"{tuner}, {rounds}": f"tuner={tuner} tuner.weights=hard horizon={rounds}"
+         for tuner in ("sd2me", "ad2me") for rounds in (500, 1000, 2000)},
+    ),
+    "Bernoulli arms": (f"{_ARMS}bernoulli_arms env.means=[0.05,0.1,0.15]", _tuners("UCB1", "EXP3", "TL")),
+    "off-policy learning": (
+        "paper=opl_hpo env=synthetic_logged algorithm=softmax_policy env.n_test=5000 env.beta0=20 horizon=4",
+        {"Baseline": "tuner=tpe", "CIR-HPO": "tuner=tpe task.objective=lower_bound task.imitation=true"},
+    ),
+    "LinUCB, grid": (f"{_GRID}linucb", _FIXED),
+    "LinTS, grid": (f"{_GRID}lints", _FIXED),
+}  # fmt: skip
+"""Name -> common overrides, and those of each method."""
+
+
+def final_values() -> Finals:
+    """Run what is missing; return experiment -> method -> column -> the last value of each repetition."""
+    store = Store(results_folder())
+    experiments = {
+        (name, method): from_overrides(f"{common} {overrides}".split()).experiment
+        for name, (common, methods) in EXPERIMENTS.items()
+        for method, overrides in methods.items()
+    }
+    summary = run_all([(experiment, REPETITIONS) for experiment in experiments.values()], store, jobs=1)
+    finals: Finals = {}
+    for ((name, method), experiment), result in zip(experiments.items(), summary.results, strict=True):
+        if len(result.done) < REPETITIONS:
+            raise SystemExit(f"{name}, {method}: {len(result.failed)} repetitions failed")
+        last = [store.read(experiment.run_id, repetition).iloc[-1] for repetition in range(REPETITIONS)]
+        columns = [c for c in ("regret", "random_regret", "relative_true_value") if c in last[0]]
+        values = {c: np.array([float(row[c]) for row in last]) for c in columns}
+        values["final"] = values["regret"] if "regret" in values else values["relative_true_value"]
+        finals.setdefault(name, {})[method] = values
+    return finals
+
 
 Linear = Callable[[Array], tuple[Array, Array]]
 """Samples (..., n, columns) -> estimate (...) and the influence of each repetition on it (..., n)."""
@@ -196,18 +275,9 @@ def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["of", "n", *columns])
 
 
-def main() -> int:
-    """Measure and write the tables; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=400, help="samples per statistic and size")
-    parser.add_argument("--rare", action="store_true", help="rare losses alone")
-    arguments = parser.parse_args()
-    draws = arguments.draws
-    finals = final_values(RARE if arguments.rare else EXPERIMENTS)
-    write_text(results_folder() / "coverage" / "rare.csv", to_csv(rare_losses(finals, draws)))
-    if arguments.rare:
-        return 0
-    rows, decided = [], []
+def coverages(finals: Finals, draws: int) -> pd.DataFrame:
+    """Return the share of ``draws`` intervals that contain the truth, by kind of statistic, method and n."""
+    rows = list(grids(finals, draws))
     for item in items(finals):
         if not np.ptp(item.values, axis=0).all():  # a tuner that never varies has no spread
             continue
@@ -217,23 +287,23 @@ def main() -> int:
             samples = item.values[rng.integers(0, len(item.values), (draws, n))]
             for method, (low, high) in intervals(item, samples, rng).items():
                 rows.append((item.kind, item.name, n, method, float(((low <= truth) & (truth <= high)).mean())))
-                if method == "Student's t":
-                    right = (low > 0) if truth > 0 else (high < 0)
-                    wrong = (high < 0) if truth > 0 else (low > 0)
-                    decided.append((item.kind, item.name, n, truth, float(right.mean()), float(wrong.mean())))
-    rows += grids(finals, draws)
-    coverage = pd.DataFrame(rows, columns=["kind", "of", "n", "method", "coverage"])
-    is_rare = coverage["of"].str.startswith(RARE)
-    coverage.insert(1, "experiments", np.where(is_rare, "rare large losses", "others"))
-    groups = coverage.groupby(["kind", "experiments", "method", "n"])["coverage"]
-    table = groups.agg(statistics="count", mean="mean", median="median", lowest="min").reset_index()
-    columns = ["kind", "of", "n", "value", "decided rightly", "decided wrongly"]
-    folder = results_folder() / "coverage"
+    table = pd.DataFrame(rows, columns=["kind", "of", "n", "method", "coverage"])
+    table.insert(1, "experiments", np.where(table["of"].str.startswith(RARE), "rare large losses", "others"))
+    groups = table.groupby(["kind", "experiments", "method", "n"])["coverage"]
+    return groups.agg(statistics="count", mean="mean", median="median", lowest="min").reset_index()
+
+
+def main() -> int:
+    """Measure and write the tables; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=400, help="samples per statistic and size")
+    arguments = parser.parse_args()
+    finals, folder = final_values(), results_folder() / "coverage"
+    write_text(folder / "rare.csv", to_csv(rare_losses(finals, arguments.draws)))
+    table = coverages(finals, arguments.draws)
     write_text(folder / "coverage.csv", to_csv(table))
-    compared = pd.DataFrame(decided, columns=columns)
-    compared = compared[compared["kind"].isin(["difference", "difference over random", "mean log ratio"])]
-    write_text(folder / "decided.csv", to_csv(compared[compared["n"].isin([10, 20])]))
-    print((100 * table.pivot(index=["kind", "experiments", "method"], columns="n", values="mean")).round(1).to_string())
+    means = table.pivot(index=["kind", "experiments", "method"], columns="n", values="mean")
+    print((100 * means).round(1).to_string())
     return 0
 
 

@@ -56,30 +56,24 @@ def configure_page() -> str:
     parts = [_INTRODUCTION]
     for title, name in (("Keys of a run", "config"), ("Keys of a figure", "reproduce")):
         about = explanations(RunSettings) | _comments(name)
-        parts += [f"## {title}\n", _marked(_head(name)) + "\n", _table(_values(name), about)]
+        parts += [f"## {title}\n", _head(name), _table(read(name), about)]
     for group in GROUPS:
         parts.append(f"## `{group}`\n\n{_ABOUT[group]}\n")
         for choice in suite_choices(group):
             name = f"{group}/{choice}"
-            parts.append(f"### `{group}={choice}`\n\n{_marked(_head(name))}\n")
-            values = {} if group == "paper" else _values(name)
-            target = values.pop("_target_", "???")
+            parts += [f"### `{group}={choice}`\n", _head(name)]
+            if group == "paper":
+                paper = load_paper(choice)
+                parts.append(f"{paper['title']} ({paper['authors']}).\n" if "title" in paper else "")
+                continue
+            values = read_choice(group, choice).settings or {}
+            target = values.get("_target_", "???")
             if group in PARTS and target != "???":
-                about = explanations(get_class(target))
+                parts.append(_table(values, explanations(get_class(target))))
             else:
-                about = (explanations(Runner) if group == "runner" else {}) | _comments(name)
-            values.pop("name", None)
-            parts.append(_table(values, about))
-            if group == "paper" and "title" in (paper := load_paper(choice)):
-                parts.append(f"{paper['title']} ({paper['authors']}).\n")
+                parts.append(_table(values, (explanations(Runner) if group == "runner" else {}) | _comments(name)))
     parts += ["## `figure`\n", "Chosen with `python -m runners.reproduce figure=cdt/figure4`.\n", _figures()]
     return "\n".join(part for part in parts if part)
-
-
-def _values(name: str) -> dict[str, Any]:
-    group, _, choice = name.partition("/")
-    values = read_choice(group, choice).settings if choice else read(name)
-    return {key: value for key, value in (values or {}).items() if key != "defaults"}
 
 
 def _lines(name: str) -> list[str]:
@@ -93,8 +87,9 @@ def _lines(name: str) -> list[str]:
 
 
 def _head(name: str) -> str:
-    """Return the comment line that describes a file."""
-    return next((line[2:] for line in _lines(name) if line.startswith("# ")), "")
+    """Return the comment line that describes a file, with the command in it marked as code."""
+    text = next((line[2:] for line in _lines(name) if line.startswith("# ")), "")
+    return re.sub(r"((?:make|python) [^;]*)$", r"`\1`", text) + "\n"
 
 
 def _comments(name: str) -> dict[str, str]:
@@ -103,29 +98,23 @@ def _comments(name: str) -> dict[str, str]:
 
 
 def _figures() -> str:
-    rows = []
-    for name in figure_names():
-        figure = load_figure(name)
-        own = ", ".join(figure.scales)
-        rows.append(f"| `{name}` | `{figure.kind}` | {_cell(figure.title)} | {own} |")
+    rows = [
+        f"| `{name}` | `{figure.kind}` | {_cell(figure.title)} | {', '.join(figure.scales)} |"
+        for name, figure in ((name, load_figure(name)) for name in figure_names())
+    ]
     return "\n".join(["| figure | kind | title | scales with limits |", "| --- | --- | --- | --- |", *rows, ""])
-
-
-def _marked(text: str) -> str:
-    """Mark the command in a comment as code."""
-    return re.sub(r"((?:make|python) [^;]*)$", r"`\1`", text)
 
 
 def _table(values: dict[str, Any], about: dict[str, str]) -> str:
     """Return a row for each key; what an algorithm says of a hyper-parameter's space has a row for each of them."""
-    rows = []
-    for key, value in values.items():
-        rows += [
-            f"| `{dotted}` | `{_cell(_yaml(item))}` | {_cell(about.get(dotted, ''))} |"
-            for dotted, item in (
-                {key: value} if key != "space" else {f"space.{name}": item for name, item in value.items()}
-            ).items()
-        ]
+    items = {key: {key: value} for key, value in values.items() if key not in ("defaults", "_target_", "name")}
+    if "space" in items:
+        items["space"] = {f"space.{name}": item for name, item in values["space"].items()}
+    rows = [
+        f"| `{key}` | `{_cell(_yaml(value))}` | {_cell(about.get(key, ''))} |"
+        for item in items.values()
+        for key, value in item.items()
+    ]
     return "\n".join(["| key | default | meaning |", "| --- | --- | --- |", *rows, ""]) if rows else ""
 
 
@@ -170,10 +159,8 @@ def main() -> int:
     """Write the pages; return the exit code."""
     write_text(PAGE, configure_page())
     write_text(TUNERS_PAGE, which_tuner_page())
-    write_text(GP_PAGE, with_made_part(GP_PAGE.read_text(encoding="utf-8"), constants_part()))
-    write_text(REPRODUCE_PAGE, with_made_part(REPRODUCE_PAGE.read_text(encoding="utf-8"), reference_part()))
-    write_text(README, with_made_part(README.read_text(encoding="utf-8"), headlines_part()))
-    print(README, PAGE, TUNERS_PAGE, GP_PAGE, REPRODUCE_PAGE, sep="\n")
+    for page, part in ((GP_PAGE, constants_part), (REPRODUCE_PAGE, reference_part), (README, headlines_part)):
+        write_text(page, with_made_part(page.read_text(encoding="utf-8"), part()))
     return 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, StrictUndefined
 
 from bench.report.claims.judgement import in_words
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD
@@ -71,12 +71,9 @@ _OTHERS = {
 def which_tuner_page(results: Path | None = None) -> str:
     """Return the page as Markdown, from a folder of results; default: the one in use."""
     folder = results or results_folder()
-    loader = FileSystemLoader(Path(__file__).parent)
-    pages = Environment(
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
+    pages = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     ranks = _figure(folder, "ranks")
-    return pages.get_template("which_tuner.md.j2").render(
+    return pages.from_string(Path(__file__).with_name("which_tuner.md.j2").read_text(encoding="utf-8")).render(
         ranks=ranks if ranks and "families" in ranks.table("ranks") else None,
         others=[(figure, title) for name, title in _OTHERS.items() if (figure := _figure(folder, name))],
         profiles=_figure(folder, "profiles"),
@@ -93,14 +90,14 @@ def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
     """Yield each kind of problem with the three tuners that have the least regret in it; of variants the first."""
     keys = _keys()
     for problem, name, file, chosen in _PROBLEMS:
-        figure = _figure(results, name)
-        table = figure.table(file) if figure else pd.DataFrame(columns=[METHOD, *chosen, "relative"])
-        for column, value in chosen.items():
-            table = table[table[column] == value]
-        table = table[table[METHOD].isin(keys)].sort_values("relative", kind="stable")
-        tuners = table[METHOD].map(lambda method: keys[method].partition(" ")[0])
-        if len(table):
-            yield problem, table[~tuners.duplicated()].head(3).to_dict("records")
+        if figure := _figure(results, name):
+            table = figure.table(file)
+            for column, value in chosen.items():
+                table = table[table[column] == value]
+            table = table[table[METHOD].isin(keys)].sort_values("relative", kind="stable")
+            tuners = table[METHOD].map(lambda method: keys[method].partition(" ")[0])
+            if len(table):
+                yield problem, table[~tuners.duplicated()].head(3).to_dict("records")
 
 
 def _keys() -> dict[str, str]:
@@ -115,15 +112,13 @@ def constants_part(results: Path | None = None) -> str:
     figure, told = _figure(folder, "sensitivity"), _figure(folder, "told")
     if figure is None:
         return "On all families of the tournament: `figure=tournament/sensitivity`, of which there are no results yet."
-    parts = figure.parts(figure.claims, _OF_CONSTANTS, "`{}`".format)
-    lines = [f"![Each constant halved and doubled, on all families]({figure.link('sensitivity.svg')})\n"]
-    lines.append(
-        f"On all families of the tournament, each counted once († not after Holm's correction): {'; '.join(parts)}."
+    parts = "; ".join(figure.parts(figure.claims, _OF_CONSTANTS, "`{}`".format))
+    title = "How much depends on being told the number of changes, for the tuners that want it"
+    return (
+        f"![Each constant halved and doubled, on all families]({figure.link('sensitivity.svg')})\n\n"
+        f"On all families of the tournament, each counted once († not after Holm's correction): {parts}."
+        + (f"\n\n![{title}]({told.link('told.svg')})" if told else "")
     )
-    if told:
-        title = "How much depends on being told the number of changes, for the tuners that want it"
-        lines.append(f"\n![{title}]({told.link('told.svg')})")
-    return "\n".join(lines)
 
 
 def _figure(results: Path, name: str) -> "_Figure | None":
@@ -186,19 +181,15 @@ class _Figure:
         A name whose verdict does not remain after Holm's correction has a dagger; more than ``most`` are counted.
         """
         parts = []
-        for verdict, text in words.items():
-            rows = claims[claims["verdict"] == verdict].to_dict("records")
-            names = [f"{name(row['claim'])}{'†' if row['holm'] == 'no' else ''}" for row in rows]
-            pale = sum(own.endswith("†") for own in names)
-            counted = f"{len(rows)} of the others{f', {pale} of which †' if pale else ''}"
-            if rows:
-                said = text.format(counted if len(rows) > most else ", ".join(names))
-                parts.append(f"{said} {' '.join(map(self._tag, rows))}")
-        return parts
-
-    def _tag(self, row: Mapping[Any, Any]) -> str:
-        case = "" if row["case"] == "all" else f"@{row['case']}"
-        return f"<!-- claim: tournament/{self.name}#{row['claim']}{case}: {in_words(row['verdict'])} -->"
+        for verdict, rows in claims[claims["verdict"].isin(words)].groupby("verdict"):
+            pale = rows["holm"].eq("no")
+            names = ", ".join(f"{name(claim)}{'†' * no}" for claim, no in zip(rows["claim"], pale, strict=True))
+            if len(rows) > most:
+                names = f"{len(rows)} of the others{f', {pale.sum()} of which †' if pale.any() else ''}"
+            cases = rows["case"].map(lambda case: "" if case == "all" else f"@{case}")
+            tags = f"<!-- claim: tournament/{self.name}#" + rows["claim"] + cases + f": {in_words(str(verdict))} -->"
+            parts.append((list(words).index(str(verdict)), f"{words[str(verdict)].format(names)} {' '.join(tags)}"))
+        return [text for _, text in sorted(parts)]
 
 
 def _grid(table: pd.DataFrame, row: str, column: str, columns: list[str], cell: Callable[[Any], str]) -> str:
