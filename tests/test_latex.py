@@ -14,8 +14,7 @@ from scipy import stats
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.latex import escape, latex_tables, not_told_from_best
-from bench.report.latex_floats import floats
+from bench.report.latex import escape, floats, latex_tables, not_told_from_best
 from bench.report.saving import extra_formats, save
 from bench.report.typeset import typeset
 

@@ -15,7 +15,7 @@ from scipy import stats
 from bench.errors import ConfigError
 from bench.report.differences import differences
 from bench.report.kinds.profile import _steps
-from bench.report.lines import slope
+from bench.report.kinds.grid import slope
 from bench.report.page import SHEETS, SIZES, draw, in_rows
 from bench.report.plot import Axis, Look, Mark, Panel, Plot
 from bench.report.saving import print_size

@@ -1,8 +1,4 @@
-"""What a figure shows, as marks with their numbers: pictures, pages and notebooks are made from them.
-
-A `Plot` knows nothing of how it is drawn. `bench.report.drawing` draws it with matplotlib, and the gallery's pages take
-their numbers from the same marks.
-"""
+"""What a figure shows, as marks with their numbers: pictures, pages and notebooks are made from them."""
 
 import math
 import textwrap
@@ -56,15 +52,12 @@ RANDOM = look_of(RANDOM_ARMS, width=1.2, order=1.5)
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """One thing that is drawn, and the numbers that it stands for.
+    """One thing that is drawn, and the numbers that it stands for; `mark` makes it of numbers of any type.
 
     Parameters
     ----------
     part
-        What it is: `line` (the method itself), `bound`, `published`, `repetitions` and so on.
-        Unique for a case and name.
-    name
-        What the legend calls it: a method.
+        ``line`` (the method itself), ``bound``, ``published`` and so on; unique for a case and name.
     case
         What the numbers are of: the panel, or a row, in words.
     x, y
@@ -76,12 +69,8 @@ class Mark:
         Along which axis the numbers lie; "" if the mark has none to be read.
     values
         The numbers, where they are not coordinates.
-    low, high
-        Ends of the intervals, along the same axis; empty without.
-    interval
-        How they are drawn: ``band``, ``bars`` (with caps), ``segment``, or "".
-    n
-        Numbers of repetitions; empty if unknown.
+    low, high, interval
+        Ends of the intervals along the same axis, and how they are drawn: ``bars`` have caps.
     what, ends
         What the numbers are if not means, and what the intervals are.
     places, places_are
@@ -117,8 +106,8 @@ class Mark:
     @property
     def numbers(self) -> Array:
         """The numbers, one per point."""
-        own = self.values if self.values is not None else self.x if self.number == "x" else self.y
-        return np.empty(0) if own is None or not self.number else own
+        values = self.values if self.values is not None else self.x if self.number == "x" else self.y
+        return np.empty(0) if values is None or not self.number else values
 
     @property
     def drawn(self) -> Array:
@@ -128,21 +117,31 @@ class Mark:
 
     def points(self) -> list[list[Any]]:
         """Return place, number, ends and repetitions of each point; None where there is none."""
-        rows = []
-        for i, value in enumerate(self.numbers):
-            ends = [_known(own[i]) if len(own) else None for own in (self.low, self.high)]
-            n = _known(self.n[i]) if len(self.n) else None
-            rows.append([self.places[i] if len(self.places) else None, _known(value), *ends, n])
-        return rows
+        columns = (self.numbers, self.low, self.high, self.n)
+        return [
+            [self.places[i] if len(self.places) else None, *(_finite(own[i]) if len(own) else None for own in columns)]
+            for i in range(len(self.numbers))
+        ]
+
+
+def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
+    """Return a mark of numbers or sequences; of `x` and `y` a single number is that of all points.
+
+    Without one of the two it is a line across the panel, whose number lies along the other.
+    """
+    numbers = {"x": x, "y": y} | {key: keys.pop(key) for key in ("low", "high", "values") if key in keys}
+    arrays = {key: np.atleast_1d(np.asarray(given, float)) for key, given in numbers.items() if given is not None}
+    if "x" in arrays and "y" in arrays:
+        arrays["x"], arrays["y"] = np.broadcast_arrays(arrays["x"], arrays["y"])
+    defaults: dict[str, Any] = {"part": "line", "x": None, "y": None, "number": "x" if y is None else "y"}
+    return Mark(**(defaults | arrays | keys), name=name, case=case, look=look)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a panel.
+    """An axis, by default as the marks need it; ``few``: there is room for few numbers.
 
-    Without ``low`` and ``high`` it ends as the marks need, without ``ticks`` and their ``names`` it shows round
-    numbers; ``few``: there is room for few of them. A logarithmic axis with numbers on both sides of 0 is linear up to
-    ``linear``.
+    A logarithmic axis with numbers on both sides of 0 is linear up to ``linear``.
     """
 
     label: str = ""
@@ -178,7 +177,7 @@ class Panel:
     rows
         Whether `y` names rows, first on top.
     lines
-        Heights of thin lines between rows: height -> colour.
+        Thin level lines: height -> colour.
     is_table
         Whether there are cells or words only, and no axes.
     """
@@ -232,16 +231,12 @@ class Plot:
 
     Parameters
     ----------
-    note
-        Above the panels: scale, repetitions and data.
-    caption
-        Sentences below.
+    note, caption
+        Above the panels: scale, repetitions and data; and sentences below.
     panel_size
-        Width and height of a panel in inches.
+        Inches.
     mark
         What it is marked with where data stands in for the real, such as ``SURROGATE DATA``.
-    is_words
-        Whether it is a table of words, which a page shows as such.
     """
 
     title: str
@@ -251,7 +246,6 @@ class Plot:
     caption: list[str] = field(default_factory=list)
     panel_size: tuple[float, float] = (3.9, 2.9)
     mark: str = ""
-    is_words: bool = False
 
     def marks(self) -> Iterator[Mark]:
         """Yield the marks of all panels."""
@@ -278,15 +272,17 @@ class Plot:
                 self.legend[name] = self.legend.pop(name)
 
 
-def one(number: Any) -> Array:
-    """Return a number as an array of one."""
-    return np.array([float(number)])
+def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:
+    """Return a panel with a named row at each whole number, parted by thin lines, and so much room at both ends."""
+    last = len(names) - 1
+    y = Axis(ticks=range(len(names)), names=names, low=last + beyond, high=-beyond)
+    lines = dict.fromkeys((row + 0.5 for row in range(last)), LINE_BETWEEN)
+    return Panel(title, x=Axis(x_label), y=y, rows=True, lines=lines)
 
 
-def level(value: float, name: str, case: str, look: Look, *, number: Literal["x", "y"] = "y", **more: Any) -> Mark:
-    """Return a line across the panel, upright if its number lies along `x`."""
-    across: dict[str, Any] = {"x": one(value), "y": None} if number == "x" else {"x": None, "y": one(value)}
-    return Mark(**({"part": "line"} | across | more), name=name, case=case, look=look, number=number)
+def start_at_zero(lowest: float, highest: float) -> float | None:
+    """Return 0 as an axis's lower end if nothing lies below, and if that leaves the numbers distinguishable."""
+    return 0.0 if 0 <= lowest < highest / 2 else None
 
 
 def wrapped(label: str, letters: int) -> str:
@@ -294,5 +290,5 @@ def wrapped(label: str, letters: int) -> str:
     return "\n".join(textwrap.wrap(label, letters, break_long_words=False)) or label
 
 
-def _known(number: Any) -> float | None:
-    return float(number) if number is not None and math.isfinite(float(number)) else None
+def _finite(number: Any) -> float | None:
+    return float(number) if math.isfinite(number) else None

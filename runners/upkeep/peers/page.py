@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, level
+from bench.report.plot import REFERENCE, Axis, Look, Panel, Plot, mark
 from bench.report.style import BLUE, GREY, SKY, VERMILION
 from bench.report.tables import to_markdown
 
@@ -75,14 +75,13 @@ def picture(table: pd.DataFrame) -> Plot:
         found = _faster(row)
         name, y = names[place], np.array([float(-place)])
         panel.marks.append(
-            Mark(
-                part="line", name=name, case=name, x=np.array([row["ratio"]]), y=y, look=_LOOKS[found], number="x",
-                low=np.array([row["ratio_low"]]), high=np.array([row["ratio_high"]]), interval="segment",
-                n=[row["n"]], what="ratio",
+            mark(
+                name, name, _LOOKS[found], x=row["ratio"], y=y, number="x", low=row["ratio_low"],
+                high=row["ratio_high"], interval="segment", n=[row["n"]], what="ratio",
             )
         )  # fmt: skip
         plot.explain(found, _LOOKS[found])
-    panel.marks.append(level(1.0, "equally fast", "", REFERENCE, number="x", part="reference"))
+    panel.marks.append(mark("equally fast", "", REFERENCE, x=1.0, part="reference"))
     plot.explain("equally fast", REFERENCE)
     lowest, highest = table["ratio_low"].min(), table["ratio_high"].max()
     panel.x = Axis("speed of the suite / speed of the library", log=True, low=min(lowest, 1) / 1.5, high=highest * 1.5)
