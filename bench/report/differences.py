@@ -21,9 +21,11 @@ def differences(figure: Figure, results: Results, against: Selection) -> Plot:
     for row, chosen in enumerate(panels):
         keys = data.select(chosen)
         base = next((key for key in keys if key in data.select(against)), None)
-        others = [key for key in keys if key != base] if base is not None else []
+        if base is None:
+            continue
+        others = [key for key in keys if key != base]
         for place, key in enumerate(others):
-            gaps = (results.series(key, figure.column) - results.series(base, figure.column)).dropna()
+            gaps = results.series(key, figure.column).sub(results.series(base, figure.column)).dropna()
             if len(gaps) > 1:
                 difference, name = mean_interval(gaps.to_numpy(dtype=float)), data.series_name(key, axes)
                 look, height = look_of(name, dash="none", size=6.0, order=5), (place + 0.5) / len(others) - 0.5

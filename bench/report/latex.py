@@ -129,9 +129,9 @@ def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[
     titles, blocks = list(columns), []
     for start in range(0, len(titles), _ACROSS):
         block = {title: columns[title] for title in titles[start : start + _ACROSS]}
-        names = dict.fromkeys(name for cells in block.values() for name in cells)
-        filled = {_words(title): [cells.get(name, "") for name in names] for title, cells in block.items()}
-        blocks.append(pd.DataFrame({"": [_words(name) for name in names], **filled}))
+        methods = dict.fromkeys(name for cells in block.values() for name in cells)
+        filled = {_words(title): [cells.get(name, "") for name in methods] for title, cells in block.items()}
+        blocks.append(pd.DataFrame({"": [_words(name) for name in methods], **filled}))
     counts = [int(n) for n in table["n"] if n > 0]
     says = [f"Mean {measure} ± half-width of its 95 % interval (Student's t)"]
     if sorted(set(counts)) != sorted(results.provenance.repetitions):

@@ -164,7 +164,6 @@ class Text:
     on: Literal["", "x", "xy"] = ""
     offset: float = 0.0
     how: dict[str, Any] = field(default_factory=dict)
-    part: str = ""
     name: str = ""
 
 

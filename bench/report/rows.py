@@ -67,10 +67,11 @@ class Rows(Figure):
 
         Panels that are columns of the same runs have one scale, if it leaves enough of it to the numbers of each.
         """
-        axes = [panel.x for panel in plot.panels if panel.x.low is not None and panel.x.high is not None]
-        if self.unfold and len(axes) > 1 and not any(panel.x.log for panel in plot.panels):
-            low, high = min(axis.low for axis in axes), max(axis.high for axis in axes)
-            if all(axis.high - axis.low >= _LEAST * (high - low) for axis in axes):
+        axes = [panel.x for panel in plot.panels]
+        ends = [(axis.low, axis.high) for axis in axes if axis.low is not None and axis.high is not None]
+        if self.unfold and len(ends) > 1 and not any(axis.log for axis in axes):
+            low, high = min(low for low, _ in ends), max(high for _, high in ends)
+            if all(end - start >= _LEAST * (high - low) for start, end in ends):
                 for panel in plot.panels:
                     panel.x = replace(panel.x, low=low, high=high)
         names = [name for panel in plot.panels[:1] for name in panel.y.names or ()]

@@ -62,7 +62,8 @@ class Computed(Figure):
             panel.lines[bottom] = "#999999" if is_new else "#E4E4E4"
             for x, head, cell in list(zip(left, heads, cells, strict=False))[not is_new :]:
                 panel.texts.append(_cell(x, bottom, head if x else "", "\n".join(cell)))
-            bottom, group = bottom + _ROOM + _LINE * max(map(len, cells)), row[0]
+            bottom += _ROOM + _LINE * max(map(len, cells))
+            group = row[0]
         if rows:
             how = {"va": "center", "fontsize": 8.0, "fontweight": "bold"}
             panel.texts[:0] = [Text(x, _LINE, head, how=how) for x, head in zip(left, heads, strict=False)]
