@@ -149,7 +149,7 @@ class _Page:
         below = self._height - _MARGIN - len(title) * _TITLE_LINE
         self._write(note, below, _NOTE_LINE, va="top", fontsize=8.0, color="#444444")
         self._write_mark(plot.mark)
-        self._write(caption, bottom - _CAPTION_LINE, _CAPTION_LINE, va="bottom", fontsize=7.5, color="#444444")
+        self._write(caption[::-1], _MARGIN, -_CAPTION_LINE, va="bottom", fontsize=7.5, color="#444444")
         self._write_legend(legend, columns, bottom + sheet.gaps[1])
         has_room = self._panel > _ROOM_FOR_BOUNDS
         names = [_label_ends(axes, panel, labels, has_bounds=has_room) for axes, panel in drawn]
