@@ -51,12 +51,9 @@ def words(figure: Any) -> list[Text]:
 )
 def test_panels_that_share_the_second_word_stand_in_rows_of_their_own(titles, expected):
     assert [[panel.title for panel in row] for row in in_rows([Panel(title) for title in titles])] == expected
-
-
-def test_fourteen_panels_of_two_data_sets_are_four_rows_of_at_most_four():
-    panels = [Panel(f"{name}, {data}") for data in ("s", "m") for name in "abcdefg"]
-    assert [len(row) for row in in_rows(panels)] == [4, 3, 4, 3]
-    assert [len(row) for row in in_rows(panels, 2)] == [2, 2, 2, 1] * 2
+    fourteen = [Panel(f"{name}, {data}") for data in ("s", "m") for name in "abcdefg"]
+    assert [len(row) for row in in_rows(fourteen)] == [4, 3, 4, 3]
+    assert [len(row) for row in in_rows(fourteen, 2)] == [2, 2, 2, 1] * 2
 
 
 @pytest.mark.parametrize("size", SIZES)

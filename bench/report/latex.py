@@ -1,5 +1,6 @@
 """Tables as LaTeX, for papers; they need the package booktabs and nothing else."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -19,25 +20,15 @@ from bench.report.typeset import typeset
 _ACROSS = 2
 """The largest number of panels beside each other; further ones follow below."""
 _MEANS = {"n", "mean", "ci_low", "ci_high"}
-_COLUMN, _TEXT, _GAP = 48, 100, 2
+_COLUMN, _TEXT, _GAP = 53, 110, 2
 """Letters of \\footnotesize that have room in a column, across both, and between columns of a table."""
 _LINES = 56
 """Lines of a table; further rows are a table of their own."""
 _ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "–": "--",
-    "−": "$-$",
-    "±": r"$\pm$",
-    "·": r"$\cdot$",
-    "…": r"\ldots{}",
-    **{letter: "\\" + letter for letter in "{}#$%&_"},
-}
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": "--", "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$",
+    "…": r"\ldots{}", **{letter: "\\" + letter for letter in "{}#$%&_"},
+}  # fmt: skip
 _HEADS = {
     "n": "runs", "std": "deviation", "ci_low": "from", "ci_high": "to", "best_low": "from", "best_high": "to",
     "relative_low": "from", "relative_high": "to", "theory_mean": "Theory", "theory_std": "Theory, deviation",
@@ -79,20 +70,9 @@ def not_told_from_best(
 ) -> set[str]:
     """Return the name with the best mean, and all whose difference to it has a 95 % interval that contains 0.
 
-    Parameters
-    ----------
-    values
-        Final values by name, each indexed by repetition; differences are taken within repetitions.
-    lowest
-        Whether the lowest mean is the best, or else the highest.
-    is_sequential
-        Whether repetitions were added until the claims were decided: then the interval is the one for that, see
-        `bench.critical`.
-
-    Returns
-    -------
-    set
-        Empty with fewer than two names, or with too few repetitions for a verdict.
+    ``values`` are final values by name, each indexed by repetition, within which differences are taken. Where
+    repetitions were added until the claims were decided, the interval is the one for that, see `bench.critical`. With
+    fewer than two names, or too few repetitions for a verdict, there is none.
     """
     least = FIRST_LOOK if is_sequential else MIN_REPETITIONS
     if len(values) < 2 or any(len(own) < least for own in values.values()):
@@ -203,16 +183,17 @@ def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
     parts: list[list[str]] = [[]]
     left = _LINES
     for block in blocks:
-        formats, lines = _formats(block, _TEXT if star else _COLUMN)
-        step = max(1, _LINES // lines)
-        for start in range(0, len(block), step):
-            rows = block.iloc[start : start + step]
-            if lines * len(rows) > left:
+        formats, limit = _formats(block, _TEXT if star else _COLUMN)
+        start = 0
+        for row in range(len(block)):
+            lines = max(1, *(math.ceil(_letters(cell) / limit) for cell in block.iloc[row]))
+            if lines > left:
+                parts[-1] += [_tabular(block.iloc[start:row], formats)] * (row > start)
                 parts.append([])
-                left = _LINES
-            tabular = rows.style.hide(axis="index").to_latex(hrules=True, column_format=formats)
-            parts[-1].append(f"\\par\\medskip\n{tabular.rstrip()}\n")
-            left -= lines * len(rows) + 2
+                left, start = _LINES, row
+            left -= lines
+        parts[-1].append(_tabular(block.iloc[start:], formats))
+        left -= 2
     label = re.sub("[^A-Za-z0-9-]+", "-", label)
     return "% \\usepackage{booktabs}\n" + "".join(
         f"\\begin{{table{star}}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{4pt}}\n"
@@ -220,6 +201,11 @@ def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
         f"\\label{{tab:{label if not number else f'{label}-{number + 1}'}}}\n{''.join(part)}\\end{{table{star}}}\n"
         for number, part in enumerate(filter(None, parts))
     )
+
+
+def _tabular(rows: pd.DataFrame, formats: str) -> str:
+    text = rows.style.hide(axis="index").to_latex(hrules=True, column_format=formats)
+    return f"\\par\\medskip\n{text.rstrip()}\n"
 
 
 def _widths(table: pd.DataFrame) -> list[int]:
@@ -232,7 +218,7 @@ def _letters(cell: str) -> int:
 
 
 def _formats(table: pd.DataFrame, room: int) -> tuple[str, int]:
-    """Return the columns in LaTeX's words, and the most lines of a row: long text is broken where there is no room."""
+    """Return the columns in LaTeX's words, and after how many letters text is broken so that all have room."""
     widths = _widths(table)
     limit = room
     while limit > 8 and sum(min(width, limit) for width in widths) > room:
@@ -242,7 +228,7 @@ def _formats(table: pd.DataFrame, room: int) -> tuple[str, int]:
         is_number = i > 0 and table.iloc[:, i].str.fullmatch(r"[^A-Za-z]*|.*\\pm.*|.*\\textbf.*").all()
         broken = f"p{{{(limit - _GAP) * 0.95 / room:.2f}\\linewidth}}"
         formats.append("r" if is_number else "l" if width <= limit else broken)
-    return "".join(formats), max(1, -(-max(widths, default=1) // limit))
+    return "".join(formats), limit
 
 
 def _number(text: str) -> str:

@@ -39,34 +39,16 @@ _APART, _ROOM_FOR_BOUNDS = 1.15, 3.4
 
 @dataclass(frozen=True)
 class Sheet:
-    """How large a picture is set: lengths in inches, and matplotlib's settings where they are not the screen's.
+    """How large a picture is set: lengths in inches, and matplotlib's settings where they are not the screen's."""
 
-    Parameters
-    ----------
-    width
-        Of the picture; 0: as its panels need, with title, note and caption.
-    panel, rows
-        The least width of a panel, and of one with named rows.
-    edge
-        Around the page.
-    gaps
-        Below the header, below the legend, and above it and below.
-    handle
-        Length of a sample in the legend, in letters.
-    pads
-        Around panels.
-    mark
-        Of the words on data: distance from the corner, font size, and room around them.
-    """
-
-    width: float = 0.0
-    panel: float = 0.0
-    rows: float = 0.0
-    edge: float = _MARGIN
-    gaps: tuple[float, float, float] = (0.06, 0.06, 0.16)
-    handle: float = 2.8
-    pads: tuple[float, float] = (0.08, 0.06)
-    mark: tuple[float, float, float] = (_MARGIN, 9.0, 0.3)
+    width: float = 0.0  # of the picture; 0: as its panels need, with title, note and caption
+    panel: float = 0.0  # the least width of a panel,
+    rows: float = 0.0  # and of one with named rows
+    edge: float = _MARGIN  # around the page
+    gaps: tuple[float, float, float] = (0.06, 0.06, 0.16)  # below the header, below the legend, and around it
+    handle: float = 2.8  # a sample in the legend, in letters
+    pads: tuple[float, float] = (0.08, 0.06)  # around panels
+    mark: tuple[float, float, float] = (_MARGIN, 9.0, 0.3)  # words on data: from the corner, font size, around them
     settings: Any = field(default_factory=dict)
 
 

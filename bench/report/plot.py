@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bench.report.style import GREY, RANDOM_ARMS, Dash, LineStyle, line_style
+from bench.report.style import GREY, RANDOM_ARMS, Dash, line_style
 
 Array = npt.NDArray[np.float64]
 INTERVAL = "95 % interval"
@@ -24,8 +24,7 @@ FAR = 1.5
 class Look:
     """How a mark is drawn; sizes in points, 0, "" and None for the style's own.
 
-    ``dash`` may be "none" for single marks; ``fill`` is the colour of the marker's inside, "none" for an open one.
-    Of two marks that of the larger ``order`` lies above.
+    ``fill`` is the colour of the marker's inside, "none" for an open one. The larger ``order`` lies above.
     """
 
     color: str
@@ -40,10 +39,10 @@ class Look:
     order: float = 3.0
 
 
-def look_of(style: LineStyle | str, **more: Any) -> Look:
-    """Return the look of a method, given by its name or style, with some of it changed."""
-    style = line_style(style) if isinstance(style, str) else style
-    return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | more))
+def look_of(name: str, **keys: Any) -> Look:
+    """Return the look of a method, with some of it changed."""
+    style = line_style(name)
+    return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
 
 
 REFERENCE = Look(GREY, width=1.0, order=1.2)
@@ -52,56 +51,31 @@ RANDOM = look_of(RANDOM_ARMS, width=1.2, order=1.5)
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """One thing that is drawn, and the numbers that it stands for; `mark` makes it of numbers of any type.
+    """One thing that is drawn, and the numbers that it stands for; `mark` makes it of numbers of any type."""
 
-    Parameters
-    ----------
-    part
-        ``line`` (the method itself), ``bound``, ``published`` and so on; unique for a case and name.
-    case
-        What the numbers are of: the panel, or a row, in words.
-    x, y
-        Where its points are. One of them None: a line across the panel.
-    shape
-        ``line``: points, joined if the look has dashes; ``box`` and ``tick``: from `y` - `half` to `y` + `half`, the
-        box from `low` to `high`; ``cell``: a square that begins at `x`, `y`; ``text``: words alone.
-    number
-        Along which axis the numbers lie; "" if the mark has none to be read.
-    values
-        The numbers, where they are not coordinates.
-    low, high, interval
-        Ends of the intervals along the same axis, and how they are drawn: ``bars`` have caps.
-    what, ends
-        What the numbers are if not means, and what the intervals are.
-    places, places_are
-        Where along the other axis, for readers, and what that is; empty where it has no meaning.
-    every
-        First point with a marker, and the step to the next.
-    text, ink
-        What is written into a cell, and in which colour; of a line, what is written at its end.
-    """
-
-    part: str
+    part: str  # "line" (the method itself), "bound", "published" and so on; unique for a case and name
     name: str
-    case: str
-    x: Array | None
+    case: str  # what the numbers are of: the panel, or a row, in words
+    x: Array | None  # None, as y may be: a line across the panel
     y: Array | None
     look: Look
+    # Points, joined if the look has dashes; from y - half to y + half, the box from low to high; a square that begins
+    # at x, y; words alone
     shape: Literal["line", "box", "tick", "cell", "text"] = "line"
-    number: Literal["x", "y", ""] = "y"
-    values: Array | None = None
-    low: Array = field(default_factory=lambda: np.empty(0))
+    number: Literal["x", "y", ""] = "y"  # along which axis the numbers lie; "": there are none to be read
+    values: Array | None = None  # the numbers, where they are not coordinates
+    low: Array = field(default_factory=lambda: np.empty(0))  # ends of intervals, along the same axis
     high: Array = field(default_factory=lambda: np.empty(0))
-    interval: Literal["band", "bars", "segment", ""] = ""
-    n: Sequence[float] = ()
-    what: str = ""
-    ends: str = INTERVAL
-    places: Sequence[Any] = ()
-    places_are: str = ""
-    every: tuple[int, int] | None = None
+    interval: Literal["band", "bars", "segment", ""] = ""  # how they are drawn; bars have caps
+    n: Sequence[float] = ()  # numbers of repetitions
+    what: str = ""  # what the numbers are if not means,
+    ends: str = INTERVAL  # and what the intervals are
+    places: Sequence[Any] = ()  # where along the other axis, for readers,
+    places_are: str = ""  # and what that is; empty where it has no meaning
+    every: tuple[int, int] | None = None  # first point with a marker, and the step to the next
     half: float = 0.0
-    text: str = ""
-    ink: str = ""
+    text: str = ""  # written into a cell, or at the end of a line,
+    ink: str = ""  # and in which colour
 
     @property
     def numbers(self) -> Array:
@@ -169,17 +143,7 @@ class Text:
 
 @dataclass
 class Panel:
-    """Marks on two axes.
-
-    Parameters
-    ----------
-    rows
-        Whether `y` names rows, first on top.
-    lines
-        Thin level lines: height -> colour.
-    is_table
-        Whether there are cells or words only, and no axes.
-    """
+    """Marks on two axes."""
 
     title: str = ""
     subtitle: str = ""
@@ -187,9 +151,9 @@ class Panel:
     x: Axis = field(default_factory=Axis)
     y: Axis = field(default_factory=Axis)
     texts: list[Text] = field(default_factory=list)
-    rows: bool = False
-    lines: dict[float, str] = field(default_factory=dict)
-    is_table: bool = False
+    rows: bool = False  # y names rows, first on top
+    lines: dict[float, str] = field(default_factory=dict)  # thin level lines: height -> colour
+    is_table: bool = False  # cells or words only, no axes
     names_on_top: bool = False
 
     @property
@@ -205,8 +169,7 @@ class Panel:
     def leaves_out(self, bottom: float, top: float, random: float, is_log: bool) -> float | None:
         """Return the upper end of a linear axis that leaves out random arms, and say so; None if they fit.
 
-        The axis begins at ``bottom``, ``top`` is the largest number drawn of a method, ``random`` the regret of
-        uniformly random arms, NaN if unknown. On a logarithmic axis everything fits.
+        The axis begins at ``bottom``, ``top`` is the largest number drawn of a method; ``random`` is NaN if unknown.
         """
         if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
             return None
@@ -226,25 +189,15 @@ class Sample:
 
 @dataclass
 class Plot:
-    """All that a figure shows.
-
-    Parameters
-    ----------
-    note, caption
-        Above the panels: scale, repetitions and data; and sentences below.
-    panel_size
-        Inches.
-    mark
-        What it is marked with where data stands in for the real, such as ``SURROGATE DATA``.
-    """
+    """All that a figure shows."""
 
     title: str
-    note: str = ""
+    note: str = ""  # above the panels: scale, repetitions and data
     panels: list[Panel] = field(default_factory=list)
     legend: dict[str, Sample] = field(default_factory=dict)
-    caption: list[str] = field(default_factory=list)
-    panel_size: tuple[float, float] = (3.9, 2.9)
-    mark: str = ""
+    caption: list[str] = field(default_factory=list)  # sentences below
+    panel_size: tuple[float, float] = (3.9, 2.9)  # inches
+    mark: str = ""  # where data stands in for the real, such as SURROGATE DATA
 
     def marks(self) -> Iterator[Mark]:
         """Yield the marks of all panels."""
@@ -263,6 +216,12 @@ class Plot:
     def explain(self, name: str, sample: Sample | Look) -> None:
         """Add a name to the legend, unless it is there."""
         self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
+
+    def put(self, panel: Panel, name: str, look: Look, **keys: Any) -> Mark:
+        """Add a mark of a panel, see `mark`, and its name to the legend; return it."""
+        panel.marks.append(mark(name, panel.title, look, **keys))
+        self.explain(name, look)
+        return panel.marks[-1]
 
     def put_last(self, *names: str) -> None:
         """Move names to the end of the legend, in this order."""

@@ -50,8 +50,7 @@ class Rows(Figure):
         """Add the reference line, and give the axis room for all numbers."""
         if self.reference_line is not None:
             look = replace(REFERENCE, order=1)
-            panel.marks.append(mark(self.reference_name, panel.title, look, x=self.reference_line, part="reference"))
-            plot.explain(self.reference_name, look)
+            plot.put(panel, self.reference_name, look, x=self.reference_line, part="reference")
         low, high = float(panel.drawn.min()), float(panel.drawn.max())
         is_log = self.x_scale == "log" and low > 0
         if is_log:

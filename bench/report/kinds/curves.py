@@ -23,19 +23,7 @@ from bench.report.limits import (
     limits_of,
 )
 from bench.report.limits import CAPTION as LIMIT_CAPTION
-from bench.report.plot import (
-    RANDOM,
-    RANDOM_CAPTION,
-    REFERENCE,
-    Axis,
-    Look,
-    Mark,
-    Panel,
-    Plot,
-    look_of,
-    mark,
-    start_at_zero,
-)
+from bench.report.plot import RANDOM, RANDOM_CAPTION, REFERENCE, Axis, Look, Panel, Plot, look_of, start_at_zero
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import RANDOM_REGRET, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS
@@ -120,8 +108,7 @@ class Curves(Figure):
                 ends, has_random = (bottom or drawn.min(), drawn.max()), True
                 top = panel.leaves_out(*ends, float(random.iloc[-1]), self.y_scale == "log")
                 if top is None:
-                    panel.marks.append(_curve(panel, random.index, random, RANDOM_ARMS, RANDOM))
-                    plot.explain(RANDOM_ARMS, RANDOM)
+                    _put(plot, panel, random.index, random, RANDOM_ARMS, RANDOM)
             panel.x = Axis(panel.x.label, low=0, high=1.02 * max(rows["round"].max() for rows in lines.values()))
             panel.y = Axis(panel.y.label, low=bottom, high=top)
             if self.y_scale == "log":
@@ -154,14 +141,11 @@ class Curves(Figure):
             every = (((place + 1) * max(1, step // 6)) % step, step)
             band: dict[str, Any] = {"low": rows["ci_low"], "high": rows["ci_high"], "interval": "band"}
             n = rows["n"].to_numpy()
-            panel.marks.append(
-                _curve(panel, rows["round"], rows["mean"], name, look_of(name), n=n, every=every, **band)
-            )
-            plot.explain(name, look_of(name))
+            _put(plot, panel, rows["round"], rows["mean"], name, look_of(name), n=n, every=every, **band)
             if key in formulas:
                 values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), look_of(name, **_DOTS)
                 words = {"part": "bound", "what": "bound", "text": f"bound of {name}"}
-                panel.marks.append(_curve(panel, rows["round"], values, name, look, **words))
+                _put(plot, panel, rows["round"], values, name, look, **words)
                 plot.explain(_BOUND, Look(GREY, **_DOTS))
 
     def _put_limits(self, plot: Plot, panel: Panel, results: Results, chosen: Selection) -> None:
@@ -176,8 +160,7 @@ class Curves(Figure):
         for name, (x, y) in lines.items():
             what = f"mean of {configuration(results, limits.best)}" if name == BEST_FIXED else ""
             n = [limits.n] * len(x)
-            panel.marks.append(_curve(panel, x, y, name, _LIMITS[name], part="limit", what=what, n=n))
-            plot.explain(name, _LIMITS[name])
+            _put(plot, panel, x, y, name, _LIMITS[name], part="limit", what=what, n=n)
 
     def _name(self, results: Results, key: Key) -> str:
         return results.data.series_name(key, self.panel_axes(results.data)) or self.column
@@ -218,17 +201,15 @@ class Curves(Figure):
         return pd.concat(curves).groupby("round")["mean"].mean().sort_index()
 
 
-def _curve(panel: Panel, x: Any, y: Any, name: str, look: Look, **keys: Any) -> Mark:
-    places = {"places": [int(round_) for round_ in x], "places_are": panel.x.label}
-    return mark(name, panel.title, look, x=x, y=y, **places, **keys)
+def _put(plot: Plot, panel: Panel, x: Any, y: Any, name: str, look: Look, **keys: Any) -> None:
+    plot.put(panel, name, look, x=x, y=y, places=[int(round_) for round_ in x], places_are=panel.x.label, **keys)
 
 
 def _level(plot: Plot, panel: Panel, name: str, value: float) -> None:
     """Add a grey line across a panel, once."""
     look = Look(GREY, width=1.1, order=REFERENCE.order)
     if all(drawn.name != name for drawn in panel.marks):
-        panel.marks.append(mark(name, panel.title, look, y=value, part="reference"))
-        plot.explain(name, look)
+        plot.put(panel, name, look, y=value, part="reference")
 
 
 def _logarithmic(label: str, drawn: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:

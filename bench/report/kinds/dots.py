@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import describe, matches, selection
-from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of, mark
+from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of
 from bench.report.results import Results
 from bench.report.rows import Rows, in_row, repetitions
 from bench.report.style import RANDOM_ARMS
@@ -108,8 +108,7 @@ class Dots(Rows):
                 random = results.random_arms([key for _, key in keys.values()])
                 speaks_of_random |= math.isfinite(random)
                 if random <= FAR * panel.drawn.max():
-                    panel.marks.append(mark(RANDOM_ARMS, panel.title, RANDOM, x=random))
-                    plot.explain(RANDOM_ARMS, RANDOM)
+                    plot.put(panel, RANDOM_ARMS, RANDOM, x=random)
                 elif math.isfinite(random):
                     panel.subtitle = f"random arms: {random:,.0f}, right of this axis"
             self.scale(plot, panel)

@@ -174,8 +174,8 @@ class Grid(Figure):
                 points = {_x(data, key, axis): rows[key] for key in keys if rows[key]["n"]}
                 if points:
                     look, name = (look_of(name, size=4.0), name) if name else (_GRID, _MEASURED)
-                    panel.marks.append(self._line(panel, points, name, look, place - (len(lines) - 1) / 2, is_rate))
-                    plot.explain(name, look)
+                    aside = place - (len(lines) - 1) / 2
+                    self._put_line(plot, panel, points, name, look, aside, is_rate)
             if panel.marks:
                 self._put_beside(plot, panel, chosen, results, rows)
         plot.put_last(_BEST, THEORY, _PUBLISHED, RANDOM_ARMS)
@@ -184,23 +184,15 @@ class Grid(Figure):
         plot.caption += [RANDOM_CAPTION] if results.has_random_arms(self.column) else []
         return plot
 
-    def _line(
-        self,
-        panel: Panel,
-        points: Mapping[float, Mapping[Any, Any]],
-        name: str,
-        look: Look,
-        aside: float,
-        is_rate: bool,
-    ) -> Mark:
-        """Return means by place; moved a little along the axis, so that bars of lines do not coincide."""
+    def _put_line(
+        self, plot: Plot, panel: Panel, points: Any, name: str, look: Look, aside: float, is_rate: bool
+    ) -> None:
+        """Add the rows of a table by place, moved a little along the axis, so that bars of lines do not coincide."""
         places, means = list(points), [float(row["mean"]) for row in points.values()]
-        moved = np.array(places)
+        text, moved = slope(places, means) if is_rate else "", np.array(places)
         if self.x_scale != "log" and 1 < len(places) <= FEW:
             moved = moved + aside * _DODGE * float(np.ptp(moved))
-        text = slope(places, means) if is_rate else ""
-        ends = _interval(*points.values())
-        return _at(panel, moved, means, look, places, name=name, interval="bars", text=text, **ends)
+        _put(plot, panel, moved, means, name, look, places, interval="bars", text=text, **_interval(*points.values()))
 
     def _put_beside(
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Key, Mapping[Any, Any]]
@@ -213,17 +205,13 @@ class Grid(Figure):
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
-            panel.marks.append(_at(panel, places, values, look, name=bound.label, part="bound", what="bound"))
+            _put(plot, panel, places, values, bound.label, look, part="bound", what="bound")
             tops.append(max(values))
-            plot.explain(bound.label, look)
         theory = _theory(results.data, self.grid_axis(results.data), chosen)
         if theory is not None and rows[theory]["n"]:
             look = look_of(THEORY, marker="", width=1.2, order=2.5)
-            panel.marks.append(
-                mark(THEORY, panel.title, look, y=rows[theory]["mean"], interval="band", **_interval(rows[theory]))
-            )
-            tops.append(panel.marks[-1].drawn.max())
-            plot.explain(THEORY, look)
+            mean, ends = rows[theory]["mean"], _interval(rows[theory])
+            tops.append(plot.put(panel, THEORY, look, y=mean, interval="band", **ends).drawn.max())
         tops += self._put_published(plot, panel, chosen, results)
         low = None if panel.y.log else start_at_zero(lowest, max(tops))
         high = self._put_random(plot, panel, chosen, results, (lowest if low is None else low, max(tops)))
@@ -237,12 +225,11 @@ class Grid(Figure):
         numbers = {entry.what: entry.value for entry in entries}
         if "best" not in numbers or results.is_surrogate:
             return []
-        line = {"part": "published line", "what": "published best"}
-        panel.marks.append(mark(_PUBLISHED, panel.title, _DOTTED, x=numbers["best"], **line))
-        if "mean" in numbers:
-            words = {"name": _PUBLISHED, "part": "published", "what": "published"}
-            panel.marks.append(_at(panel, [numbers["best"]], [numbers["mean"]], _DIAMOND, **words))
         plot.explain(_PUBLISHED, Look(VERMILION, ":", "D", fill="white"))  # type: ignore[arg-type]
+        plot.put(panel, _PUBLISHED, _DOTTED, x=numbers["best"], part="published line", what="published best")
+        if "mean" in numbers:
+            at = [numbers["best"]], [numbers["mean"]]
+            _put(plot, panel, *at, _PUBLISHED, _DIAMOND, part="published", what="published")
         return [numbers.get("mean", 0.0)]
 
     def _put_random(
@@ -255,21 +242,19 @@ class Grid(Figure):
         if axis == "horizon":
             regrets = {float(x): results.random_arms(data.select({**chosen, axis: (x,)})) for x in data.labels(axis)}
             regrets = {x: regret for x, regret in regrets.items() if math.isfinite(regret)}
-            panel.marks.append(_at(panel, list(regrets), list(regrets.values()), RANDOM, name=RANDOM_ARMS))
-            plot.explain(RANDOM_ARMS, RANDOM)
+            _put(plot, panel, list(regrets), list(regrets.values()), RANDOM_ARMS, RANDOM)
             return None
         random = results.random_arms(data.select(chosen))
         high = panel.leaves_out(*ends, random, panel.y.log)
         if high is None and math.isfinite(random):
-            panel.marks.append(mark(RANDOM_ARMS, panel.title, RANDOM, y=random))
-            plot.explain(RANDOM_ARMS, RANDOM)
+            plot.put(panel, RANDOM_ARMS, RANDOM, y=random)
         return high
 
 
-def _at(panel: Panel, x: Any, y: Any, look: Look, places: Any = None, *, name: str, **keys: Any) -> Mark:
-    """Return a mark at places along the axis; ``places``: what they are, if they are drawn aside of it."""
+def _put(plot: Plot, panel: Panel, x: Any, y: Any, name: str, look: Look, places: Any = None, **keys: Any) -> None:
+    """Add a mark at places along the axis; ``places``: what they are, if it is drawn aside of them."""
     across = {"places": [float(place) for place in (x if places is None else places)], "places_are": panel.x.label}
-    return mark(name, panel.title, look, x=x, y=y, **across, **keys)
+    plot.put(panel, name, look, x=x, y=y, **across, **keys)
 
 
 def _interval(*rows: Mapping[Any, Any]) -> dict[str, Any]:
