@@ -16,7 +16,7 @@ from bench.errors import ConfigError
 from bench.report.kinds.grid import slope
 from bench.report.kinds.profile import _steps
 from bench.report.page import SHEETS, SIZES, draw, in_rows
-from bench.report.plot import Axis, Look, Mark, Panel, Plot
+from bench.report.plot import Axis, Look, Mark, Panel, Plot, start_at_zero
 from bench.report.saving import print_size
 from runners.upkeep.pictures import main as redraw
 
@@ -94,6 +94,10 @@ def test_an_axis_of_whole_numbers_shows_no_others_and_powers_of_ten_are_written_
         panel.marks.append(line("c", 10.0 ** (X / 2)))
     ticks = [label.get_text() for label in draw(wide).axes[0].get_yticklabels()]
     assert "$10^{6}$" in ticks
+
+
+def test_an_axis_begins_at_zero_unless_that_leaves_the_numbers_half_of_it_or_less():
+    assert [start_at_zero(lowest, 100.0) for lowest in (-1.0, 0.0, 49.0, 51.0)] == [None, 0.0, 0.0, None]
 
 
 def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():

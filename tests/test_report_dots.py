@@ -170,13 +170,6 @@ def test_quantiles_show_all_values_with_mean_quartiles_and_tail() -> None:
     assert [text.words for text in made.panels[0].texts] == ["mean", "10.0", "95 %", "19.0"]
 
 
-def test_the_numbers_of_a_panel_share_their_decimals() -> None:
-    table = finals()
-    table.loc[table["method"] == "Grid", "reward"] *= 0.001
-    words = [text.words for text in plot(SPREAD, table).panels[0].texts]
-    assert {len(word.partition(".")[2]) for word in words if "." in word} == {2}
-
-
 def test_a_computed_table_shows_every_cell_and_each_group_once(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pd.DataFrame(
         {

@@ -145,14 +145,6 @@ def test_random_arms_far_above_are_mentioned_not_drawn(random: float, is_drawn: 
     assert draw(logarithmic, curves, finals).axes[0].get_ylim()[1] >= random
 
 
-def test_no_random_arms_where_the_column_is_not_regret() -> None:
-    curves, finals = results(("P",), 450.0)
-    curves["column"] = curves["column"].replace("regret", "score")
-    made = shown({**CURVES, "column": "score"}, curves, finals.rename(columns={"regret": "score"}))
-    assert list(made.legend) == list(METHODS)
-    assert "andom" not in " ".join(made.caption)
-
-
 def test_surrogate_data_is_marked_and_stands_beside_no_published_number() -> None:
     note = NOTE + " Surrogate data."
     assert "SURROGATE DATA" in texts(draw(GRID, NONE, grid_finals(), note=note))

@@ -194,13 +194,13 @@ def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
             left -= lines
         parts[-1].append(_tabular(block.iloc[start:], formats))
         left -= 2
-    label = re.sub("[^A-Za-z0-9-]+", "-", label)
-    return "% \\usepackage{booktabs}\n" + "".join(
-        f"\\begin{{table{star}}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{4pt}}\n"
-        f"\\caption{{{caption if not number else caption.partition('. ')[0] + ', continued.'}}}\n"
-        f"\\label{{tab:{label if not number else f'{label}-{number + 1}'}}}\n{''.join(part)}\\end{{table{star}}}\n"
-        for number, part in enumerate(filter(None, parts))
-    )
+    label, text = re.sub("[^A-Za-z0-9-]+", "-", label), "% \\usepackage{booktabs}\n"
+    for number, part in enumerate(filter(None, parts), start=1):
+        text += f"\\begin{{table{star}}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{4pt}}\n"
+        text += f"\\caption{{{caption}}}\n\\label{{tab:{label}{f'-{number}' * (number > 1)}}}\n"
+        text += "".join(part) + f"\\end{{table{star}}}\n"
+        caption = caption.partition(". ")[0].removesuffix(", continued.") + ", continued."
+    return text
 
 
 def _tabular(rows: pd.DataFrame, formats: str) -> str:
@@ -214,7 +214,7 @@ def _widths(table: pd.DataFrame) -> list[int]:
 
 
 def _letters(cell: str) -> int:
-    return len(re.sub(r"\\phantom\{0\}", "0", re.sub(r"\\(textbf|text[a-z]+|[a-z]+)\b|[{}$\\]", "", cell)))
+    return len(re.sub(r"\\[a-z]+\b|[{}$\\]", "", cell))
 
 
 def _formats(table: pd.DataFrame, room: int) -> tuple[str, int]:
