@@ -97,7 +97,7 @@ class Timing(Figure):
             for number, index in enumerate(of_group):
                 name = data.series_name(tuple(rows[index].values()), chosen)
                 height = place + _ROOM * ((number + 0.5) / len(of_group) - 0.5)
-                row = {"height": height, "panel": panel_title(chosen), **table.iloc[index]}
+                row = {**table.iloc[index], "height": height, "panel": panel_title(chosen)}
                 points.setdefault(name, []).append(row)
         for name, found in points.items():
             look = look_of(name, dash="none", size=4.5, width=1.5)
