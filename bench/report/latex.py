@@ -75,9 +75,9 @@ def not_told_from_best(
     fewer than two names, or too few repetitions for a verdict, there is none.
     """
     least = FIRST_LOOK if is_sequential else MIN_REPETITIONS
-    if len(values) < 2 or any(len(own) < least for own in values.values()):
+    if len(values) < 2 or any(len(series) < least for series in values.values()):
         return set()
-    means = {name: own.mean() for name, own in values.items()}
+    means = {name: series.mean() for name, series in values.items()}
     best = min(means, key=means.__getitem__) if lowest else max(means, key=means.__getitem__)
     kept = {best}
     for name in values.keys() - kept:

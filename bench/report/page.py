@@ -91,7 +91,7 @@ def in_rows(panels: Sequence[Panel], most: int = 4) -> list[list[Panel]]:
     last = [panel.title.rpartition(", ")[2] if ", " in panel.title else "" for panel in panels]
     counts = Counter(last)
     if "" not in counts and len(counts) > 1 and len(set(counts.values())) == 1 and counts[last[0]] > 1:
-        groups = [[p for p, own in zip(panels, last, strict=True) if own == name] for name in counts]
+        groups = [[p for p, word in zip(panels, last, strict=True) if word == name] for name in counts]
     else:
         groups = [list(panels)]
     count = len(groups[0])

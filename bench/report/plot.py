@@ -93,7 +93,7 @@ class Mark:
         """Return place, number, ends and repetitions of each point; None where there is none."""
         columns = (self.numbers, self.low, self.high, self.n)
         return [
-            [self.places[i] if len(self.places) else None, *(_finite(own[i]) if len(own) else None for own in columns)]
+            [self.places[i] if len(self.places) else None, *(_finite(of[i]) if len(of) else None for of in columns)]
             for i in range(len(self.numbers))
         ]
 

@@ -55,9 +55,9 @@ class Profile(Ranking):
         rows = []
         for family, of_family in values.groupby(FAMILY, sort=False):
             tasks = {
-                task: own.set_index(METHOD)["mean"]
-                for task, own in of_family.groupby(TASK, sort=False)
-                if methods <= set(own[METHOD]) and own.set_index(METHOD)["mean"][sorted(methods)].min() > 0
+                task: rows_of.set_index(METHOD)["mean"]
+                for task, rows_of in of_family.groupby(TASK, sort=False)
+                if methods <= set(rows_of[METHOD]) and rows_of.set_index(METHOD)["mean"][sorted(methods)].min() > 0
             }
             for task, means in tasks.items():
                 lowest = float(means[sorted(methods)].min())

@@ -99,11 +99,11 @@ class Timing(Figure):
                 height = place + _ROOM * ((number + 0.5) / len(of_group) - 0.5)
                 row = {**table.iloc[index], "height": height, "panel": panel_title(chosen)}
                 points.setdefault(name, []).append(row)
-        for name, found in points.items():
+        for name, rows_of in points.items():
             look = look_of(name, dash="none", size=4.5, width=1.5)
             plot.explain(name, look)
             for value, panel in panels.items():
-                panel.marks += _marks(name, pd.DataFrame(found), value, look, has_published)
+                panel.marks += _marks(name, pd.DataFrame(rows_of), value, look, has_published)
         if has_published:
             plot.explain("published", Look("#333333", "none", "o", fill="none"))
         panels["relative"].marks.append(mark("", "relative", Look(GREY, width=1, order=1), x=1.0, part="one"))
