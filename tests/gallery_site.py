@@ -10,6 +10,7 @@ import pandas as pd
 from bench.report.experiments import Experiments
 from bench.report.figure import read_figure
 from bench.report.gallery import build, read
+from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.render import render
 from bench.report.saving import save
@@ -160,7 +161,7 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "environment.json").write_text(json.dumps({"seconds_per_repetition": {"0" * 20: 20.0, "1" * 20: 20.0}}))
-    save(made.picture, folder, figure["name"])
+    save(draw(made.plot), folder, figure["name"])
 
 
 def write_site(root: Path) -> None:

@@ -10,6 +10,7 @@ from matplotlib.transforms import Bbox
 from bench.report import claims
 from bench.report.figure import Figure, read_figure
 from bench.report.page import draw as draw_plot
+from bench.report.plot import Plot
 from bench.report.provenance import Provenance
 from bench.report.render import plot_of
 from bench.report.results import Results
@@ -44,11 +45,16 @@ def tables(
     return read_figure(figure).tables(results_of(figure, finals, curves, surrogate))
 
 
-def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Picture:
-    """Draw a figure; of surrogate data if the note says so."""
+def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Plot:
+    """Return what a figure shows; of surrogate data if the note says so."""
     known = read_figure({**figure, "note": note})
     results = results_of(known, finals, curves, "urrogate" in note)
-    return draw_plot(plot_of(known, results, known.tables(results)))
+    return plot_of(known, results, known.tables(results))
+
+
+def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Picture:
+    """Draw a figure; of surrogate data if the note says so."""
+    return draw_plot(shown(figure, curves, finals, note=note))
 
 
 def assert_readable(picture: Picture) -> None:

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from rendered import draw
 
+import bench.report.kinds
 from bench.errors import ConfigError
-from bench.report import figure as model
-from bench.report.figure import Figure, kinds, read_figure
+from bench.report.figure import read_figure
 from bench.report.overrides import commands, factored
 from bench.report.provenance import Provenance
 from bench.report.render import render
@@ -55,14 +55,6 @@ def test_what_a_figure_says_can_be_read_again(axis: dict[str, Any]) -> None:
     assert read_figure(FIGURE).given() == FIGURE
 
 
-@pytest.mark.parametrize("kind", kinds())
-def test_every_kind_is_a_class_named_as_its_file(kind: str) -> None:
-    own = model.kind_class(kind)
-    assert issubclass(own, Figure)
-    assert own.__module__ == f"bench.report.kinds.{kind}"
-    assert "plot" in vars(own)
-
-
 def test_a_new_kind_is_one_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file of this test, put beside the others, is a kind that is drawn, tabulated and read off."""
     (tmp_path / "lasts.py").write_text("""
@@ -86,23 +78,14 @@ class Lasts(Figure):
         ]
         return Plot(self.heading, "", [Panel(marks=marks)])
 """)
-    import bench.report.kinds
-
     monkeypatch.setattr(bench.report.kinds, "__path__", [*bench.report.kinds.__path__, str(tmp_path)])
     figure = {**FIGURE, "kind": "lasts", "size": 9}
     finals = pd.DataFrame(
         {"method": ["A", "A", "B", "B"], "repetition": [0, 1, 0, 1], "rounds": 5, "regret": [1, 3, 2, 6]}
     )
-    made = render(figure, pd.DataFrame(), finals, provenance=Provenance(repetitions=(2,)))
-    assert made.marks[["name", "value", "n"]].to_numpy().tolist() == [["A", 2.0, 2.0], ["B", 4.0, 2.0]]
+    numbers = render(figure, pd.DataFrame(), finals).plot.numbers()
+    assert numbers[["name", "value", "n"]].to_numpy().tolist() == [["A", 2.0, 2.0], ["B", 4.0, 2.0]]
     assert len(draw(figure, pd.DataFrame(), finals).axes[0].lines) == 2
-
-
-def test_measured_seconds_stand_beside_final_values() -> None:
-    finals = pd.DataFrame({"method": ["A", "B"], "repetition": 0, "rounds": 5, "regret": [1.0, 2.0]})
-    seconds = pd.DataFrame({"method": ["B", "A"], "repetition": 0, "seconds": [4.0, 3.0]})
-    made = render({**FIGURE, "column": "seconds"}, pd.DataFrame(), finals, seconds)
-    assert made.tables["table"]["mean"].tolist() == [3.0, 4.0]
 
 
 def test_commands_follow_from_overrides_stored_once() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import draw, tables
+from rendered import shown, tables
 
 from bench.algorithms.linucb import LinUCB
 from bench.envs.synthetic_linear import SyntheticLinear
@@ -22,7 +22,6 @@ from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
 from runners.results.aggregate import aggregate
 from runners.results.store import Store
 
-GRID = (0.1, 0.5, 2.5)
 FIGURE: dict[str, Any] = {
     "name": "figure3",
     "paper": "cdt",
@@ -74,29 +73,6 @@ def test_errors_name_the_key(changes, sentence):
         read_figure({**FIGURE, **changes})
 
 
-def test_rewards_are_centred_within_blocks():
-    """Against the rewards of single rounds: levels that differ between blocks don't count, differences do."""
-    rng = np.random.default_rng(0)
-    level = np.repeat(rng.normal(0, 100, 7), 10)[:, None]
-    rewards = level + np.array([1.0, 0.5, -1.5]) + rng.normal(0, 0.1, (70, 3))
-    sums, kept = np.cumsum(rewards, axis=0), [10, 30, 50, 70]
-    curves = pd.DataFrame(
-        [
-            {"panel": "LinUCB", "method": "CDT", "column": f"probe_{value:g}", "round": end, "mean": sums[end - 1, i]}
-            for i, value in enumerate(GRID)
-            for end in kept
-        ]
-    )
-    table = tables(FIGURE, pd.DataFrame(), curves)["table"]
-    blocks = np.array([rewards[start:end].mean(axis=0) for start, end in pairwise(kept)])
-    centred = blocks - blocks.mean(axis=1)[:, None]
-    assert table["panel"].tolist() == ["LinUCB"] * 3
-    assert table["probed"].tolist() == list(GRID)
-    assert table["blocks"].tolist() == [3] * 3
-    np.testing.assert_allclose(table["mean"], centred.mean(axis=0), atol=1e-9)
-    np.testing.assert_allclose(table["std"], centred.std(axis=0, ddof=1), atol=1e-9)
-
-
 def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
@@ -109,22 +85,24 @@ def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     table = pd.read_csv(folder / "table.csv")
     assert tables(FIGURE, finals, curves)["table"]["mean"].tolist() == pytest.approx(table["mean"].tolist())
 
-    store = Store(tmp_path)
-    trace = store.read(drawn[1].run.experiment.run_id, 0)
+    trace = Store(tmp_path).read(drawn[1].run.experiment.run_id, 0)
     assert len(trace) == 200  # every round
     ends = [round(200 / 7 + 200 * 6 / 7 * i / 10) for i in range(11)]
     rewards = np.diff([[0, 0, 0], *trace[["probe_0.1", "probe_0.5", "probe_2.5"]].to_numpy().tolist()], axis=0)
     blocks = np.array([rewards[start:end].mean(axis=0) for start, end in pairwise(ends)])
     centred = blocks - blocks.mean(axis=1)[:, None]
-    np.testing.assert_allclose(table.query("panel == 'LinTS'")["mean"], centred.mean(axis=0), atol=1e-9)
-    np.testing.assert_allclose(table.query("panel == 'LinTS'")["std"], centred.std(axis=0, ddof=1), atol=1e-9)
+    rows = table.query("panel == 'LinTS'")
+    assert rows["probed"].tolist() == [0.1, 0.5, 2.5]
+    assert set(rows["blocks"]) == {10}
+    np.testing.assert_allclose(rows["mean"], centred.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(rows["std"], centred.std(axis=0, ddof=1), atol=1e-9)
 
-    picture = draw(FIGURE, curves, finals, note="scale smoke")
-    assert [axes.get_title(loc="left") for axes in picture.axes] == ["LinUCB", "LinTS"]
-    lines = [line for line in picture.axes[1].lines if len(np.asarray(line.get_xdata())) == 3]
-    np.testing.assert_allclose(np.asarray(lines[0].get_ydata(), dtype=float), centred.mean(axis=0), atol=1e-9)
-    caption = " ".join(text.get_text() for text in picture.texts)
-    assert "10 blocks of about 17 rounds, after round 29 and up to round 200" in caption
+    made = shown(FIGURE, curves, finals)
+    assert [panel.title for panel in made.panels] == ["LinUCB", "LinTS"]
+    (line,) = [mark for mark in made.panels[1].marks if mark.part == "line"]
+    np.testing.assert_allclose(line.numbers, centred.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(line.high - line.numbers, centred.std(axis=0, ddof=1), atol=1e-9)
+    assert "10 blocks of about 17 rounds, after round 29 and up to round 200" in made.caption[0]
 
 
 def test_the_price_of_tuning_is_that_of_the_best_value_probed():
@@ -139,8 +117,7 @@ def test_the_price_of_tuning_is_that_of_the_best_value_probed():
 
 
 def test_without_results_the_picture_says_so():
-    picture = draw(FIGURE, pd.DataFrame(), pd.DataFrame(), note="")
-    assert [axes.texts[0].get_text() for axes in picture.axes] == ["no results yet"] * 2
+    assert all(panel.is_empty for panel in shown(FIGURE, pd.DataFrame(), pd.DataFrame()).panels)
     assert tables(FIGURE, pd.DataFrame())["table"].empty
 
 

@@ -98,6 +98,7 @@ def test_a_reward_that_would_stop_the_algorithm_is_named(experiment, env, reward
         "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
         "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
     }
-    sentence = rf"^round 1: found the reward {reward} for the configuration {{'exploration_rate': [\d.]+, 'ridge': [\d.]+}}, expected"
+    played = r"{'exploration_rate': [\d.]+, 'ridge': [\d.]+}"
+    sentence = rf"^round 1: found the reward {reward} for the configuration {played}, expected"
     with pytest.raises(TaskError, match=sentence):
         play(Experiment(settings), 0)

@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.text import Text
-from rendered import assert_readable, figure_of, results_of
+from rendered import assert_readable, shown
 from scipy import stats
 
 from bench.errors import ConfigError
-from bench.report.differences import differences
+from bench.report.kinds.grid import slope
 from bench.report.kinds.profile import _steps
-from bench.report.lines import slope
 from bench.report.page import SHEETS, SIZES, draw, in_rows
-from bench.report.plot import Axis, Look, Mark, Panel, Plot
+from bench.report.plot import Axis, Look, Mark, Panel, Plot, start_at_zero
 from bench.report.saving import print_size
 from runners.upkeep.pictures import main as redraw
 
@@ -52,12 +51,9 @@ def words(figure: Any) -> list[Text]:
 )
 def test_panels_that_share_the_second_word_stand_in_rows_of_their_own(titles, expected):
     assert [[panel.title for panel in row] for row in in_rows([Panel(title) for title in titles])] == expected
-
-
-def test_fourteen_panels_of_two_data_sets_are_four_rows_of_at_most_four():
-    panels = [Panel(f"{name}, {data}") for data in ("s", "m") for name in "abcdefg"]
-    assert [len(row) for row in in_rows(panels)] == [4, 3, 4, 3]
-    assert [len(row) for row in in_rows(panels, 2)] == [2, 2, 2, 1] * 2
+    fourteen = [Panel(f"{name}, {data}") for data in ("s", "m") for name in "abcdefg"]
+    assert [len(row) for row in in_rows(fourteen)] == [4, 3, 4, 3]
+    assert [len(row) for row in in_rows(fourteen, 2)] == [2, 2, 2, 1] * 2
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -77,18 +73,15 @@ def test_surrogate_data_is_marked_in_print():
     assert "SURROGATE DATA" in [text.get_text() for text in words(draw(made, "column"))]
 
 
-@pytest.mark.parametrize(("asked", "formats", "size"), [(None, (), ""), ("column", ("pdf",), "column")])
-def test_the_size_of_a_pdf(asked, formats, size):
-    assert print_size(asked, formats) == size
-
-
-@pytest.mark.parametrize(
-    ("asked", "formats", "expected"),
-    [("column", ("tex",), "format=pdf beside it"), ("page", ("pdf",), "column or text")],
-)
-def test_a_size_needs_a_pdf_and_is_one_of_two(asked, formats, expected):
-    with pytest.raises(ConfigError, match=f"size: found '{asked}', expected {expected}"):
-        print_size(asked, formats)
+def test_a_size_needs_a_pdf_and_is_one_of_two():
+    assert print_size(None, ()) == ""
+    assert print_size("column", ("pdf",)) == "column"
+    for asked, formats, expected in (
+        ("column", ("tex",), "format=pdf beside it"),
+        ("page", ("pdf",), "column or text"),
+    ):
+        with pytest.raises(ConfigError, match=f"size: found '{asked}', expected {expected}"):
+            print_size(asked, formats)
 
 
 def test_an_axis_of_whole_numbers_shows_no_others_and_powers_of_ten_are_written_as_such():
@@ -96,11 +89,13 @@ def test_an_axis_of_whole_numbers_shows_no_others_and_powers_of_ten_are_written_
     labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert len(labels) > 2
     assert all("." not in label for label in labels)
-    wide = plot(["p", "q"], y=Axis("y", log=True))
-    for panel in wide.panels:
-        panel.marks.append(line("c", 10.0 ** (X / 2)))
-    ticks = [label.get_text() for label in draw(wide).axes[0].get_yticklabels()]
-    assert "$10^{6}$" in ticks
+    for decades, number in ((4, "10,000"), (5, "$10^{4}$")):
+        wide = plot(["p"], y=Axis("y", log=True, low=1.0, high=10.0**decades))
+        assert number in [label.get_text() for label in draw(wide).axes[0].get_yticklabels()]
+
+
+def test_an_axis_begins_at_zero_unless_that_leaves_the_numbers_half_of_it_or_less():
+    assert [start_at_zero(lowest, 100.0) for lowest in (-1.0, 0.0, 49.0, 51.0)] == [None, 0.0, 0.0, None]
 
 
 def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():
@@ -155,29 +150,22 @@ def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else()
     assert (np.diff(limits) * np.diff(shares) == 0).all()  # upright or level, never aslant
 
 
-FIGURE = {"runs": [{"panel": {"P": [], "Q": []}, "method": {"x": [], "y": []}}]}
-
-
-def paired(n: int = 12) -> pd.DataFrame:
+def test_differences_are_paired_and_have_the_interval_of_a_paired_t_test():
     rng, rows = np.random.default_rng(1), []
     for panel, gap in (("P", 5.0), ("Q", -2.0)):
-        shared = 100 * rng.normal(size=n)
-        for method in ("x", "y"):
-            values = shared + rng.normal(size=n) + (gap if method == "y" else 0.0)
-            labels = {"panel": panel, "method": method, "repetition": range(n), "rounds": 9}
-            rows.append(pd.DataFrame({**labels, "regret": values}))
-    return pd.concat(rows, ignore_index=True)
-
-
-def test_differences_are_paired_and_have_the_interval_of_a_paired_t_test():
-    data = paired()
-    given = {"name": "f", "kind": "curves", "column": "regret", "against": {"method": "x"}, **FIGURE}
-    made = differences(figure_of(given), results_of(given, data), {"method": ("x",)})
-    marks = [mark for mark in made.panels[0].marks if mark.name == "y"]
-    assert [mark.case for mark in marks] == ["P", "Q"]
+        shared = 100 * rng.normal(size=12)
+        for method, shift in (("x", 0.0), ("y", gap)):
+            labels = {"panel": panel, "method": method, "repetition": range(12), "rounds": 9}
+            rows.append(pd.DataFrame({**labels, "regret": shared + rng.normal(size=12) + shift}))
+    data = pd.concat(rows, ignore_index=True)
+    runs = [{"panel": {"P": [], "Q": []}, "method": {"x": [], "y": []}}]
+    given = {"name": "f", "kind": "curves", "column": "regret", "against": {"method": "x"}, "runs": runs}
+    *marks, zero = shown(given, pd.DataFrame(), data).marks()
+    assert [(mark.name, mark.case) for mark in marks] == [("y", "P"), ("y", "Q")]
+    assert zero.numbers == 0.0
     for mark in marks:
-        own = data[data["panel"] == mark.case].pivot(index="repetition", columns="method", values="regret")
-        interval = stats.ttest_rel(own["y"], own["x"]).confidence_interval()
+        values = data[data["panel"] == mark.case].pivot(index="repetition", columns="method", values="regret")
+        interval = stats.ttest_rel(values["y"], values["x"]).confidence_interval()
         np.testing.assert_allclose([mark.low[0], mark.high[0]], [interval.low, interval.high])
 
 
@@ -193,13 +181,11 @@ def curves(values: dict[tuple[str, str], float], spread: float = 1.0) -> pd.Data
 
 
 def drawn(values: dict[tuple[str, str], float], **more: Any) -> Plot:
-    given = {"name": "f", "kind": "curves", "column": "value", **more}
     table = curves(values)
     finals = table[table["round"] == 20][["panel", "method", "mean"]].rename(columns={"mean": "value"})
     finals.insert(2, "repetition", 0)
     finals.insert(3, "rounds", 20)
-    results = results_of(given, finals, table)
-    return figure_of(given).plot(results, {})
+    return shown({"name": "f", "kind": "curves", "column": "value", **more}, table, finals)
 
 
 def test_a_line_that_is_one_number_throughout_is_one_grey_line():
@@ -229,17 +215,6 @@ def test_numbers_on_both_sides_of_zero_have_a_logarithmic_axis_with_a_linear_par
     assert 1.0 <= axis.linear <= 900.0
 
 
-def rows_of(highest: dict[str, float], **more: Any) -> Plot:
-    table = [
-        {"panel": panel, "method": "m", "repetition": i, "rounds": 9, "value": i * top / 5}
-        for panel, top in highest.items() for i in range(6)
-    ]  # fmt: skip
-    given = {"name": "f", "kind": "dots", "column": "value", **more}
-    results = results_of(given, pd.DataFrame(table))
-    figure = figure_of(given)
-    return figure.plot(results, figure.tables(results))
-
-
 COLUMNS = {"axis": "panel", "column": "value", "labels": {"P": "p", "Q": "q"}}
 
 
@@ -247,7 +222,12 @@ COLUMNS = {"axis": "panel", "column": "value", "labels": {"P": "p", "Q": "q"}}
     ("other", "unfold", "is_shared"), [(4.0, COLUMNS, True), (0.5, COLUMNS, False), (4.0, None, False)]
 )
 def test_columns_of_the_same_runs_share_a_scale_unless_it_would_flatten_one(other, unfold, is_shared):
-    left, right = rows_of({"P": 10.0, "Q": other}, unfold=unfold).panels
+    table = [
+        {"panel": panel, "method": "m", "repetition": i, "rounds": 9, "value": i * top / 5}
+        for panel, top in {"P": 10.0, "Q": other}.items() for i in range(6)
+    ]  # fmt: skip
+    figure = {"name": "f", "kind": "dots", "column": "value", "unfold": unfold}
+    left, right = shown(figure, pd.DataFrame(), pd.DataFrame(table)).panels
     assert ((left.x.low, left.x.high) == (right.x.low, right.x.high)) == is_shared
 
 
@@ -265,10 +245,9 @@ def test_pictures_are_drawn_again_from_what_is_committed_and_no_table_changes(re
     after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert after.keys() == before.keys()
     for path, content in before.items():
-        said = (
-            [re.findall(r">([^<]+)</(?:text|tspan)>", own.decode()) for own in (content, after[path])]
-            if path in pictures
-            else []
-        )
-        assert said[0] == said[1] if said else content == after[path], path
-    assert all(after[path] != b"old" for path in pictures)
+        if path in pictures:
+            said, again = (re.findall(r">([^<]+)</(?:text|tspan)>", text.decode()) for text in (content, after[path]))
+            assert said == again
+            assert after[path] != b"old"
+        else:
+            assert content == after[path], path

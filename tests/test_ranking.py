@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import check, draw, tables
+from rendered import check, draw, shown, tables
 
 from bench.errors import ConfigError
 from bench.report.tasks import BEST_FIXED
@@ -20,21 +20,16 @@ FIGURE = {
     ],
 }
 VALUES = {
-    ("one", "A"): [4.0, 4.0],
-    ("one", "B"): [2.0, 6.0],
-    ("one", "C"): [1.0, 5.0],
-    ("two", "A"): [10.0, 10.0],
-    ("two", "B"): [10.0, 20.0],
-    ("two", "C"): [30.0, 30.0],
-    ("some only", "A"): [5.0, 5.0],
-    ("some only", "B"): [1.0, 1.0],
-}
+    ("one", "A"): [4.0, 4.0], ("one", "B"): [2.0, 6.0], ("one", "C"): [1.0, 5.0],
+    ("two", "A"): [10.0, 10.0], ("two", "B"): [10.0, 20.0], ("two", "C"): [30.0, 30.0],
+    ("some only", "A"): [5.0, 5.0], ("some only", "B"): [1.0, 1.0],
+}  # fmt: skip
 
 
-def finals(values=VALUES) -> pd.DataFrame:
+def finals(values=VALUES, axes=("task", "method")) -> pd.DataFrame:
     rows = [
-        {"task": task, "method": method, "repetition": repetition, "rounds": 10, "regret": regret}
-        for (task, method), regrets in values.items()
+        dict(zip(axes, labels, strict=True)) | {"repetition": repetition, "rounds": 10, "regret": regret}
+        for labels, regrets in values.items()
         for repetition, regret in enumerate(regrets)
     ]
     return pd.DataFrame(rows)
@@ -71,14 +66,11 @@ def test_only_repetitions_that_all_methods_have_count():
 def test_without_results_there_are_no_ranks_and_the_page_says_so():
     nothing = pd.DataFrame(columns=["task", "method", "repetition", "rounds", "regret"])
     assert tables(FIGURE, nothing)["ranks"]["mean_rank"].isna().all()
-    assert set(tables(FIGURE, nothing)) == {"table", "ranks", "tasks"}
-    page = draw(FIGURE, pd.DataFrame(), nothing, note="")
-    assert "no results yet" in {text.get_text() for text in page.axes[0].texts}
+    assert [text.get_text() for text in draw(FIGURE, pd.DataFrame(), nothing).axes[0].texts] == ["no results yet"]
 
 
-def test_every_cell_of_the_page_says_its_number():
-    page = draw(FIGURE, pd.DataFrame(), finals(), note="")
-    texts = [text.get_text() for text in page.axes[0].texts]
+def test_every_cell_says_its_number():
+    texts = [mark.text for mark in shown(FIGURE, pd.DataFrame(), finals()).marks()]
     assert texts.count("1.00") == 4
     assert {"0.75", "3.00", "0.20", "1.50"} <= set(texts)
     assert [text.split()[0] for text in texts[-3:]] == ["1.6", "2.1", "2.2"]
@@ -105,33 +97,17 @@ FAMILIES = {
     ],
 }
 BY_FAMILY = {
-    ("F", "one", "R", ""): [10.0, 30.0],
-    ("F", "one", "A", ""): [5.0, 15.0],
-    ("F", "one", "A2", ""): [5.0, 15.0],
-    ("F", "one", "B", ""): [8.0, 32.0],
-    ("F", "two", "R", ""): [2.0, 2.0],
-    ("F", "two", "A", ""): [4.0, 4.0],
-    ("F", "two", "A2", ""): [1.0, 3.0],
-    ("F", "two", "B", ""): [1.0, 1.0],
-    ("G", "three", "R", ""): [1.0, 3.0],
-    ("G", "three", "A", ""): [0.5, 1.5],
-    ("G", "three", "A2", ""): [0.5, 1.5],
-    ("G", "three", "B", ""): [2.0, 6.0],
-    ("H", "four", "R", ""): [1.0, 1.0],
-    ("H", "four", "B", ""): [0.5, 0.5],
-    ("G", "three", "", "0"): [1.0, 1.0],
-    ("G", "three", "", "1"): [0.4, 1.2],
-}
+    ("F", "one", "R", ""): [10.0, 30.0], ("F", "one", "A", ""): [5.0, 15.0], ("F", "one", "A2", ""): [5.0, 15.0],
+    ("F", "one", "B", ""): [8.0, 32.0], ("F", "two", "R", ""): [2.0, 2.0], ("F", "two", "A", ""): [4.0, 4.0],
+    ("F", "two", "A2", ""): [1.0, 3.0], ("F", "two", "B", ""): [1.0, 1.0], ("G", "three", "R", ""): [1.0, 3.0],
+    ("G", "three", "A", ""): [0.5, 1.5], ("G", "three", "A2", ""): [0.5, 1.5], ("G", "three", "B", ""): [2.0, 6.0],
+    ("H", "four", "R", ""): [1.0, 1.0], ("H", "four", "B", ""): [0.5, 0.5],
+    ("G", "three", "", "0"): [1.0, 1.0], ("G", "three", "", "1"): [0.4, 1.2],
+}  # fmt: skip
 
 
 def family_finals() -> pd.DataFrame:
-    rows = [
-        dict(zip(("family", "task", "method", "fixed"), labels, strict=True))
-        | {"repetition": repetition, "rounds": 10, "regret": regret}
-        for labels, regrets in BY_FAMILY.items()
-        for repetition, regret in enumerate(regrets)
-    ]
-    return pd.DataFrame(rows)
+    return finals(BY_FAMILY, ("family", "task", "method", "fixed"))
 
 
 def test_each_family_counts_once_and_variants_share_a_place():
@@ -151,24 +127,26 @@ def test_each_family_counts_once_and_variants_share_a_place():
     assert ranks.loc["B", "relative_low"] < 1.3
 
 
-def test_the_best_fixed_configuration_is_a_limit_without_a_rank():
-    table = tables(FAMILIES, family_finals())["table"].set_index(["family", "method"])
+def test_the_best_fixed_configuration_is_a_limit_without_a_rank_and_some_tasks_stand_apart():
+    found = tables(FAMILIES, family_finals())
+    table, apart = (found["table"].set_index(["family", "method"]), found["apart"].set_index(["part", "method"]))
     assert table.loc[("G", BEST_FIXED), "relative"] == pytest.approx(0.4)
     assert np.isnan(table.loc[("G", BEST_FIXED), "mean_rank"])
     assert table.loc[("H", "B"), "relative"] == 0.5
     assert ("H", "A") not in table.index
-
-
-def test_what_is_shown_apart_has_ranks_of_its_own():
-    table = tables(FAMILIES, family_finals())["apart"].set_index(["part", "method"])
-    assert table.loc[("real", "A"), "relative"] == pytest.approx(0.5)
-    assert table.loc[("real", "A"), "tasks"] == 1
-    assert table.loc[("other tasks", "B"), "families"] == 3
+    assert apart.loc[("real", "A"), "relative"] == pytest.approx(0.5)
+    assert apart.loc[("real", "A"), "tasks"] == 1
+    assert apart.loc[("other tasks", "B"), "families"] == 3
 
 
 def test_without_ranks_methods_stay_in_order():
-    table = tables(FAMILIES | {"has_ranks": False}, family_finals())["ranks"]
-    assert [method for method in table["method"] if method != BEST_FIXED] == ["R", "A", "A2", "B"]
+    figure = FAMILIES | {"has_ranks": False}
+    methods = [method for method in tables(figure, family_finals())["ranks"]["method"] if method != BEST_FIXED]
+    assert methods == ["R", "A", "A2", "B"]
+    last = [mark for mark in shown(figure, pd.DataFrame(), family_finals()).marks() if mark.part == "rank"]
+    assert [(mark.name, mark.case, mark.text.split()[0]) for mark in last[:2]] == [
+        ("R", "mean", "1.00"), ("A", "mean", "0.88")
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("key", ["duplicates", "apart"])
@@ -200,8 +178,7 @@ def relative_claim(**keys):
 
 
 def judged(**keys):
-    figure = FAMILIES | {"claims": [relative_claim(**keys)]}
-    return check(figure, family_finals())
+    return check(FAMILIES | {"claims": [relative_claim(**keys)]}, family_finals())
 
 
 def test_relative_differences_by_hand():
@@ -230,6 +207,6 @@ def test_families_fill_their_panels():
     runs = [{"family": {label: []}, "task": {f"task {label}": []}, "method": {"A": [], "B": []}} for label in labels]
     values = {(f"task {label}", method): [1.0, 2.0] for label in labels for method in "AB"}
     rows = finals(values).assign(family=lambda table: table["task"].str.removeprefix("task "))
-    first, last = draw({**FIGURE, "runs": runs}, pd.DataFrame(), rows, note="").axes
-    assert first.get_xlim() == last.get_xlim() == (0, 5)  # five families, then two and the ranks
-    assert len(first.texts) == 5 * 2
+    first, last = shown({**FIGURE, "runs": runs}, pd.DataFrame(), rows).panels
+    assert (first.x.low, first.x.high) == (last.x.low, last.x.high) == (0, 5)  # five families, then two and the ranks
+    assert len(first.marks) == 5 * 2

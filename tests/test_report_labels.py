@@ -16,6 +16,7 @@ from bench.report.labels import canonical, describe, matches, selection
         ("0.50", "0.5"),
         ("1e-3", "0.001"),
         (4.0, "4"),
+        ("12345.678", "12345.678"),
         (np.int64(60), "60"),
         (" TL ", "TL"),
         ("1_000", "1_000"),

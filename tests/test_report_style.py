@@ -20,6 +20,10 @@ def test_no_two_methods_of_a_figure_look_alike(name):
     assert len(looks) == len(methods), "only markers differ"
 
 
+def test_no_two_known_methods_look_alike():
+    assert len(set(STYLES.values())) == len(STYLES)
+
+
 @pytest.mark.parametrize("variant", [*VARIANTS, "as I like it"])
 @pytest.mark.parametrize("method", ["CDT", "OP", "TL / Syndicated", "Zooming TS-R"])
 def test_a_variant_has_the_colour_of_its_method_and_another_look(method, variant):

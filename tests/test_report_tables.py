@@ -87,12 +87,6 @@ def test_surrogate_results_never_stand_beside_published_numbers(figure: dict[str
         assert not [name for name in table.columns if name.startswith(("published", "ratio"))]
 
 
-def test_random_arms_only_beside_regret() -> None:
-    finals = curves_finals().rename(columns={"regret": "score"})
-    table = tables({**CURVES, "column": "score"}, finals)["table"]
-    assert "random_arms" not in table.columns
-
-
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
@@ -109,14 +103,19 @@ def test_bad_published_entries(entry: Any, message: str) -> None:
         tables({**CURVES, "published": [entry]}, curves_finals())["table"]
 
 
-def test_an_unknown_column_is_an_error() -> None:
-    with pytest.raises(DataError, match="no column 'rgret', they have: rounds, regret, random_regret"):
-        tables({**CURVES, "column": "rgret"}, curves_finals())["table"]
+def test_random_arms_only_beside_regret_and_an_unknown_column_is_an_error() -> None:
+    finals = curves_finals().rename(columns={"regret": "score"})
+    assert "random_arms" not in tables({**CURVES, "column": "score"}, finals)["table"].columns
+    with pytest.raises(DataError, match="no column 'regret', they have: rounds, score, random_regret"):
+        tables(CURVES, finals)
     assert tables(CURVES, pd.DataFrame())["table"]["n"].tolist() == [0, 0, 0, 0]
 
 
 def test_grid_summary() -> None:
-    table = tables(GRID, grid_finals())["best"]
+    found = tables(GRID, grid_finals())
+    assert found["table"]["alpha"].tolist() == ["0", "1", "2", "10", ""]
+    assert "published_mean" not in found["table"].columns
+    table = found["best"]
     assert len(table) == 1
     row = table.iloc[0]
     assert (row["panel"], row["n"], row["best"], row["best_low"], row["best_high"]) == ("fixed", 10, 1, 1, 1)
@@ -146,23 +145,9 @@ def test_grid_needs_one_numeric_axis() -> None:
         tables({**GRID, "axis": "beta"}, grid_finals())["best"]
 
 
-def test_tables_of_a_grid_are_two() -> None:
-    found = tables(GRID, grid_finals())
-    assert list(found) == ["table", "best"]
-    assert found["table"]["alpha"].tolist() == ["0", "1", "2", "10", ""]
-    assert "published_mean" not in found["table"].columns
-
-
-def test_markdown() -> None:
-    table = pd.DataFrame(
-        {
-            "method": ["TL", "a|b"],
-            "n": [10, 0],
-            "mean": [1234.567, math.nan],
-            "std": [0.51234, 21.25],
-            "best": [4.0, 2.5],
-        }
-    )
+def test_markdown_and_csv() -> None:
+    columns = {"method": ["TL", "a|b"], "n": [10, 0], "mean": [1234.567, math.nan], "std": [0.51234, 21.25]}
+    table = pd.DataFrame({**columns, "best": [4.0, 2.5]})
     assert to_markdown(table, "Regret", ["paper scale", "10 repetitions"]) == (
         "## Regret\n\n"
         "| method | n | mean | std | best |\n"
@@ -171,8 +156,4 @@ def test_markdown() -> None:
         "| a\\|b | 0 | – | 21.25 | 2.5 |\n"
         "\n- paper scale\n- 10 repetitions\n"
     )
-
-
-def test_csv_is_stable() -> None:
-    table = pd.DataFrame({"method": ["TL"], "mean": [1 / 3], "n": [3]})
-    assert to_csv(table) == "method,mean,n\nTL,0.3333333333,3\n"
+    assert to_csv(pd.DataFrame({"method": ["TL"], "mean": [1 / 3], "n": [3]})) == "method,mean,n\nTL,0.3333333333,3\n"

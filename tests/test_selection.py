@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import draw, tables
+from rendered import shown, tables
 from scipy.integrate import quad
 from scipy.stats import beta, norm
 
@@ -91,12 +91,9 @@ def finals(n: int) -> pd.DataFrame:
     rng = np.random.default_rng(2)
     shared, own = rng.normal(0, 10, n), rng.normal(0, 10, (2, n))
     regrets = {"OP": 100 + shared + own[0], "CDT": 95 + shared + own[1]}
-    rows = [
-        {"panel": "LinUCB", "method": method, "repetition": i, "rounds": 100, "regret": value}
-        for method, values in regrets.items()
-        for i, value in enumerate(values)
-    ]
-    return pd.DataFrame(rows)
+    labels = {"panel": "LinUCB", "repetition": range(n), "rounds": 100}
+    rows = [pd.DataFrame({**labels, "method": method, "regret": values}) for method, values in regrets.items()]
+    return pd.concat(rows, ignore_index=True)[["panel", "method", "repetition", "rounds", "regret"]]
 
 
 def test_the_figure_says_what_the_choice_does():
@@ -114,14 +111,10 @@ def test_the_figure_says_what_the_choice_does():
         assert cdt["low"] < cdt["mean"] < cdt["high"]
         assert (cdt["printed"], cdt["n"]) == (90, 60)
         assert np.isnan(op["printed"])
-    marks = draw(FIGURE, pd.DataFrame(), own)
-    assert marks is not None
-
-
-def test_results_that_are_missing():
-    assert tables(FIGURE, pd.DataFrame())["table"].empty
-    without = finals(10)
-    assert tables(FIGURE, without[without["method"] == "OP"])["table"].empty
+    marks = shown(FIGURE, pd.DataFrame(), own).numbers().set_index(["name", "part"])["value"]
+    assert marks["CDT", "published"] == 90
+    assert marks["CDT", "chosen repetitions, normal"] == table.loc[("CDT", "normal"), "chosen_mean"]
+    assert tables(FIGURE, own[own["method"] == "OP"])["table"].empty
 
 
 def test_an_unknown_method_is_an_error():

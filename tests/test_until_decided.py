@@ -151,7 +151,7 @@ def test_a_figure_made_so_is_judged_by_the_confidence_sequence():
     finals = finals_of(drawn, {("near", "A"): 92.0, ("far", "A"): 92.0})
     figure, curves = read_figure(FIGURE), curves_of(finals)
     verdicts = {
-        sequential: set(render(figure, curves, finals, None, Provenance(sequential=sequential)).claims["verdict"])
+        sequential: set(render(figure, curves, finals, Provenance(sequential=sequential)).claims["verdict"])
         for sequential in (False, True)
     }
     assert verdicts == {False: {"holds"}, True: {"open"}}

@@ -2,6 +2,7 @@
 
 import math
 from typing import Any
+from urllib.parse import quote
 
 import matplotlib as mpl
 import numpy as np
@@ -11,7 +12,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from bench.report.parts import part_id
 from bench.report.plot import Axis, Look, Mark, Panel, Sample, wrapped
 from bench.report.rows import TITLE_LETTERS
 from bench.report.style import SETTINGS
@@ -47,6 +47,7 @@ def draw_panel(
         axes.set_ylabel(_set(panel.y.label, up))
     if panel.rows:
         _name_rows(axes, panel, is_left)
+        axes.grid(False, axis="y")
     if panel.is_empty:
         _say_no_results(axes, panel)
         return
@@ -59,19 +60,19 @@ def draw_panel(
             set_scale("symlog", linthresh=axis.linear) if axis.linear else set_scale("log")
     for mark in panel.marks:
         _draw_mark(axes, mark)
-    for which, axis in (("x", panel.x), ("y", panel.y)):
-        if not panel.is_table:
-            _number(axes, which, axis, panel, 3 if across < _NARROW_PANEL else 5)
+    if not panel.is_table:
+        _number(axes, "x", panel.x, panel, 3 if across < _NARROW_PANEL else 5)
+        _number(axes, "y", panel.y, panel, 3 if across < _NARROW_PANEL else 5)
     if panel.rows and not panel.marks:
         axes.set_xticks([])
     for text in panel.texts:
         coordinates: Any = {"": "data", "x": ("axes fraction", "data"), "xy": "axes fraction"}[text.on]
-        place: dict[str, Any] = {"xycoords": coordinates, "textcoords": "offset points", "annotation_clip": False}
-        how = text.how | ({"fontsize": mpl.rcParams["ytick.labelsize"]} if letters else {})
-        axes.annotate(text.words, (text.x, text.y), xytext=(text.offset, 0), **place, **how)
+        how = {"xycoords": coordinates, "textcoords": "offset points", "annotation_clip": False, **text.how}
+        how |= {"fontsize": mpl.rcParams["ytick.labelsize"]} if letters else {}
+        axes.annotate(text.words, (text.x, text.y), xytext=(text.offset, 0), **how)
 
 
-def _set(words: str, letters: int) -> str:
+def _set(words: str, letters: int = 0) -> str:
     """Return words in lines of so many letters, 0: in one, with their mathematics set."""
     return "\n".join(map(typeset, (wrapped(words, letters) if letters else words).split("\n")))
 
@@ -85,77 +86,70 @@ def sample(given: Sample) -> Artist:
 
 
 def _draw_mark(axes: Axes, mark: Mark) -> None:
+    """Draw a mark; the ids of its parts in an SVG are what each is, the case and the name."""
     look = mark.look
 
     def gid(part: str) -> str:
-        return part_id(part, mark.case, mark.name)
+        return ":".join(quote(text, safe="") for text in (part, mark.case, mark.name))
 
+    if mark.shape == "line":
+        _draw_line(axes, mark, gid)
+        return
+    x, y = (float(place[0]) for place in (mark.x, mark.y) if place is not None)
+    ends = (y - mark.half, y + mark.half)
     if mark.shape == "text":
-        at = (float(mark.x[0]), float(mark.y[0]))  # type: ignore[index]
-        axes.text(*at, mark.text, va="center", fontsize=8.0, gid=gid(mark.part))
+        axes.text(x, y, mark.text, va="center", fontsize=8.0, gid=gid(mark.part))
     elif mark.shape == "cell":
-        x, y = float(mark.x[0]), float(mark.y[0])  # type: ignore[index]
-        axes.add_patch(
-            Rectangle((x, y), 1, 1, facecolor=look.color, edgecolor=look.edge, linewidth=1.0, gid=gid(mark.part))
-        )
+        style: dict[str, Any] = {"facecolor": look.color, "edgecolor": look.edge, "linewidth": 1.0}
+        axes.add_patch(Rectangle((x, y), 1, 1, gid=gid(mark.part), **style))
         how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8.0, "color": mark.ink}
         axes.text(x + 0.5, y + 0.5, mark.text, gid=gid("number"), **how)
     elif mark.shape == "box":
-        row, low = float(mark.y[0]), float(mark.low[0])  # type: ignore[index]
-        box = Rectangle((low, row - mark.half), float(mark.high[0]) - low, 2 * mark.half, zorder=look.order)
-        box.set(facecolor=look.color, edgecolor=look.color, alpha=look.alpha, linewidth=1.0, gid=gid(mark.part))
-        axes.add_patch(box)
-        axes.vlines(mark.x, row - mark.half, row + mark.half, color=look.color, linewidth=1.0, zorder=2.5)  # type: ignore[arg-type]
-    elif mark.shape == "tick":
-        row = float(mark.y[0])  # type: ignore[index]
-        ends, style = (row - mark.half, row + mark.half), {"color": look.color, "linewidth": look.width}
-        axes.vlines(mark.x, *ends, zorder=look.order, gid=gid(mark.part), **style)  # type: ignore[arg-type]
+        style = {"facecolor": look.color, "edgecolor": look.color, "alpha": look.alpha, "linewidth": 1.0}
+        corner, width = (float(mark.low[0]), ends[0]), float(mark.high[0] - mark.low[0])
+        axes.add_patch(Rectangle(corner, width, 2 * mark.half, zorder=look.order, gid=gid(mark.part), **style))
+        axes.vlines(x, *ends, color=look.color, linewidth=1.0, zorder=2.5)
     else:
-        _draw_line(axes, mark, gid)
+        axes.vlines(x, *ends, color=look.color, linewidth=look.width, zorder=look.order, gid=gid(mark.part))
 
 
 def _draw_line(axes: Axes, mark: Mark, gid: Any) -> None:
-    look, own = mark.look, {**_line_style(mark.look), "zorder": mark.look.order, "gid": gid(mark.part)}
+    look, style = mark.look, {**_line_style(mark.look), "zorder": mark.look.order, "gid": gid(mark.part)}
     has_ends = mark.interval and np.isfinite(mark.low).any()
+    band: dict[str, Any] = {"color": look.color, "linewidth": 0, "gid": gid("band")}
     if mark.x is None or mark.y is None:
-        value = float(mark.numbers[0])
-        across = {key: own[key] for key in ("color", "linestyle", "linewidth", "zorder", "gid") if key in own}
-        (axes.axhline if mark.x is None else axes.axvline)(value, **across)
+        line, span = (axes.axhline, axes.axhspan) if mark.x is None else (axes.axvline, axes.axvspan)
+        kept = ("color", "linestyle", "linewidth", "zorder", "gid")
+        line(float(mark.numbers[0]), **{key: style[key] for key in kept if key in style})
         if has_ends:
-            band: dict[str, Any] = {"color": look.color, "alpha": 0.1, "linewidth": 0, "zorder": 1, "gid": gid("band")}
-            (axes.axhspan if mark.x is None else axes.axvspan)(mark.low[0], mark.high[0], **band)
+            span(mark.low[0], mark.high[0], alpha=0.1, zorder=1, **band)
         return
     if mark.interval == "bars":
         below, above = np.nan_to_num(mark.y - mark.low), np.nan_to_num(mark.high - mark.y)
-        del own["gid"]
-        drawn = axes.errorbar(mark.x, mark.y, yerr=[below, above], capsize=2, elinewidth=1, **own)
+        del style["gid"]
+        drawn = axes.errorbar(mark.x, mark.y, yerr=[below, above], capsize=2, elinewidth=1, **style)
         for part, artist in zip((mark.part, "low", "high", "bars"), drawn.get_children(), strict=False):
             artist.set_gid(gid(part))
         return
     if has_ends and mark.interval == "band":
-        band = {"color": look.color, "alpha": 0.15, "linewidth": 0, "zorder": look.order - 1, "gid": gid("band")}
-        axes.fill_between(mark.x, mark.low, mark.high, **band)
+        axes.fill_between(mark.x, mark.low, mark.high, alpha=0.15, zorder=look.order - 1, **band)
     elif has_ends:
-        part = "bars" if mark.part == "line" else f"{mark.part} bars"
-        bars: dict[str, Any] = {"color": look.color, "linewidth": look.width or 2.2, "gid": gid(part)}
-        gaps = np.full(len(mark.y), np.nan)
-        ends = np.column_stack([mark.low, mark.high, gaps]).ravel()[:-1]
-        order = look.order - 2 + (mark.part == "line") * 0.5
-        axes.plot(ends, np.repeat(mark.y, 3)[:-1], zorder=order, solid_capstyle="butt", **bars)
-    axes.plot(mark.x, mark.y, markevery=mark.every, **own)
+        is_own = mark.part == "line"
+        ends = np.column_stack([mark.low, mark.high, np.full(len(mark.y), np.nan)]).ravel()[:-1]
+        bars: dict[str, Any] = {"color": look.color, "linewidth": look.width or 2.2, "solid_capstyle": "butt"}
+        bars |= {"zorder": look.order - 2 + 0.5 * is_own, "gid": gid("bars" if is_own else f"{mark.part} bars")}
+        axes.plot(ends, np.repeat(mark.y, 3)[:-1], **bars)
+    axes.plot(mark.x, mark.y, markevery=mark.every, **style)
 
 
 def _line_style(look: Look) -> dict[str, Any]:
     """Return a look in matplotlib's words."""
-    style: dict[str, Any] = {"color": look.color, "linestyle": look.dash, "marker": look.marker, "alpha": look.alpha}
-    if look.alpha == 1.0:
-        del style["alpha"]
     size = look.size * mpl.rcParams["lines.markersize"] / SETTINGS["lines.markersize"]  # smaller in print
-    for key, value in (("linewidth", look.width), ("markersize", size), ("markerfacecolor", look.fill)):
-        if value:
-            style[key] = value
-    if look.edge:
-        style["markeredgecolor"] = look.edge
+    wanted = {"linewidth": look.width, "markersize": size, "markerfacecolor": look.fill, "markeredgecolor": look.edge}
+    style: dict[str, Any] = {"color": look.color, "linestyle": look.dash, "marker": look.marker}
+    style |= {key: value for key, value in wanted.items() if value}
+    if look.alpha != 1.0:
+        style["alpha"] = look.alpha
     if look.edge_width is not None:
         style["markeredgewidth"] = look.edge_width
     if look.dash == "-":
@@ -165,62 +159,58 @@ def _line_style(look: Look) -> dict[str, Any]:
 
 def _number(axes: Axes, which: str, axis: Axis, panel: Panel, few: int) -> None:
     """Set the ends of an axis and write its numbers, or the names at its ticks."""
-    own = axes.xaxis if which == "x" else axes.yaxis
+    target, set_ends = (axes.xaxis, axes.set_xlim) if which == "x" else (axes.yaxis, axes.set_ylim)
     if axis.low is not None or axis.high is not None:
-        ends = (axis.low, axis.high)
-        axes.set_xlim(*ends) if which == "x" else axes.set_ylim(*ends)
+        set_ends(axis.low, axis.high)
     if panel.rows and which == "y":
         return
-    low, high = own.get_view_interval()
-    plain = FuncFormatter(lambda value, _: f"{value:,.0f}" if value == round(value) else f"{value:g}")
-    if axis.log and axis.linear:
-        own.set_minor_locator(NullLocator())
-    elif axis.log and not (axis.few and axis.low is not None and high <= _NARROW * low):
+    low, high = target.get_view_interval()
+    if axis.log and not axis.linear and not (axis.few and axis.low is not None and high <= _NARROW * low):
         is_wide = high > _MANY_TIMES * low
         steps = (1.0,) if is_wide else (1.0, 3.0) if high > _SEVERAL_TIMES * low else (1.0, 2.0, 5.0)
-        own.set_major_locator(LogLocator(subs=steps, numticks=12 if is_wide else None))
-        own.set_minor_formatter(NullFormatter())
+        target.set_major_locator(LogLocator(subs=steps, numticks=12 if is_wide else None))
+        target.set_minor_formatter(NullFormatter())
         power = FuncFormatter(lambda value, _: f"$10^{{{round(math.log10(value))}}}$")
         small = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-        own.set_major_formatter(power if is_wide and high >= _POWERS else small)
+        target.set_major_formatter(power if is_wide and high >= _POWERS else small)
         return
-    elif axis.few:
-        own.set_minor_locator(NullLocator())
-        own.set_major_locator(MaxNLocator(nbins=5, steps=_STEPS))
-    elif _is_whole(panel, which):
-        own.set_major_locator(MaxNLocator(few if high >= _LONG else "auto", steps=_STEPS, integer=True))
+    if axis.linear or axis.few:
+        target.set_minor_locator(NullLocator())
+    if axis.few and not axis.linear:
+        target.set_major_locator(MaxNLocator(nbins=5, steps=_STEPS))
+    elif not axis.linear and _is_whole(panel, which):
+        target.set_major_locator(MaxNLocator(few if high >= _LONG else "auto", steps=_STEPS, integer=True))
     if axis.ticks is not None:
-        own.set_ticks(list(axis.ticks))
-    own.set_major_formatter(plain)
+        target.set_ticks(list(axis.ticks))
+    target.set_major_formatter(lambda value, _: f"{value:,.0f}" if value == round(value) else f"{value:g}")
 
 
 def _is_whole(panel: Panel, which: str) -> bool:
     """Whether all numbers along an axis are whole, so that it needs no others."""
     places = [getattr(mark, which) for mark in panel.marks]
-    given = [place for place in places if place is not None and len(place)]
-    return bool(given) and all((np.mod(place[np.isfinite(place)], 1) == 0).all() for place in given)
+    numbers = np.concatenate([place for place in places if place is not None] or [np.array([0.5])])
+    return bool(len(numbers)) and bool((np.mod(numbers[np.isfinite(numbers)], 1) == 0).all())
 
 
 def _name_rows(axes: Axes, panel: Panel, is_left: bool) -> None:
     """Write the names beside the rows, first row on top; only in panels at the left."""
-    axes.set_yticks(list(panel.y.ticks or ()), [_set(name, 0) for name in panel.y.names or ()])
+    axes.set_yticks(list(panel.y.ticks or ()), [_set(name) for name in panel.y.names or ()])
     axes.tick_params(axis="y", length=0, labelleft=is_left)
     axes.set_ylim(panel.y.low, panel.y.high)
-    axes.grid(False, axis="y")
 
 
 def _table(axes: Axes, panel: Panel, is_left: bool, *, is_narrow: bool) -> None:
     """Prepare axes for cells or words."""
     axes.set_xlim(panel.x.low, panel.x.high)
-    axes.set_ylim(panel.y.low, panel.y.high)
     if not panel.names_on_top:
+        axes.set_ylim(panel.y.low, panel.y.high)
         axes.set_axis_off()
         return
     how: dict[str, Any] = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"} if is_narrow else {}
     names = [name.replace("\n", " ") if is_narrow else name for name in panel.x.names or ()]
     axes.set_xticks(list(panel.x.ticks or ()), names, **how)
-    axes.set_yticks(list(panel.y.ticks or ()), [_set(name, 0) for name in panel.y.names or ()])
-    axes.tick_params(length=0, labelbottom=False, labeltop=True, labelleft=is_left)
+    _name_rows(axes, panel, is_left)
+    axes.tick_params(length=0, labelbottom=False, labeltop=True)
     axes.grid(False)
     for spine in axes.spines.values():
         spine.set_visible(False)

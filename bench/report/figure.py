@@ -68,8 +68,7 @@ class Published(NamedTuple):
 class Figure(Sourced, BaseModel):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
-    A kind declares keys of its own as fields, says what it needs of the raw runs, makes the tables, and turns them into
-    a `Plot`.
+    A kind declares keys of its own, says what it needs of the raw runs, makes the tables, and turns them into a `Plot`.
 
     Parameters
     ----------
@@ -148,8 +147,7 @@ class Figure(Sourced, BaseModel):
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
         """Return the 95 % prediction interval of a published number from a further ``size`` repetitions.
 
-        None where the number is a mean or deviation of the figure's column in one experiment, of which
-        `bench.report.agreement` knows the interval.
+        None where it is a mean or deviation in one experiment, of which `bench.report.agreement` knows the interval.
         """
         return None
 
@@ -199,13 +197,7 @@ class Figure(Sourced, BaseModel):
         return [axis for axis in (["panel"] if self.panels is None else self.panels) if axis in data.axes]
 
     def published_numbers(self, data: Experiments) -> list[Published]:
-        """Return the numbers of the paper.
-
-        Raises
-        ------
-        ConfigError
-            If an entry lacks `what` or `value`, or names an unknown `what`, axis or label.
-        """
+        """Return the numbers of the paper; `ConfigError` if an entry lacks one, or names an unknown axis or label."""
         entries = []
         for number, entry in enumerate(self.published, start=1):
             where = f"{self.where}, published entry {number}"
@@ -228,18 +220,10 @@ class Figure(Sourced, BaseModel):
     def published_means(self, data: Experiments) -> dict[Key, Published]:
         """Return the published mean of every experiment that has one."""
         means = [number for number in self.published_numbers(data) if number.what == "mean"]
-        return {
-            key: number for number in means for key in data.keys if number.labels.items() <= data.as_dict(key).items()
-        }
+        return {key: mean for mean in means for key in data.keys if mean.labels.items() <= data.as_dict(key).items()}
 
     def check_readings(self, data: Experiments) -> None:
-        """Check the readings' names, axes and labels, and that the first is the figure unchanged.
-
-        Raises
-        ------
-        ConfigError
-            Naming the reading, what was found, and what is expected.
-        """
+        """Check the readings' names, axes and labels, and that the first is the figure unchanged."""
         names = [reading.name for reading in self.readings]
         for number, reading in enumerate(self.readings):
             where = f"{self.where}, reading '{reading.name}'"
@@ -265,32 +249,18 @@ def kinds() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(bench.report.kinds.__path__))
 
 
-def kind_class(kind: str) -> type[Figure]:
-    """Return the class of a kind."""
-    module = importlib.import_module(f"bench.report.kinds.{kind}")
-    figure_class: type[Figure] = getattr(module, kind.title().replace("_", ""))
-    return figure_class
-
-
 def read_figure(given: Mapping[str, Any] | Figure) -> Figure:
-    """Return a figure of the class of its kind, checked as far as that is possible without results.
+    """Return what a file says, as plain containers, as a figure of its kind, checked as far as results are not needed.
 
-    Parameters
-    ----------
-    given
-        What the file says, as plain containers; a `Figure` is returned as it is.
-
-    Raises
-    ------
-    ConfigError
-        If the kind, a key, an axis or a label is unknown, a key is missing, or a value is not as expected.
+    `ConfigError` names what is unknown, missing or not as expected.
     """
     if isinstance(given, Figure):
         return given
     where, kind = f"figure '{given.get('name', '?')}'", given.get("kind")
     if kind not in kinds():
         raise ConfigError(f"{where}: unknown kind {kind!r}, choose from {', '.join(kinds())}")
-    figure_class = kind_class(str(kind))
+    module = importlib.import_module(f"bench.report.kinds.{kind}")
+    figure_class: type[Figure] = getattr(module, str(kind).title().replace("_", ""))
     try:
         figure = figure_class.model_validate(dict(given))
     except ValidationError as error:

@@ -61,26 +61,21 @@ def selection(raw: Mapping[str, Any]) -> Selection:
 
 def matches(labels: Mapping[str, str], chosen: Selection) -> bool:
     """Return whether an experiment's labels satisfy a selection."""
-    for axis, allowed in chosen.items():
-        label = labels.get(axis, "")
-        if label not in allowed and not (ANY in allowed and label):
-            return False
-    return True
+    pairs = ((labels.get(axis, ""), allowed) for axis, allowed in chosen.items())
+    return all(label in allowed or (ANY in allowed and label) for label, allowed in pairs)
 
 
 def describe(chosen: Selection) -> str:
     """Return a selection in words, for units and notes."""
     if not chosen:
         return "all runs"
-    names = []
-    for axis, labels in chosen.items():
-        if labels == (ANY,):
-            names.append(f"any {axis}")
-        elif labels == ("",):
-            names.append(f"no {axis}")
-        else:
-            names.append("/".join(f"{axis} {label}" if is_number(label) else label for label in labels))
-    return ", ".join(names)
+    words = {(ANY,): "any {}", ("",): "no {}"}
+    return ", ".join(
+        words[labels].format(axis)
+        if labels in words
+        else "/".join(f"{axis} {label}" if is_number(label) else label for label in labels)
+        for axis, labels in chosen.items()
+    )
 
 
 def said(axis: str, label: str, link: str = " ") -> str:

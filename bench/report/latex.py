@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
-from bench.report.latex_floats import TEXT, floats, width_of
 from bench.report.provenance import number_of_repetitions
 from bench.report.results import Results
 from bench.report.tables import by_experiment, cells_of
@@ -20,24 +19,16 @@ from bench.report.typeset import typeset
 
 _ACROSS = 2
 """The largest number of panels beside each other; further ones follow below."""
-_NAME = 130.0
-"""Points that a column of names may have."""
 _MEANS = {"n", "mean", "ci_low", "ci_high"}
+_COLUMN, _TEXT, _GAP = 53, 110, 2
+"""Letters of \\footnotesize that have room in a column, across both, and between columns of a table."""
+_LINES = 56
+"""Lines of a table; further rows are a table of their own."""
 _ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "–": "--",
-    "−": "$-$",
-    "±": r"$\pm$",
-    "·": r"$\cdot$",
-    "…": r"\ldots{}",
-    **{letter: "\\" + letter for letter in "{}#$%&_"},
-}
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": "--", "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$",
+    "…": r"\ldots{}", **{letter: "\\" + letter for letter in "{}#$%&_"},
+}  # fmt: skip
 _HEADS = {
     "n": "runs", "std": "deviation", "ci_low": "from", "ci_high": "to", "best_low": "from", "best_high": "to",
     "relative_low": "from", "relative_high": "to", "theory_mean": "Theory", "theory_std": "Theory, deviation",
@@ -49,32 +40,24 @@ _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 def latex_tables(figure: Figure, tables: Mapping[str, pd.DataFrame], results: Results) -> dict[str, str]:
-    """Return a figure's tables as LaTeX, by file name.
+    """Return a figure's tables, as its kind made them of the results, as LaTeX by file name.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
     those that paired differences do not tell from it (see `not_told_from_best`). Other tables are unchanged.
-
-    Parameters
-    ----------
-    figure, tables, results
-        The figure, what its kind made of the results, and the results.
     """
-    made = {}
+    texts = {}
     for name, table in tables.items():
-        of_means = name == "table" and set(table.columns) >= _MEANS
-        blocks, says = (
-            _means(figure, table, results)
-            if of_means
-            else (_split(_as_it_stands(table)), ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table}))
-        )
+        if name == "table" and set(table.columns) >= _MEANS:
+            blocks, says = _means(figure, table, results)
+        else:
+            blocks, says = _unchanged(table), ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table})
         paper = figure.paper if figure.paper != "none" else ""
         label = "-".join(filter(None, (paper, figure.name, name if name != "table" else "")))
         resting_on = results.provenance.words()
         caption = [figure.heading, *says, resting_on[:1].upper() + resting_on[1:]]
-        if figure.note and not results.is_surrogate:
-            caption.append(figure.note)
-        made[name] = floats(blocks, _words(". ".join(line.rstrip(".") for line in caption) + "."), label)
-    return made
+        caption += [figure.note] if figure.note and not results.is_surrogate else []
+        texts[name] = floats(blocks, _words(". ".join(line.rstrip(".") for line in caption) + "."), label)
+    return texts
 
 
 def escape(text: str) -> str:
@@ -87,25 +70,14 @@ def not_told_from_best(
 ) -> set[str]:
     """Return the name with the best mean, and all whose difference to it has a 95 % interval that contains 0.
 
-    Parameters
-    ----------
-    values
-        Final values by name, each indexed by repetition; differences are taken within repetitions.
-    lowest
-        Whether the lowest mean is the best, or else the highest.
-    is_sequential
-        Whether repetitions were added until the claims were decided: then the interval is the one for that, see
-        `bench.critical`.
-
-    Returns
-    -------
-    set
-        Empty with fewer than two names, or with too few repetitions for a verdict.
+    ``values`` are final values by name, each indexed by repetition, within which differences are taken. Where
+    repetitions were added until the claims were decided, the interval is the one for that, see `bench.critical`. With
+    fewer than two names, or too few repetitions for a verdict, there is none.
     """
     least = FIRST_LOOK if is_sequential else MIN_REPETITIONS
-    if len(values) < 2 or any(len(own) < least for own in values.values()):
+    if len(values) < 2 or any(len(series) < least for series in values.values()):
         return set()
-    means = {name: own.mean() for name, own in values.items()}
+    means = {name: series.mean() for name, series in values.items()}
     best = min(means, key=means.__getitem__) if lowest else max(means, key=means.__getitem__)
     kept = {best}
     for name in values.keys() - kept:
@@ -120,32 +92,28 @@ def not_told_from_best(
 
 def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the blocks of a table of means, a column for each panel, and what its caption has to say."""
-    data = results.data
+    data, lowest, sequential = results.data, _lowest_is_best(figure), results.provenance.sequential
     across = [*figure.panel_axes(data), *([figure.unfold.axis] if figure.unfold else [])]
-    rows = by_experiment(table, data)
-    panels = [(panel_title(chosen), data.select(chosen)) for chosen in data.groups(across, [{}])]
-    lowest, sequential = _lowest_is_best(figure), results.provenance.sequential
-    blocks, has_bold = [], False
-    for start in range(0, len(panels), _ACROSS):
-        columns: dict[str, dict[str, str]] = {}
-        for title, keys in panels[start : start + _ACROSS]:
-            own = {data.series_name(key, across): key for key in keys if key in rows}
-            bold: set[str] = set()
-            if lowest is not None:
-                values = {name: results.series(key, figure.column).dropna() for name, key in own.items()}
-                known = {name: series for name, series in values.items() if len(series)}
-                bold = not_told_from_best(known, lowest=lowest, is_sequential=sequential)
-            has_bold |= bool(bold)
-            head = _words(title or figure.y_label or figure.column)
-            columns[head] = _cells({name: rows[key] for name, key in own.items()}, bold)
-        names = dict.fromkeys(name for column in columns.values() for name in column)
-        cells = {head: [column.get(name, "") for name in names] for head, column in columns.items()}
-        blocks.append(pd.DataFrame({"": [_words(name) for name in names], **cells}))
-    if all(len(block) == 1 for block in blocks):  # one row only: panels are its rows
-        cells = {head: block[head].iloc[0] for block in blocks for head in block.columns[1:]}
-        blocks = [pd.DataFrame({"": list(cells), _words(figure.y_label or figure.column): list(cells.values())})]
+    rows, measure = by_experiment(table, data), figure.y_label or figure.column
+    columns: dict[str, dict[str, str]] = {}
+    has_bold = False
+    for panel in data.groups(across, [{}]):
+        names = {data.series_name(key, across): key for key in data.select(panel) if key in rows}
+        series = {name: results.series(key, figure.column).dropna() for name, key in names.items()}
+        measured = {name: values for name, values in series.items() if len(values)}
+        bold = set() if lowest is None else not_told_from_best(measured, lowest=lowest, is_sequential=sequential)
+        has_bold |= bool(bold)
+        columns[panel_title(panel) or measure] = _cells({name: rows[key] for name, key in names.items()}, bold)
+    if len(columns) > 1 and all(len(cells) == 1 for cells in columns.values()):  # one row only: panels are its rows
+        columns = {measure: {title: cell for title, cells in columns.items() for cell in cells.values()}}
+    titles, blocks = list(columns), []
+    for start in range(0, len(titles), _ACROSS):
+        block = {title: columns[title] for title in titles[start : start + _ACROSS]}
+        methods = dict.fromkeys(name for cells in block.values() for name in cells)
+        filled = {_words(title): [cells.get(name, "") for name in methods] for title, cells in block.items()}
+        blocks.append(pd.DataFrame({"": [_words(name) for name in methods], **filled}))
     counts = [int(n) for n in table["n"] if n > 0]
-    says = [f"Mean {figure.y_label or figure.column} ± half-width of its 95 % interval (Student's t)"]
+    says = [f"Mean {measure} ± half-width of its 95 % interval (Student's t)"]
     if sorted(set(counts)) != sorted(results.provenance.repetitions):
         says.append(f"Results of {number_of_repetitions(counts or [0], sequential=sequential)}")
     if has_bold:
@@ -189,31 +157,78 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
     return cells
 
 
-def _as_it_stands(table: pd.DataFrame) -> pd.DataFrame:
-    """Return any table as text, without ratios to published numbers."""
-    shown = [str(name) for name in table.columns if not str(name).startswith("ratio_")]
-    columns = {name: cells_of(name, table[name]) for name in shown}
-    made = pd.DataFrame({
-        name: [_number(cell) if is_numeric else _words(cell) for cell in cells]
-        for name, (cells, is_numeric) in columns.items()
-    })  # fmt: skip
-    made.attrs["numeric"] = [is_numeric for _, is_numeric in columns.values()]
-    return made.set_axis([_words(_HEADS.get(name, name.replace("_", " "))) for name in shown], axis=1)
+def _unchanged(table: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return any table without ratios to published numbers, in blocks of columns that fit a page.
 
-
-def _split(table: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return a table in blocks of columns that fit the page; what names the rows stands in each."""
-    numeric = table.attrs["numeric"]
-    if True not in numeric:
-        return [table]
-    n_names = numeric.index(True)
-    widths = [min(width_of(table.iloc[:, place]), math.inf if own else _NAME) for place, own in enumerate(numeric)]
-    room, blocks = TEXT - sum(widths[:n_names]), [[n_names]]
-    for place in range(n_names + 1, len(numeric)):
-        if sum(widths[i] for i in (*blocks[-1], place)) > room:
+    What names the rows, up to the first column of numbers, stands in each.
+    """
+    names = [str(name) for name in table.columns if not str(name).startswith("ratio_")]
+    cells = [cells_of(name, table[name]) for name in names]
+    heads = [_words(_HEADS.get(name, name.replace("_", " "))) for name in names]
+    columns = [[_number(cell) if is_numeric else _words(cell) for cell in texts] for texts, is_numeric in cells]
+    shown = pd.DataFrame(dict(enumerate(columns))).set_axis(heads, axis=1)
+    widths = [min(width, _COLUMN // 2) for width in _widths(shown)]
+    n_names = [*(is_numeric for _, is_numeric in cells), True].index(True)
+    blocks: list[list[int]] = [[]]
+    for place in range(n_names, len(names)):
+        if blocks[-1] and sum(widths[i] for i in (*range(n_names), *blocks[-1], place)) > _TEXT:
             blocks.append([])
         blocks[-1].append(place)
-    return [table.iloc[:, [*range(n_names), *block]] for block in blocks]
+    return [shown.iloc[:, [*range(n_names), *block]] for block in blocks]
+
+
+def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
+    """Return a float, or several where there are more rows than a page has lines, across both columns if need be."""
+    star = "*" * (max(sum(_widths(block)) for block in blocks) > _COLUMN)
+    parts: list[list[str]] = [[]]
+    left = _LINES
+    for block in blocks:
+        formats, limit = _formats(block, _TEXT if star else _COLUMN)
+        start = 0
+        for row in range(len(block)):
+            lines = max(1, *(math.ceil(_letters(cell) / limit) for cell in block.iloc[row]))
+            if lines > left:
+                parts[-1] += [_tabular(block.iloc[start:row], formats)] * (row > start)
+                parts.append([])
+                left, start = _LINES, row
+            left -= lines
+        parts[-1].append(_tabular(block.iloc[start:], formats))
+        left -= 2
+    label, text = re.sub("[^A-Za-z0-9-]+", "-", label), "% \\usepackage{booktabs}\n"
+    for number, part in enumerate(filter(None, parts), start=1):
+        text += f"\\begin{{table{star}}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{4pt}}\n"
+        text += f"\\caption{{{caption}}}\n\\label{{tab:{label}{f'-{number}' * (number > 1)}}}\n"
+        text += "".join(part) + f"\\end{{table{star}}}\n"
+        caption = caption.partition(". ")[0].removesuffix(", continued.") + ", continued."
+    return text
+
+
+def _tabular(rows: pd.DataFrame, formats: str) -> str:
+    text = rows.style.hide(axis="index").to_latex(hrules=True, column_format=formats)
+    return f"\\par\\medskip\n{text.rstrip()}\n"
+
+
+def _widths(table: pd.DataFrame) -> list[int]:
+    """Return about how many letters each column needs, its head included."""
+    return [_GAP + max(map(_letters, map(str, (name, *table.iloc[:, i])))) for i, name in enumerate(table.columns)]
+
+
+def _letters(cell: str) -> int:
+    return len(re.sub(r"\\[a-z]+\b|[{}$\\]", "", cell))
+
+
+def _formats(table: pd.DataFrame, room: int) -> tuple[str, int]:
+    """Return the columns in LaTeX's words, and after how many letters text is broken so that all have room."""
+    widths = _widths(table)
+    limit = room
+    while limit > 8 and sum(min(width, limit) for width in widths) > room:
+        limit -= 1
+    formats = []
+    for i, width in enumerate(widths):
+        is_number = i > 0 and table.iloc[:, i].str.fullmatch(r"[^A-Za-z]*|.*\\pm.*|.*\\textbf.*").all()
+        broken = f"p{{{(limit - _GAP) * 0.95 / room:.2f}\\linewidth}}"
+        formats.append("r" if is_number else "l" if width <= limit else broken)
+    return "".join(formats), limit
 
 
 def _number(text: str) -> str:

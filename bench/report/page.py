@@ -1,13 +1,10 @@
-"""Draw a plot with matplotlib: for the screen with title, note and caption, or for print at the width of a column.
-
-Nothing lies on top of another.
-"""
+"""Draw a plot with matplotlib: for the screen with title, note and caption, or for print at the width of a column."""
 
 import math
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import matplotlib as mpl
@@ -42,31 +39,31 @@ _APART, _ROOM_FOR_BOUNDS = 1.15, 3.4
 
 @dataclass(frozen=True)
 class Sheet:
-    """How large a picture is set: widths in inches, and matplotlib's settings where they are not the screen's.
+    """How large a picture is set: lengths in inches, and matplotlib's settings where they are not the screen's."""
 
-    Parameters
-    ----------
-    width
-        Of the picture; 0: as its panels need.
-    panel, rows
-        The least width of a panel, and of one with named rows.
-    """
-
-    width: float = 0.0
-    panel: float = 0.0
-    rows: float = 0.0
+    width: float = 0.0  # of the picture; 0: as its panels need, with title, note and caption
+    panel: float = 0.0  # the least width of a panel,
+    rows: float = 0.0  # and of one with named rows
+    edge: float = _MARGIN  # around the page
+    gaps: tuple[float, float, float] = (0.06, 0.06, 0.16)  # below the header, below the legend, and around it
+    handle: float = 2.8  # a sample in the legend, in letters
+    pads: tuple[float, float] = (0.08, 0.06)  # around panels
+    mark: tuple[float, float, float] = (_MARGIN, 9.0, 0.3)  # words on data: from the corner, font size, around them
     settings: Any = field(default_factory=dict)
 
 
-_PRINT: dict[str, Any] = {
-    "font.size": 8.0, "axes.titlesize": 8.0, "axes.labelsize": 8.0, "axes.titlepad": 4.0, "axes.labelpad": 2.0,
-    "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "legend.fontsize": 7.5, "axes.linewidth": 0.6,
-    "lines.linewidth": 1.1, "lines.markersize": 3.4, "grid.linewidth": 0.4,
-}  # fmt: skip
+_PRINT = Sheet(
+    edge=0.05, gaps=(0.0, 0.0, 0.04), handle=2.0, pads=(0.03, 0.02), mark=(0.04, 7.0, 0.15),
+    settings={
+        "font.size": 8.0, "axes.titlesize": 8.0, "axes.labelsize": 8.0, "axes.titlepad": 4.0, "axes.labelpad": 2.0,
+        "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "legend.fontsize": 7.5, "axes.linewidth": 0.6,
+        "lines.linewidth": 1.1, "lines.markersize": 3.4, "grid.linewidth": 0.4,
+    },
+)  # fmt: skip
 SHEETS: dict[Size, Sheet] = {
     "": Sheet(),
-    "column": Sheet(3.17, 1.6, 3.17, _PRINT),
-    "text": Sheet(6.75, 1.65, 2.2, _PRINT),
+    "column": replace(_PRINT, width=3.17, panel=1.6, rows=3.17),
+    "text": replace(_PRINT, width=6.75, panel=1.65, rows=2.2),
 }
 
 
@@ -94,7 +91,7 @@ def in_rows(panels: Sequence[Panel], most: int = 4) -> list[list[Panel]]:
     last = [panel.title.rpartition(", ")[2] if ", " in panel.title else "" for panel in panels]
     counts = Counter(last)
     if "" not in counts and len(counts) > 1 and len(set(counts.values())) == 1 and counts[last[0]] > 1:
-        groups = [[p for p, own in zip(panels, last, strict=True) if own == name] for name in counts]
+        groups = [[p for p, word in zip(panels, last, strict=True) if word == name] for name in counts]
     else:
         groups = [list(panels)]
     count = len(groups[0])
@@ -108,44 +105,34 @@ class _Page:
 
     def __init__(self, plot: Plot, sheet: Sheet) -> None:
         self._plot, self._sheet = plot, sheet
-        self._handle = 2.0 if sheet.width else 2.8
-        is_print = sheet.width > 0
         rows = in_rows(plot.panels, self._most_across()) or [[]]
         across = max(1, *map(len, rows))
-        self._panel = sheet.width / across if is_print else plot.panel_size[0]
-        if across > 1 and not is_print:
-            self._panel = min(self._panel, max(_MOST_ACROSS / across, 3.0))
-        bounds = [mark.text for mark in plot.marks() if mark.part == "bound"]
-        if bounds and not is_print:
-            self._panel += _LETTER * mpl.rcParams["ytick.labelsize"] * max(map(len, bounds))
+        self._panel = self._width_of_panel(across)
         self._width = sheet.width or max(_MIN_WIDTH, across * self._panel)
-        height = self._height_of_panel(rows)
+        height = len(rows) * self._height_of_panel()
         # Beside the title stands the mark of surrogate data.
-        title = [] if is_print else self._lines(plot.title, _TITLE_LETTER, 1.6 if plot.mark else 0.0) or [""]
-        note = [] if is_print else self._lines(plot.note, _SMALL_LETTER)
-        caption = [] if is_print else self._lines(" ".join(plot.caption), _SMALL_LETTER)
-        margin = 0.05 if is_print else _MARGIN
-        header = margin + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + (0.0 if is_print else 0.06)
-        header += 0.17 if is_print and plot.mark else 0.0
+        title = [] if sheet.width else self._lines(plot.title, _TITLE_LETTER, 1.6 if plot.mark else 0.0) or [""]
+        note, caption = (self._lines(text, _SMALL_LETTER) for text in (plot.note, " ".join(plot.caption)))
+        header = sheet.edge + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + sheet.gaps[0]
+        header += 0.17 if sheet.width and plot.mark else 0.0
         labels = self._labels_at_ends()
-        legend = {} if labels else {typeset(name): own for name, own in plot.legend.items()}
-        columns, line = (
-            self._legend_columns([len(name) for name in plot.legend]),
-            self._inches(_LINE, "legend.fontsize"),
-        )
-        footer = margin + len(caption) * _CAPTION_LINE + math.ceil(len(legend) / columns) * line
-        footer += 0.04 if is_print else 0.16
-        self._height = header + len(rows) * height + footer
+        legend = {} if labels else {typeset(name): sample for name, sample in plot.legend.items()}
+        columns = self._legend_columns([len(name) for name in plot.legend])
+        bottom = sheet.edge + len(caption) * _CAPTION_LINE
+        footer = bottom + math.ceil(len(legend) / columns) * _inches(_LINE, "legend.fontsize") + sheet.gaps[2]
+        self._height = header + height + footer
         self.figure = Figure(figsize=(self._width, self._height))
         FigureCanvasAgg(self.figure)
         drawn = self._draw_panels(rows, across)
-        pads: Any = {"w_pad": 0.03, "h_pad": 0.02} if is_print else {"w_pad": 0.08, "h_pad": 0.06}
-        rect = (0, footer / self._height, 1, len(rows) * height / self._height)
-        self.figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect, **pads, hspace=0.04, wspace=0.03))
-        self._write_header(title, note, plot.mark)
-        self._write_caption(caption)
-        if legend:
-            self._write_legend(legend, columns, margin + len(caption) * _CAPTION_LINE + (0.0 if is_print else 0.06))
+        rect = (0, footer / self._height, 1, height / self._height)
+        pads: Any = {"w_pad": sheet.pads[0], "h_pad": sheet.pads[1], "hspace": 0.04, "wspace": 0.03}
+        self.figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect, **pads))
+        self._write(title, self._height - _MARGIN, _TITLE_LINE, va="top", fontsize=11.5, fontweight="bold")
+        below = self._height - _MARGIN - len(title) * _TITLE_LINE
+        self._write(note, below, _NOTE_LINE, va="top", fontsize=8.0, color="#444444")
+        self._write_mark(plot.mark)
+        self._write(caption[::-1], _MARGIN, -_CAPTION_LINE, va="bottom", fontsize=7.5, color="#444444")
+        self._write_legend(legend, columns, bottom + sheet.gaps[1])
         has_room = self._panel > _ROOM_FOR_BOUNDS
         names = [_label_ends(axes, panel, labels, has_bounds=has_room) for axes, panel in drawn]
         self._fix_layout()
@@ -167,100 +154,89 @@ class _Page:
         has_rows = any(panel.rows for panel in self._plot.panels)
         return max(1, int(self._sheet.width / (self._sheet.rows if has_rows else self._sheet.panel)))
 
-    def _height_of_panel(self, rows: Sequence[Sequence[Panel]]) -> float:
+    def _width_of_panel(self, across: int) -> float:
+        if self._sheet.width:
+            return self._sheet.width / across
+        width = self._plot.panel_size[0]
+        if across > 1:
+            width = min(width, max(_MOST_ACROSS / across, 3.0))
+        bounds = [len(mark.text) for mark in self._plot.marks() if mark.part == "bound"]
+        return width + max(bounds, default=0) * _inches(_LETTER, "ytick.labelsize")
+
+    def _height_of_panel(self) -> float:
         width, height = self._plot.panel_size
         if not self._sheet.width:
             return height * (1.0 if self._panel == width else 0.8 + 0.2 * self._panel / width)
-        if any(panel.rows or panel.is_table for row in rows for panel in row):
+        if any(panel.rows or panel.is_table for panel in self._plot.panels):
             return 0.85 * height
         return max(0.7 * self._panel + 0.3, 1.3)
 
     def _draw_panels(self, rows: Sequence[Sequence[Panel]], across: int) -> list[tuple[Axes, Panel]]:
-        cells = self.figure.subplots(len(rows), across, squeeze=False)
-        drawn = []
         letters = None
         if self._sheet.width:
-            wide, high = self._panel / self._inches(_LETTER, "axes.titlesize"), 0.7 * self._panel
-            letters = max(int(0.9 * wide), 12), max(int(high / self._inches(_LETTER, "axes.labelsize")), 16)
-        for y, row in enumerate(rows):
-            for x, axes in enumerate(cells[y]):
-                if x >= len(row):
-                    axes.remove()
-                    continue
+            wide, high = self._panel / _inches(_LETTER, "axes.titlesize"), 0.7 * self._panel
+            letters = max(int(0.9 * wide), 12), max(int(high / _inches(_LETTER, "axes.labelsize")), 16)
+        drawn = []
+        for y, cells in enumerate(self.figure.subplots(len(rows), across, squeeze=False)):
+            for x, (axes, panel) in enumerate(zip(cells, rows[y], strict=False)):
                 below = rows[y + 1][x] if y + 1 < len(rows) and x < len(rows[y + 1]) else None
-                is_bottom = below is None or below.x.label != row[x].x.label
-                draw_panel(axes, row[x], is_left=x == 0, is_bottom=is_bottom, letters=letters)
-                drawn.append((axes, row[x]))
+                is_bottom = below is None or below.x.label != panel.x.label
+                draw_panel(axes, panel, is_left=x == 0, is_bottom=is_bottom, letters=letters)
+                drawn.append((axes, panel))
+            for axes in cells[len(rows[y]) :]:
+                axes.remove()
         return drawn
 
     def _labels_at_ends(self) -> dict[str, str]:
         """Return what is written at the ends of lines in place of a legend: where a single panel has lines alone."""
-        if len(self._plot.panels) != 1 or self._plot.panels[0].rows or self._plot.panels[0].is_table:
+        plot = self._plot
+        if len(plot.panels) != 1 or plot.panels[0].rows or plot.panels[0].is_table:
             return {}
-        ends = {mark.name: mark for mark in self._plot.marks() if mark.y is not None and mark.look.dash != "none"}
-        if not 1 < len(self._plot.legend) <= len(ends) or not set(self._plot.legend) <= set(ends):
+        ends = {mark.name: mark for mark in plot.marks() if mark.y is not None and mark.look.dash != "none"}
+        if not 1 < len(plot.legend) <= len(ends) or not set(plot.legend) <= set(ends):
             return {}
-        labels = {name: ", ".join(filter(None, (name, ends[name].text))) for name in self._plot.legend}
+        labels = {name: ", ".join(filter(None, (name, ends[name].text))) for name in plot.legend}
         room = 0.4 * self._width if self._sheet.width else 3.0
-        longest = max(len(label) for label in labels.values())
-        return labels if longest * self._inches(_LETTER, "legend.fontsize") <= room else {}
+        return labels if max(map(len, labels.values())) * _inches(_LETTER, "legend.fontsize") <= room else {}
 
-    def _write_header(self, title: Sequence[str], note: Sequence[str], mark: str) -> None:
-        left, top = _MARGIN / self._width, self._height - _MARGIN
-        for line in title:
-            self._text(left, top / self._height, typeset(line), va="top", fontsize=11.5, fontweight="bold")
-            top -= _TITLE_LINE
-        for line in note:
-            self._text(left, top / self._height, typeset(line), va="top", fontsize=8.0, color="#444444")
-            top -= _NOTE_LINE
-        if mark:
-            is_print = self._sheet.width > 0
-            box = {
-                "facecolor": SURROGATE_COLOUR,
-                "edgecolor": "none",
-                "boxstyle": f"round,pad={0.15 if is_print else 0.3}",
-            }
-            how: dict[str, Any] = {"ha": "right", "va": "top", "fontweight": "bold", "color": "white"}
-            edge = 0.04 if is_print else _MARGIN
-            corner = 1 - edge / self._width, 1 - edge / self._height
-            self._text(*corner, mark, bbox=box, fontsize=7.0 if is_print else 9.0, **how)
+    def _write(self, lines: Sequence[str], top: float, step: float, **how: Any) -> None:
+        for place, line in enumerate(lines):
+            at = _MARGIN / self._width, (top - place * step) / self._height
+            # The layout would make room for the text; its room is set aside already.
+            self.figure.text(*at, typeset(line), **how).set_in_layout(False)
+
+    def _write_mark(self, words: str) -> None:
+        edge, size, pad = self._sheet.mark
+        box = {"facecolor": SURROGATE_COLOUR, "edgecolor": "none", "boxstyle": f"round,pad={pad}"}
+        how: dict[str, Any] = {"ha": "right", "va": "top", "fontweight": "bold", "color": "white", "fontsize": size}
+        if words:
+            text = self.figure.text(1 - edge / self._width, 1 - edge / self._height, words, bbox=box, **how)
+            text.set_in_layout(False)
 
     def _write_legend(self, legend: dict[str, Sample], columns: int, bottom: float) -> None:
-        how: Any = {"columnspacing": _BETWEEN, "handlelength": self._handle, "labelspacing": 0.35, "borderpad": 0.2}
+        how: Any = {"columnspacing": _BETWEEN, "handlelength": self._sheet.handle, "labelspacing": 0.35}
         how |= {"loc": "lower center", "bbox_to_anchor": (0.5, bottom / self._height), "borderaxespad": 0}
-        self.figure.legend([sample(own) for own in legend.values()], list(legend), ncol=columns, **how)
-
-    def _write_caption(self, lines: Sequence[str]) -> None:
-        bottom = _MARGIN
-        for line in reversed(lines):
-            at = _MARGIN / self._width, bottom / self._height
-            self._text(*at, typeset(line), va="bottom", fontsize=7.5, color="#444444")
-            bottom += _CAPTION_LINE
-
-    def _text(self, x: float, y: float, line: str, **how: Any) -> None:
-        # The layout would make room for the text; its room is set aside already.
-        self.figure.text(x, y, line, **how).set_in_layout(False)
-
-    def _inches(self, per_point: float, size: str) -> float:
-        settings: Any = mpl.rcParams
-        return per_point * float(settings[size])
+        if legend:
+            self.figure.legend(list(map(sample, legend.values())), list(legend), ncol=columns, borderpad=0.2, **how)
 
     def _lines(self, text: str, letter: float, reserved: float = 0.0) -> list[str]:
         letters = int((self._width - 2 * _MARGIN - reserved) / letter)
-        return textwrap.wrap(text, max(20, letters), break_on_hyphens=False)
+        return [] if self._sheet.width else textwrap.wrap(text, max(20, letters), break_on_hyphens=False)
 
     def _legend_columns(self, letters: Sequence[int]) -> int:
         """Return the number of columns, each as wide as its longest label, that fits the page in the fewest rows."""
-        room, letter = (
-            self._width - (0.1 if self._sheet.width else 2 * _MARGIN),
-            self._inches(_LETTER, "legend.fontsize"),
-        )
-        handle = self._inches((self._handle + 0.8 + _BETWEEN) / 72, "legend.fontsize")
+        room, letter = self._width - 2 * self._sheet.edge, _inches(_LETTER, "legend.fontsize")
+        handle = _inches((self._sheet.handle + 0.8 + _BETWEEN) / 72, "legend.fontsize")
         for rows in range(1, len(letters)):
             longest = [max(letters[start : start + rows]) for start in range(0, len(letters), rows)]
             if sum(handle + letter * count for count in longest) <= room:
                 return len(longest)
         return 1
+
+
+def _inches(per_point: float, size: str) -> float:
+    settings: Any = mpl.rcParams
+    return per_point * float(settings[size])
 
 
 def _label_ends(axes: Axes, panel: Panel, labels: dict[str, str], *, has_bounds: bool) -> list[Annotation]:

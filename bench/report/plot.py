@@ -1,8 +1,4 @@
-"""What a figure shows, as marks with their numbers: pictures, pages and notebooks are made from them.
-
-A `Plot` knows nothing of how it is drawn. `bench.report.drawing` draws it with matplotlib, and the gallery's pages take
-their numbers from the same marks.
-"""
+"""What a figure shows, as marks with their numbers: pictures, pages and notebooks are made from them."""
 
 import math
 import textwrap
@@ -14,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bench.report.style import GREY, RANDOM_ARMS, Dash, LineStyle, line_style
+from bench.report.style import GREY, RANDOM_ARMS, Dash, line_style
 
 Array = npt.NDArray[np.float64]
 INTERVAL = "95 % interval"
@@ -28,8 +24,7 @@ FAR = 1.5
 class Look:
     """How a mark is drawn; sizes in points, 0, "" and None for the style's own.
 
-    ``dash`` may be "none" for single marks; ``fill`` is the colour of the marker's inside, "none" for an open one.
-    Of two marks that of the larger ``order`` lies above.
+    ``fill`` is the colour of the marker's inside, "none" for an open one. The larger ``order`` lies above.
     """
 
     color: str
@@ -44,10 +39,10 @@ class Look:
     order: float = 3.0
 
 
-def look_of(style: LineStyle | str, **more: Any) -> Look:
-    """Return the look of a method, given by its name or style, with some of it changed."""
-    style = line_style(style) if isinstance(style, str) else style
-    return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | more))
+def look_of(name: str, **keys: Any) -> Look:
+    """Return the look of a method, with some of it changed."""
+    style = line_style(name)
+    return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
 
 
 REFERENCE = Look(GREY, width=1.0, order=1.2)
@@ -56,69 +51,37 @@ RANDOM = look_of(RANDOM_ARMS, width=1.2, order=1.5)
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """One thing that is drawn, and the numbers that it stands for.
+    """One thing that is drawn, and the numbers that it stands for; `mark` makes it of numbers of any type."""
 
-    Parameters
-    ----------
-    part
-        What it is: `line` (the method itself), `bound`, `published`, `repetitions` and so on.
-        Unique for a case and name.
-    name
-        What the legend calls it: a method.
-    case
-        What the numbers are of: the panel, or a row, in words.
-    x, y
-        Where its points are. One of them None: a line across the panel.
-    shape
-        ``line``: points, joined if the look has dashes; ``box`` and ``tick``: from `y` - `half` to `y` + `half`, the
-        box from `low` to `high`; ``cell``: a square that begins at `x`, `y`; ``text``: words alone.
-    number
-        Along which axis the numbers lie; "" if the mark has none to be read.
-    values
-        The numbers, where they are not coordinates.
-    low, high
-        Ends of the intervals, along the same axis; empty without.
-    interval
-        How they are drawn: ``band``, ``bars`` (with caps), ``segment``, or "".
-    n
-        Numbers of repetitions; empty if unknown.
-    what, ends
-        What the numbers are if not means, and what the intervals are.
-    places, places_are
-        Where along the other axis, for readers, and what that is; empty where it has no meaning.
-    every
-        First point with a marker, and the step to the next.
-    text, ink
-        What is written into a cell, and in which colour; of a line, what is written at its end.
-    """
-
-    part: str
+    part: str  # "line" (the method itself), "bound", "published" and so on; unique for a case and name
     name: str
-    case: str
-    x: Array | None
+    case: str  # what the numbers are of: the panel, or a row, in words
+    x: Array | None  # None, as y may be: a line across the panel
     y: Array | None
     look: Look
+    # Points, joined if the look has dashes; from y - half to y + half, the box from low to high; a square that begins
+    # at x, y; words alone
     shape: Literal["line", "box", "tick", "cell", "text"] = "line"
-    number: Literal["x", "y", ""] = "y"
-    values: Array | None = None
-    low: Array = field(default_factory=lambda: np.empty(0))
+    number: Literal["x", "y", ""] = "y"  # along which axis the numbers lie; "": there are none to be read
+    values: Array | None = None  # the numbers, where they are not coordinates
+    low: Array = field(default_factory=lambda: np.empty(0))  # ends of intervals, along the same axis
     high: Array = field(default_factory=lambda: np.empty(0))
-    interval: Literal["band", "bars", "segment", ""] = ""
-    n: Sequence[float] = ()
-    what: str = ""
-    ends: str = INTERVAL
-    places: Sequence[Any] = ()
-    places_are: str = ""
-    every: tuple[int, int] | None = None
+    interval: Literal["band", "bars", "segment", ""] = ""  # how they are drawn; bars have caps
+    n: Sequence[float] = ()  # numbers of repetitions
+    what: str = ""  # what the numbers are if not means,
+    ends: str = INTERVAL  # and what the intervals are
+    places: Sequence[Any] = ()  # where along the other axis, for readers,
+    places_are: str = ""  # and what that is; empty where it has no meaning
+    every: tuple[int, int] | None = None  # first point with a marker, and the step to the next
     half: float = 0.0
-    text: str = ""
-    ink: str = ""
+    text: str = ""  # written into a cell, or at the end of a line,
+    ink: str = ""  # and in which colour
 
     @property
     def numbers(self) -> Array:
         """The numbers, one per point."""
-        own = self.values if self.values is not None else self.x if self.number == "x" else self.y
-        return np.empty(0) if own is None or not self.number else own
+        values = self.values if self.values is not None else self.x if self.number == "x" else self.y
+        return np.empty(0) if values is None or not self.number else values
 
     @property
     def drawn(self) -> Array:
@@ -128,21 +91,31 @@ class Mark:
 
     def points(self) -> list[list[Any]]:
         """Return place, number, ends and repetitions of each point; None where there is none."""
-        rows = []
-        for i, value in enumerate(self.numbers):
-            ends = [_known(own[i]) if len(own) else None for own in (self.low, self.high)]
-            n = _known(self.n[i]) if len(self.n) else None
-            rows.append([self.places[i] if len(self.places) else None, _known(value), *ends, n])
-        return rows
+        columns = (self.numbers, self.low, self.high, self.n)
+        return [
+            [self.places[i] if len(self.places) else None, *(_finite(of[i]) if len(of) else None for of in columns)]
+            for i in range(len(self.numbers))
+        ]
+
+
+def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
+    """Return a mark of numbers or sequences; of `x` and `y` a single number is that of all points.
+
+    Without one of the two it is a line across the panel, whose number lies along the other.
+    """
+    numbers = {"x": x, "y": y} | {key: keys.pop(key) for key in ("low", "high", "values") if key in keys}
+    arrays = {key: np.atleast_1d(np.asarray(given, float)) for key, given in numbers.items() if given is not None}
+    if "x" in arrays and "y" in arrays:
+        arrays["x"], arrays["y"] = np.broadcast_arrays(arrays["x"], arrays["y"])
+    defaults: dict[str, Any] = {"part": "line", "x": None, "y": None, "number": "x" if y is None else "y"}
+    return Mark(**(defaults | arrays | keys), name=name, case=case, look=look)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a panel.
+    """An axis, by default as the marks need it; ``few``: there is room for few numbers.
 
-    Without ``low`` and ``high`` it ends as the marks need, without ``ticks`` and their ``names`` it shows round
-    numbers; ``few``: there is room for few of them. A logarithmic axis with numbers on both sides of 0 is linear up to
-    ``linear``.
+    A logarithmic axis with numbers on both sides of 0 is linear up to ``linear``.
     """
 
     label: str = ""
@@ -165,23 +138,12 @@ class Text:
     on: Literal["", "x", "xy"] = ""
     offset: float = 0.0
     how: dict[str, Any] = field(default_factory=dict)
-    part: str = ""
     name: str = ""
 
 
 @dataclass
 class Panel:
-    """Marks on two axes.
-
-    Parameters
-    ----------
-    rows
-        Whether `y` names rows, first on top.
-    lines
-        Heights of thin lines between rows: height -> colour.
-    is_table
-        Whether there are cells or words only, and no axes.
-    """
+    """Marks on two axes."""
 
     title: str = ""
     subtitle: str = ""
@@ -189,9 +151,9 @@ class Panel:
     x: Axis = field(default_factory=Axis)
     y: Axis = field(default_factory=Axis)
     texts: list[Text] = field(default_factory=list)
-    rows: bool = False
-    lines: dict[float, str] = field(default_factory=dict)
-    is_table: bool = False
+    rows: bool = False  # y names rows, first on top
+    lines: dict[float, str] = field(default_factory=dict)  # thin level lines: height -> colour
+    is_table: bool = False  # cells or words only, no axes
     names_on_top: bool = False
 
     @property
@@ -207,8 +169,7 @@ class Panel:
     def leaves_out(self, bottom: float, top: float, random: float, is_log: bool) -> float | None:
         """Return the upper end of a linear axis that leaves out random arms, and say so; None if they fit.
 
-        The axis begins at ``bottom``, ``top`` is the largest number drawn of a method, ``random`` the regret of
-        uniformly random arms, NaN if unknown. On a logarithmic axis everything fits.
+        The axis begins at ``bottom``, ``top`` is the largest number drawn of a method; ``random`` is NaN if unknown.
         """
         if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
             return None
@@ -228,30 +189,15 @@ class Sample:
 
 @dataclass
 class Plot:
-    """All that a figure shows.
-
-    Parameters
-    ----------
-    note
-        Above the panels: scale, repetitions and data.
-    caption
-        Sentences below.
-    panel_size
-        Width and height of a panel in inches.
-    mark
-        What it is marked with where data stands in for the real, such as ``SURROGATE DATA``.
-    is_words
-        Whether it is a table of words, which a page shows as such.
-    """
+    """All that a figure shows."""
 
     title: str
-    note: str = ""
+    note: str = ""  # above the panels: scale, repetitions and data
     panels: list[Panel] = field(default_factory=list)
     legend: dict[str, Sample] = field(default_factory=dict)
-    caption: list[str] = field(default_factory=list)
-    panel_size: tuple[float, float] = (3.9, 2.9)
-    mark: str = ""
-    is_words: bool = False
+    caption: list[str] = field(default_factory=list)  # sentences below
+    panel_size: tuple[float, float] = (3.9, 2.9)  # inches
+    mark: str = ""  # where data stands in for the real, such as SURROGATE DATA
 
     def marks(self) -> Iterator[Mark]:
         """Yield the marks of all panels."""
@@ -271,6 +217,12 @@ class Plot:
         """Add a name to the legend, unless it is there."""
         self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
 
+    def put(self, panel: Panel, name: str, look: Look, **keys: Any) -> Mark:
+        """Add a mark of a panel, see `mark`, and its name to the legend; return it."""
+        panel.marks.append(mark(name, panel.title, look, **keys))
+        self.explain(name, look)
+        return panel.marks[-1]
+
     def put_last(self, *names: str) -> None:
         """Move names to the end of the legend, in this order."""
         for name in names:
@@ -278,15 +230,17 @@ class Plot:
                 self.legend[name] = self.legend.pop(name)
 
 
-def one(number: Any) -> Array:
-    """Return a number as an array of one."""
-    return np.array([float(number)])
+def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:
+    """Return a panel with a named row at each whole number, parted by thin lines, and so much room at both ends."""
+    last = len(names) - 1
+    y = Axis(ticks=range(len(names)), names=names, low=last + beyond, high=-beyond)
+    lines = dict.fromkeys((row + 0.5 for row in range(last)), LINE_BETWEEN)
+    return Panel(title, x=Axis(x_label), y=y, rows=True, lines=lines)
 
 
-def level(value: float, name: str, case: str, look: Look, *, number: Literal["x", "y"] = "y", **more: Any) -> Mark:
-    """Return a line across the panel, upright if its number lies along `x`."""
-    across: dict[str, Any] = {"x": one(value), "y": None} if number == "x" else {"x": None, "y": one(value)}
-    return Mark(**({"part": "line"} | across | more), name=name, case=case, look=look, number=number)
+def start_at_zero(lowest: float, highest: float) -> float | None:
+    """Return 0 as an axis's lower end if nothing lies below, and if that leaves the numbers distinguishable."""
+    return 0.0 if 0 <= lowest < highest / 2 else None
 
 
 def wrapped(label: str, letters: int) -> str:
@@ -294,5 +248,5 @@ def wrapped(label: str, letters: int) -> str:
     return "\n".join(textwrap.wrap(label, letters, break_long_words=False)) or label
 
 
-def _known(number: Any) -> float | None:
-    return float(number) if number is not None and math.isfinite(float(number)) else None
+def _finite(number: Any) -> float | None:
+    return float(number) if math.isfinite(number) else None

@@ -5,7 +5,7 @@ import pandas as pd
 from bench.report import style
 from bench.report.claims.judgement import in_words
 from bench.report.figure import Figure
-from bench.report.plot import Axis, Look, Mark, Panel, Plot, one, wrapped
+from bench.report.plot import Axis, Look, Panel, Plot, mark, wrapped
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 
@@ -44,14 +44,10 @@ def matrix(figure: Figure, table: pd.DataFrame, provenance: Provenance) -> Plot 
     for row in table.to_dict("records"):
         y = cases.index((row["claim"], row["case"]))
         colour, ink = _CELLS[row["verdict"]]
-        panel.marks.append(
-            Mark(
-                part="cell", name=row[READING], case=rows[y], x=one(names.index(row[READING])), y=one(y), shape="cell",
-                look=Look(colour, edge="white"), values=one(row["estimate"]), n=[row["n"]], low=one(row["ci_low"]),
-                high=one(row["ci_high"]), what=in_words(row["verdict"]),
-                text=in_words(row["verdict"]), ink=ink,
-            )
-        )  # fmt: skip
+        numbers = {"values": row["estimate"], "low": row["ci_low"], "high": row["ci_high"], "n": [row["n"]]}
+        words = {"text": in_words(row["verdict"]), "what": in_words(row["verdict"]), "ink": ink}
+        look, cell = Look(colour, edge="white"), {"x": names.index(row[READING]), "y": y, "shape": "cell"}
+        panel.marks.append(mark(row[READING], rows[y], look, part="cell", **cell, **numbers, **words))
     if alike:
         plot.caption = [f"{alike} of {len(n_verdicts)} cases have no row: no two readings decide them differently."]
     plot.caption += [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]

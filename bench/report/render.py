@@ -1,16 +1,12 @@
 """From aggregated results to all that a figure says: nothing is run, and equal results give equal bytes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import pandas as pd
-from matplotlib.figure import Figure as Picture
 
 from bench.report.claims import check
 from bench.report.figure import Figure, read_figure
-from bench.report.page import draw
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
 from bench.report.reading_plots import matrix
@@ -18,34 +14,21 @@ from bench.report.readings import AS_PRINTED, claims_table, numbers_table
 from bench.report.results import Results
 
 
-@dataclass(frozen=True)
-class Rendering:
+class Rendering(NamedTuple):
     """What a figure says: its tables by file name, the verdicts of `bench.report.claims.check`, and its marks."""
 
-    figure: Figure
     tables: dict[str, pd.DataFrame]
     claims: pd.DataFrame
     plot: Plot
-
-    @cached_property
-    def picture(self) -> Picture:
-        """The plot, drawn with matplotlib; `bench.report.saving.save` writes it."""
-        return draw(self.plot)
-
-    @property
-    def marks(self) -> pd.DataFrame:
-        """Every number that is drawn, see `bench.report.plot.Plot.numbers`."""
-        return self.plot.numbers()
 
 
 def render(
     figure: Mapping[str, Any] | Figure,
     curves: pd.DataFrame,
     finals: pd.DataFrame,
-    seconds: pd.DataFrame | None = None,
-    provenance: Provenance | None = None,
+    provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
 ) -> Rendering:
-    """Return a figure's tables, verdicts and plot.
+    """Return a figure's tables, verdicts and plot; `BenchError` if results don't fit it.
 
     Parameters
     ----------
@@ -53,21 +36,13 @@ def render(
         Mean curves: axis columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; may be empty.
     finals
         Final values: axis columns, `repetition`, `rounds`, one column per trace column; may be empty.
-    seconds
-        Measured times, with the same axis columns and `repetition`: further columns of ``finals``.
     provenance
         What the results rest on. Surrogate results stand beside no published number.
-
-    Raises
-    ------
-    BenchError
-        If the figure is not as expected, or the results don't fit it.
     """
     figure = read_figure(figure)
-    provenance = provenance or Provenance()
-    results = Results(figure, curves, with_seconds(finals, seconds), provenance)
+    results = Results(figure, curves, finals, provenance)
     tables = figure.tables(results)
-    return Rendering(figure, tables, _verdicts(figure, results), plot_of(figure, results, tables))
+    return Rendering(tables, _verdicts(figure, results), plot_of(figure, results, tables))
 
 
 def _verdicts(figure: Figure, results: Results) -> pd.DataFrame:
@@ -82,8 +57,7 @@ class Evidence(NamedTuple):
     provenance: Provenance
 
 
-@dataclass(frozen=True)
-class Readings:
+class Readings(NamedTuple):
     """What a figure says under its readings: two tables, and the picture of the claims, if any, by file name."""
 
     claims: pd.DataFrame
@@ -94,13 +68,12 @@ class Readings:
 def render_readings(
     figure: Figure, evidence: Mapping[str, Evidence], size: int, first: pd.DataFrame | None = None
 ) -> Readings:
-    """Return a figure's claims and published numbers under each reading.
+    """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
 
     Parameters
     ----------
     evidence
-        What there is, by reading, the first first; without readings one, whatever it is called. Of a single one there
-        are only the numbers.
+        What there is, by reading, the first first; without readings one, whatever it is called.
     size
         The paper's number of repetitions.
     first
@@ -110,8 +83,10 @@ def render_readings(
     if len(results) == 1:
         ((name, only),) = results.items()
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
-    known = {next(iter(results)): first} if first is not None else {}
-    verdicts = {name: known[name] if name in known else _verdicts(figure, under) for name, under in results.items()}
+    verdicts = {
+        name: first if first is not None and name == next(iter(results)) else _verdicts(figure, under)
+        for name, under in results.items()
+    }
     claims = claims_table(verdicts)
     plot = matrix(figure, claims, next(iter(evidence.values())).provenance) if len(claims) else None
     plots = {f"{figure.name}_readings": plot} if plot else {}
@@ -129,13 +104,3 @@ def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]
 def notes(figure: Figure, provenance: Provenance) -> list[str]:
     """Return what stands below a title: what the numbers rest on, and the figure's own note."""
     return [provenance.words(), *([figure.note] if figure.note and not provenance.surrogate else [])]
-
-
-def with_seconds(finals: pd.DataFrame, seconds: pd.DataFrame | None) -> pd.DataFrame:
-    """Return final values with measured times as further columns."""
-    if seconds is None or seconds.empty:
-        return finals
-    if finals.empty:
-        return seconds
-    shared = [column for column in finals.columns if column in seconds.columns]
-    return finals.merge(seconds, on=shared, how="left")

@@ -1,6 +1,6 @@
 """Panels of rows, one per method: what the kinds `dots` and `selection` share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ import numpy as np
 from bench.report.experiments import Key
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
-from bench.report.plot import LINE_BETWEEN, REFERENCE, Array, Axis, Look, Mark, Panel, Plot, level, wrapped
+from bench.report.plot import REFERENCE, Array, Axis, Look, Mark, Panel, Plot, mark, row_panel, wrapped
 from bench.report.results import Results
 
 _LABEL_LETTERS, TITLE_LETTERS = 22, 44
@@ -39,11 +39,9 @@ class Rows(Figure):
         data, axes = results.data, self.panel_axes(results.data)
         panels = data.groups(axes, [{}])
         names = list(dict.fromkeys(data.series_name(key, axes) for panel in panels for key in data.select(panel)))
+        shown = [wrapped(name, _LABEL_LETTERS) for name in names]
         for chosen in panels:
-            panel = Panel(panel_title(chosen), x=Axis(self.x_label or self.column), rows=True)
-            shown = [wrapped(name, _LABEL_LETTERS) for name in names]
-            panel.y = Axis(ticks=range(len(names)), names=shown, low=len(names) - 0.45, high=-0.55)
-            panel.lines = dict.fromkeys((row - 0.5 for row in range(1, len(names))), LINE_BETWEEN)
+            panel = row_panel(panel_title(chosen), self.x_label or self.column, shown, 0.55)
             plot.panels.append(panel)
             keys = {data.series_name(key, axes): key for key in data.select(chosen)}
             yield panel, {name: (names.index(name), key) for name, key in keys.items()}
@@ -51,10 +49,8 @@ class Rows(Figure):
     def scale(self, plot: Plot, panel: Panel) -> None:
         """Add the reference line, and give the axis room for all numbers."""
         if self.reference_line is not None:
-            name = self.reference_name
-            look = Look(REFERENCE.color, width=REFERENCE.width, order=1)
-            panel.marks.append(level(self.reference_line, name, panel.title, look, number="x", part="reference"))
-            plot.explain(name, look)
+            look = replace(REFERENCE, order=1)
+            plot.put(panel, self.reference_name, look, x=self.reference_line, part="reference")
         low, high = float(panel.drawn.min()), float(panel.drawn.max())
         is_log = self.x_scale == "log" and low > 0
         if is_log:
@@ -68,10 +64,15 @@ class Rows(Figure):
     def fit(self, plot: Plot, width: float, row: float) -> None:
         """Set the size of panels with rows of at least ``row`` inches, higher for long names.
 
-        Panels that are columns of the same runs have one scale, if it leaves each enough room.
+        Panels that are columns of the same runs have one scale, if it leaves enough of it to the numbers of each.
         """
-        if self.unfold:
-            _share(plot.panels)
+        axes = [panel.x for panel in plot.panels]
+        ends = [(axis.low, axis.high) for axis in axes if axis.low is not None and axis.high is not None]
+        if self.unfold and len(ends) > 1 and not any(axis.log for axis in axes):
+            low, high = min(low for low, _ in ends), max(high for _, high in ends)
+            if all(end - start >= _LEAST * (high - low) for start, end in ends):
+                for panel in plot.panels:
+                    panel.x = replace(panel.x, low=low, high=high)
         names = [name for panel in plot.panels[:1] for name in panel.y.names or ()]
         lines = max((name.count("\n") + 1 for name in names), default=1)
         titles = [wrapped(panel.title, TITLE_LETTERS) for panel in plot.panels if panel.title]
@@ -80,26 +81,13 @@ class Rows(Figure):
         plot.panel_size = width, max(1.4, height)
 
 
-def _share(panels: Sequence[Panel]) -> None:
-    """Give panels one scale where that leaves enough of it to the numbers of each."""
-    ends = [(panel.x.low, panel.x.high) for panel in panels if panel.x.low is not None and panel.x.high is not None]
-    if len(ends) < 2 or any(panel.x.log for panel in panels):
-        return
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    if all(panel_high - panel_low >= _LEAST * (high - low) for panel_low, panel_high in ends):
-        for panel in panels:
-            panel.x = replace(panel.x, low=low, high=high)
-
-
-def in_row(panel: Panel, row: int, name: str, numbers: Sequence[float] | Array, look: Look, **more: Any) -> Mark:
+def in_row(panel: Panel, row: float, name: str, numbers: Any, look: Look, **keys: Any) -> Mark:
     """Return a mark on the middle line of a row."""
-    x = np.asarray(numbers, dtype=float)
-    how: dict[str, Any] = {"part": "line", "y": np.full(len(x), float(row)), "number": "x"} | more
-    return Mark(name=name, case=panel.title, x=x, look=look, **how)
+    return mark(name, panel.title, look, **({"x": numbers, "y": row, "number": "x"} | keys))
 
 
 def repetitions(panel: Panel, row: int, name: str, values: Array, look: Look) -> Mark:
     """Return single values, spread evenly over half the height of a row, neighbours far from each other."""
     heights = row + 0.5 * (np.arange(1, len(values) + 1) * _JITTER % 1.0 - 0.5)
-    at: dict[str, Any] = {"places": list(range(len(values))), "places_are": "repetition", "y": heights}
-    return replace(in_row(panel, row, name, values, look, part="repetitions", **at), what="one value")
+    places = {"places": range(len(values)), "places_are": "repetition"}
+    return in_row(panel, row, name, values, look, part="repetitions", what="one value", y=heights, **places)

@@ -23,17 +23,10 @@ _METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-_TRUETYPE = 42
 
 
 def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
-    """Return which of `EXTRA` are asked for: a list, or words with commas between them.
-
-    Raises
-    ------
-    ConfigError
-        If there is another word among them.
-    """
+    """Return which of `EXTRA` are asked for, by a list or words with commas; `ConfigError` if there is another word."""
     words = asked.strip("[]").split(",") if isinstance(asked, str) else list(asked or ())
     names = [str(word).strip() for word in words]
     for name in filter(None, names):
@@ -46,20 +39,14 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
 
 
 def print_size(asked: str | None, formats: Sequence[str]) -> Size:
-    """Return the width that PDFs are drawn for, "" for that of the screen.
-
-    Raises
-    ------
-    ConfigError
-        If it is no such width, or no PDF is asked for.
-    """
-    if not asked:
-        return ""
+    """Return the width that PDFs are drawn for, "" for the screen's; `ConfigError` if it is none, or without a PDF."""
     for size in SIZES:
         if asked == size and "pdf" in formats:
             return size
-    expected = "format=pdf beside it" if asked in SIZES else " or ".join(SIZES)
-    raise ConfigError(f"size: found '{asked}', expected {expected}")
+    if asked:
+        expected = "format=pdf beside it" if asked in SIZES else " or ".join(SIZES)
+        raise ConfigError(f"size: found '{asked}', expected {expected}")
+    return ""
 
 
 def save(
@@ -74,7 +61,7 @@ def save(
     target.mkdir(parents=True, exist_ok=True)
     paths = []
     with applied():
-        mpl.rcParams["pdf.fonttype"] = _TRUETYPE  # some journals refuse the default, Type 3
+        mpl.rcParams["pdf.fonttype"] = 42  # TrueType: some journals refuse the default, Type 3
         for kind in kinds:
             path = target / f"{name}.{kind}"
             handle, temporary = tempfile.mkstemp(dir=target, prefix=f".{name}-", suffix=f".{kind}")

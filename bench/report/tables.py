@@ -24,10 +24,7 @@ _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
 def summary(figure: "Figure", results: Results, *, beside: bool = True) -> pd.DataFrame:
     """Return one row per experiment of a figure, those without results included (n = 0).
 
-    Parameters
-    ----------
-    beside
-        Whether published numbers stand beside the measured ones; never beside surrogate results.
+    ``beside``: whether published numbers stand beside the measured ones; never beside surrogate results.
 
     Returns
     -------
@@ -45,45 +42,35 @@ def summary(figure: "Figure", results: Results, *, beside: bool = True) -> pd.Da
     """
     data = results.data
     check_column(figure, data)
-    rows = []
+    rows = {}
     for key in data.keys:
-        values = results.column(key, figure.column)
+        values, of_key = results.column(key, figure.column), data.rows(key)
         interval = mean_interval(values)
-        row: dict[str, Any] = data.as_dict(key) | {
-            "n": interval.n,
-            "rounds": _rounds(data, key),
-            "mean": interval.estimate,
-            "std": standard_deviation(values),
-            "ci_low": interval.low,
-            "ci_high": interval.high,
-        }
+        has_rounds = len(of_key) and "rounds" in of_key
+        row: dict[str, Any] = {"n": interval.n, "rounds": float(of_key["rounds"].mean()) if has_rounds else math.nan}
+        row |= {"mean": interval.estimate, "std": standard_deviation(values)}
+        row |= {"ci_low": interval.low, "ci_high": interval.high}
         if results.has_random_arms(figure.column):
             row["random_arms"] = results.random_arms([key])
-        rows.append(row)
+        rows[key] = data.as_dict(key) | row
     for labels, what, value, note, _ in figure.published_numbers(data) if beside and not results.is_surrogate else ():
-        same = [i for i, key in enumerate(data.keys) if labels.items() <= data.as_dict(key).items()]
+        same = [key for key in rows if labels.items() <= data.as_dict(key).items()]
         if len(same) > 1 or (data.is_declared and not same):
             raise ConfigError(
                 f"{figure.where}, published {what} {value:g} of {describe(selection(labels))}: fits {len(same)} "
                 f"experiments, expected one; the axes are: {', '.join(data.axes)}"
             )
-        for i in same:
-            put_beside(rows[i], what, value, note)
-    return table_of(rows, data.axes)
+        for key in same:
+            put_beside(rows[key], what, value, note)
+    return table_of(list(rows.values()), data.axes)
 
 
 def check_column(figure: "Figure", data: Experiments) -> None:
-    """Check that results have the figure's column.
-
-    Raises
-    ------
-    DataError
-        If there are results without it.
-    """
+    """Check that results, if there are any, have the figure's column; else `DataError`."""
     if len(data.finals) and figure.column not in data.finals.columns:
         start = list(data.finals.columns).index("repetition") + 1
-        found = ", ".join(str(name) for name in data.finals.columns[start:])
-        raise DataError(f"{figure.where}: the results have no column '{figure.column}', they have: {found}")
+        names = ", ".join(str(name) for name in data.finals.columns[start:])
+        raise DataError(f"{figure.where}: the results have no column '{figure.column}', they have: {names}")
 
 
 def put_beside(row: dict[str, Any], what: str, value: float, note: str) -> None:
@@ -138,23 +125,17 @@ def to_csv(table: pd.DataFrame, digits: int = 10) -> str:
     return str(table.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n"))
 
 
-def _rounds(data: Experiments, key: Key) -> float:
-    rows = data.rows(key)
-    return float(rows["rounds"].mean()) if len(rows) and "rounds" in rows.columns else math.nan
-
-
 def cells_of(name: str, column: "pd.Series[Any]") -> tuple[list[str], bool]:
     """Return a column's cells as text, rounded for reading, and whether it is numeric."""
     if not pd.api.types.is_numeric_dtype(column):
         return [canonical(value) or "–" for value in column], False
     numbers = column.to_numpy(dtype=np.float64)
     finite = np.abs(numbers[np.isfinite(numbers)])
-    if name in _COUNTS or (len(finite) and (finite == np.round(finite)).all()):
-        return ["–" if math.isnan(value) else f"{value:,.0f}" for value in numbers], True
-    if all(float(f"{value:.4g}") == value for value in finite):
-        # Settings, such as grid values, are short and shown as they are.
-        return ["–" if math.isnan(value) else f"{value:.4g}" for value in numbers], True
-    # Four digits of the largest number decide for the whole column, so that its numbers can be compared by eye.
     largest = finite.max() if len(finite) else 1.0
-    decimals = min(max(3 - math.floor(math.log10(largest)), 0), 8) if largest > 0 else 0
-    return ["–" if math.isnan(value) else f"{value:,.{decimals}f}" for value in numbers], True
+    if name in _COUNTS or (len(finite) and (finite == np.round(finite)).all()):
+        form = ",.0f"
+    elif all(float(f"{value:.4g}") == value for value in finite):
+        form = ".4g"  # settings, such as grid values, are short and shown as they are
+    else:  # four digits of the largest decide for the whole column, so that its numbers can be compared by eye
+        form = f",.{min(max(3 - math.floor(math.log10(largest)), 0), 8)}f"
+    return ["–" if math.isnan(value) else format(value, form) for value in numbers], True

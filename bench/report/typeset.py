@@ -75,11 +75,11 @@ def _letters(formula: str) -> str:
 
 def _formula(match: re.Match[str]) -> str:
     """Return what was found as a formula."""
-    found = match[0]
+    formula = match[0]
     if match["root"]:
-        return rf"\sqrt{{{_symbols(found[5:-1])}}}"
+        return rf"\sqrt{{{_symbols(formula[5:-1])}}}"
     if match["estimate"]:
-        return re.sub(r"([A-Z])_hat", r"\\hat{\1}", found)
+        return re.sub(r"([A-Z])_hat", r"\\hat{\1}", formula)
     if match["value"]:
         what = match["what"]
         inner = {"pi": r"\pi", "pi0": r"\pi_0", "pi*": r"\pi^*"}.get(what, rf"\mathrm{{{what}}}")
@@ -87,10 +87,10 @@ def _formula(match: re.Match[str]) -> str:
     if match["squared"]:
         return "R^2"
     if match["index"]:
-        return f"T_{found[1]}"
+        return f"T_{formula[1]}"
     if match["greek"]:
         return "\\" + match["letter"] + (f"_{match['sub']}" if match["sub"] else "")
-    return _symbols(found)
+    return _symbols(formula)
 
 
 def _symbols(text: str) -> str:

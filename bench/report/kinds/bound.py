@@ -1,10 +1,9 @@
 """Measured regret beside its bound, a row per case."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError
@@ -16,7 +15,7 @@ from bench.report.claims.judgement import Unmeasured
 from bench.report.experiments import Experiments
 from bench.report.figure import Figure
 from bench.report.labels import describe
-from bench.report.plot import Axis, Look, Mark, Panel, Plot, Text, one, wrapped
+from bench.report.plot import Axis, Look, Mark, Panel, Plot, Text, mark, row_panel, wrapped
 from bench.report.results import Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS, line_style
 from bench.stats import MEAN_INTERVAL, Interval
@@ -26,6 +25,7 @@ _ROW_HEIGHT, _WIDTH = 0.46, 8.4
 _MANY_TIMES = 20
 _RING = Look(GREY, "none", "o", size=8, fill="none")
 _CROSS = Look(GREY, "none", "x")
+_TICK: dict[str, Any] = {"dash": "none", "marker": "|", "edge_width": 2}
 
 
 class Bound(Figure):
@@ -52,27 +52,25 @@ class Bound(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         data, claims = results.data, self._bounds(results.data)
         cases = [(claim, case) for claim in claims for case in claim.cases(data)]
-        panel = Panel(x=Axis(self.x_label or claims[0].column), rows=True)
+        names = [": ".join(filter(None, (describe(claim.measured), case_text(case)))) for claim, case in cases]
+        panel = row_panel("", self.x_label or claims[0].column, [wrapped(name, 34) for name in names], 0.6)
+        panel.lines.clear()
         plot = Plot(self.heading, panels=[panel], panel_size=(_WIDTH, max(1.6, 0.7 + _ROW_HEIGHT * len(cases))))
-        names = []
+        has_random = results.has_random_arms(self.column)
         for row, (claim, case) in enumerate(cases):
-            tuner = describe(claim.measured)
-            names.append(wrapped(f"{tuner}: {case_text(case)}" if case else tuner, 34))
             try:
                 sides = claim.sides(data, case)
             except Unmeasured as reason:
-                how = {"va": "center", "fontsize": 8.0, "color": GREY}
-                panel.texts.append(Text(0.01, row, f"open: {reason}", "x", how=how))
+                look = {"va": "center", "fontsize": 8.0, "color": GREY}
+                panel.texts.append(Text(0.01, row, f"open: {reason}", "x", how=look))
                 continue
             panel.marks += _row(row, sides)
-            if results.has_random_arms(self.column):
-                random = results.random_arms(data.select({**case, **claim.measured}))
-                panel.marks += [_mark(row, _text(sides), RANDOM_ARMS, one(random), _CROSS)] * math.isfinite(random)
-        panel.y = Axis(ticks=range(len(cases)), names=names, low=len(cases) - 0.4, high=-0.6)
-        if not panel.marks:
-            return plot
-        self._scale(panel)
-        self._explain(plot, results.has_random_arms(self.column), any(claim.candidates for claim in claims))
+            random = results.random_arms(data.select({**case, **claim.measured})) if has_random else math.nan
+            if math.isfinite(random):
+                panel.marks.append(mark(RANDOM_ARMS, _text(sides), _CROSS, x=random, y=row, number="x"))
+        if panel.marks:
+            self._scale(panel)
+            _explain(plot, has_random, any(claim.candidates for claim in claims))
         return plot
 
     def _scale(self, panel: Panel) -> None:
@@ -83,51 +81,41 @@ class Bound(Figure):
         else:
             panel.x = Axis(panel.x.label, False, min(0.0, low), 1.05 * high)
 
-    def _explain(self, plot: Plot, has_random: bool, has_candidates: bool) -> None:
-        plot.explain("measured mean", Look("#333333", marker="o", width=2.2))
-        plot.caption = [f"Thick lines: {MEAN_INTERVAL}."]
-        if has_candidates:
-            plot.explain("best candidate", _RING)
-            plot.caption = [
-                f"Thick lines: {MEAN_INTERVAL}, and of the bound, the best candidate taken anew in each resample.",
-                "Price of tuning: sum over hyper-parameters of 2 sqrt((e-1) n T ln n), n candidates, T rounds.",
-            ]
-        name = "bound: best candidate + price of tuning" if has_candidates else "bound"
-        plot.explain(name, Look(BLACK, "none", "|", size=12, edge_width=2))
-        if has_random:
-            plot.explain(RANDOM_ARMS, _CROSS)
-            plot.caption.append(
-                "Random arms: expected regret of uniformly random arms; a bound above it is no evidence."
-            )
+
+def _explain(plot: Plot, has_random: bool, has_candidates: bool) -> None:
+    plot.explain("measured mean", Look("#333333", marker="o", width=2.2))
+    plot.caption = [f"Thick lines: {MEAN_INTERVAL}."]
+    if has_candidates:
+        plot.explain("best candidate", _RING)
+        plot.caption = [
+            f"Thick lines: {MEAN_INTERVAL}, and of the bound, the best candidate taken anew in each resample.",
+            "Price of tuning: sum over hyper-parameters of 2 sqrt((e-1) n T ln n), n candidates, T rounds.",
+        ]
+    name = "bound: best candidate + price of tuning" if has_candidates else "bound"
+    plot.explain(name, Look(BLACK, **_TICK, size=12))
+    if has_random:
+        plot.explain(RANDOM_ARMS, _CROSS)
+        plot.caption.append("Random arms: expected regret of uniformly random arms; a bound above it is no evidence.")
 
 
-def _row(row: int, sides: Measured) -> list[Mark]:
-    """Return the marks of a case."""
+def _row(row: int, sides: Measured) -> Iterator[Mark]:
+    """Yield the marks of a case."""
     name = sides.experiment.get("method", next(filter(None, sides.experiment.values()), ""))
-    case, color = _text(sides), line_style(name).color
-    gap = np.array([sides.measured.estimate, sides.bound.estimate])
-    look = Look("#D0D0D0", width=1, order=1)
-    own = Look(color, "none", "o", size=5, width=2.2, order=4)
-    tick = Look(BLACK, "none", "|", size=16, width=2.2, edge_width=2)
-    marks = [
-        Mark(part="gap", name=name, case=case, x=gap, y=np.full(2, float(row)), look=look, number=""),
-        _interval(row, case, name, sides.bound, tick, part="bound", what="bound"),
-        _interval(row, case, name, sides.measured, own, part="line", what="measured"),
-    ]
+    case = _text(sides)
+
+    def side(estimate: Interval, look: Look, **keys: Any) -> Mark:
+        is_sure = estimate.low == estimate.high or not math.isfinite(estimate.low)
+        ends = {} if is_sure else {"low": estimate.low, "high": estimate.high}
+        shown: dict[str, Any] = {"interval": "segment", "n": [estimate.n]} | ends | keys
+        return mark(name, case, look, x=estimate.estimate, y=row, number="x", **shown)
+
+    gap = [sides.measured.estimate, sides.bound.estimate]
+    yield mark(name, case, Look("#D0D0D0", width=1, order=1), x=gap, y=row, part="gap", number="")
+    yield side(sides.bound, Look(BLACK, **_TICK, size=16, width=2.2), part="bound", what="bound")
     if sides.best is not None:
-        best = _interval(row, case, name, sides.best, _RING, part="best", what="best candidate", interval="")
-        marks.insert(2, best)
-    return marks
-
-
-def _interval(row: int, case: str, name: str, own: Interval, look: Look, **more: Any) -> Mark:
-    is_sure = own.low == own.high or not math.isfinite(own.low)
-    ends = {} if is_sure else {"low": one(own.low), "high": one(own.high)}
-    return _mark(row, case, name, one(own.estimate), look, **({"interval": "segment", "n": [own.n]} | ends | more))
-
-
-def _mark(row: int, case: str, name: str, x: np.ndarray, look: Look, **more: Any) -> Mark:
-    return Mark(**({"part": "line"} | more), name=name, case=case, x=x, y=one(row), look=look, number="x")
+        yield side(sides.best, _RING, part="best", what="best candidate", interval="")
+    dot = Look(line_style(name).color, "none", "o", size=5, width=2.2, order=4)
+    yield side(sides.measured, dot, what="measured")
 
 
 def _text(sides: Measured) -> str:

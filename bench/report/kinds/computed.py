@@ -1,7 +1,7 @@
 """A table that was computed, not run: drawn unchanged."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import pandas as pd
@@ -34,16 +34,10 @@ class Computed(Figure):
     caption: str = ""
 
     def calculate(self) -> pd.DataFrame:
-        """Return the table.
-
-        Raises
-        ------
-        ConfigError
-            If there is no such function.
-        """
+        """Return the table; `ConfigError` if there is no such function."""
         if self.compute not in COMPUTATIONS:
-            known = ", ".join(COMPUTATIONS)
-            raise ConfigError(f"{self.where}, key 'compute': found {self.compute!r}, expected one of: {known}")
+            names = ", ".join(COMPUTATIONS)
+            raise ConfigError(f"{self.where}, key 'compute': found {self.compute!r}, expected one of: {names}")
         return COMPUTATIONS[self.compute]()
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
@@ -53,46 +47,39 @@ class Computed(Figure):
         return {self.compute: "Table"}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+        """Return the table in a panel that measures inches from the upper left corner."""
         table = tables[self.compute]
         heads = [str(name).replace("_", " ") for name in table.columns]
         rows = [[_text(value) for value in row] for row in table.itertuples(index=False)]
-        longest = [max(len(cell) for cell in cells) for cells in zip(heads, *rows, strict=True)]
-        widths = [min(_WIDEST, letters) for letters in longest[:-1]]
-        widths += [min(_LAST_WIDEST, letters) for letters in longest[-1:]]
-        panel = Panel(is_table=True)
-        height = _write(panel, heads, rows, widths) if rows else 0.0
-        width = sum(_GAP + _LETTER * letters for letters in widths) + 0.3
-        size, caption = (width, max(height + 0.15, 1.2)), [self.caption] if self.caption else []
-        return Plot(self.heading, panels=[panel], caption=caption, panel_size=size, is_words=True)
+        longest = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
+        limits = [_WIDEST] * (len(heads) - 1) + [_LAST_WIDEST]
+        letters = [min(pair) for pair in zip(limits, longest, strict=True)]
+        left = [sum(_GAP + _LETTER * count for count in letters[:i]) for i in range(len(letters) + 1)]
+        panel, bottom, group = Panel(is_table=True), _ROOM + 2 * _LINE, ""
+        for row in rows:
+            cells = [textwrap.wrap(cell, count) or [""] for cell, count in zip(row, letters, strict=True)]
+            is_new = row[0] != group
+            panel.lines[bottom] = "#999999" if is_new else "#E4E4E4"
+            for x, head, cell in list(zip(left, heads, cells, strict=False))[not is_new :]:
+                panel.texts.append(_cell(x, bottom, head if x else "", "\n".join(cell)))
+            bottom += _ROOM + _LINE * max(map(len, cells))
+            group = row[0]
+        if rows:
+            how = {"va": "center", "fontsize": 8.0, "fontweight": "bold"}
+            panel.texts[:0] = [Text(x, _LINE, head, how=how) for x, head in zip(left, heads, strict=False)]
+            panel.x, panel.y = Axis(low=-0.05, high=left[-2] + _LETTER * letters[-1] + 0.05), Axis(low=bottom, high=0)
+        size, caption = (left[-1] + 0.3, max(bottom + 0.15, 1.2)), [self.caption] if self.caption else []
+        return Plot(self.heading, panels=[panel], caption=caption, panel_size=size)
 
 
-def _write(panel: Panel, heads: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> float:
-    """Write the table into a panel that measures inches from the upper left corner; return its height."""
-    left = [sum(_GAP + _LETTER * letters for letters in widths[:i]) for i in range(len(widths))]
-    panel.texts = [
-        Text(x, _LINE, head, how={"va": "center", "fontsize": 8.0, "fontweight": "bold"})
-        for x, head in zip(left, heads, strict=True)
-    ]
-    bottom = _ROOM + 2 * _LINE
-    above: Sequence[str] = ("",)
-    for row in rows:
-        cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
-        is_new = row[0] != above[0]
-        panel.lines[bottom] = "#999999" if is_new else "#E4E4E4"
-        for place, (x, cell, head) in enumerate(zip(left, cells, heads, strict=True)):
-            text = "\n".join(cell)
-            how: dict[str, Any] = {"va": "top", "fontsize": 7.5, "linespacing": 1.25}
-            if place == 0:
-                how["fontweight"] = "bold"
-            elif head == "verdict" and text in _COLOURS:
-                how |= {"color": _COLOURS[text], "fontweight": "bold"}
-            if place or is_new:
-                panel.texts.append(Text(x, bottom + 0.5 * _ROOM + 0.02, text, how=how))
-        bottom += _ROOM + _LINE * max(len(cell) for cell in cells)
-        above = row
-    panel.x = Axis(low=-0.05, high=left[-1] + _LETTER * widths[-1] + 0.05)
-    panel.y = Axis(low=bottom, high=0)
-    return bottom
+def _cell(x: float, top: float, head: str, text: str) -> Text:
+    """Return a cell below ``top``; without a head it names a group."""
+    how: dict[str, Any] = {"va": "top", "fontsize": 7.5, "linespacing": 1.25}
+    if not head:
+        how["fontweight"] = "bold"
+    elif head == "verdict" and text in _COLOURS:
+        how |= {"color": _COLOURS[text], "fontweight": "bold"}
+    return Text(x, top + 0.5 * _ROOM + 0.02, text, how=how)
 
 
 def _text(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Final values of methods as dots with their intervals, or with their quantiles: a row per method, a panel per case."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import describe, matches, selection
-from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Panel, Plot, Sample, Text, level, look_of, one
+from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of
 from bench.report.results import Results
 from bench.report.rows import Rows, in_row, repetitions
 from bench.report.style import RANDOM_ARMS
@@ -56,8 +56,7 @@ class Dots(Rows):
     limits
         A second whisker.
     quantiles
-        Whether to draw every repetition, quartiles, mean and 95 % quantile, the last two as numbers too. The values
-        themselves are drawn, not a density: its bandwidth would decide how heavy a tail of 25 values looks.
+        Whether to draw every repetition, quartiles, mean and 95 % quantile, the last two as numbers too.
     better, in_column
         Selects a method, such as ``{method: CIR-HPO}``, and names a trace column. Then the values are by how many per
         cent that method's mean is above the row's, repetitions paired: a repetition's number is the ratio's
@@ -99,75 +98,71 @@ class Dots(Rows):
         speaks_of_random = False
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
-                self._row(panel, row, name or self.column, results, key, rows[key])
+                panel.marks += self._row(panel, row, name or self.column, results, key, rows[key])
                 if key in printed:
-                    how: dict[str, Any] = {"part": "published", "what": "published"}
-                    panel.marks.append(in_row(panel, row, name or self.column, [printed[key].value], _DIAMOND, **how))
+                    words = {"part": "published", "what": "published"}
+                    panel.marks.append(in_row(panel, row, name or self.column, printed[key].value, _DIAMOND, **words))
             if not panel.marks:
                 continue
             if results.has_random_arms(self.column):
                 random = results.random_arms([key for _, key in keys.values()])
                 speaks_of_random |= math.isfinite(random)
                 if random <= FAR * panel.drawn.max():
-                    panel.marks.append(level(random, RANDOM_ARMS, panel.title, RANDOM, number="x"))
-                    plot.explain(RANDOM_ARMS, RANDOM)
+                    plot.put(panel, RANDOM_ARMS, RANDOM, x=random)
                 elif math.isfinite(random):
                     panel.subtitle = f"random arms: {random:,.0f}, right of this axis"
             self.scale(plot, panel)
-        has_intervals = any(len(mark.low) for mark in plot.marks())
-        self._explain(plot, has_intervals)
+        parts = {drawn.part for drawn in plot.marks()}
+        has_intervals = any(len(drawn.low) for drawn in plot.marks())
+        samples = {
+            MEAN_INTERVAL: (has_intervals, Look(_DARK, width=2.2)),
+            self.limits.label if self.limits else "": ("limits" in parts, Look(_DARK, "-", "|", 9, 1.0)),
+            _ONE: ("repetitions" in parts, Look(_DARK, **_SMALL, size=3.2, alpha=0.4)),
+            _PUBLISHED: ("published" in parts, replace(_DIAMOND, size=7.5)),
+        }
+        for name, (is_drawn, look) in samples.items():
+            if is_drawn:
+                plot.explain(name, look)
+        plot.put_last(self.reference_name, RANDOM_ARMS)
         marked = f"how many per cent the mean of {describe(selection(self.better))} is above the row's."
         plot.caption = [f"Marks: {marked if self.better else 'mean over repetitions of the final value.'}"]
-        plot.caption += [] if has_intervals else ["No intervals: they need two repetitions."]
-        plot.caption += [RANDOM_CAPTION] if speaks_of_random else []
+        plot.caption += ["No intervals: they need two repetitions."] * (not has_intervals)
+        plot.caption += [RANDOM_CAPTION] * speaks_of_random
 
-    def _explain(self, plot: Plot, has_intervals: bool) -> None:
-        parts = {mark.part for mark in plot.marks()}
-        if has_intervals:
-            plot.explain(MEAN_INTERVAL, Look(_DARK, width=2.2))
-        if self.limits and "limits" in parts:
-            plot.explain(self.limits.label, Look(_DARK, "-", "|", 9, 1.0))
-        if "repetitions" in parts:
-            plot.explain(_ONE, Look(_DARK, **_SMALL, size=3.2, alpha=0.4))
-        if "published" in parts:
-            plot.explain(_PUBLISHED, replace(_DIAMOND, size=7.5))
-        plot.put_last(self.reference_name, RANDOM_ARMS)
-
-    def _row(self, panel: Panel, row: int, name: str, results: Results, key: Key, found: Mapping[Any, Any]) -> None:
-        """Add mean, interval, single repetitions and limits of an experiment."""
-        look = look_of(name)
-        values = results.column(key, self.column)
+    def _row(
+        self, panel: Panel, row: int, name: str, results: Results, key: Key, numbers: Mapping[Any, Any]
+    ) -> Iterator[Mark]:
+        """Yield mean with interval, single repetitions and limits of an experiment."""
+        look, values = look_of(name), results.column(key, self.column)
         if len(values):
-            ends = [np.array([found[end]], dtype=float) for end in ("ci_low", "ci_high")]
-            ends = ends if all(map(np.isfinite, ends)) else [np.empty(0), np.empty(0)]
-            dot = replace(look, dash="none", marker=look.marker or "o", size=6.5, edge="white", edge_width=0.6, order=5)
-            more: dict[str, Any] = {"low": ends[0], "high": ends[1], "interval": "segment", "n": [len(values)]}
-            panel.marks.append(in_row(panel, row, name, [found["mean"]], dot, **more))
+            low, high = float(numbers["ci_low"]), float(numbers["ci_high"])
+            ends = {"low": low, "high": high} if math.isfinite(low + high) else {}
+            dot = _dot(look, size=6.5, edge_width=0.6)
+            yield in_row(panel, row, name, numbers["mean"], dot, interval="segment", n=[len(values)], **ends)
         if 1 < len(values) <= _FEW:
-            small = replace(look, **_SMALL, size=3.2, alpha=0.32, order=2)
-            panel.marks.append(repetitions(panel, row, name, values, small))
+            yield repetitions(panel, row, name, values, replace(look, **_SMALL, size=3.2, alpha=0.32, order=2))
         if self.limits and matches(results.data.as_dict(key), selection(self.limits.only)):
             columns = [results.column(key, column) for column in (self.limits.low, self.limits.high)]
             if all(map(len, columns)):
                 whisker = replace(look, dash="-", marker="|", size=9, width=1.0, order=2.5)
-                means = in_row(panel, row, name, [values.mean() for values in columns], whisker, part="limits")
-                panel.marks.append(replace(means, what=self.limits.label))
+                means = [values.mean() for values in columns]
+                yield in_row(panel, row, name, means, whisker, part="limits", what=self.limits.label)
 
     def _plot_quantiles(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:
         plot.explain(_ONE, Look(_DARK, **_SMALL, size=3.4, alpha=0.6))
         plot.explain("quartiles and median", Sample(Look("#CCCCCC", edge=_DARK), is_box=True))
         plot.explain("mean", Look(_DARK, "none", "o", size=7.5))
         plot.explain("95 % quantile", Look(_DARK, "none", "|", size=11, edge_width=2.2))
-        counts = set()
+        counts: set[int] = set()
         for panel, keys in self.panels_of_rows(results, plot):
-            values = {name: results.column(key, self.column) for name, (_, key) in keys.items()}
-            by_row = {keys[name][0]: own for name, own in values.items() if len(own)}
+            values = {row: results.column(key, self.column) for row, key in keys.values()}
+            values = {row: numbers for row, numbers in values.items() if len(numbers)}
             for name, (row, key) in keys.items():
-                if row in by_row:
-                    _add_quantiles(panel, row, name or self.column, by_row[row], rows[key])
-            if by_row:
-                counts |= set(map(len, by_row.values()))
-                _write_numbers(panel, by_row)
+                if row in values:
+                    panel.marks += _quantiles(panel, row, name or self.column, values[row], rows[key])
+            if values:
+                counts |= set(map(len, values.values()))
+                panel.texts += _numbers_beside(values)
                 self.scale(plot, panel)
         if counts:
             each = " or ".join(f"{count:,}" for count in sorted(counts))
@@ -195,40 +190,45 @@ class Dots(Rows):
                 continue
             b = rows[self.in_column].to_numpy(dtype=np.float64)
             a = top[self.in_column].reindex(rows["repetition"]).to_numpy(dtype=np.float64)
-            known = np.isfinite(a) & np.isfinite(b)
-            if b[known].sum() > 0:
-                ratio = a[known].mean() / b[known].mean()
-                values = 100 * (ratio - 1 + (a - ratio * b) / b[known].mean())
-                finals.loc[rows.index, self.column] = np.where(known, values, np.nan)
+            finite = np.isfinite(a) & np.isfinite(b)
+            if b[finite].sum() > 0:
+                ratio = a[finite].mean() / b[finite].mean()
+                values = 100 * (ratio - 1 + (a - ratio * b) / b[finite].mean())
+                finals.loc[rows.index, self.column] = np.where(finite, values, np.nan)
         improved = Results(self, results.curves, finals, results.provenance)
         improved.data.keys.remove(better)
         return improved
 
 
-def _add_quantiles(panel: Panel, row: int, name: str, values: Array, found: Mapping[Any, Any]) -> None:
+def _dot(look: Look, **keys: Any) -> Look:
+    return replace(look, dash="none", marker=look.marker or "o", edge="white", order=5, **keys)
+
+
+def _quantiles(panel: Panel, row: int, name: str, values: Array, numbers: Mapping[Any, Any]) -> list[Mark]:
     look, n = look_of(name), [len(values)]
     low, middle, high, upper = np.quantile(values, (0.25, 0.5, 0.75, _UPPER))
-    box: dict[str, Any] = {"low": one(low), "high": one(high), "what": "median", "ends": "quartiles", "n": n}
+    box: dict[str, Any] = {"low": low, "high": high, "what": "median", "ends": "quartiles", "half": 0.3}
     small = replace(look, **_SMALL, size=3.4, alpha=min(0.5, max(_FAINTEST, _MANY / len(values))), order=3)
-    dot = replace(look, dash="none", marker=look.marker or "o", size=7.5, edge="white", edge_width=0.8, order=5)
-    ends: dict[str, Any] = {"low": one(found["ci_low"]), "high": one(found["ci_high"])}
-    tail = Look(_DARK, width=2.2, order=4)
-    panel.marks += [
-        in_row(panel, row, name, [middle], replace(look, alpha=0.2, order=2), part="box", shape="box", half=0.3, **box),
+    tail: dict[str, Any] = {"part": "quantile", "shape": "tick", "half": 0.36, "what": "95 % quantile"}
+    ends = {"low": numbers["ci_low"], "high": numbers["ci_high"]}
+    return [
+        in_row(panel, row, name, middle, replace(look, alpha=0.2, order=2), part="box", shape="box", n=n, **box),
         repetitions(panel, row, name, values, small),
-        in_row(panel, row, name, [upper], tail, part="quantile", shape="tick", half=0.36, what="95 % quantile", n=n),
-        in_row(panel, row, name, [found["mean"]], dot, what="mean", n=n, **ends),
+        in_row(panel, row, name, upper, Look(_DARK, width=2.2, order=4), n=n, **tail),
+        in_row(panel, row, name, numbers["mean"], _dot(look, size=7.5, edge_width=0.8), what="mean", n=n, **ends),
     ]
 
 
-def _write_numbers(panel: Panel, rows: Mapping[int, Array]) -> None:
-    """Write mean and 95 % quantile right of the panel, all with the same decimals: three digits of the largest."""
-    pairs = {row: (float(values.mean()), float(np.quantile(values, _UPPER))) for row, values in rows.items()}
-    largest = max(abs(number) for pair in pairs.values() for number in pair)
+def _numbers_beside(rows: Mapping[int, Array]) -> list[Text]:
+    """Return means and 95 % quantiles for the right of the panel, with the decimals of three digits of the largest."""
+    columns = [[float(values.mean()) for values in rows.values()]]
+    columns.append([float(np.quantile(values, _UPPER)) for values in rows.values()])
+    largest = max(map(abs, columns[0] + columns[1]))
     decimals = min(max(2 - math.floor(math.log10(largest)), 0), 6) if largest > 0 else 0
-    how: dict[str, Any] = {"ha": "right", "fontsize": 7.5, "color": _DARK}
-    for column, (points, head) in enumerate(_COLUMNS):
-        panel.texts.append(Text(1, -0.55, head, "x", points, {**how, "va": "bottom"}))
-        for row, pair in pairs.items():
-            words = f"{pair[column]:,.{decimals}f}"
-            panel.texts.append(Text(1, row, words, "x", points, {**how, "va": "center"}))
+    look: dict[str, Any] = {"ha": "right", "fontsize": 7.5, "color": _DARK}
+    texts = []
+    for (points, head), numbers in zip(_COLUMNS, columns, strict=True):
+        texts.append(Text(1, -0.55, head, "x", points, {**look, "va": "bottom"}))
+        for row, number in zip(rows, numbers, strict=True):
+            texts.append(Text(1, row, f"{number:,.{decimals}f}", "x", points, {**look, "va": "center"}))
+    return texts

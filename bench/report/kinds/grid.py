@@ -14,8 +14,7 @@ from bench.report.claims.best_on_grid import best_value
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
 from bench.report.labels import Selection, is_number, matches, panel_title
-from bench.report.lines import FEW, aside, slope, start_at_zero
-from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, level, look_of, one
+from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, look_of, mark, start_at_zero
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import Results
 from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION
@@ -31,6 +30,10 @@ _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, orde
 _DIAMOND = Look(VERMILION, "none", "D", size=6, fill="white", order=4)
 _DOTTED = Look(VERMILION, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
 _FURTHER_SETS = 4000
+FEW = 8
+"""Up to so many places on an axis each has its number, and lines stand aside each other there."""
+_DODGE = 0.012
+"""How far aside, as a share of the axis."""
 
 
 class GridBound(BaseModel):
@@ -125,14 +128,14 @@ class Grid(Figure):
 
     def _best(self, results: Results, keys: list[Key], axis: str) -> dict[str, Any]:
         numbers = results.complete(keys, self.column)
-        names = ("n", "best", "best_low", "best_high", "mean", "std")
-        if not len(numbers):
-            return dict(zip(names, (0, *[math.nan] * 5), strict=True))
-        grid = np.array([_x(results.data, key, axis) for key in keys])
-        best = best_value(grid, numbers, self.best)
-        values = numbers[:, int(np.flatnonzero(grid == best.estimate)[0])]
-        interval = (best.estimate, best.low, best.high)
-        return dict(zip(names, (len(values), *interval, values.mean(), standard_deviation(values)), strict=True))
+        row: dict[str, Any] = {"n": 0} | dict.fromkeys(("best", "best_low", "best_high", "mean", "std"), math.nan)
+        if len(numbers):
+            grid = np.array([_x(results.data, key, axis) for key in keys])
+            best = best_value(grid, numbers, self.best)
+            values = numbers[:, int(np.flatnonzero(grid == best.estimate)[0])]
+            row |= {"n": len(values), "best": best.estimate, "best_low": best.low, "best_high": best.high}
+            row |= {"mean": values.mean(), "std": standard_deviation(values)}
+        return row
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
         """Return the prediction interval of what is best among few repetitions: quantiles over resamples of ours."""
@@ -146,15 +149,13 @@ class Grid(Figure):
         if len(numbers) < 2:
             return math.nan, math.nan
         sets = numbers[np.random.default_rng(SEED).integers(0, len(numbers), size=(_FURTHER_SETS, size))]
-        means = sets.mean(axis=1)
+        means, each = sets.mean(axis=1), np.arange(len(sets))
         places = (means if self.best == "lowest" else -means).argmin(axis=1)
-        each = np.arange(len(sets))
         if what == "best":
             values = np.array([_x(data, key, axis) for key in keys])[places]
-        elif what == "mean":
-            values = means[each, places]
         else:
-            values = sets.std(axis=1, ddof=1 if self.deviation == "sample" else 0)[each, places]
+            of_sets = means if what == "mean" else sets.std(axis=1, ddof=1 if self.deviation == "sample" else 0)
+            values = of_sets[each, places]
         low, high = np.quantile(values, (0.025, 0.975), method="inverted_cdf")
         return float(low), float(high)
 
@@ -170,15 +171,11 @@ class Grid(Figure):
             lines = list(_lines(data, chosen, axis, axes).values())
             for place, keys in enumerate(lines):
                 name = data.series_name(keys[0], [*axes, axis])
-                look = look_of(name, size=4.0) if name else _GRID
                 points = {_x(data, key, axis): rows[key] for key in keys if rows[key]["n"]}
                 if points:
-                    means = [row["mean"] for row in points.values()]
-                    how: dict[str, Any] = {"interval": "bars", "name": name or _MEASURED} | _interval(*points.values())
-                    how |= {"text": slope(list(points), means)} if is_rate else {}
-                    mark = _at(panel, list(points), means, look, part="line", **how)
-                    panel.marks.append(mark if self.x_scale == "log" else aside(mark, place, len(lines)))
-                    plot.explain(name or _MEASURED, look)
+                    look, name = (look_of(name, size=4.0), name) if name else (_GRID, _MEASURED)
+                    aside = place - (len(lines) - 1) / 2
+                    self._put_line(plot, panel, points, name, look, aside, is_rate)
             if panel.marks:
                 self._put_beside(plot, panel, chosen, results, rows)
         plot.put_last(_BEST, THEORY, _PUBLISHED, RANDOM_ARMS)
@@ -187,27 +184,34 @@ class Grid(Figure):
         plot.caption += [RANDOM_CAPTION] if results.has_random_arms(self.column) else []
         return plot
 
+    def _put_line(
+        self, plot: Plot, panel: Panel, points: Any, name: str, look: Look, aside: float, is_rate: bool
+    ) -> None:
+        """Add the rows of a table by place, moved a little along the axis, so that bars of lines do not coincide."""
+        places, means = list(points), [float(row["mean"]) for row in points.values()]
+        text, moved = slope(places, means) if is_rate else "", np.array(places)
+        if self.x_scale != "log" and 1 < len(places) <= FEW:
+            moved = moved + aside * _DODGE * float(np.ptp(moved))
+        _put(plot, panel, moved, means, name, look, places, interval="bars", text=text, **_interval(*points.values()))
+
     def _put_beside(
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Key, Mapping[Any, Any]]
     ) -> None:
         """Add what stands beside the lines of a panel, and scale its axes."""
         lowest, tops = panel.drawn.min(), [panel.drawn.max()]
-        places = sorted({float(x) for mark in panel.marks for x in mark.places})
+        places = sorted({float(x) for line in panel.marks for x in line.places})
         if self.best != "none":
-            panel.marks += [_best_mark(mark, self.best) for mark in panel.marks]
+            panel.marks += [_best_mark(line, self.best) for line in panel.marks]
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
-            panel.marks.append(_at(panel, places, values, look, part="bound", name=bound.label, what="bound"))
+            _put(plot, panel, places, values, bound.label, look, part="bound", what="bound")
             tops.append(max(values))
-            plot.explain(bound.label, look)
         theory = _theory(results.data, self.grid_axis(results.data), chosen)
         if theory is not None and rows[theory]["n"]:
             look = look_of(THEORY, marker="", width=1.2, order=2.5)
-            mark = level(rows[theory]["mean"], THEORY, panel.title, look, interval="band", **_interval(rows[theory]))
-            panel.marks.append(mark)
-            tops.append(mark.drawn.max())
-            plot.explain(THEORY, look)
+            mean, ends = rows[theory]["mean"], _interval(rows[theory])
+            tops.append(plot.put(panel, THEORY, look, y=mean, interval="band", **ends).drawn.max())
         tops += self._put_published(plot, panel, chosen, results)
         low = None if panel.y.log else start_at_zero(lowest, max(tops))
         high = self._put_random(plot, panel, chosen, results, (lowest if low is None else low, max(tops)))
@@ -221,12 +225,11 @@ class Grid(Figure):
         numbers = {entry.what: entry.value for entry in entries}
         if "best" not in numbers or results.is_surrogate:
             return []
-        best, how = numbers["best"], {"number": "x", "part": "published line", "what": "published best"}
-        panel.marks.append(level(best, _PUBLISHED, panel.title, _DOTTED, **how))  # type: ignore[arg-type]
-        if "mean" in numbers:
-            how = {"part": "published", "name": _PUBLISHED, "what": "published"}
-            panel.marks.append(_at(panel, [best], [numbers["mean"]], _DIAMOND, **how))
         plot.explain(_PUBLISHED, Look(VERMILION, ":", "D", fill="white"))  # type: ignore[arg-type]
+        plot.put(panel, _PUBLISHED, _DOTTED, x=numbers["best"], part="published line", what="published best")
+        if "mean" in numbers:
+            at = [numbers["best"]], [numbers["mean"]]
+            _put(plot, panel, *at, _PUBLISHED, _DIAMOND, part="published", what="published")
         return [numbers.get("mean", 0.0)]
 
     def _put_random(
@@ -237,39 +240,42 @@ class Grid(Figure):
         if not results.has_random_arms(self.column):
             return None
         if axis == "horizon":
-            regrets = {x: results.random_arms(data.select({**chosen, axis: (x,)})) for x in data.labels(axis)}
-            known = {float(x): value for x, value in regrets.items() if math.isfinite(value)}
-            panel.marks.append(_at(panel, list(known), list(known.values()), RANDOM, part="line", name=RANDOM_ARMS))
-            plot.explain(RANDOM_ARMS, RANDOM)
+            regrets = {float(x): results.random_arms(data.select({**chosen, axis: (x,)})) for x in data.labels(axis)}
+            regrets = {x: regret for x, regret in regrets.items() if math.isfinite(regret)}
+            _put(plot, panel, list(regrets), list(regrets.values()), RANDOM_ARMS, RANDOM)
             return None
         random = results.random_arms(data.select(chosen))
         high = panel.leaves_out(*ends, random, panel.y.log)
         if high is None and math.isfinite(random):
-            panel.marks.append(level(random, RANDOM_ARMS, panel.title, RANDOM))
-            plot.explain(RANDOM_ARMS, RANDOM)
+            plot.put(panel, RANDOM_ARMS, RANDOM, y=random)
         return high
 
 
-def _at(panel: Panel, places: Sequence[float], values: Sequence[float], look: Look, **more: Any) -> Mark:
-    across: dict[str, Any] = {"places": [float(x) for x in places], "places_are": panel.x.label}
-    return Mark(case=panel.title, x=np.array(places, float), y=np.array(values, float), look=look, **across, **more)
+def _put(plot: Plot, panel: Panel, x: Any, y: Any, name: str, look: Look, places: Any = None, **keys: Any) -> None:
+    """Add a mark at places along the axis; ``places``: what they are, if it is drawn aside of them."""
+    across = {"places": [float(place) for place in (x if places is None else places)], "places_are": panel.x.label}
+    plot.put(panel, name, look, x=x, y=y, **across, **keys)
 
 
 def _interval(*rows: Mapping[Any, Any]) -> dict[str, Any]:
-    ends = {end: np.array([row[f"ci_{end}"] for row in rows], dtype=float) for end in ("low", "high")}
-    return ends | {"n": [row["n"] for row in rows]}
+    return {"low": [row["ci_low"] for row in rows], "high": [row["ci_high"] for row in rows],
+            "n": [row["n"] for row in rows]}  # fmt: skip
 
 
 def _best_mark(line: Mark, best: str) -> Mark:
-    place = int(line.numbers.argmin() if best == "lowest" else line.numbers.argmax())
-    numbers: dict[str, Any] = {"low": line.low[[place]], "high": line.high[[place]], "n": [line.n[place]]}
-    at: dict[str, Any] = {
-        "x": np.asarray(line.x)[[place]],
-        "y": one(line.numbers[place]),
-        "places": [line.places[place]],
-    }
-    how: dict[str, Any] = {"look": _STAR, "what": _BEST, "places_are": line.places_are}
-    return Mark(part="best", name=line.name, case=line.case, **how, **at, **numbers)
+    """Return the lowest or highest point of a line, marked."""
+    at = int(line.numbers.argmin() if best == "lowest" else line.numbers.argmax())
+    ends: dict[str, Any] = {"low": line.low[at], "high": line.high[at], "n": [line.n[at]]}
+    place = {"places": [line.places[at]], "places_are": line.places_are}
+    point = {"x": np.asarray(line.x)[at], "y": line.numbers[at]}
+    return mark(line.name, line.case, _STAR, part="best", what=_BEST, **point, **place, **ends)
+
+
+def slope(places: Sequence[float], values: Sequence[float]) -> str:
+    """Return the exponent of growth, by least squares of the logarithms."""
+    if len(places) < 2 or min(values) <= 0:
+        return ""
+    return f"slope {np.polyfit(np.log(places), np.log(values), 1)[0]:.2f}"
 
 
 def _lines(

@@ -12,11 +12,9 @@ from pydantic import BeforeValidator, Field
 from bench.report.claims.slope import PROBE
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
-from bench.report.plot import GREY, Axis, Look, Mark, Panel, Plot, level, look_of
+from bench.report.plot import GREY, Axis, Look, Panel, Plot, look_of, mark
 from bench.report.results import Results
 from bench.report.tables import experiments_of
-
-_COLUMNS = ("probed", "blocks", "mean", "std")
 
 
 def _share(value: Any) -> float:
@@ -42,26 +40,18 @@ class Lipschitz(Figure):
         return [f"{PROBE}*"]
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-        """Return the positions in ``rounds`` at which blocks begin and end, blocks + 1 of them.
-
-        Ends are the closest of the rounds at hand; where those are too few, so are blocks.
-        """
+        """Return the positions of the rounds closest to the ends of blocks; too few rounds make fewer blocks."""
         ends = rounds[-1] * np.linspace(self.drop, 1, self.blocks + 1)
         return np.unique(np.abs(rounds[None, :] - ends[:, None]).argmin(axis=1))
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return, for every experiment and probed value, the centred reward: its mean and spread over blocks.
+        """Return axes, `probed` (a value), `blocks` (how many), and `mean` and `std` over blocks of its centred reward.
 
         A block's reward of a value is the mean over its rounds; less the mean over all values, it is centred, so that
         what moves all values alike from block to block does not count.
-
-        Returns
-        -------
-        DataFrame
-            The axes, then `probed` (the value), `blocks` (their number), `mean` and `std` (divisor: blocks - 1).
         """
         data = results.data
-        parts = []
+        parts = [pd.DataFrame(columns=[*data.axes, "probed", "blocks", "mean", "std"])]
         for key in data.keys:
             curves = results.curve(key, f"{PROBE}*")
             if curves.empty or curves["round"].nunique() < 2:
@@ -73,8 +63,7 @@ class Lipschitz(Figure):
             spread = centred.std(axis=0, ddof=1) if len(centred) > 1 else np.full(centred.shape[1], np.nan)
             values = {"probed": sums.columns, "blocks": len(centred), "mean": centred.mean(axis=0), "std": spread}
             parts.append(pd.DataFrame({**data.as_dict(key), **values}))
-        table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*data.axes, *_COLUMNS])
-        return {"table": table}
+        return {"table": pd.concat(parts[1:] or parts, ignore_index=True)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         data, table, axes = results.data, tables["table"], self.panel_axes(results.data)
@@ -88,10 +77,17 @@ class Lipschitz(Figure):
                 rows = table[[experiment == key for experiment in experiments]]
                 if len(rows):
                     name = data.series_name(key, axes) or "mean over blocks"
-                    panel.marks.append(_line(panel, name, rows))
+                    std, ends = rows["std"].fillna(0.0), f"one standard deviation over {rows['blocks'].iloc[0]} blocks"
+                    panel.marks.append(
+                        mark(
+                            name, panel.title, look_of(name, size=4.0), x=rows["probed"], y=rows["mean"],
+                            low=rows["mean"] - std, high=rows["mean"] + std, interval="bars", ends=ends,
+                            places=rows["probed"].tolist(), places_are=x.label,
+                        )
+                    )  # fmt: skip
                     plot.explain(name, look_of(name))
             if panel.marks:
-                panel.marks.insert(0, level(0.0, "", panel.title, Look(GREY, width=0.8, order=1), part="zero"))
+                panel.marks.insert(0, mark("", panel.title, Look(GREY, width=0.8, order=1), y=0.0, part="zero"))
         if len(table):
             rounds, blocks = results.curves["round"], int(table["blocks"].max())
             first, last = int(rounds.min()), int(rounds.max())
@@ -101,13 +97,3 @@ class Lipschitz(Figure):
                 "being equal, less the block's mean over the values. Bars: one standard deviation over blocks."
             ]
         return plot
-
-
-def _line(panel: Panel, name: str, rows: pd.DataFrame) -> Mark:
-    x, mean = (rows[column].to_numpy(dtype=float) for column in ("probed", "mean"))
-    std = rows["std"].fillna(0.0).to_numpy(dtype=float)
-    return Mark(
-        part="line", name=name, case=panel.title, x=x, y=mean, look=look_of(name, size=4.0),
-        low=mean - std, high=mean + std, interval="bars", places=x.tolist(), places_are=panel.x.label,
-        ends=f"one standard deviation over {rows['blocks'].iloc[0]} blocks",
-    )  # fmt: skip

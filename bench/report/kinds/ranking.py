@@ -1,7 +1,7 @@
 """Methods against families of tasks as a heat map, best mean rank on top."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import matplotlib as mpl
@@ -13,7 +13,7 @@ from bench.errors import ConfigError
 from bench.report.experiments import Experiments
 from bench.report.figure import Figure
 from bench.report.labels import selection
-from bench.report.plot import INTERVAL, Axis, Look, Mark, Panel, Plot, one, wrapped
+from bench.report.plot import Axis, Look, Mark, Panel, Plot, mark, wrapped
 from bench.report.results import Results
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK, Tasks
 
@@ -81,57 +81,55 @@ class Ranking(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         values, ranks, families = tables["table"], tables["ranks"], list(self.on_tasks(results).families)
         methods = ranks[METHOD].tolist()
-        titles = [wrapped(family, _TITLE_LETTERS) for family in families]
-        header = 0.16 * max((title.count("\n") + 1 for title in titles), default=1) + 0.1
+        titles = {family: wrapped(family, _TITLE_LETTERS) for family in families}
+        header = 0.16 * max((title.count("\n") + 1 for title in titles.values()), default=1) + 0.1
         width, step = _columns(len(families))
         parts = [families[start : start + step] for start in range(0, len(families), step)]
         size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names stand at the left alone
+        plot = Plot(self.heading, panels=[Panel(is_table=True, names_on_top=True) for _ in parts], panel_size=size)
         most = _end_of_colours(values["relative"].to_numpy(dtype=float))
-        plot = Plot(self.heading, panel_size=size)
-        last = "mean rank" if self.has_ranks else "mean"
-        for number, part in enumerate(parts):
-            panel = Panel(is_table=True, names_on_top=True)
-            plot.panels.append(panel)
-            if not np.isfinite(values["relative"]).any():
-                continue
-            is_last = number == len(parts) - 1
-            ticks = [place + 0.5 for place in range(len(part))] + ([len(part) + 0.5 * _RANKS] if is_last else [])
-            names = [titles[families.index(family)] for family in part] + ([last] if is_last else [])
-            panel.x = Axis(low=0, high=width, ticks=ticks, names=names)
-            panel.y = Axis(low=len(methods), high=0, ticks=[y + 0.5 for y in range(len(methods))], names=methods)
+        plot.caption = self._caption(results, tables, most)
+        if not np.isfinite(values["relative"]).any():
+            return plot
+        for panel, part in zip(plot.panels, parts, strict=True):
+            ticks, names = [place + 0.5 for place in range(len(part))], [titles[family] for family in part]
             for row in values.to_dict("records"):
                 if row[FAMILY] in part and math.isfinite(row["relative"]) and row[METHOD] in methods:
-                    place = part.index(row[FAMILY]), methods.index(row[METHOD])
-                    panel.marks.append(self._cell(place, row, most))
-            for y, row in enumerate(ranks.to_dict("records")):
-                if is_last and math.isfinite(row["mean_rank" if self.has_ranks else "relative"]):
-                    panel.marks.append(self._last(len(part) + 0.12, y + 0.5, row, last))
-        plot.caption = self._caption(results, tables, most)
+                    panel.marks.append(self._cell(part.index(row[FAMILY]), methods.index(row[METHOD]), row, most))
+            if part is parts[-1]:
+                ticks, names = [*ticks, len(part) + 0.5 * _RANKS], [*names, self._last]
+                panel.marks += self._means(len(part) + 0.12, ranks)
+            panel.x = Axis(low=0, high=width, ticks=ticks, names=names)
+            panel.y = Axis(low=len(methods), high=0, ticks=[y + 0.5 for y in range(len(methods))], names=methods)
         return plot
 
-    def _cell(self, place: tuple[int, int], row: Mapping[Any, Any], most: float) -> Mark:
+    @property
+    def _last(self) -> str:
+        return "mean rank" if self.has_ranks else "mean"
+
+    def _cell(self, x: float, y: float, row: Mapping[Any, Any], most: float) -> Mark:
         relative = float(row["relative"])
         share = min(max(0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(most), 0.0), 1.0)
         colour = mpl.colors.to_hex(mpl.colormaps[_COLOURS](0.08 + 0.84 * share))
         [reference] = self.reference.values()
-        return Mark(
-            part="cell", name=row[METHOD], case=row[FAMILY], x=one(place[0]), y=one(place[1]), shape="cell",
-            look=Look(colour, edge="white"), values=one(relative), low=one(row["relative_low"]),
-            high=one(row["relative_high"]), n=[row["n"]], what=f"relative to {reference}", ends=INTERVAL,
+        return mark(
+            row[METHOD], row[FAMILY], Look(colour, edge="white"), x=x, y=y, part="cell", shape="cell", values=relative,
+            low=row["relative_low"], high=row["relative_high"], n=[row["n"]], what=f"relative to {reference}",
             text=f"{relative:.2f}" if relative < 10 else f"{relative:.0f}",
             ink="white" if abs(share - 0.5) * 2 > _DARK else "black",
         )  # fmt: skip
 
-    def _last(self, x: float, y: float, row: Mapping[Any, Any], what: str) -> Mark:
+    def _means(self, x: float, ranks: pd.DataFrame) -> Iterator[Mark]:
+        """Yield the mean rank of every method, or its mean ratio, in words."""
         keys = ("mean_rank", "ci_low", "ci_high") if self.has_ranks else ("relative", "relative_low", "relative_high")
-        value, low, high = (float(row[key]) for key in keys)
-        digits = 1 if self.has_ranks else 2
-        text = f"{value:.{digits}f}"
-        text += f"  ({low:.{digits}f} to {high:.{digits}f})" if math.isfinite(low) else ""
-        return Mark(
-            part="rank", name=row[METHOD], case=what, x=one(x), y=one(y), look=Look("black"), shape="text",
-            values=one(value), low=one(low), high=one(high), n=[row["n"]], what=what, ends=INTERVAL, text=text,
-        )  # fmt: skip
+        digits, words = 1 if self.has_ranks else 2, {"part": "rank", "shape": "text", "what": self._last}
+        for y, row in enumerate(ranks.to_dict("records")):
+            value, low, high = (float(row[key]) for key in keys)
+            if math.isfinite(value):
+                ends = f"  ({low:.{digits}f} to {high:.{digits}f})" if math.isfinite(low) else ""
+                numbers: dict[str, Any] = {"values": value, "low": low, "high": high, "n": [row["n"]]}
+                text = f"{value:.{digits}f}{ends}"
+                yield mark(row[METHOD], self._last, Look("black"), x=x, y=y + 0.5, text=text, **numbers, **words)
 
     def _caption(self, results: Results, tables: Mapping[str, pd.DataFrame], most: float) -> list[str]:
         [reference] = self.reference.values()

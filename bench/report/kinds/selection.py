@@ -5,7 +5,7 @@ the n repetitions after the two lowest. It is that of run.py in the public code 
 2e998d5 (2023-03-17). Whether published numbers were made so is not known.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from bench.report.labels import canonical
 from bench.report.plot import Look, Mark, Panel, Plot, look_of
 from bench.report.results import Results
 from bench.report.rows import Rows, in_row
-from bench.report.tables import by_experiment, experiments_of
+from bench.report.tables import by_experiment
 from bench.stats import Array
 
 DROPPED = 2
@@ -29,13 +29,13 @@ _REACH = 0.975
 _SETS = 4_000
 _OURS, _NORMAL = "our runs", "normal"
 _ROW, _WIDTH = 0.75, 4.4
-_TICK = Look("#333333", "none", "|", size=11, edge_width=1.4)
+_DARK = "#333333"
+_TICK = Look(_DARK, "none", "|", size=11, edge_width=1.4)
 _HEIGHTS = {_OURS: -0.16, _NORMAL: 0.16}
 _FILLED, _OPEN = "chosen repetitions", "all repetitions"
 _RANGE = "where 95 % of such means lie"
-_COLUMNS = ("n", "of", "mean", "low", "high", "std", "covers", "lowest",
-            "chosen_mean", "chosen_low", "chosen_high", "chosen_std", "chosen_covers", "chosen_lowest",
-            "printed")  # fmt: skip
+_NUMBERS = ("mean", "low", "high", "std", "covers", "lowest")
+_COLUMNS = ("n", "of", *_NUMBERS, *(f"chosen_{name}" for name in _NUMBERS), "printed")
 
 
 class Selection(Rows):
@@ -57,8 +57,8 @@ class Selection(Rows):
     def check(self, data: Experiments) -> None:
         super().check(data)
         if canonical(self.ranked_by) not in data.labels("method"):
-            known = ", ".join(data.labels("method"))
-            raise ConfigError(f"{self.where}, key 'ranked_by': found '{self.ranked_by}', expected one of: {known}")
+            methods = ", ".join(data.labels("method"))
+            raise ConfigError(f"{self.where}, key 'ranked_by': found '{self.ranked_by}', expected one of: {methods}")
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return two rows for each experiment: of sets drawn from our runs and from a normal distribution.
@@ -71,69 +71,55 @@ class Selection(Rows):
             intervals that contain the true mean, `lowest`, the share of sets in which the method has the lowest mean;
             the same with `chosen_`; and `printed`, the paper's number. Of the normal distribution the means are exact.
         """
-        data = results.data
-        beside = {} if results.is_surrogate else self.published_means(data)
-        rows = []
-        for keys, values in self._cases(results):
-            for of in (_OURS, _NORMAL):
-                rows += self._rows_of(data, keys, values, of)
-        table = pd.DataFrame(rows, columns=[*data.axes, *_COLUMNS])
-        printed = [beside[key].value if key in beside else np.nan for key in experiments_of(table, data)]
-        return {"table": table.assign(printed=np.array(printed, dtype=float))}
+        data, rows = results.data, []
+        for panel in data.groups(self.panel_axes(data), [{}]):
+            keys = [key for key in data.select(panel) if len(results.column(key, self.column))]
+            methods = [data.as_dict(key)["method"] for key in keys]
+            values = results.complete(keys, self.column)
+            if canonical(self.ranked_by) in methods and len(values) > 1:
+                by = methods.index(canonical(self.ranked_by))
+                rows += [row for of in (_OURS, _NORMAL) for row in self._rows(results, keys, values, by, of)]
+        return {"table": pd.DataFrame(rows, columns=[*data.axes, *_COLUMNS]).astype({"printed": float})}
 
-    def _cases(self, results: Results) -> Iterator[tuple[list[Key], Array]]:
-        """Yield each panel's experiments that have results, with their final values (repetitions, methods)."""
-        data = results.data
-        for chosen in data.groups(self.panel_axes(data), [{}]):
-            keys = [key for key in data.select(chosen) if len(results.column(key, self.column))]
-            if any(data.as_dict(key)["method"] == canonical(self.ranked_by) for key in keys):
-                values = results.complete(keys, self.column)
-                if len(values) > 1:
-                    yield keys, values
-
-    def _rows_of(self, data: Experiments, keys: list[Key], values: Array, of: str) -> list[dict[str, Any]]:
-        by = [data.as_dict(key)["method"] for key in keys].index(canonical(self.ranked_by))
+    def _rows(self, results: Results, keys: list[Key], values: Array, by: int, of: str) -> list[dict[str, Any]]:
+        beside = {} if results.is_surrogate else self.published_means(results.data)
         draw = resampled if of == _OURS else normal
-        sets = draw(values, number_run(self.size), _SETS, np.random.default_rng(0))
-        true = values.mean(axis=0)
-        plain, chosen = (printed(sets, self.size, rank, true) for rank in (None, by))
-        means = {"": plain.mean.mean(axis=0), "chosen_": chosen.mean.mean(axis=0)}
+        sets, true = draw(values, number_run(self.size), _SETS, np.random.default_rng(0)), values.mean(axis=0)
+        samples = {"": printed(sets, self.size, None, true), "chosen_": printed(sets, self.size, by, true)}
+        means = {stem: sample.mean.mean(axis=0) for stem, sample in samples.items()}
         if of == _NORMAL:
             covariances = np.atleast_2d(np.cov(values, rowvar=False))[by]
             means = {"": true, "chosen_": true + normal_shift(self.size) * covariances / np.sqrt(covariances[by])}
         rows = []
         for place, key in enumerate(keys):
-            row: dict[str, Any] = data.as_dict(key) | {"n": len(values), "of": of}
-            for stem, sample in (("", plain), ("chosen_", chosen)):
+            row: dict[str, Any] = results.data.as_dict(key) | {"n": len(values), "of": of}
+            for stem, sample in samples.items():
                 low, high = np.quantile(sample.mean[:, place], (0.025, 0.975))
-                row |= {
-                    f"{stem}mean": means[stem][place], f"{stem}low": low, f"{stem}high": high,
-                    f"{stem}std": sample.std[:, place].mean(), f"{stem}covers": sample.covers[:, place].mean(),
-                    f"{stem}lowest": sample.lowest[place],
-                }  # fmt: skip
-            rows.append(row)
+                shares = sample.covers[:, place].mean(), sample.lowest[place]
+                numbers = (means[stem][place], low, high, sample.std[:, place].mean(), *shares)
+                row |= zip((stem + name for name in _NUMBERS), numbers, strict=True)
+            rows.append(row | {"printed": beside[key].value if key in beside else np.nan})
         return rows
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return a row per method: open marks without, filled ones with the choice, and the printed number."""
         data, table = results.data, tables["table"]
         plot = Plot(self.heading)
-        found = {of: by_experiment(table[table["of"] == of], data) for of in (_OURS, _NORMAL)}
+        rows_of = {of: by_experiment(table[table["of"] == of], data) for of in (_OURS, _NORMAL)}
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
-                for of, own in found.items():
-                    if key in own:
-                        panel.marks += _pair(panel, row, name, own[key], of)
-                if key in found[_OURS] and np.isfinite(found[_OURS][key]["printed"]):
-                    number = in_row(panel, row, name, [found[_OURS][key]["printed"]], _TICK, part="published")
-                    panel.marks.append(replace(number, what="published"))
+                for of, rows in rows_of.items():
+                    panel.marks += _pair(panel, row, name, rows[key], of) if key in rows else ()
+                number = rows_of[_OURS].get(key, {}).get("printed", np.nan)
+                if np.isfinite(number):
+                    panel.marks.append(in_row(panel, row, name, number, _TICK, part="published", what="published"))
             if panel.marks:
                 self.scale(plot, panel)
-        plot.explain(_OPEN, Look("#333333", "none", "o", size=6, fill="none"))
-        plot.explain(_FILLED, Look("#333333", "none", "o", size=6))
-        plot.explain("the same, normal values", Look("#333333", "none", "D", size=4.5))
-        plot.explain(_RANGE, Look("#333333", width=1.6))
-        if any(mark.part == "published" for mark in plot.marks()):
+        plot.explain(_OPEN, Look(_DARK, "none", "o", size=6, fill="none"))
+        plot.explain(_FILLED, Look(_DARK, "none", "o", size=6))
+        plot.explain("the same, normal values", Look(_DARK, "none", "D", size=4.5))
+        plot.explain(_RANGE, Look(_DARK, width=1.6))
+        if any(drawn.part == "published" for drawn in plot.marks()):
             plot.explain("published", _TICK)
         if any(panel.marks for panel in plot.panels):
             ranked_key = next(key for key in data.keys if canonical(self.ranked_by) in key)
@@ -150,22 +136,20 @@ class Selection(Rows):
         return plot
 
 
-def _pair(panel: Panel, row: int, name: str, found: Mapping[Any, Any], of: str) -> list[Mark]:
+def _pair(panel: Panel, row: int, name: str, numbers: Mapping[Any, Any], of: str) -> list[Mark]:
     """Return the marks of a method without and with the choice, from our runs or of normal values."""
-    marks = []
-    for stem, is_chosen in (("", False), ("chosen_", True)):
-        height = row + _HEIGHTS[of] + (0.1 if is_chosen else -0.04)
-        dot = look_of(name, dash="none", marker="o" if of == _OURS else "D", size=6.0 if of == _OURS else 4.5, order=5)
-        dot = dot if is_chosen else replace(dot, fill="none")
-        ends = {end: np.array([float(found[f"{stem}{end}"])]) for end in ("low", "high")}
-        marks.append(
-            in_row(
-                panel, row, name, [found[f"{stem}mean"]], dot, part=f"{_FILLED if is_chosen else _OPEN}, {of}",
-                y=np.array([height]), interval="segment", n=[found["n"]], what=_FILLED if is_chosen else _OPEN,
-                ends=_RANGE, **ends,
-            )
-        )  # fmt: skip
-    return marks
+    marker: dict[str, Any] = {"marker": "o", "size": 6.0} if of == _OURS else {"marker": "D", "size": 4.5}
+    dot = look_of(name, dash="none", order=5, **marker)
+    return [
+        in_row(
+            panel, row, name, numbers[f"{stem}mean"], look, y=row + _HEIGHTS[of] + below, part=f"{words}, {of}",
+            what=words, low=numbers[f"{stem}low"], high=numbers[f"{stem}high"], ends=_RANGE, interval="segment",
+            n=[numbers["n"]],
+        )
+        for stem, words, look, below in (
+            ("", _OPEN, replace(dot, fill="none"), -0.04), ("chosen_", _FILLED, dot, 0.1)
+        )
+    ]  # fmt: skip
 
 
 class Printed(NamedTuple):
@@ -193,23 +177,14 @@ def kept(ranked_by: Array, size: int) -> np.ndarray:
 
 
 def printed(sets: Array, size: int, ranked_by: int | None, true: Array) -> Printed:
-    """Return what sets of repetitions print.
+    """Return what sets of repetitions print, shape (sets, repetitions run, methods), of true means (methods,).
 
-    Parameters
-    ----------
-    sets
-        Final values, shape (sets, repetitions run, methods).
-    size
-        The number of repetitions asked for.
-    ranked_by
-        Position of the method by which repetitions are chosen; None: the first ``size`` are reported.
-    true
-        True mean of each method, shape (methods,).
+    ``ranked_by`` is the position of the method by which repetitions are chosen; None: the first ``size`` are reported.
     """
-    own = sets[:, :size] if ranked_by is None else sets
+    reported = sets[:, :size]
     if ranked_by is not None:
-        own = np.take_along_axis(sets, kept(sets[:, :, ranked_by], size)[:, :, None], axis=1)
-    mean, std = own.mean(axis=1), own.std(axis=1, ddof=1)
+        reported = np.take_along_axis(sets, kept(sets[:, :, ranked_by], size)[:, :, None], axis=1)
+    mean, std = reported.mean(axis=1), reported.std(axis=1, ddof=1)
     reach = float(special.stdtrit(size - 1, _REACH)) / np.sqrt(size) * std
     return Printed(mean, std, np.abs(mean - true) <= reach)
 

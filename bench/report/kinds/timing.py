@@ -1,7 +1,7 @@
 """Seconds of runs beside the published ones, and how many times those of a reference they are."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -11,10 +11,10 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
-from bench.report.labels import canonical, describe, matches, panel_title, selection
-from bench.report.plot import GREY, LINE_BETWEEN, Axis, Look, Mark, Panel, Plot, level, look_of, wrapped
+from bench.report.labels import describe, matches, panel_title, selection
+from bench.report.plot import GREY, Axis, Look, Mark, Plot, look_of, mark, row_panel, wrapped
 from bench.report.results import Results
-from bench.report.tables import check_column
+from bench.report.tables import check_column, experiments_of
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
 _ROOM = 0.64
@@ -55,22 +55,20 @@ class Timing(Figure):
         """
         data = results.data
         check_column(self, data)
-        beside = {} if results.is_surrogate else self._published(data)
+        published = {} if results.is_surrogate else self._published(data)
         references = self._references(data)
         rows = []
         for key in data.keys:
-            values, own = results.column(key, self.column), data.rows(key)
-            known = len(values) > 0
-            row: dict[str, Any] = dict(data.as_dict(key))
-            row |= {"n": len(values), "rounds": float(own["rounds"].mean()) if known else math.nan}
-            row |= {"seconds": _median(values)}
-            row |= {"fastest": values.min() if known else math.nan, "slowest": values.max() if known else math.nan}
-            reference = references.get(key)
-            by = results.column(reference, self.column) if reference is not None else np.empty(0)
-            row["relative"] = row["seconds"] / _median(by)
-            if beside:
-                value, note = beside.get(key, (math.nan, ""))
-                per = beside.get(reference, (math.nan, ""))[0] if reference is not None else math.nan
+            values, reference = results.column(key, self.column), references.get(key, ())
+            row: dict[str, Any] = data.as_dict(key) | {"n": len(values), "rounds": math.nan, "seconds": _median(values)}
+            row |= {"fastest": math.nan, "slowest": math.nan}
+            if len(values):
+                row |= {"rounds": float(data.rows(key)["rounds"].mean())}
+                row |= {"fastest": values.min(), "slowest": values.max()}
+            row["relative"] = row["seconds"] / _median(results.column(reference, self.column))
+            if published:
+                value, note = published.get(key, (math.nan, ""))
+                per, _ = published.get(reference, (math.nan, ""))
                 row |= {"published_seconds": value, "published_relative": value / per, "published_note": note}
             rows.append(row)
         table = pd.DataFrame(rows)
@@ -80,52 +78,55 @@ class Timing(Figure):
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         data, table = results.data, tables["table"]
-        panels = data.groups(self.panel_axes(data), [{}])
-        names = [wrapped(panel_title(chosen), 24) for chosen in panels]
-        between = dict.fromkeys((row - 0.5 for row in range(1, len(names))), LINE_BETWEEN)
-        rows = Axis(ticks=range(len(names)), names=names, low=len(names) - 0.5, high=-0.5)
-        left = Panel(x=Axis(self.x_label or "seconds per run", log=True, few=True), y=rows, rows=True, lines=between)
+        groups = data.groups(self.panel_axes(data), [{}])
+        names = [wrapped(panel_title(chosen), 24) for chosen in groups]
         by = f"seconds divided by those of {describe(selection(self.reference))}"
-        right = Panel(x=Axis(by), y=rows, rows=True, lines=between)
-        size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(panels), 1)))
+        panels = {"seconds": row_panel("", "", names), "relative": row_panel("", by, names)}
+        panels["seconds"].x = Axis(self.x_label or "seconds per run", log=True, few=True)
         has_published = "published_seconds" in table
-        # Seconds of another machine are no measure: beside published ones only ratios are drawn.
-        shown = [(right, "relative")] if has_published else [(left, "seconds"), (right, "relative")]
-        plot = Plot(self.heading, panels=[panel for panel, _ in shown], panel_size=size)
+        if has_published:  # seconds of another machine are no measure: beside published ones only ratios are drawn
+            del panels["seconds"]
+        size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(groups), 1)))
+        plot = Plot(self.heading, panels=list(panels.values()), panel_size=size)
         if not table["n"].any():
             return plot
-        points: dict[str, list[tuple[float, str, Any]]] = {}
-        every = [({axis: canonical(row[axis]) for axis in data.axes}, row) for row in table.to_dict("records")]
-        for place, chosen in enumerate(panels):
-            own = [(labels, row) for labels, row in every if matches(labels, chosen)]
-            for number, (labels, row) in enumerate(own):
-                name = data.series_name(tuple(labels[axis] for axis in data.axes), chosen)
-                height = place + _ROOM * ((number + 0.5) / len(own) - 0.5)
-                points.setdefault(name, []).append((height, panel_title(chosen), row))
-        for name, found in points.items():
+        points: dict[str, list[dict[Any, Any]]] = {}
+        rows = [dict(zip(data.axes, key, strict=True)) for key in experiments_of(table, data)]
+        for place, chosen in enumerate(groups):
+            of_group = [number for number, labels in enumerate(rows) if matches(labels, chosen)]
+            for number, index in enumerate(of_group):
+                name = data.series_name(tuple(rows[index].values()), chosen)
+                height = place + _ROOM * ((number + 0.5) / len(of_group) - 0.5)
+                row = {**table.iloc[index], "height": height, "panel": panel_title(chosen)}
+                points.setdefault(name, []).append(row)
+        for name, rows_of in points.items():
             look = look_of(name, dash="none", size=4.5, width=1.5)
             plot.explain(name, look)
-            for panel, value in shown:
-                panel.marks += _marks(name, found, value, look, has_published)
+            for value, panel in panels.items():
+                panel.marks += _marks(name, pd.DataFrame(rows_of), value, look, has_published)
         if has_published:
             plot.explain("published", Look("#333333", "none", "o", fill="none"))
-        right.marks.append(level(1.0, "", "relative", Look(GREY, width=1, order=1), number="x", part="one"))
-        bars = "" if has_published else "; bars: the fastest to the slowest"
-        plot.caption = [f"Full marks: median of the measurements, one process, one thread{bars}."]
-        if has_published:
-            plot.caption.append("Open marks: published, measured on another machine: only ratios can be compared.")
-        seconds = data.finals
-        if self.part == "tuner":
-            plot.caption.append("Timed are ask and tell alone, with the rewards of a run that was played before.")
-        share = 1 - seconds["cpu_seconds"].sum() / seconds["seconds"].sum() if "cpu_seconds" in seconds else math.nan
-        if np.isfinite(share) and share > _BUSY:
-            plot.caption.append(
-                f"For {100 * share:.0f} % of the time the processor was not with the run: it had other work."
-            )
+        panels["relative"].marks.append(mark("", "relative", Look(GREY, width=1, order=1), x=1.0, part="one"))
+        plot.caption = self._caption(data, has_published)
         return plot
 
+    def _caption(self, data: Experiments, has_published: bool) -> list[str]:
+        bars = "" if has_published else "; bars: the fastest to the slowest"
+        caption = [f"Full marks: median of the measurements, one process, one thread{bars}."]
+        if has_published:
+            caption.append("Open marks: published, measured on another machine: only ratios can be compared.")
+        if self.part == "tuner":
+            caption.append("Timed are ask and tell alone, with the rewards of a run that was played before.")
+        seconds = data.finals
+        share = 1 - seconds["cpu_seconds"].sum() / seconds["seconds"].sum() if "cpu_seconds" in seconds else math.nan
+        if np.isfinite(share) and share > _BUSY:
+            caption.append(
+                f"For {100 * share:.0f} % of the time the processor was not with the run: it had other work."
+            )
+        return caption
+
     def _published(self, data: Experiments) -> dict[Key, tuple[float, str]]:
-        found = {}
+        numbers = {}
         for labels, what, value, note, _ in self.published_numbers(data):
             keys = data.select({axis: (label,) for axis, label in labels.items()})
             if len(keys) != 1:
@@ -133,8 +134,8 @@ class Timing(Figure):
                     f"{self.where}, published {what} {value:g}: fits {len(keys)} experiments, expected the mean "
                     "seconds of one"
                 )
-            found[keys[0]] = (value, note)
-        return found
+            numbers[keys[0]] = (value, note)
+        return numbers
 
     def _references(self, data: Experiments) -> dict[Key, Key]:
         """Return the reference of every experiment: the one of the same panel that the key `reference` selects."""
@@ -150,30 +151,18 @@ class Timing(Figure):
         return references
 
 
-def _marks(name: str, points: list[tuple[float, str, Any]], value: str, look: Look, has_published: bool) -> list[Mark]:
-    """Return the measured and the published points of a method."""
-    rows = [row for _, _, row in points]
-    how: dict[str, Any] = {
-        "name": name,
-        "case": value,
-        "y": np.array([height for height, _, _ in points]),
-        "number": "x",
-    }
-    how["places"] = [place for _, place, _ in points]
-
-    def column(key: str) -> np.ndarray:
-        return np.array([row[key] for row in rows], dtype=float)
-
-    own: dict[str, Any] = {"n": [row["n"] for row in rows]}
+def _marks(name: str, points: pd.DataFrame, value: str, look: Look, has_published: bool) -> Iterator[Mark]:
+    """Yield the measured and the published points of a method."""
+    shown: dict[str, Any] = {"y": points["height"], "number": "x", "places": points["panel"].tolist()}
+    range_: dict[str, Any] = {}
     if value == "seconds":
-        own |= {"low": column("fastest"), "high": column("slowest"), "interval": "segment"}
-        own |= {"ends": "fastest and slowest"}
-    own["what"] = "median" if value == "seconds" else "ratio of medians"
-    marks = [Mark(part="line", x=column(value), look=look, **how, **own)]
+        range_ = {"low": points["fastest"], "high": points["slowest"], "interval": "segment"}
+        range_ |= {"ends": "fastest and slowest"}
+    what = "median" if value == "seconds" else "ratio of medians"
+    yield mark(name, value, look, x=points[value], n=points["n"].tolist(), what=what, **shown, **range_)
     if has_published:
         open_ = replace(look, fill="none", order=2)
-        marks.append(Mark(part="published", x=column(f"published_{value}"), look=open_, what="published", **how))
-    return marks
+        yield mark(name, value, open_, x=points[f"published_{value}"], part="published", what="published", **shown)
 
 
 def _median(values: np.ndarray) -> float:
