@@ -10,7 +10,6 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from runners.cli import main
-from runners.config.tree import CHECKOUT
 
 if TYPE_CHECKING:  # slow to import
     from runners.config.compose import Run
@@ -111,8 +110,6 @@ def _text(report: dict[str, Any]) -> str:
         low, high = values["ci_low"], values["ci_high"]
         interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
-    serve = "make gallery SERVE=1" if CHECKOUT else "bandit-bench gallery serve=true"
-    lines.append(f"page: /run/{report['run_id']}/ at the address that `{serve}` prints")
     return "\n".join(lines)
 
 

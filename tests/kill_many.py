@@ -68,8 +68,8 @@ class Run:
         return len(self._paths())
 
     def _paths(self) -> list[Path]:
-        """Return the results there are; ``raw/.live`` holds none, and may vanish while one looks."""
-        return list(self.root.glob("raw/[!.]*/rep-*.parquet"))
+        """Return the results there are."""
+        return list(self.root.glob("raw/*/rep-*.parquet"))
 
     def results(self) -> dict[str, bytes]:
         """Return the bytes of every result, by run and name."""
@@ -77,7 +77,7 @@ class Run:
 
     def leftovers(self) -> list[str]:
         """Return what is neither a result nor beside one."""
-        return [path.name for path in self.root.glob("raw/[!.]*/*") if path.suffix not in (".parquet", ".json")]
+        return [path.name for path in self.root.glob("raw/*/*") if path.suffix not in (".parquet", ".json")]
 
 
 def victims(parent: psutil.Process) -> list[psutil.Process]:

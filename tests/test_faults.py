@@ -323,10 +323,6 @@ def test_a_foreign_repetition_does_no_harm(tmp_path, experiment):
     run_all([(experiment, 2)], store, jobs=1)
     store.path(experiment.run_id, 999_999_999).write_bytes(b"PAR1")
     assert run_all([(experiment, 3)], store, jobs=1).results[0].done == {0, 1, 2}
-    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))\n"
-    code += "from pathlib import Path\nfrom runners.live_page import LivePages\n"
-    code += f"assert 'class=\"panels\"' in LivePages(Path({str(store.root)!r})).page('run/{experiment.run_id}')"
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -15,7 +15,6 @@ from runners.config.experiment import check as check_experiment
 from runners.config.runner import Runner
 from runners.config.tracebacks import describe
 from runners.execute.limits import one_thread, time_limit
-from runners.execute.live import LiveRun
 from runners.execute.pool import Task, WorkerDiedError, workers
 from runners.execute.progress import progress_bar
 from runners.results.capture import environment
@@ -249,9 +248,7 @@ def run_all(
     total = sum(len(numbers) for _, numbers in missing)
     fan = FanOut(store, jobs=1 if jobs == 1 else max(min(jobs, total), 2) if jobs > 1 else jobs, runner=runner)
     if total:
-        with progress_bar((runner or Runner()).progress, results=store.root) as progress, fan.running():
-            runs = [LiveRun(run_id=run_id, labels={}, repetitions=number) for run_id, number in wanted.items()]
-            progress.announce("", None, runs)
+        with progress_bar((runner or Runner()).progress) as progress, fan.running():
             for experiment, numbers in missing:
                 progress.expect("", experiment.settings["horizon"], len(numbers))
                 fan.add(experiment, numbers)

@@ -3,12 +3,8 @@
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
-from typing import Any
-
-from runners.execute.live import Live, LiveRun
 
 _EVIDENCE_SECONDS = 5.0
 _EVIDENCE = 5
@@ -22,13 +18,10 @@ class Progress:
     ----------
     words
         What stands before the bar.
-    live
-        Where it is written how far all is, for pages that show it.
     """
 
-    def __init__(self, words: str = "", live: Live | None = None) -> None:
+    def __init__(self, words: str = "") -> None:
         self.words = words
-        self.live = live
         self.finished = 0
         self.total = 0
         self._since: float | None = None
@@ -39,16 +32,11 @@ class Progress:
         self._spent = 0.0
         self._foreseen: dict[str, int] = {}
 
-    def announce(self, group: str, figure: Mapping[str, Any] | None, runs: Sequence[LiveRun]) -> None:
-        """Say what a group consists of, for pages that show it: a figure, None for a single run, and experiments."""
-        if self.live:
-            self.live.announce(group, figure, runs)
-
     def expect(self, group: str, horizon: int, repetitions: int) -> None:
         """Add repetitions to come, each of ``horizon`` rounds."""
         self.total += repetitions
         self._expected[group] += horizon * repetitions
-        self._tell(group, expected=repetitions)
+        self.show()
 
     def foresee(self, group: str, rounds: int) -> None:
         """Say how many rounds of a group will probably be asked for later; they count for the time left alone."""
@@ -66,12 +54,6 @@ class Progress:
                 self._since = time.monotonic()
             else:
                 self._spent += seconds
-        self._tell(group, finished=1)
-
-    def _tell(self, group: str, expected: int = 0, finished: int = 0) -> None:
-        if self.live:
-            self.live.count(group, expected, finished)
-            self.live.write(self.words, self.finished, self.total, self.seconds_left())
         self.show()
 
     @property
@@ -112,7 +94,7 @@ class Progress:
 
 
 @contextmanager
-def progress_bar(shown: bool | None, words: str = "", results: Path | None = None) -> Iterator[Progress]:
+def progress_bar(shown: bool | None, words: str = "") -> Iterator[Progress]:
     """Yield what moves the bar on.
 
     Parameters
@@ -121,21 +103,14 @@ def progress_bar(shown: bool | None, words: str = "", results: Path | None = Non
         Whether it is shown on stderr; None: only on a terminal.
     words
         What stands before the bar; ``words`` of what is yielded changes it.
-    results
-        The folder of results, where a file says how far all is; None: there is none.
     """
-    live = Live(results) if results else None
-    try:
-        is_shown = sys.stderr.isatty() if shown is None else shown
-        with _bar(words, live) if is_shown else nullcontext(Progress(words, live)) as progress:
-            yield progress
-    finally:
-        if live:
-            live.remove()
+    is_shown = sys.stderr.isatty() if shown is None else shown
+    with _bar(words) if is_shown else nullcontext(Progress(words)) as progress:
+        yield progress
 
 
 @contextmanager
-def _bar(words: str, live: Live | None) -> Iterator[Progress]:
+def _bar(words: str) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -161,7 +136,7 @@ def _bar(words: str, live: Live | None) -> Iterator[Progress]:
                     left="" if left is None else f"about {duration(left)} left",
                 )
 
-        progress = Shown(words, live)
+        progress = Shown(words)
         progress.show()
         yield progress
 

@@ -13,7 +13,6 @@ from runners.config.figures import LabelledRun, by_reading, expand, without_read
 from runners.config.requirements import OPTIONAL, require, version
 from runners.config.runner import Runner
 from runners.execute.fanout import Answer, FanOut, Key
-from runners.execute.live import LiveRun
 from runners.execute.progress import Progress, progress_bar
 from runners.execute.timing import measure
 from runners.execute.write_figure import FinishedFigure, folder_of, timed_part, write_or_say_why
@@ -106,7 +105,7 @@ def reproduce_figures(plans: Iterable[FigurePlan], *, jobs: int, runner: Runner)
     others = [plan for plan in plans if plan.figure.source != "timing"]
     fan = FanOut(store, jobs=jobs, runner=runner)
     finished = 0
-    with progress_bar(runner.progress, results=store.root) as progress, fan.running():
+    with progress_bar(runner.progress) as progress, fan.running():
         runs = _Runs(fan, store, progress)
         while others:
             runs.open(others.pop(0))
@@ -175,7 +174,6 @@ class _Runs:
 
     def _ask(self, work: _Work, *, check: bool = False) -> None:
         """Ask for the repetitions that a figure lacks."""
-        self._progress.announce(work.name, work.plan.figure.given(), _live_runs(work.drawn))
         for one in sorted(work.drawn, key=lambda one: -one.run.settings.horizon):
             experiment = one.run.experiment
             there = self._store.sound(experiment.run_id, range(one.run.settings.repetitions))
@@ -249,15 +247,6 @@ class _Runs:
         if seen.open_cases:
             self._ask(work)
         return seen.open_cases > 0
-
-
-def _live_runs(drawn: list[LabelledRun]) -> list[LiveRun]:
-    """Return what is said of experiments while they run: those of the first reading."""
-    return [
-        LiveRun(run_id=one.run.experiment.run_id, labels=one.labels, repetitions=one.run.settings.repetitions)
-        for one in drawn
-        if READING not in one.labels
-    ]
 
 
 def _committed(plan: FigurePlan, drawn: list[LabelledRun]) -> CommittedRepetitions:
