@@ -89,9 +89,9 @@ def compare(words: list[str]) -> bool:
     import pandas as pd
 
     from bench.report.figure import read_figure
+    from runners.execute.figure_run import FigureRun
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.results.pages import write_gallery
-    from runners.results.plan import FigurePlan
 
     name = figure["name"]
     (block,) = figure["runs"]
@@ -102,7 +102,7 @@ def compare(words: list[str]) -> bool:
     n_repetitions = math.prod(map(len, block.values())) * (until or run.settings.repetitions)
     asked = shlex.join(["python", "-m", "runners.compare", *words])
     made = reproduce_figure(
-        FigurePlan(
+        FigureRun(
             read_figure(figure), f"compare/{name}", scale, sizes, asked, until_decided=until, formats=formats, size=size
         ),
         jobs=min(run.settings.jobs, n_repetitions),

@@ -40,7 +40,7 @@ def work(root: str, repetitions: int, jobs: int, backend: str) -> None:
     from runners.execute.fanout import run_all
     from runners.results.store import Store
 
-    result = run_all([(Experiment(SETTINGS), repetitions)], Store(root), jobs=jobs, runner=Runner(backend)).results[0]
+    (result,) = run_all([Experiment(SETTINGS)], repetitions, Store(root), jobs=jobs, runner=Runner(backend)).values()
     print(json.dumps({"done": len(result.done), "new": len(result.new), "failed": len(result.failed)}))
 
 

@@ -16,8 +16,9 @@ from bench.report.provenance import Provenance
 from bench.report.render import render, render_readings
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
+from runners.execute.figure_run import FigureRun
 from runners.execute.progress import Progress
-from runners.execute.reproduce_figure import FigurePlan, Reproduced, reproduce_figure
+from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.until_decided import Look, applies_to, look, with_repetitions
 
 METHODS = ("A", "B", "C")
@@ -186,7 +187,7 @@ def test_committed_repetitions_count(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
     figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"]})
-    plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
+    plan = FigureRun(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
     files = []
     for _ in range(2):
         made = reproduce_figure(plan, jobs=1, runner=Runner())
@@ -222,7 +223,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
     scales = {"paper": {"until_decided": 40, "readings_up_to": limit}}
     asked = {"common": ["env.dim=2", "env.n_arms=3"], "readings": readings, "repetitions": 20, "scales": scales}
     figure = read_figure(FIGURE | asked)
-    plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", until_decided=40)
+    plan = FigureRun(figure, "p/f/paper", "paper", [], "command", until_decided=40)
     made = reproduce_figure(plan, jobs=1, runner=Runner())
     runs = json.loads((made.folder / "manifest.json").read_text())["runs"]
     numbers = {(one["labels"].get("reading"), one["labels"]["panel"], one["labels"]["method"]): one for one in runs}
@@ -388,7 +389,7 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
 
     def take(given, **_):
         plans.extend(given)
-        return [Reproduced(True, pd.DataFrame({"verdict": ["open"]}), commands.results / "p" / "f" / "s")]
+        return given
 
     monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", take)
     monkeypatch.setattr("runners.results.pages.write_gallery", lambda *_: (commands.results, 0))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from test_committed import FIGURE
@@ -18,12 +19,12 @@ from runners import verify
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names
 from runners.config.runner import Runner
+from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import golden, reference, replay
 from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import needs
-from runners.results.plan import FigurePlan
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -37,7 +38,7 @@ def committed(tmp_path, monkeypatch):
     monkeypatch.setattr(verify, "figure_names", lambda *_: ["mine/small"])
     for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
-    plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
+    plan = FigureRun(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
     made = reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
     return figure, made.folder
 
@@ -54,7 +55,7 @@ def whole(tmp_path_factory):
     figure = copy.deepcopy(FIGURE) | {"claims": [CLAIM], "readings": readings, "published": [number]}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_RESULTS_DIR", str(tmp_path_factory.mktemp("whole")))
-        plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
+        plan = FigureRun(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
         return figure, reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).folder
 
 
@@ -72,13 +73,11 @@ def committed_whole(whole, monkeypatch):
 def tamper(folder: Path, by: float) -> None:
     """Move one point of the curve of the third repetition of CDT."""
     runs = json.loads((folder / "manifest.json").read_text())["runs"]
-    ids = [run["run_id"] for run in runs]
-    found = CommittedRepetitions([folder], needs(read_figure(FIGURE)), {run["run_id"]: run["labels"] for run in runs})
-    own = [[kept for number in range(3) if (kept := found.get(run_id, number))] for run_id in ids]
-    curve = own[1][2].curves["regret"].copy()
-    curve[4] *= 1 + by
-    own[1][2].curves["regret"] = curve
-    write_repetitions(folder, needs(read_figure(FIGURE)), ids, [[0, 1, 2]] * 2, own)
+    labels = {run["run_id"]: run["labels"] for run in runs}
+    stored = CommittedRepetitions([folder], needs(read_figure(FIGURE)), labels).runs
+    curves = stored[runs[1]["run_id"]][2].curves
+    curves["regret"] = curves["regret"] * np.where(np.arange(len(curves["regret"])) == 4, 1 + by, 1)
+    write_repetitions(folder, needs(read_figure(FIGURE)), stored)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -4,7 +4,8 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from datetime import timedelta
 
 _EVIDENCE_SECONDS = 5.0
 _EVIDENCE = 5
@@ -12,16 +13,11 @@ _EVIDENCE = 5
 
 
 class Progress:
-    """Counts of repetitions and rounds, by group: repetitions of a group take about the same time per round.
-
-    Parameters
-    ----------
-    words
-        What stands before the bar.
-    """
+    """Counts of repetitions and rounds, by group: repetitions of a group take about the same time per round."""
 
     def __init__(self, words: str = "") -> None:
         self.words = words
+        """What stands before the bar."""
         self.finished = 0
         self.total = 0
         self._since: float | None = None
@@ -78,7 +74,7 @@ class Progress:
         losses = [max(self._first[group][1] - rate * self._first[group][0], 0.0) for group, rate in rates.items()]
         average = sum(rate * self._played[group] for group, rate in rates.items()) / sum(self._played.values())
         work = 0.0
-        for group, rounds in list(self._expected.items()):
+        for group, rounds in self._expected.items():
             work += (rounds + self._foreseen.get(group, 0)) * rates.get(group, average)
             work += sum(losses) / len(losses) if rounds and group not in rates else 0.0
         return work * elapsed / self._spent
@@ -95,22 +91,10 @@ class Progress:
 
 @contextmanager
 def progress_bar(shown: bool | None, words: str = "") -> Iterator[Progress]:
-    """Yield what moves the bar on.
-
-    Parameters
-    ----------
-    shown
-        Whether it is shown on stderr; None: only on a terminal.
-    words
-        What stands before the bar; ``words`` of what is yielded changes it.
-    """
-    is_shown = sys.stderr.isatty() if shown is None else shown
-    with _bar(words) if is_shown else nullcontext(Progress(words)) as progress:
-        yield progress
-
-
-@contextmanager
-def _bar(words: str) -> Iterator[Progress]:
+    """Yield what moves the bar on; it is shown on stderr, where ``shown`` is None only on a terminal."""
+    if not (sys.stderr.isatty() if shown is None else shown):
+        yield Progress(words)
+        return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -133,7 +117,7 @@ def _bar(words: str) -> Iterator[Progress]:
                     total=max(self.total, 1),
                     completed=self.finished,
                     count=f"{self.finished:,}/{self.total:,}",
-                    left="" if left is None else f"about {duration(left)} left",
+                    left="" if left is None else f"about {timedelta(seconds=round(left))} left",
                 )
 
         progress = Shown(words)
@@ -152,9 +136,3 @@ def phase(words: str, shown: bool | None = None) -> Iterator[None]:
         yield
     finally:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the form 0:03:12."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

@@ -220,7 +220,7 @@ class Store:
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
-        return _read_json(self.path(run_id, repetition, ".json"))
+        return read_json(self.path(run_id, repetition, ".json"))
 
     def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
         """Keep how a repetition failed, unless another process has its result."""
@@ -231,7 +231,7 @@ class Store:
 
     def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return how a repetition failed when it was last run; empty if it did not."""
-        return _read_json(self.path(run_id, repetition, ".failed.json"))
+        return read_json(self.path(run_id, repetition, ".failed.json"))
 
 
 def _digest(run_id: str, repetition: int, content: bytes) -> str:
@@ -265,7 +265,8 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a file; empty if it cannot be read."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -75,9 +75,10 @@ def final_values(names: Collection[str]) -> Finals:
         for method, overrides in methods.items():
             labels.append((name, method))
             runs.append(from_overrides(f"{common} {overrides}".split()))
-    summary = run_all([(run.experiment, REPETITIONS) for run in runs], store, jobs=1)
+    results = run_all([run.experiment for run in runs], REPETITIONS, store, jobs=1)
     finals: Finals = {}
-    for (name, method), run, result in zip(labels, runs, summary.results, strict=True):
+    for (name, method), run in zip(labels, runs, strict=True):
+        result = results[run.experiment.run_id]
         if len(result.done) < REPETITIONS:
             raise SystemExit(f"{name}, {method}: {len(result.failed)} repetitions failed")
         last = [store.read(run.experiment.run_id, repetition).iloc[-1] for repetition in range(REPETITIONS)]
