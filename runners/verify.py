@@ -74,19 +74,17 @@ def verify(words: Sequence[str]) -> bool:
     """
     given = _parse(words)
     end = time.perf_counter() + float(given["seconds"])
-    jobs, rng = int(given["jobs"]), random.Random(int(given["seed"]))
-    names = [given["figure"]] if given["figure"] else figure_names(given["paper"] or None)
+    jobs, named = int(given["jobs"]), given["figure"]
+    names = [named] if named else figure_names(given["paper"] or None)
     if given["carry"] == "true":
         runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
         limit = float(given["seconds"]) if any(word.startswith("seconds=") for word in words) else math.inf
-        repetitions = int(given["repetitions"])
-        return carry(runs, jobs=jobs, repetitions=repetitions, seconds=limit, train=bool(given["figure"]))
-    is_derived = _derive(names, jobs, overviews=not (given["figure"] or given["paper"]))
+        return carry(runs, jobs=jobs, repetitions=int(given["repetitions"]), seconds=limit, train=bool(named))
+    is_derived = _derive(names, jobs, overviews=not (named or given["paper"]))
     results = {folder: list(committed_runs(name, folder)) for name in names for folder in _folders(name)}
     outdated = [text for folder, runs in results.items() if (text := _outdated(folder, runs))]
-    runs = [run for of_result in results.values() for run in of_result]
-    runs = _playable(runs, bool(given["figure"]))
-    drawn = _draw(runs, (end - time.perf_counter()) * jobs, rng)
+    runs = _playable([run for of_result in results.values() for run in of_result], bool(named))
+    drawn = _draw(runs, (end - time.perf_counter()) * jobs, random.Random(int(given["seed"])))
     verified, first = _compare(drawn, jobs)
     compared, equal = (sum(getattr(result, part) for result in verified.values()) for part in ("values", "equal"))
     print(f"{len(drawn)} repetitions of {len({run.name for run, _ in drawn})} figures run anew: {compared:,} values")
@@ -145,12 +143,10 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> bool:
     for difference in sorted(differences):
         print(f"differs: {difference}")
     unbacked = sorted(file for result in compared for file in result.unbacked)
-    seconds = [file for file in unbacked if file.endswith(f"/{SECONDS}")]
+    others = [file for file in unbacked if not file.endswith(f"/{SECONDS}")]
     if unbacked:
-        others = ", ".join(file for file in unbacked if file not in seconds)
-        print(
-            f"measured seconds, which no repetition backs: {SECONDS} of {len(seconds)} results{others and '; '}{others}"
-        )
+        words = [f"{SECONDS} of {len(unbacked) - len(others)} results", *([", ".join(others)] if others else [])]
+        print(f"measured seconds, which no repetition backs: {'; '.join(words)}")
     return not differences
 
 
@@ -188,11 +184,10 @@ def _outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
         words = f"code, settings or data of {changed} of {len(runs)} runs have changed"
     else:
         return ""
-    result = folder.relative_to(results_folder())
-    return f"{result}: {words}; to renew it: {manifest['command']}"
+    return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
 
 
-def _draw(runs: list[CommittedRun], seconds: float, rng: random.Random) -> list[tuple[CommittedRun, int]]:
+def _draw(runs: Sequence[CommittedRun], seconds: float, rng: random.Random) -> list[tuple[CommittedRun, int]]:
     """Draw repetitions, each figure as likely as any other, until they fill the time; at least the shortest one."""
     by_figure: dict[str, list[CommittedRun]] = {}
     for run in runs:

@@ -301,28 +301,18 @@ def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experimen
     assert len(err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("kind", ["folder", "link"])
-@pytest.mark.parametrize("suffix", [".parquet", ".json"])
-def test_what_stands_in_the_place_of_a_result_is_to_be_deleted(tmp_path, experiment, kind, suffix):
+def test_a_folder_in_the_place_of_a_result_is_named_and_a_foreign_file_does_no_harm(tmp_path, experiment):
     store = Store(tmp_path / "results")
     run_all([experiment], 1, store, jobs=1)
-    path = store.path(experiment.run_id, 1, suffix)
-    if kind == "folder":
-        path.mkdir()
-    else:
-        path.symlink_to(tmp_path / "nowhere")
-    if (kind, suffix) == ("link", ".json"):  # is replaced
-        assert run_all([experiment], 2, store, jobs=1)[experiment.run_id].new == {1}
-        return
-    with pytest.raises(StoreError, match=rf"found .*(folder|link).*, expected .*; delete (it|them): rm -r {path}$"):
-        run_all([experiment], 2, store, jobs=1)
-
-
-def test_a_foreign_repetition_does_no_harm(tmp_path, experiment):
-    store = Store(tmp_path / "results")
-    run_all([experiment], 2, store, jobs=1)
     store.path(experiment.run_id, 999_999_999).write_bytes(b"PAR1")
-    assert run_all([experiment], 3, store, jobs=1)[experiment.run_id].done == {0, 1, 2}
+    path = store.path(experiment.run_id, 1)
+    path.mkdir()
+    with pytest.raises(StoreError, match=rf"^{path}: could not be written \(Is a directory\)"):
+        run_all([experiment], 2, store, jobs=1)
+    path.rmdir()
+    path.symlink_to(tmp_path / "nowhere")  # is replaced
+    assert run_all([experiment], 2, store, jobs=1)[experiment.run_id].new == {1}
+    assert not path.is_symlink()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -138,30 +138,17 @@ def test_what_is_kept_is_not_measured_again(calls, store):
     assert set(json.loads((store.folder(one.run_id) / "settings.json").read_text())) >= {"settings"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "half a fi",
-        "[]",
-        '{"measurements": [{"seconds": 1.0}]}',
-        '{"measurements": [{"seconds": NaN, "cpu_seconds": 1, "rounds": 30}]}',
-        '{"measurements": [{"seconds": 1.0, "cpu_seconds": 1, "rounds": 30}]}',  # measured where?
-    ],
-)
-def test_a_damaged_file_or_one_of_another_machine_does_not_count(calls, store, text):
+def test_a_damaged_file_or_one_of_another_machine_does_not_count(calls, store):
     one = experiment()
     timing.measure(drawn((one, 1)), store)
     file = store.folder(one.run_id) / "seconds.json"
     content = json.loads(file.read_text())
-    file.write_text(text)
-    calls.calls.clear()
-    assert timing.measure(drawn((one, 1)), store)[one.run_id].new == {0}
-    assert len(calls.calls) == 2
-
     content["environment"]["cpu"] = "another"
-    file.write_text(json.dumps(content))
-    assert timing.measure(drawn((one, 1)), store)[one.run_id].new == {0}
-    assert json.loads(file.read_text())["environment"]["cpu"] != "another"
+    for text in ("half a fi", '{"measurements": []}', json.dumps(content)):
+        file.write_text(text)
+        assert timing.measure(drawn((one, 1)), store)[one.run_id].new == {0}
+        assert json.loads(file.read_text())["environment"]["cpu"] != "another"
+    assert len(calls.calls) == 4 * 2
 
 
 def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(store, monkeypatch):

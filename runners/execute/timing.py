@@ -2,7 +2,6 @@
 
 import gc
 import json
-import math
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -30,7 +29,6 @@ Part = Literal["run", "tuner"]
 """What is timed: whole runs, or the tuner's ``ask`` and ``tell`` alone."""
 
 _FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.json"}
-_VALUES = {"seconds", "cpu_seconds", "rounds"}
 
 
 def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> dict[str, Result]:
@@ -88,7 +86,8 @@ def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> d
 
 def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str, float]]:
     """Return what has been measured of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty if nothing."""
-    return _sound(read_json(store.folder(run_id) / _FILES[part]))
+    measured: list[dict[str, float]] = read_json(store.folder(run_id) / _FILES[part]).get("measurements", [])
+    return measured
 
 
 def finals_of(
@@ -163,18 +162,7 @@ def _record(store: Store, experiment: Experiment, error: BaseException) -> str:
     return text
 
 
-def _sound(content: dict[str, Any]) -> list[dict[str, float]]:
-    """Return the measurements of a file, none if it is not as it was written."""
-    measured = content.get("measurements")
-    if not isinstance(measured, list) or not all(isinstance(row, dict) and set(row) == _VALUES for row in measured):
-        return []
-    numbers = [value for row in measured for value in row.values()]
-    is_sound = all(isinstance(value, int | float) and math.isfinite(value) and value >= 0 for value in numbers)
-    return measured if is_sound else []
-
-
 def _reusable(store: Store, run_id: str, part: Part) -> list[dict[str, float]]:
-    content = read_json(store.folder(run_id) / _FILES[part])
-    before = content.get("environment")
-    is_same = isinstance(before, dict) and kind_of_machine(before) == kind_of_machine(environment())
-    return _sound(content) if is_same else []
+    """Return what has been measured of a run on this kind of machine."""
+    before = read_json(store.folder(run_id) / _FILES[part]).get("environment") or {}
+    return measurements(store, run_id, part) if kind_of_machine(before) == kind_of_machine(environment()) else []

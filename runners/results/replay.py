@@ -133,12 +133,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
 def compare(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, int, str]:
     """Return how many values are equal, how many there are, and the first difference in words.
 
-    Parameters
-    ----------
-    then, now
-        The committed repetition, and the same of today.
-    tolerance
-        The relative difference up to which numbers count as equal.
+    Numbers that differ by less than a relative ``tolerance`` count as equal.
     """
     if then.rounds.tolist() != now.rounds.tolist():
         return 0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}"

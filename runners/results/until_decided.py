@@ -42,12 +42,9 @@ class Look(NamedTuple):
 
 
 def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
-    """Return the largest number of repetitions; None if a number is asked for, and not ``until_decided``.
+    """Return the largest number of repetitions, given two words of the command line, None where they are not there.
 
-    Parameters
-    ----------
-    repetitions, max_repetitions
-        The words of the command line; None where they are not given.
+    None if a number is asked for, and not ``until_decided``.
 
     Raises
     ------
@@ -60,9 +57,7 @@ def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
         if isinstance(repetitions, str) and not repetitions.lstrip("+-").isdigit():
             raise ConfigError(f"repetitions: found '{repetitions}', expected a whole number or {UNTIL_DECIDED}")
         return None
-    if max_repetitions is None:
-        return MAX_REPETITIONS
-    text = str(max_repetitions)
+    text = str(MAX_REPETITIONS if max_repetitions is None else max_repetitions)
     if not text.isdigit() or not FIRST_LOOK <= int(text) <= 10**6:
         raise ConfigError(
             f"max_repetitions: found {max_repetitions}, expected a whole number from {FIRST_LOOK} (fewer decide "
@@ -101,12 +96,8 @@ def look(
 
     Parameters
     ----------
-    figure
-        The figure.
     drawn, done
-        Its experiments, each with the number of repetitions that was asked for, and those that have a result.
-    finals, curves
-        Their results.
+        Experiments, each with the number of repetitions that was asked for, and those that have a result.
     most
         The largest number of repetitions.
     """
