@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import threadpoolctl
+from commands import Commands
 
 from bench.errors import ConfigError
 from bench.loop import run
@@ -20,7 +20,6 @@ from runners.execute.fanout import Answer, FanOut, Result, run_all
 from runners.execute.pool import workers
 from runners.results.store import Store
 
-ROOT = Path(__file__).resolve().parents[1]
 HORIZON = 250
 """More rounds than a warm-up plays, which the tuner below does not count."""
 
@@ -65,17 +64,6 @@ class Mine(Tuner):
             with open(os.environ["MINE_LOG"], "a") as log:
                 log.write(f"{{self.repetition}} {{threads}}{{os.environ.get('OMP_NUM_THREADS')}} {{os.getpid()}}\\n")
 '''
-SCRIPT = """
-import sys
-from runners.config.experiment import Experiment
-from runners.execute.fanout import run_all
-from runners.results.store import Store
-
-if __name__ == "__main__":
-    settings, repetitions, root, jobs = eval(sys.stdin.read())
-    (result,) = run_all([Experiment(settings)], repetitions, Store(root), jobs=jobs).values()
-    print(sorted(result.done), sorted(result.new), result.failed)
-"""
 
 
 def settings(**changes: Any) -> dict[str, Any]:
@@ -113,31 +101,12 @@ def files(store: Store, experiment: Experiment) -> dict[str, bytes]:
 
 
 def leftovers(store: Store, experiment: Experiment) -> list[str]:
-    found = store.folder(experiment.run_id).iterdir()
-    return [path.name for path in found if path.suffix not in (".parquet", ".json")]
+    folder = store.folder(experiment.run_id)
+    return [path.name for path in folder.iterdir() if path.suffix not in (".parquet", ".json")]
 
 
 def run_one(experiment: Experiment, repetitions: int, store: Store, jobs: int = 1, **options: Any) -> Result:
     return run_all([experiment], repetitions, store, jobs=jobs, **options)[experiment.run_id]
-
-
-def start(store: Store, repetitions: int, jobs: int = 1, **environ: str) -> subprocess.Popen[str]:
-    """Run it in a process of its own, which leads a group of its own."""
-    (Path.cwd() / "script.py").write_text(SCRIPT)
-    child = subprocess.Popen(
-        [sys.executable, "script.py"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert child.stdin is not None
-    child.stdin.write(repr((settings(), repetitions, str(store.root), jobs)))
-    child.stdin.close()
-    child.stdin = None
-    return child
 
 
 @pytest.fixture
@@ -207,18 +176,21 @@ def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experi
     assert not held & pids_of_call("fourth")
 
 
-def test_two_processes_on_one_folder_do_no_harm(tmp_path, experiment, undisturbed):
-    store = Store(tmp_path / "results")
-    children = [start(store, 8, jobs, MINE_SLEEPS="0.1") for jobs in (1, 2)]
-    answers = [child.communicate(timeout=50) for child in children]
-    assert [child.returncode for child in children] == [0, 0], answers
-    for out, _ in answers:
-        assert out.startswith("[0, 1, 2, 3, 4, 5, 6, 7] [")
-        assert out.strip().endswith("{}")
-    assert files(store, experiment) == undisturbed
-    assert leftovers(store, experiment) == []
+def test_two_processes_on_one_folder_do_no_harm(tmp_path, undisturbed):
+    commands = Commands(tmp_path)
+    (commands.cwd / "mine_fanned.py").write_text(TUNER)
+    words = ["env=synthetic_linear", "env.dim=3", "env.n_arms=5", "algorithm=linucb", "tuner=mine_fanned.Mine"]
+    words += [f"horizon={HORIZON}", "repetitions=8", "output=json"]
+    children = [commands.popen("run", *words, f"jobs={jobs}", MINE_SLEEPS="0.1") for jobs in (1, 2)]
+    for child in children:
+        out, err = child.communicate(timeout=100)
+        report = json.loads(out)
+        assert (child.returncode, err, report["repetitions"], report["failed"]) == (0, "", 8, 0)
+    (folder,) = (commands.results / "raw").iterdir()
+    assert {path.name: path.read_bytes() for path in folder.glob("*.parquet")} == undisturbed
+    assert {path.suffix for path in folder.iterdir()} == {".parquet", ".json"}
     for repetition in range(8):
-        store.read(experiment.run_id, repetition)
+        Store(commands.results).read(folder.name, repetition)
 
 
 def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
@@ -388,19 +360,6 @@ def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys)
     out, err = capsys.readouterr()
     assert out == ""
     assert "2/2 repetitions" in err
-
-
-def test_heavy_libraries_stay_out():
-    heavy = ("torch", "obp", "skopt")
-    code = f"import sys, runners.execute.fanout; print([name for name in {heavy} if name in sys.modules])"
-    answer = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert answer.stdout == "[]\n"
 
 
 def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_that_dies(

@@ -23,12 +23,7 @@ from runners.results.store import Store, results_folder, write_manifest, write_t
 class Proof:
     """What was found of a committed run whose identity has changed.
 
-    Parameters
-    ----------
-    difference
-        The first value that differs, or why nothing was played; "" where every value is equal.
-    repetitions
-        Number of repetitions that were played again.
+    ``difference`` is the first value that differs, or why nothing was played; "" where every value is equal.
     """
 
     run: CommittedRun

@@ -31,26 +31,16 @@ _Answer = dict[str, Any]
 
 
 class EarlierCode(ExitStack):
-    """The code that made committed runs, by commit; checkouts are removed when it is closed.
-
-    Parameters
-    ----------
-    jobs
-        Number of processes.
-    """
+    """The code that made committed runs, by commit, played in ``jobs`` processes; closing it removes checkouts."""
 
     def __init__(self, jobs: int) -> None:
         super().__init__()
         self._jobs = jobs
         self._checkouts = {_TODAY: ROOT}
-        self._traces: dict[tuple[str, int], _Answer] = {}
 
     def trace_difference(self, run: CommittedRun, number: int, now: pd.DataFrame) -> str:
         """Return the first difference between a trace of today's code and that of the earlier code; "" if none."""
-        key = run.run_id, number
-        if key not in self._traces:
-            [self._traces[key]] = self._play_earlier([run], number, None)
-        then = self._traces[key]
+        (then,) = self._play_earlier([run], number, None)
         if "error" in then:
             return str(then["error"])
         digests = final_state.digests({str(name): now[name].to_numpy() for name in now})

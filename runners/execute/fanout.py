@@ -27,17 +27,7 @@ Key = tuple[str, int]
 
 
 class Answer(NamedTuple):
-    """What became of a repetition.
-
-    Parameters
-    ----------
-    status
-        ``new``: run just now; ``done``: another process has run it; ``failed``.
-    error
-        The first line of the error of a failed repetition.
-    seconds
-        How long it took, where it is known.
-    """
+    """What became of a repetition: it is ``new``, ``done`` by another process, or ``failed`` with a line of error."""
 
     key: Key
     status: Literal["new", "done", "failed"]
@@ -55,13 +45,6 @@ class FanOut:
     ----------
     jobs
         Number of worker processes; 1: everything runs in this process.
-    runner
-        Where they are, and how long a repetition may take; by default on this machine, and as long as it takes.
-
-    Raises
-    ------
-    ConfigError
-        When ``jobs`` is wrong.
     """
 
     def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None) -> None:
@@ -117,10 +100,8 @@ class FanOut:
 
         Raises
         ------
-        StoreError
-            When results cannot be written; what is finished is kept.
         BenchError
-            What a check or a call raises.
+            What a check or a call raises, and when results cannot be written; what is finished is kept.
         """
         steps = iter(feed)
         with one_thread(), workers(self._runner, self._jobs) as pool:
@@ -167,17 +148,7 @@ class FanOut:
 
 @dataclass
 class Result:
-    """What there is of one experiment.
-
-    Parameters
-    ----------
-    done
-        Repetitions, of those asked for, that have a result now.
-    new
-        Those of them that were run just now, here.
-    failed
-        Repetitions without a result, with the first line of the error.
-    """
+    """What there is of one experiment: ``new`` repetitions are those of ``done`` that were run just now, here."""
 
     done: set[int] = field(default_factory=set)
     new: set[int] = field(default_factory=set)
@@ -189,15 +160,12 @@ def run_all(
 ) -> dict[str, Result]:
     """Make sure that every experiment has its repetitions: run what is missing, each in one thread.
 
-    Returns
-    -------
-    dict
-        By run id.
+    Results are returned by run id.
 
     Raises
     ------
     ConfigError
-        When an experiment's settings, ``jobs`` or the runner's are wrong.
+        When ``jobs`` or the runner's settings are wrong.
     StoreError
         When results cannot be written; what is finished is kept.
     """
@@ -219,13 +187,7 @@ def run_all(
 def play_all(
     wanted: Iterable[tuple[Experiment, Iterable[int]]], store: Store, *, jobs: int, runner: Runner, words: str = ""
 ) -> Iterator[Answer]:
-    """Run repetitions of some experiments, the longest first, and yield answers as they come; a bar shows how far.
-
-    Parameters
-    ----------
-    words
-        What stands before the bar.
-    """
+    """Run repetitions of some experiments, the longest first, and yield answers as they come; a bar shows how far."""
     fan = FanOut(store, jobs=jobs, runner=runner)
     horizons: dict[Key, int] = {}
     with progress_bar(runner.progress, words) as progress:

@@ -27,8 +27,6 @@ class FigureRun:
 
     Parameters
     ----------
-    figure
-        Its configuration, as `runners.config.figures.load_figure` returns it.
     where
         The folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
     extra
@@ -40,12 +38,10 @@ class FigureRun:
     until_decided
         The largest number of repetitions where they are run until the claims are decided; None: as many as the scale
         says, which also holds for timings and for figures without claims.
-    formats
-        What is written beside the usual files, of `bench.report.saving.EXTRA`.
+    formats, size
+        What is written beside the usual files, and the width of a PDF; see `bench.report.saving`.
     readings
         Whether all readings are run, or the first alone.
-    size
-        The width of a PDF, of `bench.report.page.SIZES`; "": that of the screen.
     """
 
     figure: Figure
@@ -59,22 +55,22 @@ class FigureRun:
     readings: bool = True
     size: Size = ""
 
+    # composed
     drawn: list[LabelledRun] = field(default_factory=list, init=False)
-    """Composed: its experiments."""
     committed: CommittedRepetitions = field(default_factory=CommittedRepetitions, init=False)
-    """Composed: repetitions that need not be run, nor read from the store."""
+    """Repetitions that need not be run, nor read from the store."""
     folder: Path = field(default=Path(), init=False)
-    """Composed: where it is written."""
+    # played
     waiting: set[Key] = field(default_factory=set, init=False)
-    """Played: repetitions that are still to come."""
     failed: dict[Key, str] = field(default_factory=dict, init=False)
-    """Played: the errors of those that failed."""
+    """The errors of repetitions that failed."""
     new: int = field(default=0, init=False)
-    """Played: how many were run."""
+    """How many repetitions were run."""
     open_cases: int = field(default=0, init=False)
-    """Played: how many cases of claims ask for more repetitions."""
+    """How many cases of claims ask for more repetitions."""
+    # written
     claims: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"verdict": [], "holm": []}), init=False)
-    """Written: the verdicts, as `bench.report.claims.check` returns them."""
+    """The verdicts, as `bench.report.claims.check` returns them."""
     error: str = field(default="", init=False)
     """Why it could not be written; "" if it was."""
     messages: list[str] = field(default_factory=list, init=False)

@@ -85,11 +85,14 @@ class Workers:
 
     def _alone(self, task: Task) -> "Future[Any]":
         """Run a task in a worker whose death harms no other task, and return its finished future."""
-        raise NotImplementedError
+        future = self._submit(task)
+        wait([future])
+        return future
 
     def _death(self, future: "Future[Any]") -> BaseException | None:
         """Return what tells that the worker of a task died, None if it did not."""
-        return None
+        error = future.exception()
+        return error if isinstance(error, BrokenProcessPool) or type(error).__name__ == "KilledWorker" else None
 
     def _check(self) -> None:
         """Raise an error if there are no workers any more."""
@@ -101,12 +104,8 @@ class _Loky(Workers):
     def __init__(self, jobs: int) -> None:
         self.in_flight = 2 * jobs  # each has its next task at hand
         self._jobs = jobs
-        self._options: dict[str, Any] = {
-            "timeout": _IDLE_SECONDS,
-            "initializer": end_with,
-            "initargs": (os.getpid(),),
-            "env": dict.fromkeys(THREAD_VARIABLES, "1"),
-        }
+        env = dict.fromkeys(THREAD_VARIABLES, "1")
+        self._options = {"timeout": _IDLE_SECONDS, "initializer": end_with, "initargs": (os.getpid(),), "env": env}
         # A worker that has grown large is replaced, which loses nothing
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
         # For the process that clears away after this one, also where it is stopped in the middle
@@ -134,10 +133,6 @@ class _Loky(Workers):
             wait([future])
         return future
 
-    def _death(self, future: "Future[Any]") -> BaseException | None:
-        error = future.exception()
-        return error if isinstance(error, BrokenProcessPool) else None
-
     def stop(self) -> None:
         """Kill the workers: finished results are on disk."""
         self._executor().shutdown(wait=True, kill_workers=True)
@@ -160,18 +155,11 @@ class _Dask(Workers):
             raise self._lost() from None
         return future
 
-    def _alone(self, task: Task) -> "Future[Any]":
-        future = self._submit(task)
-        while wait([future], _CONNECT_SECONDS).not_done:
-            self._check()
-        return future
-
     def _death(self, future: "Future[Any]") -> BaseException | None:
         try:
-            error = future.exception()
+            return super()._death(future)
         except CancelledError:
             raise self._lost() from None
-        return error if type(error).__name__ == "KilledWorker" else None
 
     def _check(self) -> None:
         try:

@@ -42,15 +42,8 @@ def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> d
     the same configurations; only that is timed. Turns then go forwards and backwards, so that of two runs each is the
     first of a pair equally often.
 
-    Returns
-    -------
-    dict
-        By run id, with numbers of measurements in place of repetitions. A run that fails is not tried again.
-
-    Raises
-    ------
-    StoreError
-        When a measurement cannot be written.
+    Results are returned by run id, with numbers of measurements in place of repetitions. A run that fails is not tried
+    again.
     """
     runs = {one.run.experiment.run_id: one.run.experiment for one in drawn}
     in_order = sorted(drawn, key=lambda one: one.run.settings.repetitions)

@@ -23,16 +23,8 @@ Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
 class Kept:
     """What a figure keeps of a repetition.
 
-    Parameters
-    ----------
-    rounds
-        Rounds of the curves, the last one played among them.
-    curves
-        Values at these rounds, by column.
-    finals
-        The last value of every column: a number, NaN where there is none, or a word.
-    seconds
-        Measured seconds, by column.
+    ``rounds`` are those of the curves, the last one played among them; ``curves``, ``finals`` and measured ``seconds``
+    are by column. A last value is a number, NaN where there is none, or a word.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -98,8 +90,7 @@ def thin(
 ) -> Kept:
     """Return what is kept of a trace, at the rounds ``wanted`` as far as it has them, else at those of ``keep``."""
     rounds = trace["round"].to_numpy()
-    last = len(rounds) - 1
-    places = np.array([last])
+    places = np.array([len(rounds) - 1])
     if columns and wanted is not None:
         places = np.union1d(np.flatnonzero(np.isin(rounds, wanted)), places)
     elif columns and keep is not None:
@@ -107,12 +98,10 @@ def thin(
     names = dict.fromkeys(str(name) for p in columns for name in trace.columns if fnmatchcase(str(name), p))
     curves = {name: trace[name].to_numpy(dtype=float)[places] for name in names}
     finals: dict[str, float | str] = {}
-    for name in trace.columns:
-        if name != "round":
-            value = trace[name].iloc[last]
-            finals[str(name)] = value if isinstance(value, str) else float(value)
-            if value == "None":  # a setting without a value, among words
-                finals[str(name)] = math.nan
+    for name in trace.columns.drop("round"):
+        value = trace[name].iloc[-1]
+        is_word = isinstance(value, str) and value != "None"  # a setting without a value, among words
+        finals[str(name)] = value if is_word else math.nan if value == "None" else float(value)
     seconds = {f"seconds_{name}": float(value) for name, value in side.get("costs", {}).items()}
     if side.get("seconds") is not None:
         seconds["seconds_total"] = float(side["seconds"])

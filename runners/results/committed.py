@@ -77,17 +77,10 @@ def write_repetitions(folder: Path, needs: str, runs: Mapping[str, Mapping[int, 
 
     Parameters
     ----------
-    folder
-        The figure's folder.
     needs
         What is kept of a repetition, in words: a file that was written for other needs is not read.
     runs
         What is kept, by run and number of the repetition.
-
-    Raises
-    ------
-    StoreError
-        When it cannot be written.
     """
     rows = {(run_id, number): kept for run_id, own in runs.items() for number, kept in own.items()}
     curves = list(dict.fromkeys(name for kept in rows.values() for name in kept.curves))

@@ -35,8 +35,6 @@ class Derived:
 
     Parameters
     ----------
-    figure
-        The figure.
     evidence
         Its results under each reading, the first first; of a figure without readings one, called "".
     """
@@ -88,21 +86,14 @@ def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str
 
     Parameters
     ----------
-    figure
-        The figure.
     runs
         Its experiments, as `runners.config.figures.expand` orders them; none of a figure whose source is a formula.
     provenances
         What they rest on, by reading.
     """
     positions = by_reading(figure, runs)
-    return Derived(
-        figure,
-        {
-            name: evidence(figure, [runs[i] for i in positions.get(name, [])], rests_on)
-            for name, rests_on in provenances.items()
-        },
-    )
+    under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
+    return Derived(figure, {name: evidence(figure, under[name], provenances[name]) for name in provenances})
 
 
 def evidence(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> Evidence:

@@ -30,20 +30,14 @@ class CommittedRun(NamedTuple):
 
     Parameters
     ----------
-    result
-        The result, such as ``cdt/figure2/paper``.
     run_id
         The committed name of the run; that of ``experiment`` differs where code, settings or data have changed.
-    experiment
-        What has these labels today.
     overrides
         What to add to ``python -m runners.run`` to run it.
     same_inputs
         Whether settings and data are those that were committed.
     data
         Fingerprint of the data that it was run on.
-    committed
-        What is kept of its repetitions, by number.
     seconds
         Mean seconds of a repetition.
     commits
@@ -53,6 +47,7 @@ class CommittedRun(NamedTuple):
     """
 
     result: str
+    """Such as ``cdt/figure2/paper``."""
     folder: Path
     figure: Figure
     labels: dict[str, str]

@@ -36,13 +36,7 @@ def results_folder() -> Path:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, with the folders above it.
-
-    Raises
-    ------
-    StoreError
-        When it cannot be written.
-    """
+    """Write a file whole or not at all, with the folders above it; if it cannot be written, that is a `StoreError`."""
     with _disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     _write(path, content)
@@ -65,15 +59,12 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 class Store:
     """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
 
+    What cannot be written is a `StoreError`; no half-written file is left under its name.
+
     Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has
     ``rep-00007.parquet``, its trace, byte-identical however it was run, and ``rep-00007.json``: the seconds it took,
     the environment, and the digest that the trace is checked against whenever it is read. One that failed has
     ``rep-00007.failed.json`` instead. Two processes may run the same repetition: the later file replaces an equal one.
-
-    Parameters
-    ----------
-    root
-        The folder of results.
     """
 
     def __init__(self, root: Path | str) -> None:
@@ -88,13 +79,7 @@ class Store:
         return self.folder(run_id) / f"rep-{repetition:05d}{suffix}"
 
     def prepare(self, run_id: str, identity: Mapping[str, Any]) -> None:
-        """Make a run's folder, say in it what it holds, and clear away what dead processes left half-written.
-
-        Raises
-        ------
-        StoreError
-            When the folder cannot be written to.
-        """
+        """Make a run's folder, say in it what it holds, and clear away what dead processes left half-written."""
         folder = self.folder(run_id)
         write_text(folder / "settings.json", json.dumps(identity, indent=1, sort_keys=True) + "\n")
         now = time.time()
@@ -130,13 +115,7 @@ class Store:
         return done - set(damaged)
 
     def write(self, run_id: str, repetition: int, columns: Mapping[str, np.ndarray], side: Mapping[str, Any]) -> None:
-        """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure.
-
-        Raises
-        ------
-        StoreError
-            When it cannot be written; no half-written file is left under its name.
-        """
+        """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
