@@ -18,6 +18,7 @@ from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
 from runners.execute.fanout import Answer, FanOut, Result, run_all
 from runners.execute.pool import workers
+from runners.execute.progress import Progress
 from runners.results.store import Store
 
 HORIZON = 250
@@ -360,6 +361,17 @@ def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys)
     out, err = capsys.readouterr()
     assert out == ""
     assert "2/2 repetitions" in err
+
+
+def test_progress_tells_what_is_being_done():
+    progress = Progress()
+    phases = [progress.phase]
+    progress.expect(10, 2)
+    for _ in range(2):
+        phases.append(progress.phase)
+        progress.advance(10)
+    assert [*phases, progress.phase] == ["composing", "compiling", "running", "drawing"]
+    assert (progress.rounds, progress.total_rounds) == (20, 20)
 
 
 def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_that_dies(

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from runners import gallery
-from runners.execute.progress import Progress
 
 
 @pytest.fixture
@@ -76,27 +75,6 @@ def test_pages_are_made_again_when_a_figure_is_written(tmp_path: Path, monkeypat
     (tmp_path / "a/b/quick").mkdir(parents=True)
     (tmp_path / "a/b/quick/environment.json").write_text("{}")
     assert written.wait(20)
-
-
-def test_the_time_left_waits_for_evidence_and_counts_what_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr("runners.execute.progress.time.monotonic", lambda: now)
-    progress = Progress()
-    assert progress.phase == "composing"
-    progress.expect("a", 10, 14)
-    progress.expect("b", 10, 5)
-    assert (progress.phase, progress.seconds_left()) == ("compiling", None)
-    progress.advance("a", 10, 50.0)
-    for _ in range(3):
-        now += 2.0
-        progress.advance("a", 10, 2.0)
-        assert (progress.phase, progress.seconds_left()) == ("running", None)
-    now += 2.0
-    progress.advance("a", 10, 2.0)
-    assert progress.seconds_left() == pytest.approx(2.0 * 9 + (50.0 - 2.0) + 2.0 * 5)
-    for group in 9 * "a" + 5 * "b":
-        progress.advance(group, 10, 2.0)
-    assert progress.phase == "drawing"
 
 
 @pytest.mark.parametrize(

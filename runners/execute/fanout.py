@@ -32,7 +32,6 @@ class Answer(NamedTuple):
     key: Key
     status: Literal["new", "done", "failed"]
     error: str = ""
-    seconds: float = 0.0
 
 
 class FanOut:
@@ -195,10 +194,10 @@ def play_all(
             new = [number for number in sorted(numbers) if (experiment.run_id, number) not in horizons]
             horizon = experiment.settings["horizon"]
             horizons |= {(experiment.run_id, number): horizon for number in new}
-            progress.expect(experiment.run_id, horizon, len(new))
+            progress.expect(horizon, len(new))
             fan.add(experiment, new)
         for answer in fan.answers() if horizons else ():
-            progress.advance(answer.key[0], horizons[answer.key], answer.seconds)
+            progress.advance(horizons[answer.key])
             yield answer
 
 
@@ -219,7 +218,7 @@ def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float 
         return _failed(store, experiment, repetition, error, traceback.format_exc())
     seconds = time.perf_counter() - start
     store.write(*key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
-    return Answer(key, "new", seconds=seconds)
+    return Answer(key, "new")
 
 
 def _failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str) -> Answer:

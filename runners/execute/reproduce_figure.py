@@ -144,7 +144,7 @@ class _Board:
             if new:
                 horizon = experiment.settings["horizon"]
                 self._asked |= {(run_id, number): (run.name, horizon) for number in new}
-                self._progress.expect(run.name, horizon, len(new))
+                self._progress.expect(horizon, len(new))
                 self._fan.add(experiment, new, check=check)
 
     def take(self, answer: Answer) -> None:
@@ -152,7 +152,7 @@ class _Board:
         key = answer.key
         self._answers[key] = answer
         self.current, horizon = self._asked[key]
-        self._progress.advance(self.current, horizon, answer.seconds)
+        self._progress.advance(horizon)
         waiting = [run for run in self._open if key in run.waiting]
         for run in waiting:
             run.waiting.remove(key)
@@ -179,11 +179,6 @@ class _Board:
         of_labels = {tuple(drawn[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
         run.open_cases = seen.open_cases
         run.ask([of_labels[tuple(without_reading(one).labels.items())] for one in drawn])
-        later = {
-            drawn[i].run.experiment.run_id: max(expected - number, 0) * drawn[i].run.settings.horizon
-            for i, number, expected in zip(first, seen.next, seen.expected, strict=True)
-        }
-        self._progress.foresee(run.name, sum(later.values()))
         if seen.open_cases:
             self._ask(run)
         return seen.open_cases > 0

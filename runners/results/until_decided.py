@@ -32,13 +32,10 @@ class Look(NamedTuple):
         Number of cases that more repetitions may decide.
     next
         The number of repetitions of each experiment at the next look.
-    expected
-        About how many each will have at the end.
     """
 
     open_cases: int
     next: list[int]
-    expected: list[int]
 
 
 def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
@@ -102,10 +99,10 @@ def look(
         The largest number of repetitions.
     """
     numbers = [one.run.settings.repetitions for one in drawn]
-    following, expected, open_cases = list(numbers), list(numbers), 0
+    following, open_cases = list(numbers), 0
     is_silent = any(one.run.experiment.surrogate or one.run.experiment.packaged for one in drawn)
     if is_silent or figure.column not in finals:
-        return Look(0, following, expected)
+        return Look(0, following)
     unfolded = figure.unfold.axis if figure.unfold else None
     for labels, needed in still_open(figure, finals, curves).values():
         wanted = [{axis: label for axis, label in own.items() if label and axis != unfolded} for own in labels]
@@ -117,8 +114,6 @@ def look(
             continue
         open_cases += 1
         step = min(least + STEP, most)
-        end = most if pd.isna(needed) else min(max(int(needed), step), most)
         for place in places:
             following[place] = max(following[place], step)
-            expected[place] = max(expected[place], end)
-    return Look(open_cases, following, expected)
+    return Look(open_cases, following)
