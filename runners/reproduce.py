@@ -39,7 +39,8 @@ def reproduce(cfg: DictConfig) -> bool:
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
     runner = runner_settings(cfg.runner)
-    runs = [_figure_run(cfg, choices["scale"], name) for name in names]
+    explicit = explicit_keys()
+    runs = [_figure_run(cfg, choices["scale"], explicit, name) for name in names]
     missing = {run.name: missing_data(run.figure, readings=run.readings) for run in runs}
     start = time.perf_counter()
     is_strict = choices["scale"] == "paper" and cfg.surrogate in ("no", False)
@@ -71,7 +72,7 @@ def reproduce(cfg: DictConfig) -> bool:
     return all(run.complete for run in made)
 
 
-def _figure_run(cfg: DictConfig, scale: str, name: str) -> "FigureRun":
+def _figure_run(cfg: DictConfig, scale: str, explicit: Sequence[str], name: str) -> "FigureRun":
     """Return a figure as the command line asks for it.
 
     Raises
@@ -87,8 +88,7 @@ def _figure_run(cfg: DictConfig, scale: str, name: str) -> "FigureRun":
     checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
     run_settings({key: cfg[key] for key in checked if cfg[key] is not None})
     formats = extra_formats(cfg.format)
-    explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed", "max_repetitions")]
-    sizes = [f"{key}={cfg[key]}" for key in explicit]
+    sizes = [f"{key}={cfg[key]}" for key in explicit if key in ("horizon", "repetitions", "seed", "max_repetitions")]
     extra = [size for size in sizes if until is None or "repetitions=" not in size]
     readings = cfg.scale.readings if cfg.readings is None else cfg.readings
     if not isinstance(readings, bool):

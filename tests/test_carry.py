@@ -156,22 +156,22 @@ def test_what_an_edit_leaves_equal_is_carried_and_not_run_again(checkout, edit):
     assert checkout.environment()["carried"] == [proof]
 
 
-def test_a_constant_that_moves_a_number_is_refused_and_named(checkout):
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (("STEP * reward", "STEP * reward * 1.000001"), "repetition 0, exploration_rate: committed "),
+        (("/ 3.0", "/ 3.000003"), "after 1000 plays or fewer tuner.unseen differs from the state of the earlier code"),
+        (("STEP * reward", "STEP / 0 * reward"), "repetition 0 failed: round "),
+    ],
+    ids=["number", "state alone", "failure"],
+)
+def test_what_moves_a_number_or_the_state_is_refused_and_named(checkout, edit, why):
     files = {path.name: path.read_bytes() for path in checkout.result.iterdir()}
-    checkout.edit("STEP * reward", "STEP * reward * 1.000001")
+    checkout.edit(*edit)
     complete, text = checkout.carry(repetitions=2)
     assert not complete
-    assert "not carried: mine: repetition 0, exploration_rate: committed " in text
+    assert f"not carried: mine: {why}" in text
     assert {path.name: path.read_bytes() for path in checkout.result.iterdir()} == files
-
-
-def test_a_constant_that_moves_the_state_alone_is_refused_and_named(checkout):
-    checkout.edit("/ 3.0", "/ 3.000003")
-    complete, text = checkout.carry()
-    assert not complete
-    assert (
-        "not carried: mine: after 1000 plays or fewer tuner.unseen differs from the state of the earlier code" in text
-    )
 
 
 def test_what_is_not_the_same_twice_is_no_difference(monkeypatch):
