@@ -190,7 +190,7 @@ def test_what_was_verified_is_noted_on_request(folder, monkeypatch):
     assert page.splitlines()[-1].startswith("| all | | ")
 
 
-def test_the_sample_fits_the_time_and_follows_the_seed(committed):
+def test_the_sample_fits_the_time_and_follows_the_seed():
     kept = dict.fromkeys(range(50))
     experiment: Any = type("E", (), {"run_id": "x"})()
     values: dict[str, Any] = dict.fromkeys(replay.CommittedRun._fields)
