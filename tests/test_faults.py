@@ -257,7 +257,7 @@ def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path,
     python = [sys.executable, "-m"]
     words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address_file)]
     scheduler = subprocess.Popen([*python, "distributed.cli.dask_scheduler", *words], **quiet)
-    until(address_file.is_file)
+    until(lambda: address_file.is_file() and address_file.read_text().rstrip().endswith("}"))  # written in parts
     environ = {**os.environ, "PYTHONPATH": f"{ROOT}:{commands.cwd}", "TROUBLE": "sleep 100"}
     words = ["--scheduler-file", str(address_file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard"]
     worker = subprocess.Popen([*python, "distributed.cli.dask_worker", *words], env=environ, **quiet)
