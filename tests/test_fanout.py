@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -260,10 +261,11 @@ def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment
     if backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
     monkeypatch.setenv("MINE_HANGS", "1")
-    runner = Runner(backend, time_limit=seconds)
+    runner, start = Runner(backend, time_limit=seconds), time.monotonic()
     result = run_one(experiment, 3, Store(tmp_path / "results"), jobs, runner=runner)
     assert result.done == {0, 2}
     assert f"the repetition did not finish within runner.time_limit = {seconds} s" in result.failed[1]
+    assert time.monotonic() - start < 45  # most of it starts workers and compiles
 
 
 def noted(where: str, what: str) -> str:
