@@ -74,9 +74,9 @@ def compare(words: list[str]) -> bool:
     import pandas as pd
 
     from bench.report.figure import read_figure
+    from runners.execute.figure_run import FigureRun
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.results.pages import write_gallery
-    from runners.results.plan import FigurePlan
 
     figure, name = read_figure(content), content["name"]
     (block,) = content["runs"]
@@ -88,7 +88,7 @@ def compare(words: list[str]) -> bool:
     command_line = shlex.join(["python", "-m", "runners.compare", *words])
     where = f"compare/{name}"
     result = reproduce_figure(
-        FigurePlan(figure, where, scale, sizes, command_line, until_decided=until, formats=formats, size=size),
+        FigureRun(figure, where, scale, sizes, command_line, until_decided=until, formats=formats, size=size),
         jobs=min(run.settings.jobs, n_repetitions),
         runner=run.runner,
     )

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
@@ -21,9 +21,7 @@ from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_
 from runners.results.store import results_folder
 
 if TYPE_CHECKING:
-    from bench.report.figure import Figure
-    from bench.report.page import Size
-    from runners.results.plan import FigurePlan
+    from runners.execute.figure_run import FigureRun
 
 _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
 
@@ -32,77 +30,65 @@ def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
     with phase("importing"):
         from bench.report.claims import added_up, spell_by_origin  # slow to import
-        from runners.execute.redraw import redraw_figures, with_committed
-        from runners.execute.reproduce_figure import reproduce_figures
+        from runners.execute.reproduce_figure import reproduce_figures, tell
+        from runners.execute.write_figure import committed_folder, redraw
         from runners.results.pages import write_gallery
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
-    request = _request(cfg, choices["scale"])
     runner = runner_settings(cfg.runner)
-    figures = {name: load_figure(name) for name in names}
-    missing = {name: missing_data(figure, readings=request.readings) for name, figure in figures.items()}
+    explicit = explicit_keys()
+    runs = [_figure_run(cfg, choices["scale"], explicit, name) for name in names]
+    missing = {run.name: missing_data(run.figure, readings=run.readings) for run in runs}
     start = time.perf_counter()
-    plans = [_plan(name, figures[name], request, lacks=lacks_data(missing[name])) for name in names]
-    is_strict = request.scale == "paper" and cfg.surrogate in ("no", False)
-    stored = with_committed(
-        plan for plan in plans if is_strict and not request.sizes and lacks_data(missing[plan.name])
-    )
-    for plan, folder in stored:
-        print(drawn_from_committed(plan.name, missing.pop(plan.name), folder), flush=True)
+    is_strict = choices["scale"] == "paper" and cfg.surrogate in ("no", False)
+    stored = []
+    for run in [run for run in runs if run.scale == "paper" and lacks_data(missing[run.name])]:
+        run.command += " surrogate=yes"
+        folder = committed_folder(run) if is_strict else None
+        if folder:
+            stored.append((run, folder))
+            print(drawn_from_committed(run.name, missing.pop(run.name), folder), flush=True)
     if is_strict:
         refuse(missing)
     for line in announcement(missing):
         print(line, flush=True)
     with workers(runner, cfg.jobs):
-        made = list(redraw_figures(stored, jobs=cfg.jobs, runner=runner))
-        made += reproduce_figures([plan for plan in plans if plan.name in missing], jobs=cfg.jobs, runner=runner)
+        made = [tell(*answer) for answer in spread(runner, cfg.jobs)(redraw, stored)]
+        made += reproduce_figures([run for run in runs if run.name in missing], jobs=cfg.jobs, runner=runner)
         with phase("drawing the pages of the gallery", runner.progress):
             gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
-    claims = spell_by_origin(added_up(one.tallies for one in made)) or "none"
+    claims = spell_by_origin(added_up(run.tallies for run in made)) or "none"
     seconds = time.perf_counter() - start
     count = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
     print(f"{count} in {seconds:.0f} s; their claims: {claims}; gallery: {gallery}")
-    for line in _caution(request.scale, request.extra, names):
+    for line in _caution(runs[0].scale, runs[0].extra, names):
         print(line)
-    for one in made:
-        if one.error:
-            print(f"error: {'/'.join(one.folder.parts[-3:])} could not be written: {one.error}", file=sys.stderr)
-    return all(one.complete for one in made)
+    for run in made:
+        if run.error:
+            print(f"error: {'/'.join(run.folder.parts[-3:])} could not be written: {run.error}", file=sys.stderr)
+    return all(run.complete for run in made)
 
 
-class _Request(NamedTuple):
-    """What the command line asks of every figure: ``extra`` goes to its runs, ``sizes`` into its command."""
-
-    scale: str
-    sizes: list[str]
-    extra: list[str]
-    until: int | None
-    repetitions: int | str | None
-    readings: bool
-    formats: Sequence[str]
-    size: "Size"
-
-
-def _request(cfg: DictConfig, scale: str) -> _Request:
-    """Check the keys of the command line.
+def _figure_run(cfg: DictConfig, scale: str, explicit: Sequence[str], name: str) -> "FigureRun":
+    """Return a figure as the command line asks for it.
 
     Raises
     ------
     ConfigError
-        Naming the key.
+        Naming the key that is wrong.
     """
     from bench.report.saving import extra_formats, print_size  # slow to import
+    from runners.execute.figure_run import FigureRun
     from runners.results.until_decided import most_repetitions
 
     until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
     checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
     run_settings({key: cfg[key] for key in checked if cfg[key] is not None})
     formats = extra_formats(cfg.format)
-    explicit = [key for key in explicit_keys() if key in ("horizon", "repetitions", "seed", "max_repetitions")]
-    sizes = [f"{key}={cfg[key]}" for key in explicit]
+    sizes = [f"{key}={cfg[key]}" for key in explicit if key in ("horizon", "repetitions", "seed", "max_repetitions")]
     extra = [size for size in sizes if until is None or "repetitions=" not in size]
     readings = cfg.scale.readings if cfg.readings is None else cfg.readings
     if not isinstance(readings, bool):
@@ -110,22 +96,22 @@ def _request(cfg: DictConfig, scale: str) -> _Request:
     if cfg.surrogate not in ("yes", "no", True, False):
         raise ConfigError(f"surrogate: found '{cfg.surrogate}', expected yes or no")
     sizes += [f"readings={str(readings).lower()}"] * (readings != cfg.scale.readings)
-    size = print_size(cfg.size, formats)
-    return _Request(scale, sizes, extra, until, cfg.repetitions, readings, formats, size)
-
-
-def _plan(name: str, figure: "Figure", request: _Request, *, lacks: bool) -> "FigurePlan":
-    from runners.results.plan import FigurePlan  # slow to import
-
-    scale, sizes, extra, until, repetitions, readings, formats, size = request
-    words = ["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes]
-    words += ["surrogate=yes"] * (scale == "paper" and lacks)
-    is_custom = bool(extra) or (scale == "paper" and not readings) or (until is not None and scale != "paper")
-    where = f"{name}/{scale}{'-custom' if is_custom else ''}"
-    of_figure = figure.scales.get(scale)
-    most = of_figure.until_decided if of_figure and repetitions is None else until
-    is_reference = scale == "paper" and readings
-    return FigurePlan(figure, where, scale, extra, shlex.join(words), is_reference, most, formats, readings, size)
+    is_paper = scale == "paper"
+    is_custom = extra or (is_paper and not readings) or (until is not None and not is_paper)
+    figure = load_figure(name)
+    at_scale = figure.scales.get(scale)
+    return FigureRun(
+        figure,
+        f"{name}/{scale}{'-custom' if is_custom else ''}",
+        scale,
+        extra,
+        shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={scale}", *sizes]),
+        is_reference=is_paper and readings,
+        until_decided=at_scale.until_decided if at_scale and cfg.repetitions is None else until,
+        formats=formats,
+        readings=readings,
+        size=print_size(cfg.size, formats),
+    )
 
 
 def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,6 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from runners.cli import main
-from runners.config.tree import CHECKOUT
 
 if TYPE_CHECKING:  # slow to import
     from runners.config.compose import Run
@@ -37,15 +37,15 @@ def play(job: "Run") -> bool:
         check(job.experiment, job.runner.time_limit)
     for line in replaced(job.choices["env"], job.experiment.settings["env"]) if job.settings.output == "text" else ():
         print(line, flush=True)
-    summary = run_all([(job.experiment, n)], store, jobs=job.settings.jobs, runner=job.runner)
-    result = summary.results[0]
+    start = time.perf_counter()
+    result = run_all([job.experiment], n, store, jobs=job.settings.jobs, runner=job.runner)[job.experiment.run_id]
     report = {
         "run_id": job.experiment.run_id,
         "folder": str(store.folder(job.experiment.run_id)),
         "repetitions": len(result.done),
         "new": len(result.new),
         "failed": len(result.failed),
-        "seconds": round(summary.seconds, 3),
+        "seconds": round(time.perf_counter() - start, 3),
         "surrogate": job.experiment.surrogate and not job.experiment.altered,
         "altered": job.experiment.altered,
         "packaged": job.experiment.packaged,
@@ -100,8 +100,6 @@ def _text(report: dict[str, Any]) -> str:
         low, high = values["ci_low"], values["ci_high"]
         interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
-    serve = "make gallery SERVE=1" if CHECKOUT else "bandit-bench gallery serve=true"
-    lines.append(f"page: /run/{report['run_id']}/ at the address that `{serve}` prints")
     return "\n".join(lines)
 
 

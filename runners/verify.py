@@ -30,9 +30,8 @@ from runners.config.figures import figure_names
 from runners.config.runner import Runner
 from runners.config.tree import choices, unknown_choice
 from runners.execute.carry import carry
-from runners.execute.fanout import FanOut, Key
+from runners.execute.fanout import play_all
 from runners.execute.pool import spread, workers
-from runners.execute.progress import progress_bar
 from runners.results.aggregate import thin
 from runners.results.capture import environment
 from runners.results.committed import FILE, SECONDS
@@ -75,27 +74,25 @@ def verify(words: Sequence[str]) -> bool:
     """
     given = _parse(words)
     end = time.perf_counter() + float(given["seconds"])
-    jobs, rng = int(given["jobs"]), random.Random(int(given["seed"]))
-    names = [given["figure"]] if given["figure"] else figure_names(given["paper"] or None)
+    jobs, named = int(given["jobs"]), given["figure"]
+    names = [named] if named else figure_names(given["paper"] or None)
     if given["carry"] == "true":
         runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
         limit = float(given["seconds"]) if any(word.startswith("seconds=") for word in words) else math.inf
-        repetitions = int(given["repetitions"])
-        return carry(runs, jobs=jobs, repetitions=repetitions, seconds=limit, train=bool(given["figure"]))
-    is_derived = _derive(names, jobs, overviews=not (given["figure"] or given["paper"]))
+        return carry(runs, jobs=jobs, repetitions=int(given["repetitions"]), seconds=limit, train=bool(named))
+    is_derived = _derive(names, jobs, overviews=not (named or given["paper"]))
     results = {folder: list(committed_runs(name, folder)) for name in names for folder in _folders(name)}
     outdated = [text for folder, runs in results.items() if (text := _outdated(folder, runs))]
-    runs = [run for of_result in results.values() for run in of_result]
-    runs = _playable(runs, bool(given["figure"]))
-    drawn = _draw(runs, (end - time.perf_counter()) * jobs, rng)
-    found, first = _compare(drawn, jobs)
-    compared, equal = (sum(getattr(one, part) for one in found.values()) for part in ("values", "equal"))
+    runs = _playable([run for of_result in results.values() for run in of_result], bool(named))
+    drawn = _draw(runs, (end - time.perf_counter()) * jobs, random.Random(int(given["seed"])))
+    verified, first = _compare(drawn, jobs)
+    compared, equal = (sum(getattr(result, part) for result in verified.values()) for part in ("values", "equal"))
     print(f"{len(drawn)} repetitions of {len({run.name for run, _ in drawn})} figures run anew: {compared:,} values")
     print(f"{equal:,} equal, {compared - equal:,} differ{': first ' + first if first else ''}")
     if not all(run.same_machine for run, _ in drawn):
         print(f"some were made on another processor or with other versions: equal to a relative {TOLERANCE:g}")
     if given["record"] == "true":
-        record(found, str((environment()["git"] or {}).get("commit", "")))
+        record(verified, str((environment()["git"] or {}).get("commit", "")))
     for text in outdated:
         print(f"outdated: {text}")
     return is_derived and compared == equal and not outdated
@@ -141,17 +138,15 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> bool:
         compared = compare_committed(root, names, spread(runner, jobs))
     if overviews and (root / "claims.csv").is_file():
         compared.append(compare_overviews(root))
-    differences = [one for result in compared for one in result.differences]
+    differences = [difference for result in compared for difference in result.differences]
     print(f"{sum(len(result.compared) for result in compared)} tables derived again: {len(differences)} differ")
-    for one in sorted(differences):
-        print(f"differs: {one}")
+    for difference in sorted(differences):
+        print(f"differs: {difference}")
     unbacked = sorted(file for result in compared for file in result.unbacked)
-    seconds = [file for file in unbacked if file.endswith(f"/{SECONDS}")]
+    others = [file for file in unbacked if not file.endswith(f"/{SECONDS}")]
     if unbacked:
-        others = ", ".join(file for file in unbacked if file not in seconds)
-        print(
-            f"measured seconds, which no repetition backs: {SECONDS} of {len(seconds)} results{others and '; '}{others}"
-        )
+        words = [f"{SECONDS} of {len(unbacked) - len(others)} results", *([", ".join(others)] if others else [])]
+        print(f"measured seconds, which no repetition backs: {'; '.join(words)}")
     return not differences
 
 
@@ -189,11 +184,10 @@ def _outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
         words = f"code, settings or data of {changed} of {len(runs)} runs have changed"
     else:
         return ""
-    result = folder.relative_to(results_folder())
-    return f"{result}: {words}; to renew it: {manifest['command']}"
+    return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
 
 
-def _draw(runs: list[CommittedRun], seconds: float, rng: random.Random) -> list[tuple[CommittedRun, int]]:
+def _draw(runs: Sequence[CommittedRun], seconds: float, rng: random.Random) -> list[tuple[CommittedRun, int]]:
     """Draw repetitions, each figure as likely as any other, until they fill the time; at least the shortest one."""
     by_figure: dict[str, list[CommittedRun]] = {}
     for run in runs:
@@ -215,34 +209,27 @@ def _draw(runs: list[CommittedRun], seconds: float, rng: random.Random) -> list[
     return list(drawn.values()) or [(shortest, min(shortest.committed))]
 
 
-def _compare(drawn: list[tuple[CommittedRun, int]], jobs: int) -> tuple[dict[str, Verified], str]:
+def _compare(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[dict[str, Verified], str]:
     """Run repetitions anew; return what was compared of each result, and the first value that is not equal."""
-    found = {run.result: Verified(0, 0, 0) for run, _ in drawn}
+    verified = {run.result: Verified(0, 0, 0) for run, _ in drawn}
     first = ""
-    with tempfile.TemporaryDirectory() as scratch, progress_bar(None, "verify") as progress:
+    with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
-        fan = FanOut(store, jobs=jobs, runner=Runner())
-        wanted = {(run.experiment.run_id, number): run for run, number in drawn}
-        for (_, number), run in wanted.items():
-            progress.expect(run.name, run.experiment.settings["horizon"], 1)
-            fan.add(run.experiment, [number])
-        with fan.running():
-            for answer in fan.answers():
-                key: Key = answer.key  # type: ignore[assignment]
-                run_id, number = key
-                run = wanted[run_id, number]
-                progress.advance(run.name, run.experiment.settings["horizon"], answer.seconds)
-                where = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}"
-                then, before = run.committed[number], found[run.result]
-                if answer.status == "failed":
-                    found[run.result] = before._replace(repetitions=before.repetitions + 1, values=before.values + 1)
-                    first = first or f"{where}: failed: {answer.error}"
-                    continue
+        runs = {(run.experiment.run_id, number): run for run, number in drawn}
+        wanted = [(run.experiment, [number]) for (_, number), run in runs.items()]
+        for answer in play_all(wanted, store, jobs=jobs, runner=Runner(), words="verify"):
+            run, (run_id, number) = runs[answer.key], answer.key
+            then, before = run.committed[number], verified[run.result]
+            if answer.status == "failed":
+                good, every, difference = 0, 1, f": failed: {answer.error}"
+            else:
                 now = thin(store.read(run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
                 good, every, difference = compare(then, now, 0.0 if run.same_machine else TOLERANCE)
-                found[run.result] = Verified(before.repetitions + 1, before.values + every, before.equal + good)
-                first = first or (f"{where}, {difference}" if difference else "")
-    return found, first
+                difference = difference and f", {difference}"
+            verified[run.result] = Verified(before.repetitions + 1, before.values + every, before.equal + good)
+            if difference and not first:
+                first = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}{difference}"
+    return verified, first
 
 
 if __name__ == "__main__":

@@ -41,23 +41,21 @@ def seconds(settings: dict[str, Any], repetitions: int, jobs: int, backend: str)
     """Return how long the repetitions take in a new folder, workers' start included."""
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(backend, progress=False)
-        summary = run_all([(Experiment(settings), repetitions)], Store(folder), jobs=jobs, runner=runner)
-    assert len(summary.results[0].new) == repetitions
-    return summary.seconds
+        start = time.perf_counter()
+        (result,) = run_all([Experiment(settings)], repetitions, Store(folder), jobs=jobs, runner=runner).values()
+        assert len(result.new) == repetitions
+        return time.perf_counter() - start
 
 
 def overhead(repetitions: int) -> dict[str, float]:
     """Return milliseconds per repetition of one round: of many repetitions, less the seconds of a few."""
-    few = 20
-    found = {}
-    for name, jobs, backend in (("here", 1, "loky"), ("joblib", 2, "loky"), ("dask", 2, "dask")):
+    few, costs = 20, {}
+    for jobs, backend in ((1, "loky"), (2, "loky"), (2, "dask")):
         start = seconds(EMPTY, few, jobs, backend)
         whole = seconds(EMPTY, few + repetitions, jobs, backend)
-        found[f"{name}, {jobs} worker{'s' if jobs > 1 else ''}: start, s"] = round(start, 2)
-        found[f"{name}, {jobs} worker{'s' if jobs > 1 else ''}: ms per repetition"] = round(
-            1000 * (whole - start) / repetitions, 2
-        )
-    return found
+        costs[f"{backend}, jobs={jobs}: start, s"] = round(start, 2)
+        costs[f"{backend}, jobs={jobs}: ms per repetition"] = round(1000 * (whole - start) / repetitions, 2)
+    return costs
 
 
 def efficiency(repetitions: int, jobs: int, rounds: int) -> dict[str, float]:
@@ -81,12 +79,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=LINUCB["horizon"], help="of a repetition, for efficiency")
     given = parser.parse_args()
-    start = time.process_time()
     if given.what == "overhead":
-        found = overhead(given.repetitions or 2000)
+        costs = overhead(given.repetitions or 2000)
     else:
-        found = efficiency(given.repetitions or 40, given.jobs, given.rounds)
-    print(json.dumps({**found, "CPU seconds of this process": round(time.process_time() - start, 1)}, indent=1))
+        costs = efficiency(given.repetitions or 40, given.jobs, given.rounds)
+    print(json.dumps(costs | {"CPU seconds of this process": round(time.process_time(), 1)}, indent=1))
     return 0
 
 

@@ -40,51 +40,42 @@ def work(root: str, repetitions: int, jobs: int, backend: str) -> None:
     from runners.execute.fanout import run_all
     from runners.results.store import Store
 
-    result = run_all([(Experiment(SETTINGS), repetitions)], Store(root), jobs=jobs, runner=Runner(backend)).results[0]
-    print(json.dumps({"done": len(result.done), "new": len(result.new), "failed": len(result.failed)}))
+    (result,) = run_all([Experiment(SETTINGS)], repetitions, Store(root), jobs=jobs, runner=Runner(backend)).values()
+    print(json.dumps({"done": len(result.done), "failed": len(result.failed)}))
 
 
-class Run:
-    """Calls on one folder of results."""
+def start(root: Path, repetitions: int, jobs: int, backend: str) -> subprocess.Popen[str]:
+    """Start `work` in a process of its own."""
+    words = ["--work", str(root), "--repetitions", str(repetitions), "--jobs", str(jobs), "--backend", backend]
+    return subprocess.Popen(
+        [sys.executable, __file__, *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
-    def __init__(self, root: Path, repetitions: int, jobs: int, backend: str = "loky") -> None:
-        self.words = ["--work", str(root), "--repetitions", str(repetitions), "--jobs", str(jobs), "--backend", backend]
-        self.root = root
-        self.repetitions = repetitions
 
-    def start(self) -> subprocess.Popen[str]:
-        """Start the command."""
-        return subprocess.Popen(
-            [sys.executable, __file__, *self.words],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+def finish(child: subprocess.Popen[str]) -> dict[str, int]:
+    """Return what a command says at its end; empty if it failed."""
+    out, err = child.communicate(timeout=_WAIT_SECONDS)
+    if child.returncode:
+        print(err, file=sys.stderr)
+        return {}
+    answer: dict[str, int] = json.loads(out)
+    return answer
 
-    def look(self) -> int:
-        """Return how many results there are now."""
-        return len(self._paths())
 
-    def _paths(self) -> list[Path]:
-        """Return the results there are; ``raw/.live`` holds none, and may vanish while one looks."""
-        return list(self.root.glob("raw/[!.]*/rep-*.parquet"))
-
-    def results(self) -> dict[str, bytes]:
-        """Return the bytes of every result, by run and name."""
-        return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in self._paths()}
-
-    def leftovers(self) -> list[str]:
-        """Return what is neither a result nor beside one."""
-        return [path.name for path in self.root.glob("raw/[!.]*/*") if path.suffix not in (".parquet", ".json")]
+def results(root: Path) -> dict[str, Path]:
+    """Return the results there are, by run and name."""
+    return {f"{path.parent.name}/{path.name}": path for path in root.glob("raw/*/rep-*.parquet")}
 
 
 def victims(parent: psutil.Process) -> list[psutil.Process]:
     """Return the workers of a run."""
     try:
-        children = parent.children(recursive=True)
-        lines = [(child, " ".join(child.cmdline())) for child in children]
+        lines = [(child, " ".join(child.cmdline())) for child in parent.children(recursive=True)]
     except psutil.Error:
         return []
     return [
@@ -104,82 +95,67 @@ def kill_many(
         results ``lost`` or ``altered``, ``errors`` of a command.
     """
     rng = random.Random(seed)
-    calm = Run(folder / "calm", repetitions, 1)
-    print(finish(calm.start()), file=sys.stderr)
-    expected = calm.results()
+    print(finish(start(folder / "calm", repetitions, 1, "loky")), file=sys.stderr)
+    expected = {name: path.read_bytes() for name, path in results(folder / "calm").items()}
     assert len(expected) == repetitions
     counts: Counter[str] = Counter(lost=0, altered=0, errors=0)
     while counts["parent"] + counts["worker"] < kills:
         left = kills - counts["parent"] - counts["worker"]
-        run = Run(folder / f"run{counts['folders']}", repetitions, jobs, backend)
-        _disturb(run, rng, min(left, 10), who, counts)
-        answer = finish(run.start())
+        call = folder / f"run{counts['folders']}", repetitions, jobs, backend
+        _disturb(call, rng, min(left, 10), who, counts)
+        answer = finish(start(*call))
         while answer.get("failed"):  # lost twice to kills: recorded as failed, and run by the next command
             counts["recorded as failed"] += answer["failed"]
-            answer = finish(run.start())
-        results = run.results()
-        if {name.partition("/")[0] for name in results} != {name.partition("/")[0] for name in expected}:
+            answer = finish(start(*call))
+        found = results(call[0])
+        if {name.partition("/")[0] for name in found} != {name.partition("/")[0] for name in expected}:
             raise SystemExit("found runs of two names, expected one: the source was edited meanwhile")
         counts["folders"] += 1
         counts["errors"] += answer.get("done") != repetitions
-        counts["lost"] += len(expected.keys() - results.keys())
-        counts["altered"] += sum(expected[name] != content for name, content in results.items())
-        counts["leftover files"] += len(run.leftovers())
+        counts["lost"] += len(expected.keys() - found.keys())
+        counts["altered"] += sum(expected[name] != path.read_bytes() for name, path in found.items())
+        counts["leftover files"] += len(list(call[0].glob("raw/*/.*")))
         print(dict(counts), file=sys.stderr, flush=True)
     return counts
 
 
-def _disturb(run: Run, rng: random.Random, kills: int, who: str, counts: Counter[str]) -> None:
+def _disturb(call: Any, rng: random.Random, kills: int, who: str, counts: Counter[str]) -> None:
     """Start the command, kill it or a worker at a random moment, and so on until all is there or enough are killed."""
-    child = run.start()
+    root, repetitions, *_ = call
+    child = start(*call)
     for i in range(kills):
-        done = run.look()
+        done = len(results(root))
         if rng.random() < 0.2:  # a moment of starting up, or any other
-            ready, end = run.repetitions + 1, time.monotonic() + rng.random() * 3
+            ready, end = repetitions + 1, time.monotonic() + rng.random() * 3
         else:
-            step = 2 * (run.repetitions - done) / (kills - i)
+            step = 2 * (repetitions - done) / (kills - i)
             ready, end = done + 1 + int(rng.random() * step), time.monotonic() + _WAIT_SECONDS
-        while child.poll() is None and run.look() < ready and time.monotonic() < end:
+        while child.poll() is None and len(results(root)) < ready and time.monotonic() < end:
             time.sleep(0.002)
         time.sleep(rng.random() * 0.01)
         if child.poll() is not None:
             counts["errors"] += bool(child.returncode)
-            if run.look() == run.repetitions:
+            if len(results(root)) == repetitions:
                 break
-            child = run.start()
-        own = victims(psutil.Process(child.pid)) if child.poll() is None else []
+            child = start(*call)
+        workers = victims(psutil.Process(child.pid)) if child.poll() is None else []
         kind = rng.choice(["parent", "worker"]) if who == "mixed" else who
-        if kind == "worker" and not own:
+        if kind == "worker" and not workers:
             if who == "worker":
                 continue
             kind = "parent"
-        with suppress(psutil.NoSuchProcess, ProcessLookupError):
-            if kind == "worker":
-                rng.choice(own).send_signal(signal.SIGKILL)
-            elif child.poll() is None:
-                os.kill(child.pid, signal.SIGKILL)
-            else:
-                continue
+        with suppress(psutil.NoSuchProcess):
+            (rng.choice(workers) if kind == "worker" else psutil.Process(child.pid)).kill()
             counts[kind] += 1
         if kind == "parent":
             child.wait()
-            child = run.start()  # at once: its workers may still be there
+            child = start(*call)  # at once: its workers may still be there
     if who == "worker":
         child.wait()
     elif child.poll() is None:
         os.kill(child.pid, signal.SIGKILL)
         counts["parent"] += 1
     child.communicate()
-
-
-def finish(child: subprocess.Popen[str]) -> dict[str, int]:
-    """Return what a command says at its end; empty if it failed."""
-    out, err = child.communicate(timeout=_WAIT_SECONDS)
-    if child.returncode:
-        print(err, file=sys.stderr)
-        return {}
-    answer: dict[str, int] = json.loads(out)
-    return answer
 
 
 def main() -> int:

@@ -1,12 +1,10 @@
 """From raw runs to curves and final values."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from bench.stats import mean_band
-from runners.results.aggregate import aggregate
+from runners.results.aggregate import curve_table, final_table, read
 from runners.results.store import Store
 
 RUN = "a" * 20
@@ -24,18 +22,13 @@ def write(store: Store, ends: list[int]) -> np.ndarray:
     return table
 
 
-@pytest.fixture
-def drawn():
-    experiment = SimpleNamespace(run_id=RUN)
-    return [SimpleNamespace(labels={"method": "TL"}, run=SimpleNamespace(experiment=experiment))]
-
-
 @pytest.mark.parametrize("ends", [[200, 200, 200], [200, 150, 180], [120, 200, 200]])
-def test_curves_are_means_over_the_rounds_that_all_repetitions_have(tmp_path, drawn, ends):
+def test_curves_are_means_over_the_rounds_that_all_repetitions_have(tmp_path, ends):
     store = Store(tmp_path)
     store.prepare(RUN, {})
     regrets = write(store, ends)
-    curves, finals = aggregate(drawn, [[0, 1, 2]], store, columns=["reg*", "rate"])
+    runs = [read({"method": "TL"}, RUN, [0, 1, 2], store, columns=["reg*", "rate"])]
+    curves, finals = curve_table(runs), final_table(runs)
     rounds = curves["round"].to_numpy()
     assert rounds[0] == 1
     assert len(rounds) >= 30
@@ -48,12 +41,6 @@ def test_curves_are_means_over_the_rounds_that_all_repetitions_have(tmp_path, dr
     assert finals["rounds"].tolist() == ends
     assert finals["regret"].tolist() == [row[np.isfinite(row)][-1] for row in regrets]
     assert finals["seconds_tuner"].tolist() == [0.5, 1.5, 2.5]
-
-
-def test_without_columns_there_are_no_curves(tmp_path, drawn):
-    store = Store(tmp_path)
-    store.prepare(RUN, {})
-    write(store, [10, 10])
-    curves, finals = aggregate(drawn, [[0, 1]], store)
-    assert not len(curves)
-    assert len(finals) == 2
+    without = [read({"method": "TL"}, RUN, [0, 1, 2], store)]
+    assert not len(curve_table(without))
+    assert final_table(without).equals(finals)

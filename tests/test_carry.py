@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,12 +22,12 @@ from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from runners.config.runner import Runner
 from runners.execute import carry, earlier
+from runners.execute.figure_run import FigureRun
 from runners.execute.final_state import state
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import replay
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import needs
-from runners.results.plan import FigurePlan
 
 TUNER = """
 from carried_helper import STEP
@@ -90,7 +90,7 @@ class Checkout:
 
     def reproduce(self) -> str:
         """Make the figure and return what is printed."""
-        plan = FigurePlan(copy.deepcopy(self.figure), "mine/small/paper", "paper", [], COMMAND, True)
+        plan = FigureRun(copy.deepcopy(self.figure), "mine/small/paper", "paper", [], COMMAND, True)
         reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
         return self._capsys.readouterr().out
 
@@ -156,22 +156,22 @@ def test_what_an_edit_leaves_equal_is_carried_and_not_run_again(checkout, edit):
     assert checkout.environment()["carried"] == [proof]
 
 
-def test_a_constant_that_moves_a_number_is_refused_and_named(checkout):
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (("STEP * reward", "STEP * reward * 1.000001"), "repetition 0, exploration_rate: committed "),
+        (("/ 3.0", "/ 3.000003"), "after 1000 plays or fewer tuner.unseen differs from the state of the earlier code"),
+        (("STEP * reward", "STEP / 0 * reward"), "repetition 0 failed: round "),
+    ],
+    ids=["number", "state alone", "failure"],
+)
+def test_what_moves_a_number_or_the_state_is_refused_and_named(checkout, edit, why):
     files = {path.name: path.read_bytes() for path in checkout.result.iterdir()}
-    checkout.edit("STEP * reward", "STEP * reward * 1.000001")
+    checkout.edit(*edit)
     complete, text = checkout.carry(repetitions=2)
     assert not complete
-    assert "not carried: mine: repetition 0, exploration_rate: committed " in text
+    assert f"not carried: mine: {why}" in text
     assert {path.name: path.read_bytes() for path in checkout.result.iterdir()} == files
-
-
-def test_a_constant_that_moves_the_state_alone_is_refused_and_named(checkout):
-    checkout.edit("/ 3.0", "/ 3.000003")
-    complete, text = checkout.carry()
-    assert not complete
-    assert (
-        "not carried: mine: after 1000 plays or fewer tuner.unseen differs from the state of the earlier code" in text
-    )
 
 
 def test_what_is_not_the_same_twice_is_no_difference(monkeypatch):
@@ -181,8 +181,7 @@ def test_what_is_not_the_same_twice_is_no_difference(monkeypatch):
     states[""] = iter([{"x": "tuner.rate", "3 s": "task.seconds"}])
     answer = lambda _, commit, runs, *__: [{"run_id": "r", "state": next(states[commit])} for _ in runs]  # noqa: E731
     monkeypatch.setattr(earlier.EarlierCode, "_play", answer)
-    with ExitStack() as stack:
-        assert earlier.EarlierCode(stack, 1).state_differences([run]) == [""]
+    assert earlier.EarlierCode(1).state_differences([run]) == [""]
 
 
 def test_the_state_is_made_of_numbers_whatever_holds_them():
@@ -244,12 +243,11 @@ def test_an_interrupted_call_goes_on_where_it_was(checkout, monkeypatch):
 def tamper(place: Checkout, by: float) -> None:
     """Change the last digits of all committed curves, as another machine would."""
     runs = json.loads((place.result / "manifest.json").read_text())["runs"]
-    figure, names = read_figure(copy.deepcopy(place.figure)), [run["run_id"] for run in runs]
-    stored = CommittedRepetitions([place.result], needs(figure), {run["run_id"]: run["labels"] for run in runs})
-    kept = [[stored.get(name, number) for number in range(3)] for name in names]
-    for one in (one for repetitions in kept for one in repetitions):
-        one.curves["regret"] = one.curves["regret"] * (1 + by)
-    write_repetitions(place.result, needs(figure), names, [[0, 1, 2]] * 2, kept)
+    figure = read_figure(copy.deepcopy(place.figure))
+    stored = CommittedRepetitions([place.result], needs(figure), {run["run_id"]: run["labels"] for run in runs}).runs
+    for kept in (kept for repetitions in stored.values() for kept in repetitions.values()):
+        kept.curves["regret"] = kept.curves["regret"] * (1 + by)
+    write_repetitions(place.result, needs(figure), stored)
 
 
 @pytest.mark.parametrize(("edit", "is_carried"), [(("change", "difference"), True), (("0.1", "0.1000001"), False)])

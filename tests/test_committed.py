@@ -14,7 +14,8 @@ from bench.errors import StoreError
 from bench.report.figure import read_figure
 from bench.report.gallery.result import Result
 from runners.config.runner import Runner
-from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
+from runners.execute.figure_run import FigureRun
+from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import committed_long_tables
@@ -45,7 +46,7 @@ def make(tmp_path, monkeypatch, capsys):
     def call(name: str, jobs: int = 1, *, is_reference: bool = True, **changes: Any) -> tuple[str, dict[str, bytes]]:
         monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / name))
         figure = {**copy.deepcopy(FIGURE), **changes}
-        plan = FigurePlan(figure, "mine/small/paper", "paper", [], "command", is_reference)
+        plan = FigureRun(figure, "mine/small/paper", "paper", [], "command", is_reference)
         made = reproduce_figure(plan, jobs=jobs, runner=Runner(progress=False))
         files = {path.name: path.read_bytes() for path in made.folder.iterdir() if path.name not in MEASURED}
         return capsys.readouterr().out, files
@@ -203,24 +204,18 @@ def plain(kept: Kept) -> dict[str, str]:
 def test_numbers_words_and_what_is_missing_come_back_exactly(tmp_path):
     rounds = np.array([1, 40, 90])
     curve = np.array([0.1, 1 / 3, 2.0**-40])
-    own = [
-        [
-            Kept(rounds, {"regret": curve}, {"regret": curve[-1], "depth": 3.0, "kind": "sqrt"}, {}),
-            Kept(rounds[:2], {"regret": curve[:2]}, {"regret": 1 / 3, "depth": np.nan, "kind": np.nan}, {}),
-        ],
-        [Kept(rounds, {}, {"score": -0.0}, {})],
-    ]
-    write_repetitions(tmp_path, "these", [RUN, OTHER], [[0, 4], [1]], own)
-    found = CommittedRepetitions([tmp_path / "nothing", tmp_path], "these", runs(RUN, OTHER))
-    assert (found.done(RUN), found.done(OTHER)) == ({0, 4}, {1})
-    for key, kept in (((RUN, 0), own[0][0]), ((RUN, 4), own[0][1]), ((OTHER, 1), own[1][0])):
-        same = found.get(*key)
-        assert same is not None
+    first = Kept(rounds, {"regret": curve}, {"regret": curve[-1], "depth": 3.0, "kind": "sqrt"}, {})
+    second = Kept(rounds[:2], {"regret": curve[:2]}, {"regret": 1 / 3, "depth": np.nan, "kind": np.nan}, {})
+    written = {RUN: {0: first, 4: second}, OTHER: {1: Kept(rounds, {}, {"score": -0.0}, {})}}
+    write_repetitions(tmp_path, "these", written)
+    read = CommittedRepetitions([tmp_path / "nothing", tmp_path], "these", runs(RUN, OTHER)).runs
+    assert {name: list(kept) for name, kept in read.items()} == {RUN: [0, 4], OTHER: [1]}
+    for name, number in ((RUN, 0), (RUN, 4), (OTHER, 1)):
+        same, kept = read[name][number], written[name][number]
         assert same.rounds.tobytes() == kept.rounds.tobytes()
-        assert {name: values.tobytes() for name, values in same.curves.items()} == {
-            name: values.tobytes() for name, values in kept.curves.items()
+        assert {column: values.tobytes() for column, values in same.curves.items()} == {
+            column: values.tobytes() for column, values in kept.curves.items()
         }
         assert plain(same) == plain(kept)
-    assert found.get(RUN, 1) is None
-    assert CommittedRepetitions([tmp_path], "others", runs(RUN)).done(RUN) == set()
+    assert CommittedRepetitions([tmp_path], "others", runs(RUN)).runs == {}
     assert CommittedRepetitions([tmp_path], "these", runs(OTHER)).done(RUN) == set()

@@ -2,26 +2,26 @@
 
 import json
 import os
-import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import threadpoolctl
+from commands import Commands
 
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
-from runners.execute import fanout
-from runners.execute.fanout import run_all
+from runners.execute.fanout import Answer, FanOut, Result, run_all
 from runners.execute.pool import workers
+from runners.execute.progress import Progress
 from runners.results.store import Store
 
-ROOT = Path(__file__).resolve().parents[1]
 HORIZON = 250
 """More rounds than a warm-up plays, which the tuner below does not count."""
 
@@ -66,17 +66,6 @@ class Mine(Tuner):
             with open(os.environ["MINE_LOG"], "a") as log:
                 log.write(f"{{self.repetition}} {{threads}}{{os.environ.get('OMP_NUM_THREADS')}} {{os.getpid()}}\\n")
 '''
-SCRIPT = """
-import sys
-from runners.config.experiment import Experiment
-from runners.execute.fanout import run_all
-from runners.results.store import Store
-
-if __name__ == "__main__":
-    settings, repetitions, root, jobs = eval(sys.stdin.read())
-    summary = run_all([(Experiment(settings), repetitions)], Store(root), jobs=jobs)
-    print(sorted(summary.results[0].done), sorted(summary.results[0].new), summary.results[0].failed)
-"""
 
 
 def settings(**changes: Any) -> dict[str, Any]:
@@ -114,41 +103,24 @@ def files(store: Store, experiment: Experiment) -> dict[str, bytes]:
 
 
 def leftovers(store: Store, experiment: Experiment) -> list[str]:
-    found = store.folder(experiment.run_id).iterdir()
-    return [path.name for path in found if path.suffix not in (".parquet", ".json")]
+    folder = store.folder(experiment.run_id)
+    return [path.name for path in folder.iterdir() if path.suffix not in (".parquet", ".json")]
 
 
-def start(store: Store, repetitions: int, jobs: int = 1, **environ: str) -> subprocess.Popen[str]:
-    """Run it in a process of its own, which leads a group of its own."""
-    (Path.cwd() / "script.py").write_text(SCRIPT)
-    child = subprocess.Popen(
-        [sys.executable, "script.py"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert child.stdin is not None
-    child.stdin.write(repr((settings(), repetitions, str(store.root), jobs)))
-    child.stdin.close()
-    child.stdin = None
-    return child
+def run_one(experiment: Experiment, repetitions: int, store: Store, jobs: int = 1, **options: Any) -> Result:
+    return run_all([experiment], repetitions, store, jobs=jobs, **options)[experiment.run_id]
 
 
 @pytest.fixture
 def undisturbed(tmp_path, experiment):
     store = Store(tmp_path / "undisturbed")
-    summary = run_all([(experiment, 8)], store, jobs=1)
-    assert summary.results[0].new == set(range(8))
+    assert run_one(experiment, 8, store).new == set(range(8))
     return files(store, experiment)
 
 
 def test_results_are_those_of_the_loop(tmp_path, experiment):
     store = Store(tmp_path / "results")
-    summary = run_all([(experiment, 2)], store, jobs=1)
-    assert summary.results[0].failed == {}
+    assert run_one(experiment, 2, store).failed == {}
     task, tuner = build(experiment.settings)
     expected = run(task, tuner, rounds=HORIZON, seeds=Seeds(0, 1)).columns()
     found = store.read(experiment.run_id, 1)
@@ -171,19 +143,22 @@ def test_any_number_of_jobs_gives_the_same_bytes_in_one_thread_each(tmp_path, ex
         threads = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
         for jobs in (1, 2):
             store = Store(tmp_path / f"results{jobs}")
-            summary = run_all([(experiment, 8), (other, 2), (experiment, 3)], store, jobs=jobs)
-            assert [len(result.done) for result in summary.results] == [8, 2, 3]
-            assert [len(result.new) for result in summary.results] == [8, 2, 0]
+            run_one(other, 2, store, jobs)
+            results = run_all([experiment, other, experiment], 8, store, jobs=jobs)
+            assert {run_id: len(result.new) for run_id, result in results.items()} == {
+                experiment.run_id: 8,
+                other.run_id: 6,
+            }
             assert files(store, experiment) == undisturbed
             assert leftovers(store, experiment) == []
         assert [library["num_threads"] for library in threadpoolctl.threadpool_info()] == threads
         assert os.environ["OMP_NUM_THREADS"] == "2"
     lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
-    assert len(lines) == 20
+    assert len(lines) == 32
     assert {line[1] for line in lines} == {"11"}  # in the libraries that are there, and in those still to come
     pids = [int(line[2]) for line in lines]
-    assert set(pids[:10]) == {os.getpid()}
-    assert os.getpid() not in pids[10:]
+    assert set(pids[:16]) == {os.getpid()}
+    assert os.getpid() not in pids[16:]
 
 
 def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experiment, monkeypatch):
@@ -191,7 +166,7 @@ def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experi
     monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
 
     def pids_of_call(name):
-        run_all([(experiment, 6)], Store(tmp_path / name), jobs=2)
+        run_one(experiment, 6, Store(tmp_path / name), 2)
         pids = {line.split()[2] for line in (tmp_path / "log").read_text().splitlines()}
         (tmp_path / "log").unlink()
         return pids
@@ -203,30 +178,32 @@ def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experi
     assert not held & pids_of_call("fourth")
 
 
-def test_two_processes_on_one_folder_do_no_harm(tmp_path, experiment, undisturbed):
-    store = Store(tmp_path / "results")
-    children = [start(store, 8, jobs, MINE_SLEEPS="0.1") for jobs in (1, 2)]
-    answers = [child.communicate(timeout=50) for child in children]
-    assert [child.returncode for child in children] == [0, 0], answers
-    for out, _ in answers:
-        assert out.startswith("[0, 1, 2, 3, 4, 5, 6, 7] [")
-        assert out.strip().endswith("{}")
-    assert files(store, experiment) == undisturbed
-    assert leftovers(store, experiment) == []
+def test_two_processes_on_one_folder_do_no_harm(tmp_path, undisturbed):
+    commands = Commands(tmp_path)
+    (commands.cwd / "mine_fanned.py").write_text(TUNER)
+    words = ["env=synthetic_linear", "env.dim=3", "env.n_arms=5", "algorithm=linucb", "tuner=mine_fanned.Mine"]
+    words += [f"horizon={HORIZON}", "repetitions=8", "output=json"]
+    children = [commands.popen("run", *words, f"jobs={jobs}", MINE_SLEEPS="0.1") for jobs in (1, 2)]
+    for child in children:
+        out, err = child.communicate(timeout=100)
+        report = json.loads(out)
+        assert (child.returncode, err, report["repetitions"], report["failed"]) == (0, "", 8, 0)
+    (folder,) = (commands.results / "raw").iterdir()
+    assert {path.name: path.read_bytes() for path in folder.glob("*.parquet")} == undisturbed
+    assert {path.suffix for path in folder.iterdir()} == {".parquet", ".json"}
     for repetition in range(8):
-        store.read(experiment.run_id, repetition)
+        Store(commands.results).read(folder.name, repetition)
 
 
 def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
     store = Store(tmp_path / "results")
-    run_all([(experiment, 3)], store, jobs=1)
+    run_one(experiment, 3, store)
     before = files(store, experiment)
     monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
-    summary = run_all([(experiment, 2)], store, jobs=2)
-    assert (summary.results[0].done, summary.results[0].new) == ({0, 1}, set())
+    result = run_one(experiment, 2, store, 2)
+    assert (result.done, result.new) == ({0, 1}, set())
     assert not (tmp_path / "log").exists()
-    summary = run_all([(experiment, 5)], store, jobs=1)
-    assert summary.results[0].new == {3, 4}
+    assert run_one(experiment, 5, store).new == {3, 4}
     assert sorted(line.split()[0] for line in (tmp_path / "log").read_text().splitlines()) == ["3", "4"]
     assert before.items() < files(store, experiment).items()
 
@@ -235,7 +212,7 @@ def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
 def test_a_failed_repetition_is_recorded_and_the_others_go_on(tmp_path, experiment, undisturbed, monkeypatch, jobs):
     store = Store(tmp_path / "results")
     monkeypatch.setenv("MINE_FAILS", "3")
-    result = run_all([(experiment, 5)], store, jobs=jobs).results[0]
+    result = run_one(experiment, 5, store, jobs)
     assert result.done == result.new == {0, 1, 2, 4}
     assert result.failed[3].startswith("RuntimeError: no luck today (mine_fanned.py:")
     record = store.failure(experiment.run_id, 3)
@@ -247,7 +224,7 @@ def test_a_failed_repetition_is_recorded_and_the_others_go_on(tmp_path, experime
 
     monkeypatch.delenv("MINE_FAILS")
     monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
-    result = run_all([(experiment, 5)], store, jobs=1).results[0]
+    result = run_one(experiment, 5, store)
     assert (result.done, result.new, result.failed) == ({0, 1, 2, 3, 4}, {3}, {})
     assert [line.split()[0] for line in (tmp_path / "log").read_text().splitlines()] == ["3"]
     assert store.failure(experiment.run_id, 3) == {}
@@ -257,7 +234,7 @@ def test_a_failed_repetition_is_recorded_and_the_others_go_on(tmp_path, experime
 def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment):
     store = Store(tmp_path / "results")
     object.__setattr__(experiment, "run_id", "0" * 20)
-    result = run_all([(experiment, 1)], store, jobs=1).results[0]
+    result = run_one(experiment, 1, store)
     assert result.done == set()
     assert "found other code or data than when it was started" in result.failed[0]
 
@@ -276,7 +253,7 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
 )
 def test_wrong_ways_to_run_are_named(tmp_path, experiment, keys, message):
     with pytest.raises(ConfigError, match=message):
-        run_all([(experiment, 2)], Store(tmp_path / "results"), jobs=keys.pop("jobs"), runner=Runner(**keys))
+        run_one(experiment, 2, Store(tmp_path / "results"), keys.pop("jobs"), runner=Runner(**keys))
 
 
 @pytest.mark.parametrize(("jobs", "backend", "seconds"), [(1, "loky", 5), (2, "loky", 5), (1, "dask", 3)])
@@ -284,10 +261,11 @@ def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment
     if backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
     monkeypatch.setenv("MINE_HANGS", "1")
-    runner = Runner(backend, time_limit=seconds)
-    result = run_all([(experiment, 3)], Store(tmp_path / "results"), jobs=jobs, runner=runner).results[0]
+    runner, start = Runner(backend, time_limit=seconds), time.monotonic()
+    result = run_one(experiment, 3, Store(tmp_path / "results"), jobs, runner=runner)
     assert result.done == {0, 2}
     assert f"the repetition did not finish within runner.time_limit = {seconds} s" in result.failed[1]
+    assert time.monotonic() - start < 45  # most of it starts workers and compiles
 
 
 def noted(where: str, what: str) -> str:
@@ -303,40 +281,37 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(
 ):
     monkeypatch.setenv("MINE_SLEEPS", "0.2")
     store = Store(tmp_path / "results")
-    fan = fanout.FanOut(store, jobs=jobs)
-    found: dict[Any, Any] = {}
-    with fan.running():
+    fan = FanOut(store, jobs=jobs)
+
+    def feed():
         fan.add(experiment, [0, 1])
-        for answer in fan.answers():
-            assert answer.key not in found
-            found[answer.key] = answer
-            if answer.key == (experiment.run_id, 1):
-                fan.add(experiment, range(8))  # two of which are asked for already
-                fan.call("first", noted, str(tmp_path / "calls"), "first")
-            if len(found) == 9:
-                fan.call("last", noted, str(tmp_path / "calls"), "last")
-        assert list(fan.answers()) == []
-    assert found.keys() == {(experiment.run_id, i) for i in range(8)} | {"first", "last"}
-    assert [found[key].value for key in ("first", "last")] == ["first", "last"]
-    pids = {int(line.split()[1]) for line in (tmp_path / "calls").read_text().splitlines()}
-    assert (os.getpid() in pids) == (jobs == 1)
+        yield
+        fan.add(experiment, range(8))  # two of which are asked for already
+        fan.call(noted, str(tmp_path / "calls"), "called")
+        yield
+
+    answers = list(fan.answers(feed()))
+    repetitions = [answer.key for answer in answers if isinstance(answer, Answer)]
+    assert sorted(repetitions) == [(experiment.run_id, i) for i in range(8)]
+    assert len(answers) == 9
+    assert answers.index("called") < 7  # not after all repetitions
+    pid = int((tmp_path / "calls").read_text().split()[1])
+    assert (os.getpid() == pid) == (jobs == 1)
     assert files(store, experiment) == undisturbed
-    order = list(found)
-    assert order.index("first") < len(order) - 2  # not after all repetitions
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_a_check_or_a_call_raises_ends_it_all(tmp_path, experiment, jobs):
+def test_what_a_check_or_a_call_raises_ends_it_all(tmp_path, jobs):
     wrong = Experiment(settings(env={"_target_": "bench.envs.moving_peak.SwitchingSine"}))
     store = Store(tmp_path / "results")
-    fan = fanout.FanOut(store, jobs=jobs)
+    fan = FanOut(store, jobs=jobs)
     fan.add(wrong, [0, 1], check=True)
-    with fan.running(), pytest.raises(ConfigError, match="found SwitchingSine"):
+    with pytest.raises(ConfigError, match="found SwitchingSine"):
         list(fan.answers())
     assert not store.folder(wrong.run_id).exists()  # before anything is written
-    fan = fanout.FanOut(store, jobs=jobs)
-    fan.call("no", int, "x")
-    with fan.running(), pytest.raises(ValueError, match="invalid literal"):
+    fan = FanOut(store, jobs=jobs)
+    fan.call(int, "x")
+    with pytest.raises(ValueError, match="invalid literal"):
         list(fan.answers())
 
 
@@ -372,36 +347,33 @@ def test_data_is_prepared_by_one_worker_before_any_other_starts(tmp_path, user, 
     env = {"_target_": "mine_data.Slow"}
     several = [Experiment(settings(env=env, seed=seed)) for seed in range(3)]
     store = Store(tmp_path / "results")
-    fan = fanout.FanOut(store, jobs=2)
+    fan = FanOut(store, jobs=2)
     for one in several:
         fan.add(one, range(2), check=check)
-    with fan.running():
-        answers = [(answer.status, answer.error) for answer in fan.answers()]
+    answers = [(answer.status, answer.error) for answer in fan.answers()]
     sys.modules.pop("mine_data", None)
     assert answers == [("new", "")] * 6
     assert (tmp_path / "data.log").read_text() == "prepared "
 
 
 def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys):
-    run_all([(experiment, 2)], Store(tmp_path / "quiet"), jobs=1)
+    run_one(experiment, 2, Store(tmp_path / "quiet"))
     assert capsys.readouterr() == ("", "")
-    run_all([(experiment, 2)], Store(tmp_path / "shown"), jobs=1, runner=Runner(progress=True))
+    run_one(experiment, 2, Store(tmp_path / "shown"), runner=Runner(progress=True))
     out, err = capsys.readouterr()
     assert out == ""
     assert "2/2 repetitions" in err
 
 
-def test_heavy_libraries_stay_out():
-    heavy = ("torch", "obp", "skopt")
-    code = f"import sys, runners.execute.fanout; print([name for name in {heavy} if name in sys.modules])"
-    answer = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert answer.stdout == "[]\n"
+def test_progress_tells_what_is_being_done():
+    progress = Progress()
+    phases = [progress.phase]
+    progress.expect(10, 2)
+    for _ in range(2):
+        phases.append(progress.phase)
+        progress.advance(10)
+    assert [*phases, progress.phase] == ["composing", "compiling", "running", "drawing"]
+    assert (progress.rounds, progress.total_rounds) == (20, 20)
 
 
 def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_that_dies(
@@ -411,8 +383,8 @@ def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_t
     store = Store(tmp_path / "results")
     monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
     monkeypatch.setenv("MINE_KILLS", str(tmp_path / "killed"))  # the first worker that gets to repetition 3, once
-    summary = run_all([(experiment, 8)], store, jobs=2, runner=Runner("dask", progress=True))
-    assert (summary.results[0].done, summary.results[0].failed) == (set(range(8)), {})
+    result = run_one(experiment, 8, store, 2, runner=Runner("dask", progress=True))
+    assert (result.done, result.failed) == (set(range(8)), {})
     assert (tmp_path / "killed").exists()
     assert files(store, experiment) == undisturbed
     lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
@@ -427,4 +399,4 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path, experiment, monkeyp
     monkeypatch.setattr("runners.execute.pool._CONNECT_SECONDS", 0.5)
     runner = Runner("dask", scheduler="tcp://127.0.0.1:9")
     with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
-        run_all([(experiment, 2)], Store(tmp_path / "results"), jobs=2, runner=runner)
+        run_one(experiment, 2, Store(tmp_path / "results"), 2, runner=runner)

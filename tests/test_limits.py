@@ -14,8 +14,8 @@ from bench.report.limits import BEST_BY_STRETCH, LIMIT, RANDOM_CONFIGURATION
 from bench.report.render import render
 from bench.report.tasks import BEST_FIXED
 from runners.config.figures import expand, load_figure
+from runners.execute.figure_run import FigureRun
 from runners.execute.write_figure import settings_table
-from runners.results.plan import FigurePlan
 
 FIGURE = {
     "name": "made_up",
@@ -80,8 +80,10 @@ def test_fixed_and_random_configurations_are_run_beside_the_methods():
 
 def test_more_repetitions_for_the_claims_leave_the_limits_as_they_are():
     drawn = expand(WITH, "paper", [])
-    plan = FigurePlan(WITH, "cdt/made_up", "paper", [], "", until_decided=60)
-    numbers = [one.run.settings.repetitions for one in plan.with_repetitions(drawn, [60] * len(drawn))]
+    plan = FigureRun(WITH, "cdt/made_up", "paper", [], "", until_decided=60)
+    plan.drawn = drawn
+    plan.ask([60] * len(drawn))
+    numbers = [one.run.settings.repetitions for one in plan.drawn]
     assert numbers == [60] * 4 + [15] * 4
 
 

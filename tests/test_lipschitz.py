@@ -18,8 +18,9 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
 from runners.config.figures import expand
 from runners.config.runner import Runner
-from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
-from runners.results.aggregate import aggregate
+from runners.execute.figure_run import FigureRun
+from runners.execute.reproduce_figure import reproduce_figure
+from runners.results.aggregate import curve_table, read
 from runners.results.store import Store
 
 FIGURE: dict[str, Any] = {
@@ -76,7 +77,7 @@ def test_errors_name_the_key(changes, sentence):
 def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    plan = FigurePlan(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
+    plan = FigureRun(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
     assert reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).complete
     drawn = expand(read_figure(FIGURE), "smoke", [])
     folder = tmp_path / "cdt" / "figure3" / "smoke"
@@ -128,11 +129,12 @@ def test_columns_of_curves_may_be_patterns(tmp_path):
     values = {name: np.cumsum(np.ones(300)) for name in ("probe_0.5", "reward", "probe_2")}
     store.prepare(run_id, {})
     store.write(run_id, 0, {"round": rounds, **values}, {})
-    curves, _ = aggregate([drawn], [[0]], store, columns=["reward", "probe_*"])
+    curves = curve_table([read(drawn.labels, run_id, [0], store, columns=["reward", "probe_*"])])
     assert curves["column"].unique().tolist() == ["reward", "probe_0.5", "probe_2"]
     assert (curves["column"] == "reward").sum() == MAX_ROUNDS
     assert curves["round"].min() == 1
     assert curves["round"].max() == 300
-    few, _ = aggregate([drawn], [[0]], store, columns=["reward"], keep=lambda rounds: np.array([0, 9, 299]))
+    some = read(drawn.labels, run_id, [0], store, columns=["reward"], keep=lambda rounds: np.array([0, 9, 299]))
+    few = curve_table([some])
     assert few["round"].tolist() == [1, 10, 300]
     assert evenly(rounds)[[0, -1]].tolist() == [0, 299]

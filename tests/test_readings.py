@@ -17,7 +17,8 @@ from bench.report.render import Evidence, render, render_readings
 from runners.config.experiment import play
 from runners.config.figures import LabelledRun, by_reading, expand, load_figure, without_reading
 from runners.config.runner import Runner
-from runners.execute.reproduce_figure import FigurePlan, reproduce_figure
+from runners.execute.figure_run import FigureRun
+from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.committed import CommittedRepetitions
 
 PRINTED = {"name": "as printed", "source": ["stated", "section 6"], "text": "The figure unchanged"}
@@ -182,7 +183,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     folders = []
     for figure, where in ((FIGURE, "mine/with/paper"), (PLAIN, "mine/without/paper")):
-        plan = FigurePlan(read_figure(figure), where, "smoke", [], "command", is_reference=True)
+        plan = FigureRun(read_figure(figure), where, "smoke", [], "command", is_reference=True)
         folders.append(reproduce_figure(plan, jobs=1, runner=Runner()).folder)
     plain, readings = ({path.name: path for path in folder.iterdir()} for folder in reversed(folders))
     assert set(readings) - set(plain) == {"readings.csv"}
@@ -196,13 +197,13 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert op[0] == op[1]
 
     # With fewer of them, nothing of the others is left
-    plan = FigurePlan(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True, readings=False)
+    plan = FigureRun(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True, readings=False)
     files = {path.name: path.read_bytes() for path in folders[0].iterdir()}
     reproduce_figure(plan, jobs=1, runner=Runner())
     assert {path.name for path in folders[0].iterdir()} == set(files) - {"readings.csv"}
     assert pd.read_csv(folders[0] / "numbers.csv")["reading"].unique().tolist() == ["as printed"]
     reproduce_figure(
-        FigurePlan(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
+        FigureRun(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
     )
     assert (folders[0] / "readings.csv").read_bytes() == files["readings.csv"]
 
@@ -230,7 +231,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     drawn = expand(read_figure(FIGURE), "smoke", [])
     labels = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
     kept = CommittedRepetitions([folders[0]], "last values", labels)
-    seconds = [kept.get(drawn[i].run.experiment.run_id, 0).seconds for i in (0, 1, 2)]
+    seconds = [kept.runs[drawn[i].run.experiment.run_id][0].seconds for i in (0, 1, 2)]
     assert seconds[0]
     assert seconds[1]
     assert not seconds[2]

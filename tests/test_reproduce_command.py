@@ -12,13 +12,11 @@ from hydra import initialize_config_dir
 from rendered import tables
 
 from bench.errors import StoreError
-from bench.report.claims.origin import tally_of
 from bench.report.figure import read_figure
 from bench.report.overrides import commands as commands_of
 from runners import reproduce
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
-from runners.execute.reproduce_figure import Reproduced
 from runners.results.store import Store
 
 FILES = {
@@ -196,14 +194,14 @@ def test_the_manifest_does_not_say_that_a_paper_stated_what_the_scale_has_cut(ma
 def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
     made: list[tuple[str, str, list[str]]] = []
 
-    def reproduce_figures(plans, **_):
-        for plan in plans:
-            name, _, _ = plan.where.rpartition("/")
-            assert plan.figure == load_figure(name)
-            assert not plan.is_reference
-            made.append((name, plan.scale, plan.extra))
-            tallies = {"stated": tally_of([{"verdict": "holds", "holm": "yes"}])}
-            yield Reproduced(name != "syndicated/figure3", pd.DataFrame(), ROOT, tallies=tallies)
+    def reproduce_figures(runs, **_):
+        for run in runs:
+            assert run.figure == load_figure(run.name)
+            assert not run.is_reference
+            made.append((run.name, run.scale, run.extra))
+            run.claims = pd.DataFrame({"claim": ["x"], "verdict": ["holds"], "holm": ["yes"]})
+            run.error = "no disk" if run.name == "syndicated/figure3" else ""
+            yield run
 
     monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", reproduce_figures)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")

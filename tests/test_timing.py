@@ -3,6 +3,7 @@
 import gc
 import json
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from bench.tuners.baselines import Random
 from runners.config.experiment import Experiment
 from runners.config.figures import load_figure
 from runners.config.runner import Runner
-from runners.execute import reproduce_figure, timing
+from runners.execute import timing
 from runners.execute.fanout import FanOut
+from runners.execute.figure_run import FigureRun
+from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.store import Store
 
 HORIZON = 30
@@ -96,61 +99,56 @@ def store(tmp_path):
     return Store(tmp_path)
 
 
+def drawn(*work: tuple[Experiment, int]) -> list[Any]:
+    """Stand for experiments of a figure, each to be timed so often."""
+    return [
+        SimpleNamespace(run=SimpleNamespace(experiment=one, settings=SimpleNamespace(repetitions=times)))
+        for one, times in work
+    ]
+
+
 def test_all_take_turns_in_one_thread_after_a_warm_up_and_only_with_repetition_0(calls, store, monkeypatch):
     monkeypatch.setattr(timing, "WARM_UP_ROUNDS", 7)
-    work = [(experiment(seed=1), 3), (experiment(seed=2), 2)]
+    first, second = experiment(seed=1), experiment(seed=2)
     with threadpoolctl.threadpool_limits(2):
-        summary = timing.measure(work, store)
+        results = timing.measure(drawn((first, 3), (second, 2)), store)
     warm_up, turns = calls.calls[:2], calls.calls[2:]
     assert warm_up == [(1, 7, 0), (2, 7, 0)]
     assert turns == [(seed, HORIZON, 0) for seed in (1, 2, 1, 2, 1)]
     assert calls.threads == {1}
     assert calls.is_frozen == [False] * 2 + [True] * 5
-    assert [result.done for result in summary.results] == [{0, 1, 2}, {0, 1}]
-    assert [result.new for result in summary.results] == [{0, 1, 2}, {0, 1}]
-    for one in timing.measurements(store, work[0][0].run_id):
-        assert one["rounds"] == HORIZON
-        assert 0 < one["cpu_seconds"] <= 1.5 * one["seconds"] + 0.1
+    for one, times in ((first, {0, 1, 2}), (second, {0, 1})):
+        assert results[one.run_id].done == results[one.run_id].new == times
+    for measured in timing.measurements(store, first.run_id):
+        assert measured["rounds"] == HORIZON
+        assert 0 < measured["cpu_seconds"] <= 1.5 * measured["seconds"] + 0.1
 
 
 def test_what_is_kept_is_not_measured_again(calls, store):
     one = experiment()
-    timing.measure([(one, 2)], store)
+    timing.measure(drawn((one, 2)), store)
     first = timing.measurements(store, one.run_id)
     calls.calls.clear()
-    summary = timing.measure([(one, 2), (one, 1)], store)
+    (result,) = timing.measure(drawn((one, 2), (one, 1)), store).values()
     assert calls.calls == []
-    assert [(result.done, result.new) for result in summary.results] == [({0, 1}, set()), ({0}, set())]
-    timing.measure([(one, 3)], store)
+    assert (result.done, result.new) == ({0, 1}, set())
+    timing.measure(drawn((one, 3)), store)
     assert len(calls.calls) == 2  # the warm-up, and the one that was missing
     assert timing.measurements(store, one.run_id)[:2] == first
     assert set(json.loads((store.folder(one.run_id) / "settings.json").read_text())) >= {"settings"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "half a fi",
-        "[]",
-        '{"measurements": [{"seconds": 1.0}]}',
-        '{"measurements": [{"seconds": NaN, "cpu_seconds": 1, "rounds": 30}]}',
-        '{"measurements": [{"seconds": 1.0, "cpu_seconds": 1, "rounds": 30}]}',  # measured where?
-    ],
-)
-def test_a_damaged_file_or_one_of_another_machine_does_not_count(calls, store, text):
+def test_a_damaged_file_or_one_of_another_machine_does_not_count(calls, store):
     one = experiment()
-    timing.measure([(one, 1)], store)
+    timing.measure(drawn((one, 1)), store)
     file = store.folder(one.run_id) / "seconds.json"
     content = json.loads(file.read_text())
-    file.write_text(text)
-    calls.calls.clear()
-    assert timing.measure([(one, 1)], store).results[0].new == {0}
-    assert len(calls.calls) == 2
-
     content["environment"]["cpu"] = "another"
-    file.write_text(json.dumps(content))
-    assert timing.measure([(one, 1)], store).results[0].new == {0}
-    assert json.loads(file.read_text())["environment"]["cpu"] != "another"
+    for text in ("half a fi", '{"measurements": []}', json.dumps(content)):
+        file.write_text(text)
+        assert timing.measure(drawn((one, 1)), store)[one.run_id].new == {0}
+        assert json.loads(file.read_text())["environment"]["cpu"] != "another"
+    assert len(calls.calls) == 4 * 2
 
 
 def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(store, monkeypatch):
@@ -169,8 +167,8 @@ def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(stor
     monkeypatch.setattr(timing, "WARM_UP_ROUNDS", 7)
     monkeypatch.setattr("bench.tuners.baselines.Random", Noted)
     work = [(experiment(seed=seed, tuner={"_target_": "bench.tuners.baselines.Random"}), 2) for seed in (1, 2)]
-    summary = timing.measure(work, store, "tuner")
-    assert [result.new for result in summary.results] == [{0, 1}, {0, 1}]
+    results = timing.measure(drawn(*work), store, "tuner")
+    assert [result.new for result in results.values()] == [{0, 1}, {0, 1}]
     runs = asked[2:]
     assert [one == other for one, other in zip(runs[::2], runs[1::2], strict=True)] == [True] * 4
     assert [runs[i] == runs[0] for i in (0, 2, 4, 6)] == [True, False, False, True]
@@ -183,25 +181,25 @@ def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(stor
 def test_a_failure_is_recorded_and_the_others_go_on(calls, store):
     first, second = experiment(seed=1), experiment(seed=2)
     calls.breaks_at = 2  # the first after two warm-ups
-    summary = timing.measure([(first, 3), (second, 3)], store)
-    assert summary.results[0].failed == dict.fromkeys(range(3), "RuntimeError: no luck")
-    assert not summary.results[0].done
-    assert summary.results[1].done == {0, 1, 2}
+    results = timing.measure(drawn((first, 3), (second, 3)), store)
+    assert [error[:21] for error in results[first.run_id].failed.values()] == ["RuntimeError: no luck"] * 3
+    assert not results[first.run_id].done
+    assert results[second.run_id].done == {0, 1, 2}
     assert "in __call__" in store.failure(first.run_id, 0)["traceback"]
     assert len(calls.calls) == 2 + 1 + 3
-    assert timing.measure([(first, 3)], store).results[0].done == {0, 1, 2}
+    assert timing.measure(drawn((first, 3)), store)[first.run_id].done == {0, 1, 2}
 
 
 def test_a_stop_keeps_what_is_finished(calls, store):
     one = experiment()
     calls.breaks_at, calls.error = 3, KeyboardInterrupt  # warm-up, two measurements, and in the third
     with pytest.raises(KeyboardInterrupt):
-        timing.measure([(one, 5)], store)
+        timing.measure(drawn((one, 5)), store)
     assert gc.get_freeze_count() == 0
     kept = timing.measurements(store, one.run_id)
     assert len(kept) == 2
     calls.breaks_at = -1
-    assert timing.measure([(one, 5)], store).results[0].new == {2, 3, 4}
+    assert timing.measure(drawn((one, 5)), store)[one.run_id].new == {2, 3, 4}
     assert timing.measurements(store, one.run_id)[:2] == kept
 
 
@@ -212,8 +210,8 @@ def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, caps
     figure = {**FIGURE, "note": "Machines differ"}
 
     def make():
-        plan = reproduce_figure.FigurePlan(figure, "cdt/table1/smoke", "smoke", [], "")
-        return reproduce_figure.reproduce_figure(plan, jobs=2, runner=Runner(progress=False)).complete
+        run = FigureRun(figure, "cdt/table1/smoke", "smoke", [], "")
+        return reproduce_figure(run, jobs=2, runner=Runner(progress=False)).complete
 
     assert make()
     assert "8 repetitions" in capsys.readouterr().out

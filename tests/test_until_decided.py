@@ -16,8 +16,9 @@ from bench.report.provenance import Provenance
 from bench.report.render import render, render_readings
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
+from runners.execute.figure_run import FigureRun
 from runners.execute.progress import Progress
-from runners.execute.reproduce_figure import FigurePlan, Reproduced, reproduce_figure
+from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.until_decided import Look, applies_to, look, with_repetitions
 
 METHODS = ("A", "B", "C")
@@ -81,8 +82,6 @@ def test_only_the_experiments_of_open_cases_go_on():
     ]  # fmt: skip
     assert found.open_cases == 1
     assert found.next == [40, 40, 20, 20, 20, 20]
-    assert all(40 <= number <= 400 for number in found.expected[:2])
-    assert found.expected[2:] == [20] * 4
 
 
 def test_experiments_of_a_case_catch_up_with_each_other():
@@ -94,8 +93,8 @@ def test_it_ends_at_the_largest_number_and_where_nothing_is_open():
     drawn = drawn_of(FIGURE)
     finals = finals_of(drawn, NEAR_IS_OPEN)
     assert look_at(drawn, finals, most=30).next[:2] == [30, 30]
-    assert look_at(drawn, finals, most=20) == Look(0, [20] * 6, [20] * 6)
-    assert look_at(drawn, finals_of(drawn, {**NEAR_IS_OPEN, ("near", "B"): 200.0})) == Look(0, [20] * 6, [20] * 6)
+    assert look_at(drawn, finals, most=20) == Look(0, [20] * 6)
+    assert look_at(drawn, finals_of(drawn, {**NEAR_IS_OPEN, ("near", "B"): 200.0})) == Look(0, [20] * 6)
 
 
 @pytest.mark.parametrize(("noise", "most", "goes_on"), [(10.0, 400, True), (10.0, 50, False), (2000.0, 400, False)])
@@ -167,26 +166,12 @@ def test_provenance_says_what_was_decided_on():
     assert words == "20 to 60 repetitions of 100 rounds"
 
 
-def test_the_time_left_counts_what_is_foreseen(monkeypatch):
-    now = 0.0
-    monkeypatch.setattr("runners.execute.progress.time.monotonic", lambda: now)
-    progress = Progress()
-    progress.expect("figure", 100, 6)
-    for _ in range(5):
-        progress.advance("figure", 100, 10.0)
-        now += 10.0
-    now -= 10.0
-    assert progress.seconds_left() == pytest.approx(10.0)
-    progress.foresee("figure", 300)
-    assert progress.seconds_left() == pytest.approx(40.0)
-
-
 def test_committed_repetitions_count(tmp_path, monkeypatch):
     """A reference result is made again, to the byte, from what lies beside it."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
     figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"]})
-    plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
+    plan = FigureRun(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
     files = []
     for _ in range(2):
         made = reproduce_figure(plan, jobs=1, runner=Runner())
@@ -222,7 +207,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
     scales = {"paper": {"until_decided": 40, "readings_up_to": limit}}
     asked = {"common": ["env.dim=2", "env.n_arms=3"], "readings": readings, "repetitions": 20, "scales": scales}
     figure = read_figure(FIGURE | asked)
-    plan = FigurePlan(figure, "p/f/paper", "paper", [], "command", until_decided=40)
+    plan = FigureRun(figure, "p/f/paper", "paper", [], "command", until_decided=40)
     made = reproduce_figure(plan, jobs=1, runner=Runner())
     runs = json.loads((made.folder / "manifest.json").read_text())["runs"]
     numbers = {(one["labels"].get("reading"), one["labels"]["panel"], one["labels"]["method"]): one for one in runs}
@@ -388,7 +373,7 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
 
     def take(given, **_):
         plans.extend(given)
-        return [Reproduced(True, pd.DataFrame({"verdict": ["open"]}), commands.results / "p" / "f" / "s")]
+        return given
 
     monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", take)
     monkeypatch.setattr("runners.results.pages.write_gallery", lambda *_: (commands.results, 0))

@@ -4,10 +4,12 @@ import copy
 import json
 import random
 import re
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from test_committed import FIGURE
@@ -18,100 +20,97 @@ from runners import verify
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names
 from runners.config.runner import Runner
+from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import golden, reference, replay
 from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import needs
-from runners.results.plan import FigurePlan
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
 
 
-@pytest.fixture
-def committed(tmp_path, monkeypatch):
-    """A committed figure, which the command finds among the suite's; return its configuration and its folder."""
-    figure: dict[str, Any] = copy.deepcopy(FIGURE)
-    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr(verify, "figure_names", lambda *_: ["mine/small"])
-    for module in (replay, golden):
-        monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
-    plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
-    made = reproduce_figure(plan, jobs=1, runner=Runner(progress=False))
-    return figure, made.folder
+CLAIM = {"id": "1", "text": "CDT beats TL", "kind": "paired_difference", "left": {"method": "CDT"},
+         "right": {"method": "TL"}, "expect": "less"}  # fmt: skip
+READINGS = [
+    {"name": "as printed", "source": ["assumed", "made up"], "text": "as it is"},
+    {"name": "loud", "source": ["assumed", "made up"], "text": "much noise", "overrides": ["env.noise_std=1"]},
+]
+NUMBER = {"method": "TL", "what": "mean", "value": 3.2}
+WHOLE = FIGURE | {"claims": [CLAIM], "readings": READINGS, "published": [NUMBER]}
+"""A figure with all kinds of files: two methods under two readings, each with three repetitions."""
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A figure with all kinds of files; return its configuration and its folder of results."""
-    source = ["assumed", "made up"]
-    readings = [
-        {"name": "as printed", "source": source, "text": "as it is"},
-        {"name": "loud", "source": source, "text": "much noise", "overrides": ["env.noise_std=1"]},
-    ]
-    number = {"method": "TL", "what": "mean", "value": 3.2}
-    figure = copy.deepcopy(FIGURE) | {"claims": [CLAIM], "readings": readings, "published": [number]}
+def made(tmp_path_factory):
+    """The folder of results where that figure is."""
+    root = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BENCH_RESULTS_DIR", str(tmp_path_factory.mktemp("whole")))
-        plan = FigurePlan(copy.deepcopy(figure), "mine/small/paper", "paper", [], COMMAND, True)
-        return figure, reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).folder
+        patch.setenv("BENCH_RESULTS_DIR", str(root))
+        run = FigureRun(copy.deepcopy(WHOLE), "mine/small/paper", "paper", [], COMMAND, True)
+        reproduce_figure(run, jobs=1, runner=Runner(progress=False))
+    return root
 
 
 @pytest.fixture
-def committed_whole(whole, monkeypatch):
-    """The folder of that figure, which the command finds among the suite's."""
-    figure, folder = whole
-    monkeypatch.setenv("BENCH_RESULTS_DIR", str(folder.parents[2]))
+def figure():
+    """The configuration of the figure, which a test may change."""
+    return copy.deepcopy(WHOLE)
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch, figure):
+    """The committed result of the figure, which the command finds among the suite's."""
+    shutil.copytree(made, tmp_path / "results", ignore=shutil.ignore_patterns("raw"))
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
     monkeypatch.setattr(verify, "figure_names", lambda *_: ["mine/small"])
     for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
-    return folder
+    return tmp_path / "results" / "mine" / "small" / "paper"
+
+
+def change(path: Path, **values: Any) -> dict[str, Any]:
+    """Change a JSON file; return what it said before."""
+    before = json.loads(path.read_text())
+    path.write_text(json.dumps(before | values))
+    return before
 
 
 def tamper(folder: Path, by: float) -> None:
     """Move one point of the curve of the third repetition of CDT."""
     runs = json.loads((folder / "manifest.json").read_text())["runs"]
-    ids = [run["run_id"] for run in runs]
-    found = CommittedRepetitions([folder], needs(read_figure(FIGURE)), {run["run_id"]: run["labels"] for run in runs})
-    own = [[kept for number in range(3) if (kept := found.get(run_id, number))] for run_id in ids]
-    curve = own[1][2].curves["regret"].copy()
-    curve[4] *= 1 + by
-    own[1][2].curves["regret"] = curve
-    write_repetitions(folder, needs(read_figure(FIGURE)), ids, [[0, 1, 2]] * 2, own)
+    labels = {run["run_id"]: run["labels"] for run in runs}
+    stored = CommittedRepetitions([folder], needs(read_figure(FIGURE)), labels).runs
+    curves = stored[runs[1]["run_id"]][2].curves
+    curves["regret"] = curves["regret"] * np.where(np.arange(len(curves["regret"])) == 4, 1 + by, 1)
+    write_repetitions(folder, needs(read_figure(FIGURE)), stored)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_is_right_is_found_equal(committed, capsys, jobs):
+def test_what_is_right_is_found_equal(folder, capsys, jobs):
     assert verify.verify([f"jobs={jobs}", "figure=mine/small"])
     tables, seconds, first, second = capsys.readouterr().out.splitlines()
-    assert tables == "2 tables derived again: 0 differ"
+    assert tables == "4 tables derived again: 0 differ"
     assert seconds.endswith("no repetition backs: seconds.csv of 1 results")
-    assert first.startswith("6 repetitions of 1 figures run anew: ")
+    assert first.startswith("12 repetitions of 1 figures run anew: ")
     assert second.endswith(" equal, 0 differ")
     compared = int(first.split()[-2].replace(",", ""))
-    assert compared == int(second.split()[0].replace(",", "")) > 6 * 2 * 40
+    assert compared == int(second.split()[0].replace(",", "")) > 12 * 2 * 40
 
 
-def test_a_value_that_differs_is_named(committed, capsys):
-    _, folder = committed
+def test_a_value_that_differs_is_named(folder, capsys):
     tamper(folder, 1e-9)
     assert not verify.verify(["jobs=1"])
     assert " equal, 1 differ: first mine/small, CDT, repetition 2, regret at round " in capsys.readouterr().out
 
 
-CLAIM = {"id": "1", "text": "CDT beats TL", "kind": "paired_difference", "left": {"method": "CDT"},
-         "right": {"method": "TL"}, "expect": "less"}  # fmt: skip
-
-
 @pytest.mark.parametrize("file", ["table.csv", "claims.csv", "readings.csv", "numbers.csv"])
-def test_one_digit_changed_in_a_derived_file_is_named(committed_whole, capsys, file):
-    path = committed_whole / file
-    text = path.read_text()
+def test_one_digit_changed_in_a_derived_file_is_named(folder, capsys, file):
+    text = (folder / file).read_text()
     place = next(i for i, letter in reversed(list(enumerate(text))) if letter.isdigit())
-    path.write_text(text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :])
+    (folder / file).write_text(text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :])
     assert not verify.verify(["jobs=1", "seconds=1"])
-    path.write_text(text)
     out = capsys.readouterr().out
     line = text[:place].count("\n") + 1
     assert "derived again: 1 differ\n" in out
@@ -123,59 +122,52 @@ ANOTHER = {"internal_api": "openblas", "architecture": "another"}
 
 @pytest.mark.parametrize(("by", "is_equal"), [(1e-9, True), (1e-4, False)])
 @pytest.mark.parametrize(
-    "change",
+    "kind",
     [{"cpu": "another"}, {"libraries": [ANOTHER]}, {"adopted_from": [{"cpu": "another"}]}],
-    ids=lambda own: next(iter(own)),
+    ids=lambda kind: next(iter(kind)),
 )
-def test_on_another_machine_there_is_a_tolerance_that_is_stated(committed, capsys, change, by, is_equal):
+def test_on_another_machine_there_is_a_tolerance_that_is_stated(folder, figure, capsys, kind, by, is_equal):
     """Also on one that calls its processor the same, and where repetitions were adopted from another."""
-    _, folder = committed
     tamper(folder, by)
-    then = json.loads((folder / "environment.json").read_text())
-    (folder / "environment.json").write_text(json.dumps(then | change))
-    assert verify.verify(["jobs=1"]) == is_equal
-    assert "equal to a relative 1e-06" in capsys.readouterr().out
+    change(folder / "environment.json", **kind)
+    verify.verify(["jobs=1"])
+    out = capsys.readouterr().out
+    assert (" 0 differ\nsome" in out) == is_equal
+    assert "equal to a relative 1e-06" in out
 
 
-def test_a_package_that_computes_nothing_makes_no_other_kind_of_machine(committed, capsys):
-    _, folder = committed
+def test_a_package_that_computes_nothing_makes_no_other_kind_of_machine(folder, capsys):
     then = json.loads((folder / "environment.json").read_text())
     then["packages"].pop("pyyaml")
-    (folder / "environment.json").write_text(json.dumps(then | {"adopted_from": [kind_of_machine(then)]}))
+    change(folder / "environment.json", packages=then["packages"], adopted_from=[kind_of_machine(then)])
     assert verify.verify(["jobs=1"])
     assert "equal to a relative" not in capsys.readouterr().out
 
 
-def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is_compared(
-    committed, capsys, monkeypatch
-):
-    _, folder = committed
+def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is_compared(folder, capsys, monkeypatch):
     monkeypatch.setattr(replay, "_FITTED", "bench.tuners.cdt.")
     assert verify.verify(["jobs=1"])
-    assert "6 repetitions of 1 figures run anew" in capsys.readouterr().out
+    assert "12 repetitions of 1 figures run anew" in capsys.readouterr().out
     tamper(folder, 1e-4)
-    then = json.loads((folder / "environment.json").read_text())
-    (folder / "environment.json").write_text(json.dumps({**then, "cpu": "another"}))
+    change(folder / "environment.json", cpu="another")
     verify.verify(["jobs=1"])
     out = capsys.readouterr().out
     assert "equal, 0 differ" in out
     assert "not drawn: mine/small, runs of gp_minimize from another kind of machine" in out
-    assert "3 repetitions of 1 figures run anew" in out
+    assert "6 repetitions of 1 figures run anew" in out
 
 
-def test_what_has_changed_is_outdated_and_the_command_renews_it(committed, capsys):
-    figure, _ = committed
+def test_what_has_changed_is_outdated_and_the_command_renews_it(folder, figure, capsys):
     figure["common"] = [*figure["common"], "env.noise_std=0.3"]
     assert not verify.verify(["jobs=1"])
     out = capsys.readouterr().out
     assert "equal, 0 differ" not in out
-    assert "outdated: mine/small/paper: code, settings or data of 2 of 2 runs have changed; to renew it: " in out
+    assert "outdated: mine/small/paper: code, settings or data of 2 of 4 runs have changed; to renew it: " in out
     assert out.endswith(f"{COMMAND}\n")
 
 
-def test_what_was_verified_is_noted_on_request(committed, monkeypatch):
+def test_what_was_verified_is_noted_on_request(folder, monkeypatch):
     """A later verification replaces the rows of its results alone, and the table in the documentation says when."""
-    _, folder = committed
     path = folder.parents[2] / "verified.csv"
     assert verify.verify(["jobs=1"])
     assert not path.exists()
@@ -186,7 +178,7 @@ def test_what_was_verified_is_noted_on_request(committed, monkeypatch):
     table = pd.read_csv(path).set_index("result")
     row = table.loc["mine/small/paper"]
     today = datetime.now(UTC).date().isoformat()
-    assert (row["day"], row["repetitions"], row["equal"]) == (today, 6, row["values"])
+    assert (row["day"], row["repetitions"], row["equal"]) == (today, 12, row["values"])
     assert row["values"] > 100
     assert table.loc["other/one/paper", "values"] == 3
     monkeypatch.setattr(reference, "figure_names", lambda *_: ["mine/small", "mine/none"])
@@ -198,7 +190,7 @@ def test_what_was_verified_is_noted_on_request(committed, monkeypatch):
     assert page.splitlines()[-1].startswith("| all | | ")
 
 
-def test_the_sample_fits_the_time_and_follows_the_seed(committed):
+def test_the_sample_fits_the_time_and_follows_the_seed():
     kept = dict.fromkeys(range(50))
     experiment: Any = type("E", (), {"run_id": "x"})()
     values: dict[str, Any] = dict.fromkeys(replay.CommittedRun._fields)
@@ -211,7 +203,7 @@ def test_the_sample_fits_the_time_and_follows_the_seed(committed):
     assert verify._draw([slow, run], 1.0, verify.random.Random(0)) == [(run, 0)]
 
 
-def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(committed, capsys, monkeypatch):
+def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(folder, capsys, monkeypatch):
     monkeypatch.setattr(replay, "_ENCODER", "bench.")
     with pytest.raises(ConfigError, match="found no committed repetitions"):
         verify.verify(["jobs=1"])
@@ -243,21 +235,18 @@ def test_where_nothing_is_committed_it_says_so(tmp_path, monkeypatch):
         verify.verify([])
 
 
-def test_runs_whose_data_is_missing_are_counted_and_not_compared(committed, capsys, monkeypatch):
-    _, folder = committed
-    manifest = json.loads((folder / "manifest.json").read_text())
-    for run in manifest["runs"][:1]:
-        run["data"] = "0123"
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+def test_runs_whose_data_is_missing_are_counted_and_not_compared(folder, capsys, monkeypatch):
+    runs = json.loads((folder / "manifest.json").read_text())["runs"]
+    for run in runs:
+        run["data"] = "surrogate" if run is runs[1] else "0123"
+    change(folder / "manifest.json", runs=runs)
     monkeypatch.setattr(Experiment, "surrogate", True)
-    manifest["runs"][1]["data"] = "surrogate"
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert verify.verify(["jobs=1", "figure=mine/small"])
+    verify.verify(["jobs=1", "figure=mine/small"])
     out = capsys.readouterr().out
-    assert "not verified: mine/small/paper: the data of 1 runs is missing here" in out
+    assert "not verified: mine/small/paper: the data of 3 runs is missing here" in out
     assert "3 repetitions of 1 figures run anew" in out
-    manifest["runs"][1]["data"] = "0123"
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    runs[1]["data"] = "0123"
+    change(folder / "manifest.json", runs=runs)
     with pytest.raises(ConfigError, match="found no data for any of the committed runs"):
         verify.verify(["jobs=1", "figure=mine/small"])
 

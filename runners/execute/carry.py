@@ -2,17 +2,16 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
 from runners.execute.earlier import EarlierCode
-from runners.execute.fanout import FanOut, Key
-from runners.execute.progress import progress_bar
+from runners.execute.fanout import Key, play_all
 from runners.results.aggregate import thin
 from runners.results.capture import environment
 from runners.results.committed import rename_runs
@@ -20,22 +19,16 @@ from runners.results.replay import CommittedRun, compare
 from runners.results.store import Store, results_folder, write_manifest, write_text
 
 
-class Proof(NamedTuple):
+@dataclass
+class Proof:
     """What was found of a committed run whose identity has changed.
 
-    Parameters
-    ----------
-    run
-        Which.
-    repetitions
-        Number of repetitions that were played again.
-    difference
-        The first value that differs, or why nothing was played; "" where every value is equal.
+    ``difference`` is the first value that differs, or why nothing was played; "" where every value is equal.
     """
 
     run: CommittedRun
-    repetitions: int
     difference: str
+    repetitions: int = 0
 
 
 def carry(
@@ -62,9 +55,9 @@ def carry(
     runs
         Committed runs; those whose identity has not changed are left as they are.
     repetitions
-        How many of the committed repetitions of each run are played, the shortest runs first.
+        How many of the committed repetitions of each run are played.
     seconds
-        About how long they may take; what is then left waits for another call.
+        About how long they may take; what is then left, the longest, waits for another call.
     train
         Whether runs that train an encoder first are played, too.
 
@@ -78,20 +71,21 @@ def carry(
         raise ConfigError(
             "carry: found code that is not committed, expected a clean checkout: a proof names its commit"
         )
-    changed = [run for run in runs if run.has_changed]
     store = Store(results_folder())
-    obstacles = {id(run): _obstacle(run, train) for run in changed}
-    playable = sorted((run for run in changed if not obstacles[id(run)]), key=lambda run: run.seconds)
-    late = _late(playable, store, repetitions, seconds * jobs)
-    obstacles |= {id(run): f"a repetition takes {run.seconds:.0f} s, for which there was no time" for run in late}
-    playable = [run for run in playable if not obstacles[id(run)]]
-    failed = _play(playable, store, jobs, repetitions)
-    with ExitStack() as stack:
-        earlier = EarlierCode(stack, jobs)
-        proofs = [_prove(run, store, repetitions, failed, earlier) for run in playable]
-        proofs = _prove_states(proofs, earlier)
-    proofs = [Proof(run, 0, obstacles[id(run)]) for run in changed if obstacles[id(run)]] + proofs
-    for folder in dict.fromkeys(run.folder for run in changed):
+    proofs = [Proof(run, _obstacle(run, train)) for run in runs if run.has_changed]
+    _leave_late(proofs, store, repetitions, seconds * jobs)
+    playable = [proof for proof in proofs if not proof.difference]
+    missing = [
+        (proof.run.experiment, set(proof.run.first(repetitions)) - store.done(proof.run.experiment.run_id))
+        for proof in playable
+    ]
+    answers = play_all(missing, store, jobs=jobs, runner=Runner(), words="carry")
+    errors = {answer.key: answer.error for answer in answers if answer.status == "failed"}
+    with EarlierCode(jobs) as earlier:
+        for proof in playable:
+            _prove(proof, store, repetitions, errors, earlier)
+        _prove_states([proof for proof in playable if not proof.difference], earlier)
+    for folder in dict.fromkeys(proof.run.folder for proof in proofs):
         _write(folder, [proof for proof in proofs if proof.run.folder == folder], code)
     _report(proofs)
     return not any(proof.difference for proof in proofs)
@@ -110,72 +104,48 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     return ""
 
 
-def _late(runs: Sequence[CommittedRun], store: Store, repetitions: int, core_seconds: float) -> Iterator[CommittedRun]:
-    """Yield the runs that no time is left for, if they are played in this order."""
-    counted: set[str] = set()
-    for run in runs:
-        run_id = run.experiment.run_id
-        missing = set(run.first(repetitions)) - store.done(run_id)
-        if run_id not in counted:
-            core_seconds -= run.seconds * len(missing)
-            counted.add(run_id)
+def _leave_late(proofs: Sequence[Proof], store: Store, repetitions: int, core_seconds: float) -> None:
+    """Leave runs that no time is left for, if the shortest are played first."""
+    counted: set[Key] = set()
+    for proof in sorted(proofs, key=lambda proof: proof.run.seconds):
+        run_id = proof.run.experiment.run_id
+        missing = set(proof.run.first(repetitions)) - store.done(run_id) if not proof.difference else ()
+        new = {(run_id, number) for number in missing} - counted
+        core_seconds -= proof.run.seconds * len(new)
+        counted |= new
         if missing and core_seconds < 0:
-            yield run
+            proof.difference = f"a repetition takes {proof.run.seconds:.0f} s, for which there was no time"
 
 
-def _play(runs: Sequence[CommittedRun], store: Store, jobs: int, repetitions: int) -> dict[Key, str]:
-    """Run what is missing in the store, the shortest first; return the errors of what failed."""
-    failed: dict[Key, str] = {}
-    fan = FanOut(store, jobs=jobs, runner=Runner())
-    with progress_bar(None, "carry") as progress:
-        horizons: dict[Key, int] = {}
-        for run in runs:
-            run_id, horizon = run.experiment.run_id, run.experiment.settings["horizon"]
-            missing = [number for number in run.first(repetitions) if (run_id, number) not in horizons]
-            horizons |= {(run_id, number): horizon for number in missing}
-            missing = sorted(set(missing) - store.done(run_id))
-            progress.expect("", horizon, len(missing))
-            fan.add(run.experiment, missing)
-        with fan.running():
-            for answer in fan.answers():
-                key: Key = answer.key  # type: ignore[assignment]
-                progress.advance("", horizons[key], answer.seconds)
-                if answer.status == "failed":
-                    failed[key] = answer.error
-    return failed
-
-
-def _prove(run: CommittedRun, store: Store, repetitions: int, failed: dict[Key, str], earlier: "EarlierCode") -> Proof:
+def _prove(proof: Proof, store: Store, repetitions: int, errors: Mapping[Key, str], earlier: EarlierCode) -> None:
     """Compare what was played of a run with what is committed."""
-    run_id, numbers = run.experiment.run_id, run.first(repetitions)
+    run, run_id = proof.run, proof.run.experiment.run_id
+    numbers = run.first(repetitions)
+    proof.repetitions = len(numbers)
     for number in numbers:
-        if (run_id, number) in failed:
-            return Proof(run, len(numbers), f"repetition {number} failed: {failed[run_id, number]}")
+        if (run_id, number) in errors:
+            proof.difference = f"repetition {number} failed: {errors[run_id, number]}"
+            return
         then, trace = run.committed[number], store.read(run_id, number)
         now = thin(trace, {}, run.figure.curve_columns(), None, then.rounds)
         _, _, difference = compare(then, now)
         if difference and not run.same_machine:
             difference = earlier.trace_difference(run, number, trace)
         if difference:
-            return Proof(run, len(numbers), f"repetition {number}, {difference}")
-    return Proof(run, len(numbers), "")
+            proof.difference = f"repetition {number}, {difference}"
+            return
 
 
-def _prove_states(proofs: Sequence[Proof], earlier: EarlierCode) -> list[Proof]:
+def _prove_states(proofs: Sequence[Proof], earlier: EarlierCode) -> None:
     """Refuse runs whose values are equal, but not the states that they come from."""
-    equal = [proof.run for proof in proofs if not proof.difference]
-    examples: dict[str, CommittedRun] = {}
-    for run in equal:
-        examples.setdefault(_options(run), run)
+    examples = {_options(proof.run): proof.run for proof in reversed(proofs)}
     differences = dict(zip(examples, earlier.state_differences(list(examples.values())), strict=True))
-    return [
-        proof if proof.difference else proof._replace(difference=differences[_options(proof.run)]) for proof in proofs
-    ]
+    for proof in proofs:
+        proof.difference = differences[_options(proof.run)]
 
 
 def _options(run: CommittedRun) -> str:
     """Return the settings of a run without their numbers: runs with the same options run through the same code."""
-    settings = run.experiment.settings
 
     def without_numbers(value: Any) -> Any:
         if isinstance(value, dict):
@@ -184,11 +154,12 @@ def _options(run: CommittedRun) -> str:
             return sorted({json.dumps(without_numbers(item)) for item in value})
         return "number" if isinstance(value, int | float) and not isinstance(value, bool) else value
 
-    return json.dumps([run.commits, without_numbers(settings)], sort_keys=True)
+    return json.dumps([run.commits, without_numbers(run.experiment.settings)], sort_keys=True)
 
 
 def _write(folder: Path, proofs: Sequence[Proof], code: Mapping[str, Any]) -> None:
     """Give the runs of a result that were proved their new names, and note the proof beside them."""
+    repetitions = {proof.run.run_id: proof.repetitions for proof in proofs if not proof.difference}
     names = {proof.run.run_id: proof.run.experiment.run_id for proof in proofs if not proof.difference}
     if not names:
         return
@@ -200,7 +171,6 @@ def _write(folder: Path, proofs: Sequence[Proof], code: Mapping[str, Any]) -> No
     made["seconds_per_repetition"] = {
         names.get(run_id, run_id): seconds for run_id, seconds in made["seconds_per_repetition"].items()
     }
-    repetitions = {proof.run.run_id: proof.repetitions for proof in proofs if not proof.difference}
     proof = {
         "from": made["git"]["commit"],
         "to": code["commit"],

@@ -8,18 +8,15 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from bench.errors import ConfigError, StoreError
+from bench.errors import ConfigError
 from runners.execute import final_state
-from runners.execute.fanout import Key
 from runners.execute.limits import THREAD_VARIABLES
 from runners.results.replay import CommittedRun
-from runners.results.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,50 +27,27 @@ _TODAY = ""
 """Stands for a commit: the code of this checkout."""
 
 _Answer = dict[str, Any]
+"""``run_id``, ``state`` and ``trace`` as `runners.execute.final_state` answers, or ``error``."""
 
 
-class EarlierCode:
-    """The code that made committed runs, by commit.
+class EarlierCode(ExitStack):
+    """The code that made committed runs, by commit, played in ``jobs`` processes; closing it removes checkouts."""
 
-    Parameters
-    ----------
-    stack
-        Removes checkouts and traces when it is closed.
-    jobs
-        Number of processes.
-    """
-
-    def __init__(self, stack: ExitStack, jobs: int) -> None:
-        self._stack = stack
+    def __init__(self, jobs: int) -> None:
+        super().__init__()
         self._jobs = jobs
         self._checkouts = {_TODAY: ROOT}
-        self._traces: dict[Key, pd.DataFrame | str] = {}
-
-    @cached_property
-    def _results(self) -> str:
-        return self._stack.enter_context(tempfile.TemporaryDirectory())
 
     def trace_difference(self, run: CommittedRun, number: int, now: pd.DataFrame) -> str:
         """Return the first difference between a trace of today's code and that of the earlier code; "" if none."""
-        key = run.run_id, number
-        if key not in self._traces:
-            [answer] = self._play_earlier([run], number, None)
-            self._traces[key] = self._stored(answer, number)
-        then = self._traces[key]
-        if isinstance(then, str):
-            return then
-        for name in dict.fromkeys([*then.columns, *now.columns]):
-            if name not in now or name not in then or not then[name].equals(now[name]):
+        (then,) = self._play_earlier([run], number, None)
+        if "error" in then:
+            return str(then["error"])
+        digests = final_state.digests({str(name): now[name].to_numpy() for name in now})
+        for name in dict.fromkeys([*then["trace"], *digests]):
+            if then["trace"].get(name) != digests.get(name):
                 return f"{name}: differs from that of the earlier code on this machine"
         return ""
-
-    def _stored(self, answer: _Answer, number: int) -> pd.DataFrame | str:
-        if "error" in answer:
-            return str(answer["error"])
-        try:
-            return Store(self._results).read(answer["run_id"], number)
-        except StoreError as error:
-            return str(error)
 
     def state_differences(self, runs: Sequence[CommittedRun]) -> list[str]:
         """Return for each run how the states of tuner and task after `PLAYS` plays differ; "" where they do not.
@@ -82,47 +56,41 @@ class EarlierCode:
         are compared, not the names under which they are kept; a state that has only gained, or only lost, numbers is
         the same. What two runs of the earlier code do not share, such as measured seconds, does not count.
         """
-        then = self._play_earlier(runs, 0, PLAYS)
-        now = self._play(_TODAY, runs, 0, PLAYS)
+        then, now = self._play_earlier(runs, 0, PLAYS), self._play(_TODAY, runs, 0, PLAYS)
         differences = [_state_difference(*answers) for answers in zip(then, now, strict=True)]
         doubtful = [place for place, difference in enumerate(differences) if difference and "error" not in then[place]]
         again = self._play_earlier([runs[place] for place in doubtful], 0, PLAYS)
         for place, answer in zip(doubtful, again, strict=True):
             stable = {
-                digest: path for digest, path in then[place]["state"].items() if digest in answer.get("state", ())
+                number: path for number, path in then[place]["state"].items() if number in answer.get("state", ())
             }
-            differences[place] = _state_difference(then[place] | {"state": stable}, now[place])
+            differences[place] = _state_difference({"state": stable}, now[place])
         return differences
 
     def _play_earlier(self, runs: Sequence[CommittedRun], number: int, plays: int | None) -> list[_Answer]:
-        """Play a repetition of each run with the first of its commits that names the run as it is committed."""
+        """Play a repetition of each run with one of its commits that names the run as it is committed."""
         answers: list[_Answer] = [{} for _ in runs]
-        for turn in range(max((len(run.commits) for run in runs), default=0)):
-            pending = [i for i, run in enumerate(runs) if "run_id" not in answers[i] and turn < len(run.commits)]
-            for commit in dict.fromkeys(runs[i].commits[turn] for i in pending):
-                places = [i for i in pending if runs[i].commits[turn] == commit]
-                for i, answer in zip(places, self._play(commit, [runs[i] for i in places], number, plays), strict=True):
-                    run_id = answer.get("run_id")
-                    if run_id == runs[i].run_id:
-                        answers[i] = answer
-                    elif run_id:
-                        error = f"commit {commit[:10]} names the run {run_id}, expected {runs[i].run_id}"
-                        answers[i] = answers[i] or {"error": error}
-                    else:
-                        error = f"commit {commit[:10]} does not run it here: {answer['error']}"
-                        answers[i] = answers[i] or {"error": error}
+        for commit in dict.fromkeys(commit for run in runs for commit in run.commits):
+            places = [i for i, run in enumerate(runs) if commit in run.commits and "run_id" not in answers[i]]
+            for i, answer in zip(places, self._play(commit, [runs[i] for i in places], number, plays), strict=True):
+                if answer.get("run_id") == runs[i].run_id:
+                    answers[i] = answer
+                elif "run_id" in answer:
+                    words = f"names the run {answer['run_id']}, expected {runs[i].run_id}"
+                    answers[i].setdefault("error", f"commit {commit[:10]} {words}")
+                else:
+                    answers[i].setdefault("error", f"commit {commit[:10]} does not run it here: {answer['error']}")
         return answers
 
     def _play(self, commit: str, runs: Sequence[CommittedRun], number: int, plays: int | None) -> list[_Answer]:
         """Play a repetition of each run with the code of a commit."""
         if commit not in self._checkouts:
-            self._checkouts[commit] = self._stack.enter_context(_checkout(commit))
+            self._checkouts[commit] = self.enter_context(_checkout(commit))
         checkout = self._checkouts[commit]
+        own = os.environ.get("PYTHONPATH", "") if commit == _TODAY else ""  # for classes of the user's own
+        path = os.pathsep.join(filter(None, [str(checkout), own]))
+        env = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), "PYTHONPATH": path}
         answers: list[_Answer] = [{"error": "it was not run"} for _ in runs]
-        modules = [str(checkout)]
-        if commit == _TODAY:
-            modules += [path for path in [os.environ.get("PYTHONPATH")] if path]  # for classes of the user's own
-        env = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), "PYTHONPATH": os.pathsep.join(modules)}
 
         def play(places: range) -> None:
             words = [[*runs[place].overrides, f"repetitions={number + 1}"] for place in places]
@@ -130,7 +98,7 @@ class EarlierCode:
                 output = subprocess.run(
                     [sys.executable, final_state.__file__],
                     cwd=checkout,
-                    env={**env, "BENCH_RESULTS_DIR": scratch if plays else self._results},
+                    env={**env, "BENCH_RESULTS_DIR": scratch},
                     input="\n".join(json.dumps({"words": of_run, "plays": plays}) for of_run in words),
                     capture_output=True,
                     text=True,
@@ -151,11 +119,11 @@ def _state_difference(then: _Answer, now: _Answer) -> str:
     for answer in (then, now):
         if "error" in answer:
             return str(answer["error"])
-    lost = [path for digest, path in then["state"].items() if digest not in now["state"]]
-    new = [path for digest, path in now["state"].items() if digest not in then["state"]]
+    lost, new = ([*(a["state"].keys() - b["state"].keys())] for a, b in ((then, now), (now, then)))
     if not lost or not new:
         return ""
-    return f"after {PLAYS} plays or fewer {new[0]} differs from the state of the earlier code"
+    path = next(path for number, path in now["state"].items() if number in new)
+    return f"after {PLAYS} plays or fewer {path} differs from the state of the earlier code"
 
 
 @contextmanager

@@ -1,11 +1,13 @@
 """Running many repetitions of many experiments on all processors, and keeping each as soon as it is there."""
 
+import itertools
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from bench.errors import ConfigError, TaskError
@@ -15,7 +17,6 @@ from runners.config.experiment import check as check_experiment
 from runners.config.runner import Runner
 from runners.config.tracebacks import describe
 from runners.execute.limits import one_thread, time_limit
-from runners.execute.live import LiveRun
 from runners.execute.pool import Task, WorkerDiedError, workers
 from runners.execute.progress import progress_bar
 from runners.results.capture import environment
@@ -25,58 +26,12 @@ Key = tuple[str, int]
 """A repetition: the name of its run, and its number."""
 
 
-@dataclass
-class Result:
-    """What there is of one experiment.
-
-    Parameters
-    ----------
-    experiment
-        Which.
-    done
-        Repetitions, of those asked for, that have a result now.
-    new
-        Those of them that were run just now, here; in the first result only where several are of the same experiment.
-    failed
-        Repetitions without a result, with the first line of the error.
-    """
-
-    experiment: Experiment
-    done: set[int] = field(default_factory=set)
-    new: set[int] = field(default_factory=set)
-    failed: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What a call of `run_all` did: a result for each piece of work, in its order, and the seconds it took."""
-
-    results: list[Result]
-    seconds: float
-
-
 class Answer(NamedTuple):
-    """What became of a repetition or a call.
+    """What became of a repetition: it is ``new``, ``done`` by another process, or ``failed`` with a line of error."""
 
-    Parameters
-    ----------
-    key
-        ``(run_id, repetition)``, or the key of the call.
-    status
-        ``new``: run just now; ``done``: another process has run it; ``failed``; ``called``: the call returned.
-    error
-        The first line of the error of a failed repetition.
-    value
-        What the call returned.
-    seconds
-        How long a repetition took, where it is known.
-    """
-
-    key: Hashable
-    status: Literal["new", "done", "failed", "called"]
+    key: Key
+    status: Literal["new", "done", "failed"]
     error: str = ""
-    value: Any = None
-    seconds: float = 0.0
 
 
 class FanOut:
@@ -87,17 +42,8 @@ class FanOut:
 
     Parameters
     ----------
-    store
-        Where results are kept.
     jobs
         Number of worker processes; 1: everything runs in this process.
-    runner
-        Where they are, and how long a repetition may take; by default on this machine, and as long as it takes.
-
-    Raises
-    ------
-    ConfigError
-        When ``jobs`` is wrong.
     """
 
     def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None) -> None:
@@ -107,15 +53,10 @@ class FanOut:
         self._jobs = jobs
         self._runner = runner or Runner()
         self._queue: deque[Task] = deque()
-        self._asked: dict[Key, Experiment] = {}
+        self._asked: set[Key] = set()
         self._classes: set[Any] = set()
-        self._waiting: dict[str, list[Task] | None] = {}
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Have workers inside; numerical libraries keep to one thread."""
-        with one_thread(), workers(self._runner, self._jobs):
-            yield
+        self._behind: dict[str, list[Callable[[], None]] | None] = {}
+        """By data that is being prepared, what is to be done when it is there; None: it is there."""
 
     def add(self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False) -> None:
         """Ask for repetitions; those that have been asked for before are left out.
@@ -124,10 +65,6 @@ class FanOut:
 
         Parameters
         ----------
-        experiment
-            Which experiment.
-        repetitions
-            Which of its repetitions.
         check
             Whether to start its parts once, before anything is run or written, to find what a user can mend: the
             error is then raised by `answers`.
@@ -135,64 +72,60 @@ class FanOut:
         numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
         if not numbers:
             return
-        self._asked |= {(experiment.run_id, number): experiment for number in numbers}
-        prepare = Task(("prepared", experiment.run_id, numbers[0]), _prepare, (experiment, numbers, check))
-        data = None if self._jobs == 1 or experiment.fingerprint is None else repr(experiment.settings["env"])
-        if data is not None and data not in self._waiting:
-            self._waiting[data] = []
-            self._queue.append(prepare)
-        elif data is not None and (waiting := self._waiting[data]) is not None:
-            waiting.append(prepare)
+        self._asked |= {(experiment.run_id, number) for number in numbers}
+        run = partial(self._run, experiment, numbers)
+        start = Task(run, check_experiment if check else _start, (experiment,))
+        step = partial(self._queue.append, start) if check else run
+        data = repr(experiment.settings["env"])
+        if self._jobs == 1 or experiment.fingerprint is None or self._behind.get(data, ()) is None:
+            step()
+        elif data in self._behind:
+            self._behind[data].append(step)  # type: ignore[union-attr]
         else:
-            self._go_on(prepare)
+            self._behind[data] = []
+            self._queue.append(start._replace(key=partial(self._prepared, data, run)))
 
-    def call(self, key: Hashable, function: Callable[..., Any], *arguments: Any) -> None:
+    def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
-        self._queue.appendleft(Task(key, function, arguments))
+        self._queue.appendleft(Task(None, function, arguments))
 
-    def answers(self) -> Iterator[Answer]:
-        """Yield one answer for everything that is asked for, as they come; to be called while `running`.
+    def answers(self, feed: Iterable[None] = ()) -> Iterator[Any]:
+        """Yield an `Answer` for each repetition, and what each call returns, as they come.
+
+        Parameters
+        ----------
+        feed
+            What asks for something at each step: one step is made at the beginning, and one after each answer.
 
         Raises
         ------
-        StoreError
-            When results cannot be written; what is finished is kept.
         BenchError
-            What a check or a call raises.
+            What a check or a call raises, and when results cannot be written; what is finished is kept.
         """
-        with workers(self._runner, self._jobs) as pool:
-            for task, future in pool.run(self._queue):
-                if task.function is _prepare:
-                    future.result()
-                    self._prepared(*task.arguments[:2])
-                elif task.key not in self._asked:
-                    yield Answer(task.key, "called", value=future.result())
-                else:
+        steps = iter(feed)
+        with one_thread(), workers(self._runner, self._jobs) as pool:
+            for _ in itertools.chain(itertools.islice(steps, 1), [None], steps):
+                for task, future in pool.run(self._queue):
+                    if callable(task.key):
+                        future.result()
+                        task.key()
+                        continue
                     try:
                         yield future.result()
                     except WorkerDiedError as error:
-                        experiment, repetition = task.arguments[:2]
+                        if task.key is None:
+                            raise
+                        experiment, repetition, *_ = task.arguments
                         yield self._lost(experiment, repetition, error)
+                    next(steps, None)
 
-    def _go_on(self, prepare: Task) -> None:
-        """Queue an experiment whose data is there: its check if it has one, else its repetitions."""
-        experiment, numbers, check = prepare.arguments
-        if check:
-            self._queue.append(prepare)
-        else:
-            self._ready(experiment, numbers)
+    def _prepared(self, data: str, run: Callable[[], None]) -> None:
+        """Go on with the experiment that prepared its data, and with those that wait for the same data."""
+        steps, self._behind[data] = self._behind[data], None
+        for step in [*(steps or ()), run]:
+            step()
 
-    def _prepared(self, experiment: Experiment, numbers: list[int]) -> None:
-        """Go on with an experiment whose data is prepared, and with those that wait for the same data."""
-        data = repr(experiment.settings["env"])
-        waiting = self._waiting.get(data)
-        if waiting is not None:
-            self._waiting[data] = None
-            for prepare in waiting:
-                self._go_on(prepare)
-        self._ready(experiment, numbers)
-
-    def _ready(self, experiment: Experiment, numbers: list[int]) -> None:
+    def _run(self, experiment: Experiment, numbers: Sequence[int]) -> None:
         """Queue repetitions that nothing has to be prepared for."""
         self._store.prepare(experiment.run_id, experiment.identity)
         limit = self._runner.time_limit
@@ -212,74 +145,60 @@ class FanOut:
         return _failed(self._store, experiment, repetition, error, str(error.__cause__))
 
 
+@dataclass
+class Result:
+    """What there is of one experiment: ``new`` repetitions are those of ``done`` that were run just now, here."""
+
+    done: set[int] = field(default_factory=set)
+    new: set[int] = field(default_factory=set)
+    failed: dict[int, str] = field(default_factory=dict)
+
+
 def run_all(
-    work: Sequence[tuple[Experiment, int]],
-    store: Store,
-    *,
-    jobs: int,
-    runner: Runner | None = None,
-) -> Summary:
+    experiments: Iterable[Experiment], repetitions: int, store: Store, *, jobs: int, runner: Runner | None = None
+) -> dict[str, Result]:
     """Make sure that every experiment has its repetitions: run what is missing, each in one thread.
 
-    Parameters
-    ----------
-    work
-        Experiments, each with its number of repetitions; what is asked for twice is run once.
-    store, jobs, runner
-        As in `FanOut`.
+    Results are returned by run id.
 
     Raises
     ------
     ConfigError
-        When an experiment's settings, ``jobs`` or the runner's are wrong.
+        When ``jobs`` or the runner's settings are wrong.
     StoreError
         When results cannot be written; what is finished is kept.
     """
-    start = time.perf_counter()
-    wanted: dict[str, int] = {}
-    for experiment, number in work:
-        wanted[experiment.run_id] = max(number, wanted.get(experiment.run_id, 0))
-    experiments = {experiment.run_id: experiment for experiment, _ in reversed(work)}
-    state = {run_id: Result(experiments[run_id]) for run_id in wanted}
-    missing: list[tuple[Experiment, list[int]]] = []
-    for run_id, number in wanted.items():
-        state[run_id].done = store.sound(run_id, range(number))
-        missing.append((experiments[run_id], sorted(set(range(number)) - state[run_id].done)))
-    missing.sort(key=lambda one: -one[0].settings["horizon"])  # no long one is left to the end
+    by_id = {experiment.run_id: experiment for experiment in experiments}
+    results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}
+    missing = [(by_id[run_id], set(range(repetitions)) - result.done) for run_id, result in results.items()]
     total = sum(len(numbers) for _, numbers in missing)
-    fan = FanOut(store, jobs=1 if jobs == 1 else max(min(jobs, total), 2) if jobs > 1 else jobs, runner=runner)
-    if total:
-        with progress_bar((runner or Runner()).progress, results=store.root) as progress, fan.running():
-            runs = [LiveRun(run_id=run_id, labels={}, repetitions=number) for run_id, number in wanted.items()]
-            progress.announce("", None, runs)
-            for experiment, numbers in missing:
-                progress.expect("", experiment.settings["horizon"], len(numbers))
-                fan.add(experiment, numbers)
-            for answer in fan.answers():
-                key: Key = answer.key  # type: ignore[assignment]
-                run_id, repetition = key
-                result = state[run_id]
-                if answer.status == "failed":
-                    result.failed[repetition] = answer.error
-                else:
-                    result.done.add(repetition)
-                    if answer.status == "new":
-                        result.new.add(repetition)
-                progress.advance("", experiments[run_id].settings["horizon"], answer.seconds)
-    return Summary(_by_work(work, state), time.perf_counter() - start)
-
-
-def _by_work(work: Sequence[tuple[Experiment, int]], state: dict[str, Result]) -> list[Result]:
-    """Share the results out to the pieces of work, which may ask for the same experiment with different numbers."""
-    results = []
-    for experiment, repetitions in work:
-        result = state[experiment.run_id]
-        new = {repetition for repetition in result.new if repetition < repetitions}
-        result.new -= new
-        done = {repetition for repetition in result.done if repetition < repetitions}
-        failed = {repetition: error for repetition, error in result.failed.items() if repetition < repetitions}
-        results.append(Result(experiment, done, new, failed))
+    for answer in play_all(missing, store, jobs=min(jobs, max(total, 2)), runner=runner or Runner()):
+        run_id, repetition = answer.key
+        if answer.status == "failed":
+            results[run_id].failed[repetition] = answer.error
+        else:
+            results[run_id].done.add(repetition)
+        if answer.status == "new":
+            results[run_id].new.add(repetition)
     return results
+
+
+def play_all(
+    wanted: Iterable[tuple[Experiment, Iterable[int]]], store: Store, *, jobs: int, runner: Runner, words: str = ""
+) -> Iterator[Answer]:
+    """Run repetitions of some experiments, the longest first, and yield answers as they come; a bar shows how far."""
+    fan = FanOut(store, jobs=jobs, runner=runner)
+    horizons: dict[Key, int] = {}
+    with progress_bar(runner.progress, words) as progress:
+        for experiment, numbers in sorted(wanted, key=lambda item: -item[0].settings["horizon"]):
+            new = [number for number in sorted(numbers) if (experiment.run_id, number) not in horizons]
+            horizon = experiment.settings["horizon"]
+            horizons |= {(experiment.run_id, number): horizon for number in new}
+            progress.expect(horizon, len(new))
+            fan.add(experiment, new)
+        for answer in fan.answers() if horizons else ():
+            progress.advance(horizons[answer.key])
+            yield answer
 
 
 def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
@@ -299,7 +218,7 @@ def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float 
         return _failed(store, experiment, repetition, error, traceback.format_exc())
     seconds = time.perf_counter() - start
     store.write(*key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
-    return Answer(key, "new", seconds=seconds)
+    return Answer(key, "new")
 
 
 def _failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str) -> Answer:
@@ -325,10 +244,7 @@ def _check_identity(experiment: Experiment) -> None:
     _checked.add(experiment.run_id)
 
 
-def _prepare(experiment: Experiment, _numbers: list[int], check: bool) -> None:
-    """Start a task once, which prepares its data; what fails here is left to the repetitions, unless it is checked."""
-    if check:
-        check_experiment(experiment)
-        return
+def _start(experiment: Experiment) -> None:
+    """Start a task once, which prepares its data; what fails here is left to the repetitions."""
     with suppress(Exception):
         build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))

@@ -2,8 +2,8 @@
 
 Started as a program in the checkout, whose packages it imports: each line of the standard input is a JSON object with
 the words of a command line of `runners.run` (``words``) and the largest number of plays (``plays``, null for all).
-Each is answered by a JSON object: ``place``, the number of the line, and either ``run_id`` and ``state``, a path to
-each distinct number or array of numbers in tuner and task by its digest, or ``error``.
+Each is answered by a JSON object: ``place``, the number of the line, and either ``error``, or ``run_id``, ``trace``,
+digests of its columns, and ``state``, a path to each distinct number or array of numbers in tuner and task by digest.
 """
 
 import contextlib
@@ -40,12 +40,25 @@ def state(parts: Mapping[str, Any]) -> dict[str, str]:
         path, value = stack.pop()
         array = _numbers(value)
         if array is not None:
-            digest = hashlib.blake2b(array.tobytes(), digest_size=10).hexdigest()
-            paths.setdefault(digest, path)
+            paths.setdefault(_digest(array.tobytes()), path)
         elif id(value) not in seen:
             seen[id(value)] = value  # kept alive, so that no other object gets its id
             stack += [(f"{path}{name}", item) for name, item in _items(value)]
     return paths
+
+
+def digests(columns: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Return a digest of each column of a trace, of numbers or words."""
+
+    def content(values: np.ndarray) -> bytes:
+        numbers = _numbers(values)
+        return repr(list(map(str, values))).encode() if numbers is None else numbers.tobytes()
+
+    return {name: _digest(content(values)) for name, values in columns.items()}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=10).hexdigest()
 
 
 def _numbers(value: Any) -> np.ndarray | None:
@@ -86,7 +99,7 @@ def main() -> None:
     """Answer each line of the standard input in a process of its own."""
     loop = importlib.import_module("bench.loop")
     play, limit = loop.run, [sys.maxsize]
-    parts: dict[str, Any] = {}
+    kept: dict[str, Any] = {}
 
     def play_and_keep(task: Any, tuner: Any, **options: Any) -> Any:
         plays = iter(range(limit[0]))
@@ -94,7 +107,7 @@ def main() -> None:
             act = getattr(task, name)
             object.__setattr__(task, name, lambda *given, act=act: None if next(plays, None) is None else act(*given))
         trace = play(task, tuner, **options)
-        parts.update(tuner=tuner, task=task)
+        kept.update(state={"tuner": tuner, "task": task}, trace=trace.columns())
         return trace
 
     loop.run = play_and_keep  # type: ignore[attr-defined]
@@ -111,11 +124,11 @@ def main() -> None:
                 print(json.dumps({"place": place, **json.loads(answer.read() or '{"error": "it died"}')}), flush=True)
                 continue
             with answer:
-                json.dump(_answer(request["words"], parts), answer)
+                json.dump(_answer(request["words"], kept), answer)
             os._exit(0)
 
 
-def _answer(words: list[str], parts: dict[str, Any]) -> dict[str, Any]:
+def _answer(words: list[str], kept: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryFile("w+") as output:
         sys.argv = ["run", *words, "jobs=1", "output=json"]
         os.dup2(output.fileno(), 1)
@@ -132,7 +145,8 @@ def _answer(words: list[str], parts: dict[str, Any]) -> dict[str, Any]:
         lines = output.read().splitlines()
     for line in lines:
         with contextlib.suppress(ValueError, KeyError, TypeError):
-            return {"run_id": json.loads(line)["run_id"], "state": state(parts)}
+            answer = {"run_id": json.loads(line)["run_id"]}
+            return {**answer, "state": state(kept["state"]), "trace": digests(kept["trace"])}
     return {"error": " ".join(lines[-1:])}
 
 

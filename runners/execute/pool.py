@@ -5,7 +5,7 @@ import os
 import signal
 import warnings
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -22,9 +22,9 @@ _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 class Task(NamedTuple):
-    """A call to be made by a worker; its function and arguments are pickled."""
+    """A call to be made by a worker, which gets function and arguments pickled; ``key`` stays here."""
 
-    key: Hashable
+    key: Any
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
 
@@ -34,22 +34,15 @@ class WorkerDiedError(TaskError):
 
 
 class Workers:
-    """Workers that tasks are handed to, a few at a time.
+    """What tasks are handed to, a few at a time: this process; `_Loky` and `_Dask` have processes of their own."""
 
-    Parameters
-    ----------
-    jobs
-        Number of tasks that run at once.
-    """
-
-    def __init__(self, jobs: int) -> None:
-        self._in_flight = 2 * jobs  # each has its next task at hand
+    in_flight = 1
 
     def run(self, queue: deque[Task]) -> Iterator[tuple[Task, "Future[Any]"]]:
         """Yield each task with its finished future, as they finish; tasks may be added to ``queue`` meanwhile.
 
-        When a worker dies (out of memory, a crash in compiled code), the tasks in flight are run once more at the end,
-        one at a time. What loses its worker then, too, has a `WorkerDiedError`.
+        When a worker dies (out of memory, a crash in compiled code), what it ran is run once more, alone. What loses
+        its worker then, too, has a `WorkerDiedError`.
 
         Raises
         ------
@@ -58,60 +51,29 @@ class Workers:
         """
         flying: dict[Future[Any], Task] = {}
         try:
-            yield from self._run(queue, flying)
+            while queue or flying:
+                while queue and len(flying) < self.in_flight:
+                    task = queue.popleft()
+                    flying[self._submit(task)] = task
+                done, _ = wait(flying, _CONNECT_SECONDS, FIRST_COMPLETED)
+                if not done:
+                    self._check()
+                for future in done:
+                    task = flying.pop(future)
+                    yield task, self._once_more(task) if self._death(future) else future
         finally:
             for future in flying:
                 future.cancel()
 
-    def _run(self, queue: deque[Task], flying: "dict[Future[Any], Task]") -> Iterator[tuple[Task, "Future[Any]"]]:
-        suspects: deque[Task] = deque()
-        alone = False
-        while queue or flying or suspects:
-            if not flying:
-                alone = not queue
-            while queue and not alone and len(flying) < self._in_flight:
-                task = queue.popleft()
-                flying[self._submit(task)] = task
-            if alone and not flying:
-                task = suspects.popleft()
-                flying[self._submit(task)] = task
-            done, _ = wait(flying, _CONNECT_SECONDS, FIRST_COMPLETED)
-            if not done:
-                self._check()
-            for future in done:
-                task = flying.pop(future)
-                death = self._death(future)
-                if death and not alone:
-                    suspects.append(task)
-                    continue
-                if death:
-                    future = Future()
-                    future.set_exception(_died_twice(death))
-                yield task, future
-
-    def _submit(self, task: Task) -> "Future[Any]":
-        raise NotImplementedError
-
-    def _death(self, future: "Future[Any]") -> BaseException | None:
-        """Return what tells that the worker of a task died, None if it did not."""
-        return None
-
-    def _check(self) -> None:
-        """Raise an error if there are no workers any more."""
-
-
-def _died_twice(death: BaseException) -> WorkerDiedError:
-    error = WorkerDiedError(f"its worker died twice ({type(death).__name__}), for instance for lack of memory")
-    error.__cause__ = death
-    return error
-
-
-class _InProcess(Workers):
-    """No worker: each task runs in this process when it is handed over."""
-
-    def __init__(self) -> None:
-        super().__init__(1)
-        self._in_flight = 1
+    def _once_more(self, task: Task) -> "Future[Any]":
+        future = self._alone(task)
+        death = self._death(future)
+        if death:
+            error = WorkerDiedError(f"its worker died twice ({type(death).__name__}), for instance for lack of memory")
+            error.__cause__ = death
+            future = Future()
+            future.set_exception(error)
+        return future
 
     def _submit(self, task: Task) -> "Future[Any]":
         future: Future[Any] = Future()
@@ -121,13 +83,29 @@ class _InProcess(Workers):
             future.set_exception(error)
         return future
 
+    def _alone(self, task: Task) -> "Future[Any]":
+        """Run a task in a worker whose death harms no other task, and return its finished future."""
+        future = self._submit(task)
+        wait([future])
+        return future
+
+    def _death(self, future: "Future[Any]") -> BaseException | None:
+        """Return what tells that the worker of a task died, None if it did not."""
+        error = future.exception()
+        return error if isinstance(error, BrokenProcessPool) or type(error).__name__ == "KilledWorker" else None
+
+    def _check(self) -> None:
+        """Raise an error if there are no workers any more."""
+
 
 class _Loky(Workers):
     """Processes on this machine; when one dies, loky gives up all of them, and new ones are started."""
 
     def __init__(self, jobs: int) -> None:
-        super().__init__(jobs)
+        self.in_flight = 2 * jobs  # each has its next task at hand
         self._jobs = jobs
+        env = dict.fromkeys(THREAD_VARIABLES, "1")
+        self._options = {"timeout": _IDLE_SECONDS, "initializer": end_with, "initargs": (os.getpid(),), "env": env}
         # A worker that has grown large is replaced, which loses nothing
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
         # For the process that clears away after this one, also where it is stopped in the middle
@@ -137,13 +115,7 @@ class _Loky(Workers):
     def _executor(self) -> Any:
         from joblib.externals.loky import get_reusable_executor  # slow to import
 
-        return get_reusable_executor(
-            self._jobs,
-            timeout=_IDLE_SECONDS,
-            initializer=end_with,
-            initargs=(os.getpid(),),
-            env=dict.fromkeys(THREAD_VARIABLES, "1"),
-        )
+        return get_reusable_executor(self._jobs, **self._options)
 
     def _submit(self, task: Task) -> "Future[Any]":
         with no_interrupt():
@@ -152,9 +124,14 @@ class _Loky(Workers):
                     future: Future[Any] = self._executor().submit(in_one_thread, task.function, task.arguments)
                     return future
 
-    def _death(self, future: "Future[Any]") -> BaseException | None:
-        error = future.exception()
-        return error if isinstance(error, BrokenProcessPool) else None
+    def _alone(self, task: Task) -> "Future[Any]":
+        from joblib.externals.loky import ProcessPoolExecutor  # slow to import
+
+        with ProcessPoolExecutor(1, **self._options) as executor:
+            with no_interrupt():
+                future: Future[Any] = executor.submit(in_one_thread, task.function, task.arguments)
+            wait([future])
+        return future
 
     def stop(self) -> None:
         """Kill the workers: finished results are on disk."""
@@ -165,7 +142,6 @@ class _Dask(Workers):
     """Workers of a dask scheduler, which replaces those that die."""
 
     def __init__(self, jobs: int, client: Any) -> None:
-        super().__init__(jobs)
         self._client = client
         self._address = client.scheduler.address
         self._jobs = jobs
@@ -181,10 +157,9 @@ class _Dask(Workers):
 
     def _death(self, future: "Future[Any]") -> BaseException | None:
         try:
-            error = future.exception()
+            return super()._death(future)
         except CancelledError:
             raise self._lost() from None
-        return error if type(error).__name__ == "KilledWorker" else None
 
     def _check(self) -> None:
         try:
@@ -197,7 +172,7 @@ class _Dask(Workers):
             ) from None
         except Exception:
             raise self._lost() from None
-        self._in_flight = 2 * max(self._jobs, n_threads)  # of a running scheduler all workers are used
+        self.in_flight = 2 * max(self._jobs, n_threads)  # of a running scheduler all workers are used
 
     def _lost(self) -> ConfigError:
         return ConfigError(
@@ -230,7 +205,7 @@ def workers(runner: Runner, jobs: int) -> Iterator[Workers]:
             with _dask(runner.scheduler, jobs) as _current:
                 yield _current
         elif jobs == 1:
-            _current = _InProcess()
+            _current = Workers()
             yield _current
         else:
             _current = processes = _Loky(jobs)
@@ -289,7 +264,7 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
 
     def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         with workers(runner, jobs) as pool:
-            for _, future in pool.run(deque(Task(item, function, item) for item in items)):
+            for _, future in pool.run(deque(Task(None, function, item) for item in items)):
                 yield future.result()
 
     return each

@@ -1,77 +1,31 @@
-"""A progress bar with the time left, estimated from the seconds that repetitions have taken so far."""
+"""A progress bar with the time left, estimated from the rounds that have been played so far."""
 
 import sys
-import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
-from typing import Any
-
-from runners.execute.live import Live, LiveRun
-
-_EVIDENCE_SECONDS = 5.0
-_EVIDENCE = 5
-"""Repetitions, and seconds since the first of them, before the time left is estimated."""
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class Progress:
-    """Counts of repetitions and rounds, by group: repetitions of a group take about the same time per round.
+    """Counts of repetitions and of their rounds."""
 
-    Parameters
-    ----------
-    words
-        What stands before the bar.
-    live
-        Where it is written how far all is, for pages that show it.
-    """
-
-    def __init__(self, words: str = "", live: Live | None = None) -> None:
+    def __init__(self, words: str = "") -> None:
         self.words = words
-        self.live = live
+        """What stands before the bar."""
         self.finished = 0
         self.total = 0
-        self._since: float | None = None
-        self._expected: dict[str, int] = defaultdict(int)
-        self._played: dict[str, int] = defaultdict(int)
-        self._seconds: dict[str, float] = defaultdict(float)
-        self._first: dict[str, tuple[int, float]] = {}
-        self._spent = 0.0
-        self._foreseen: dict[str, int] = {}
+        self.rounds = 0
+        self.total_rounds = 0
 
-    def announce(self, group: str, figure: Mapping[str, Any] | None, runs: Sequence[LiveRun]) -> None:
-        """Say what a group consists of, for pages that show it: a figure, None for a single run, and experiments."""
-        if self.live:
-            self.live.announce(group, figure, runs)
-
-    def expect(self, group: str, horizon: int, repetitions: int) -> None:
+    def expect(self, horizon: int, repetitions: int) -> None:
         """Add repetitions to come, each of ``horizon`` rounds."""
         self.total += repetitions
-        self._expected[group] += horizon * repetitions
-        self._tell(group, expected=repetitions)
+        self.total_rounds += horizon * repetitions
+        self.show()
 
-    def foresee(self, group: str, rounds: int) -> None:
-        """Say how many rounds of a group will probably be asked for later; they count for the time left alone."""
-        self._foreseen[group] = rounds
-
-    def advance(self, group: str, horizon: int, seconds: float) -> None:
-        """Count a repetition that is done; ``seconds`` is 0 where another process has run it."""
+    def advance(self, horizon: int) -> None:
+        """Count a repetition that is done."""
         self.finished += 1
-        self._expected[group] -= horizon
-        if seconds:
-            self._first.setdefault(group, (horizon, seconds))
-            self._played[group] += horizon
-            self._seconds[group] += seconds
-            if self._since is None:  # before it, workers started
-                self._since = time.monotonic()
-            else:
-                self._spent += seconds
-        self._tell(group, finished=1)
-
-    def _tell(self, group: str, expected: int = 0, finished: int = 0) -> None:
-        if self.live:
-            self.live.count(group, expected, finished)
-            self.live.write(self.words, self.finished, self.total, self.seconds_left())
+        self.rounds += horizon
         self.show()
 
     @property
@@ -83,85 +37,42 @@ class Progress:
             return "compiling"
         return "running" if self.finished < self.total else "drawing"
 
-    def seconds_left(self) -> float | None:
-        """Return the estimate, None as long as there is little evidence.
-
-        A group of which nothing is finished is taken to be as quick as the others are on average, and to lose as much
-        in its first repetition, which compiles code.
-        """
-        elapsed = 0.0 if self._since is None else time.monotonic() - self._since
-        if elapsed < _EVIDENCE_SECONDS or self.finished < _EVIDENCE or not self._spent:
-            return None
-        rates = {group: self._rate(group) for group in self._played}
-        losses = [max(self._first[group][1] - rate * self._first[group][0], 0.0) for group, rate in rates.items()]
-        average = sum(rate * self._played[group] for group, rate in rates.items()) / sum(self._played.values())
-        work = 0.0
-        for group, rounds in list(self._expected.items()):
-            work += (rounds + self._foreseen.get(group, 0)) * rates.get(group, average)
-            work += sum(losses) / len(losses) if rounds and group not in rates else 0.0
-        return work * elapsed / self._spent
-
-    def _rate(self, group: str) -> float:
-        """Return a group's seconds per round, without its first repetition if there are others."""
-        rounds, seconds = self._first[group]
-        later = self._played[group] - rounds
-        return (self._seconds[group] - seconds) / later if later else seconds / rounds
-
     def show(self) -> None:
         """Bring what is shown up to date; nothing is shown here."""
 
 
 @contextmanager
-def progress_bar(shown: bool | None, words: str = "", results: Path | None = None) -> Iterator[Progress]:
-    """Yield what moves the bar on.
-
-    Parameters
-    ----------
-    shown
-        Whether it is shown on stderr; None: only on a terminal.
-    words
-        What stands before the bar; ``words`` of what is yielded changes it.
-    results
-        The folder of results, where a file says how far all is; None: there is none.
-    """
-    live = Live(results) if results else None
-    try:
-        is_shown = sys.stderr.isatty() if shown is None else shown
-        with _bar(words, live) if is_shown else nullcontext(Progress(words, live)) as progress:
-            yield progress
-    finally:
-        if live:
-            live.remove()
-
-
-@contextmanager
-def _bar(words: str, live: Live | None) -> Iterator[Progress]:
+def progress_bar(shown: bool | None, words: str = "") -> Iterator[Progress]:
+    """Yield what moves the bar on; it is shown on stderr, where ``shown`` is None only on a terminal."""
+    if not (sys.stderr.isatty() if shown is None else shown):
+        yield Progress(words)
+        return
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}{task.fields[count]} repetitions"),
         BarColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty()) as bar:
-        task = bar.add_task("", total=None, count="", left="")
+    console, redirect = Console(stderr=True), sys.stdout.isatty()
+    with Bar(*columns, console=console, redirect_stdout=redirect, speed_estimate_period=3600.0) as bar:
+        task = bar.add_task("", total=None, count="")
 
         class Shown(Progress):
             def show(self) -> None:
-                left = self.seconds_left()
                 bar.update(
                     task,
                     description="  ".join(filter(None, [self.phase, self.words, ""])),
-                    total=max(self.total, 1),
-                    completed=self.finished,
+                    total=max(self.total_rounds, 1),
+                    completed=self.rounds,
                     count=f"{self.finished:,}/{self.total:,}",
-                    left="" if left is None else f"about {duration(left)} left",
                 )
 
-        progress = Shown(words, live)
+        progress = Shown(words)
         progress.show()
         yield progress
 
@@ -177,9 +88,3 @@ def phase(words: str, shown: bool | None = None) -> Iterator[None]:
         yield
     finally:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the form 0:03:12."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

@@ -67,14 +67,10 @@ def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str
         return []
     lines = ["Data that is not here is replaced by stand-ins, which are no evidence about the papers:"]
     lines += [f"  {name}: {CATALOGUE[name].stand_in}, in {', '.join(figures)}" for name, figures in by_data.items()]
-    return [*lines, *_fetching(by_data)]
-
-
-def _fetching(names: Iterable[str]) -> list[str]:
-    commands = [CATALOGUE[name].how_to_get for name in names if CATALOGUE[name].url]
-    return [f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/data.md)"] * bool(
-        commands
-    )
+    commands = [CATALOGUE[name].how_to_get for name in by_data if CATALOGUE[name].url]
+    if commands:
+        lines.append(f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/data.md)")
+    return lines
 
 
 def lacks_data(needed: Iterable[str]) -> bool:
@@ -99,11 +95,10 @@ def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         Naming data sets and figures, and the ways to go on.
     """
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
-    if not names:
-        return
     figures = [figure for figure, needed in missing.items() if lacks_data(needed)]
-    ways = ["; ".join(CATALOGUE[name].how_to_get for name in names), "surrogate=yes to run with stand-ins"]
-    raise DataError(
-        f"scale=paper: found no data set {', '.join(names)}, which {', '.join(figures)} need, expected it below "
-        f"BENCH_DATA_DIR or fetched; get it ({ways[0]}), or add {ways[1]}"
-    )
+    if names:
+        raise DataError(
+            f"scale=paper: found no data set {', '.join(names)}, which {', '.join(figures)} need, expected it below "
+            f"BENCH_DATA_DIR or fetched; get it ({'; '.join(CATALOGUE[name].how_to_get for name in names)}), or add "
+            "surrogate=yes to run with stand-ins"
+        )

@@ -2,7 +2,6 @@
 
 import gc
 import json
-import math
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -11,16 +10,17 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from bench.errors import BenchError, TaskError
+from bench.errors import TaskError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
 from runners.config.experiment import Experiment, build, play
 from runners.config.figures import LabelledRun
-from runners.execute.fanout import Result, Summary
+from runners.config.tracebacks import describe
+from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
 from runners.results.capture import environment, kind_of_machine
-from runners.results.store import Store, write_text
+from runners.results.store import Store, read_json, write_text
 
 WARM_UP_ROUNDS = 1000
 """Rounds of the untimed run that goes before, which compiles and reads data."""
@@ -29,84 +29,70 @@ Part = Literal["run", "tuner"]
 """What is timed: whole runs, or the tuner's ``ask`` and ``tell`` alone."""
 
 _FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.json"}
-_VALUES = ("seconds", "cpu_seconds", "rounds")
 
 
-def measure(work: Sequence[tuple[Experiment, int]], store: Store, part: Part = "run") -> Summary:
-    """Make sure that every experiment has been timed as often as asked for; always with repetition 0.
+def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> dict[str, Result]:
+    """Make sure that every run has been timed as often as it is to have repetitions; always with repetition 0.
 
-    All experiments have their turn before any is timed again, so that a machine that slows down slows all of them
-    alike. Every measurement is kept at once, in ``seconds.json`` beside the run's results; what is there is not
-    measured again, unless it comes from another processor or other versions of Python and packages.
+    All runs have their turn before any is timed again, so that a machine that slows down slows all of them alike. Every
+    measurement is kept at once, in ``seconds.json`` beside the run's results; what is there is not measured again,
+    unless it comes from another processor or other versions of Python and packages.
 
     Where tuners are timed alone, a run is played once, and then its rewards are told to the tuner again, which asks for
-    the same configurations; only that is timed. Turns then go forwards and backwards, so that of two experiments each
-    is the first of a pair equally often.
+    the same configurations; only that is timed. Turns then go forwards and backwards, so that of two runs each is the
+    first of a pair equally often.
 
-    Parameters
-    ----------
-    work
-        Experiments, each with its number of measurements.
-    store
-        Where they are kept.
-    part
-        What is timed.
-
-    Returns
-    -------
-    Summary
-        As of `runners.execute.fanout.run_all`, with numbers of measurements in place of repetitions. An experiment that
-        fails is not tried again.
-
-    Raises
-    ------
-    StoreError
-        When a measurement cannot be written.
+    Results are returned by run id, with numbers of measurements in place of repetitions. A run that fails is not tried
+    again.
     """
-    start = time.perf_counter()
-    results = [Result(experiment) for experiment, _ in work]
-    kept = {experiment.run_id: _reusable(store, experiment.run_id, part) for experiment, _ in work}
+    runs = {one.run.experiment.run_id: one.run.experiment for one in drawn}
+    in_order = sorted(drawn, key=lambda one: one.run.settings.repetitions)
+    times = {one.run.experiment.run_id: one.run.settings.repetitions for one in in_order}
+    results = {run_id: Result() for run_id in runs}
+    kept = {run_id: _reusable(store, run_id, part) for run_id in runs}
     with one_thread():
-        for experiment in {e.run_id: e for e, times in work if len(kept[e.run_id]) < times}.values():
-            store.prepare(experiment.run_id, experiment.identity)
-            with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
-                settings = experiment.settings
-                play(Experiment({**settings, "horizon": min(settings["horizon"], WARM_UP_ROUNDS)}), 0)
+        for run_id, experiment in runs.items():
+            if len(kept[run_id]) < times[run_id]:
+                store.prepare(run_id, experiment.identity)
+                with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
+                    short = min(experiment.settings["horizon"], WARM_UP_ROUNDS)
+                    play(Experiment({**experiment.settings, "horizon": short}), 0)
     with one_thread(), _frozen():
-        for number in range(max((times for _, times in work), default=0)):
-            turns = list(zip(work, results, strict=True))
-            for (experiment, times), result in turns[::-1] if part == "tuner" and number % 2 else turns:
-                own = kept[experiment.run_id]
-                if number >= times or result.failed:
+        for number in range(max(times.values(), default=0)):
+            for run_id in list(runs)[::-1] if part == "tuner" and number % 2 else runs:
+                result = results[run_id]
+                if number >= times[run_id] or result.failed:
                     continue
-                if number == len(own):
+                if number == len(kept[run_id]):
                     try:
-                        own.append(_once(experiment) if part == "run" else _tuner_once(experiment))
+                        kept[run_id].append(_once(runs[run_id]) if part == "run" else _tuner_once(runs[run_id]))
                     except (Exception, SystemExit) as error:
-                        result.failed = dict.fromkeys(range(number, times), _record(store, experiment, error))
+                        text = _record(store, runs[run_id], error)
+                        result.failed = dict.fromkeys(range(number, times[run_id]), text)
                         continue
-                    content = {"environment": environment(), "measurements": own}
-                    write_text(store.folder(experiment.run_id) / _FILES[part], json.dumps(content, indent=1) + "\n")
+                    content = {"environment": environment(), "measurements": kept[run_id]}
+                    write_text(store.folder(run_id) / _FILES[part], json.dumps(content, indent=1) + "\n")
                     result.new.add(number)
                 result.done.add(number)
-    return Summary(results, time.perf_counter() - start)
+    return results
 
 
 def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str, float]]:
     """Return what has been measured of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty if nothing."""
-    return _sound(_read(store, run_id, part))
+    measured: list[dict[str, float]] = read_json(store.folder(run_id) / _FILES[part]).get("measurements", [])
+    return measured
 
 
-def finals(
+def finals_of(
     drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store, part: Part = "run"
 ) -> pd.DataFrame:
-    """Return one row per experiment and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
+    """Return one row per run and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
     axes = list(dict.fromkeys(axis for one in drawn for axis in one.labels))
     rows = []
     for one, numbers in zip(drawn, done, strict=True):
         labels = {axis: one.labels.get(axis, "") for axis in axes}
-        own = measurements(store, one.run.experiment.run_id, part)
-        rows += [{**labels, "repetition": number, **own[number]} for number in numbers]
+        measured = measurements(store, one.run.experiment.run_id, part)
+        rows += [{**labels, "repetition": number, **measured[number]} for number in numbers]
     return pd.DataFrame(rows, columns=[*axes, "repetition", "rounds", "seconds", "cpu_seconds"])
 
 
@@ -163,35 +149,13 @@ def _tuner_once(experiment: Experiment) -> dict[str, float]:
 
 def _record(store: Store, experiment: Experiment, error: BaseException) -> str:
     """Keep how a run failed and return it in a sentence."""
-    line = str(error).strip().partition("\n")[0]
-    text = line if isinstance(error, BenchError) else f"{type(error).__name__}: {line}"
+    text = describe(error)
     trace = "".join(traceback.format_exception(error))
     store.fail(experiment.run_id, 0, {"error": text, "traceback": trace, "settings": experiment.settings})
     return text
 
 
-def _read(store: Store, run_id: str, part: Part) -> dict[str, Any]:
-    try:
-        found = json.loads((store.folder(run_id) / _FILES[part]).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _sound(content: dict[str, Any]) -> list[dict[str, float]]:
-    """Return the measurements of a file, none if it is not as it was written."""
-    found = content.get("measurements")
-    if not isinstance(found, list) or not all(isinstance(one, dict) and set(one) == set(_VALUES) for one in found):
-        return []
-    return found if all(_is_number(value) for one in found for value in one.values()) else []
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
-
-
 def _reusable(store: Store, run_id: str, part: Part) -> list[dict[str, float]]:
-    content, now = _read(store, run_id, part), environment()
-    before = content.get("environment")
-    is_same = isinstance(before, dict) and kind_of_machine(before) == kind_of_machine(now)
-    return _sound(content) if is_same else []
+    """Return what has been measured of a run on this kind of machine."""
+    before = read_json(store.folder(run_id) / _FILES[part]).get("environment") or {}
+    return measurements(store, run_id, part) if kind_of_machine(before) == kind_of_machine(environment()) else []

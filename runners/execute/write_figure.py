@@ -2,10 +2,10 @@
 
 import json
 import traceback
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.overrides import factored
 from bench.report.page import draw
-from bench.report.provenance import Provenance
+from bench.report.provenance import SURROGATE, Provenance
 from bench.report.reading import READING
 from bench.report.render import Evidence, notes
 from bench.report.results import Results
@@ -22,65 +22,33 @@ from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.config.compose import PARTS
 from runners.config.figures import LabelledRun, by_reading, load_paper, without_reading
-from runners.execute.failures import all_failed, failures
-from runners.execute.fanout import Key
-from runners.execute.timing import Part, measurements
-from runners.execute.timing import finals as timed_finals
-from runners.results.aggregate import Kept, is_measured, kept
+from runners.execute.figure_run import FigureRun, all_failed
+from runners.execute.timing import Part, finals_of, measurements
+from runners.results.aggregate import Repetitions, is_measured
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import FILE, SECONDS, CommittedRepetitions, write_repetitions
-from runners.results.derive import Derived, LabelledKept, derive, long_tables, needs
-from runners.results.plan import FigurePlan, Reproduced, figure_line, reproduced
-from runners.results.store import Store, results_folder, write_bytes, write_manifest, write_text
+from runners.results.committed import FILE, SECONDS, write_repetitions
+from runners.results.derive import Derived, derive, derive_committed, long_tables, needs
+from runners.results.golden import is_backed
+from runners.results.store import Store, read_json, results_folder, write_bytes, write_manifest, write_text
 
 
-class FinishedFigure(NamedTuple):
-    """A figure whose repetitions are all there.
+def write(run: FigureRun, store: Store) -> tuple[FigureRun, str]:
+    """Write all files of a figure, and return it with the line to print. Called in the workers.
 
-    Parameters
-    ----------
-    plan
-        What was asked for.
-    drawn, done
-        Its experiments, and for each the repetitions that have a result.
-    committed
-        Repetitions that lie beside the figure.
-    new
-        How many were run.
-    failed
-        The errors of those that failed.
+    An error becomes part of the figure, so that others go on. Where all repetitions failed nothing is written.
     """
-
-    plan: FigurePlan
-    drawn: list[LabelledRun]
-    done: list[list[int]]
-    committed: CommittedRepetitions | None
-    new: int
-    failed: Mapping[Key, str]
-
-
-def folder_of(plan: FigurePlan, drawn: list[LabelledRun]) -> Path:
-    """Return where the figure is written."""
-    surrogate = any(one.run.experiment.surrogate for one in drawn)
-    altered = any(one.run.experiment.altered for one in drawn)
-    return results_folder() / f"{plan.where}{'-altered' if altered else '-surrogate' if surrogate else ''}"
-
-
-def write_or_say_why(finished: FinishedFigure, store: Store) -> tuple[Reproduced, str, list[str]]:
-    """Write all files of a figure; return what it is, its line and its errors. Called in the workers.
-
-    An error is part of what is returned, so that other figures go on. Where all repetitions failed nothing is written.
-    """
-    claims = pd.DataFrame({"verdict": [], "holm": []})
-    if finished.failed and not any(finished.done):
-        why = all_failed(finished.failed, store)
-        return Reproduced(False, claims, folder_of(finished.plan, finished.drawn), error=why), "", []
+    line = ""
+    if run.failed and not any(run.done()):
+        run.error = all_failed(run.failed, store)
+        return run, line
     try:
-        reproduced, line = _write(finished, store)
+        line = _write(run, store)
     except Exception as error:
-        why = one_line(error) if isinstance(error, BenchError) else _where(error)
-        reproduced, line = Reproduced(False, claims, folder_of(finished.plan, finished.drawn), error=why), ""
-    return reproduced, line, failures(finished.plan.where, finished.drawn, finished.failed, finished.done, store)
+        run.error = one_line(error) if isinstance(error, BenchError) else _where(error)
+    run.say_what_failed(store)
+    run.drawn.clear()  # what is not needed any more takes long to pickle
+    run.committed.runs.clear()
+    return run, line
 
 
 def _where(error: Exception) -> str:
@@ -89,52 +57,87 @@ def _where(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
 
 
-def _write(finished: FinishedFigure, store: Store) -> tuple[Reproduced, str]:
-    """Write all files of a figure; return what it is, and its line."""
-    plan, drawn, done, _, new, failed = finished
-    figure, folder = plan.figure, folder_of(plan, drawn)
-    own: list[list[Kept]] = []
-    if figure.source == "runs":
-        columns, keep = figure.curve_columns(), figure.kept_rounds
-        own = kept(drawn, done, store, columns=columns, keep=keep, committed=finished.committed)
-    derived = _derived(finished, own, store)
-    if plan.is_reference and own:
-        write_repetitions(folder, needs(figure), [one.run.experiment.run_id for one in drawn], done, own)
-    write_tables(plan, derived, folder)
-    write_manifest(folder, _manifest(plan, drawn, derived, done))
-    write_text(folder / "environment.json", json.dumps(_environment(finished, own, store), indent=1))
-    write_pictures(plan, derived, folder)
-    total = sum(map(len, done))
-    counts = [f"{total} repetitions"]
-    counts += [f"{new} new"] * (new != total) + [f"{len(failed)} failed"] * bool(failed)
-    claims = derived.rendering.claims
-    return reproduced(figure, claims, folder, complete=not failed), figure_line(plan, counts, claims)
+def _write(run: FigureRun, store: Store) -> str:
+    figure, folder = run.figure, run.folder
+    runs = run.read(store) if figure.source == "runs" else []
+    derived = _derived(run, runs, store)
+    if run.is_reference and runs:
+        by_id: dict[str, dict[int, Any]] = {}
+        for one, own in zip(run.drawn, runs, strict=True):
+            by_id.setdefault(one.run.experiment.run_id, {}).update(own.kept)
+        write_repetitions(folder, needs(figure), by_id)
+    write_tables(run, derived)
+    write_manifest(folder, _manifest(run, derived))
+    write_text(folder / "environment.json", json.dumps(_environment(run, runs, store), indent=1))
+    write_pictures(run, derived)
+    run.claims = derived.rendering.claims
+    return run.line(sum(map(len, run.done())))
 
 
-def _derived(finished: FinishedFigure, own: list[list[Kept]], store: Store) -> Derived:
+def redraw(run: FigureRun, folder: Path) -> tuple[FigureRun, str]:
+    """Write tables and pictures of a figure from what is committed in its folder; nothing is run."""
+    run.folder, line = folder, ""
+    try:
+        derived = derive_committed(run.figure, folder)
+        write_tables(run, derived)
+        write_pictures(run, derived)
+        run.claims = derived.rendering.claims
+        line = run.line(sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"]))
+    except BenchError as error:
+        run.error = one_line(error)
+    return run, line
+
+
+def committed_folder(run: FigureRun) -> Path | None:
+    """Return the folder whose committed repetitions are those of all runs of a figure, None if there is none.
+
+    A run whose data is not here is one of them if its identity with the data that the manifest names is committed.
+    """
+    figure = run.figure
+    folders = [results_folder() / f"{run.where}{kind}" for kind in ("", "-surrogate")]
+    folders = [path for path in folders if figure.source == "runs" and is_backed(figure, path)]
+    if folders:
+        run.compose()
+    return next((path for path in folders if _has_all(read_json(path / "manifest.json"), run)), None)
+
+
+def _has_all(manifest: dict[str, Any], run: FigureRun) -> bool:
+    entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
+    drawn = {json.dumps(one.labels, sort_keys=True): one.run for one in run.drawn}
+    if entries.keys() != drawn.keys():
+        return False
+    for labels, entry in entries.items():
+        experiment = drawn[labels].experiment
+        if experiment.fingerprint == SURROGATE:
+            experiment = experiment.on_data(entry["data"])
+        if entry["run_id"] != experiment.run_id:
+            return False
+        if run.most is None and entry["repetitions"] != drawn[labels].settings.repetitions:
+            return False
+    return True
+
+
+def _derived(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> Derived:
     """Return what the figure says, of its repetitions or of the seconds that were measured for it."""
-    plan, drawn, done = finished.plan, finished.drawn, finished.done
-    positions = by_reading(plan.figure, drawn)
-    provenances = {name: _provenance(plan, [drawn[i] for i in places]) for name, places in positions.items()}
-    if plan.figure.source == "timing":
-        finals = timed_finals(drawn, done, store, timed_part(plan.figure))
-        return Derived(plan.figure, {"": Evidence(pd.DataFrame(), finals, provenances[""])})
-    parts = zip(drawn, done, own, strict=True) if own else ()
-    runs = [LabelledKept(one.labels, numbers, repetitions) for one, numbers, repetitions in parts]
-    return derive(plan.figure, runs, provenances)
+    positions = by_reading(run.figure, run.drawn)
+    provenances = {name: _provenance(run, [run.drawn[i] for i in places]) for name, places in positions.items()}
+    if run.figure.source == "timing":
+        finals = finals_of(run.drawn, run.done(), store, timed_part(run.figure))
+        return Derived(run.figure, {"": Evidence(pd.DataFrame(), finals, provenances[""])})
+    return derive(run.figure, runs, provenances)
 
 
-def write_tables(plan: FigurePlan, derived: Derived, folder: Path) -> None:
+def write_tables(run: FigureRun, derived: Derived) -> None:
     """Write all tables; those that an earlier run had and this one has not are removed.
 
     What is committed is written once: `FILE` holds final values and curves, and CSV what Markdown repeats.
     """
-    figure = plan.figure
+    figure, folder = run.figure, run.folder
     has_repetitions = (folder / FILE).exists()
     tables = derived.tables() | ({} if has_repetitions else long_tables(derived.curves, derived.finals))
     for name, table in derived.rendering.tables.items():
         text = to_markdown(table, figure.heading, notes(figure, derived.provenance))
-        tables |= {} if plan.is_reference else {f"{name}.md": text.encode()}
+        tables |= {} if run.is_reference else {f"{name}.md": text.encode()}
     repeated = {f"{name}.md" for name in derived.rendering.tables}
     for name in {"readings.csv", "numbers.csv", "curves.csv", "finals.csv", *repeated} - tables.keys():
         (folder / name).unlink(missing_ok=True)
@@ -144,7 +147,7 @@ def write_tables(plan: FigurePlan, derived: Derived, folder: Path) -> None:
         _write_seconds(derived.finals, folder)
     else:
         (folder / SECONDS).unlink(missing_ok=True)
-    if "tex" in plan.formats:
+    if "tex" in run.formats:
         from bench.report.latex import latex_tables
 
         results = Results(figure, derived.curves, derived.finals, derived.provenance)
@@ -160,45 +163,41 @@ def _write_seconds(finals: pd.DataFrame, folder: Path) -> None:
         write_text(folder / SECONDS, to_csv(finals[axes + measured]))
 
 
-def write_pictures(plan: FigurePlan, derived: Derived, folder: Path) -> None:
+def write_pictures(run: FigureRun, derived: Derived) -> None:
     """Write the figure, and what its readings say, and remove the pictures that are not among them.
 
     What is committed is an SVG alone: a PNG is larger, and new in every byte whenever a number moves.
     """
-    kinds, name = ["svg"] if plan.is_reference else ["png", "svg"], plan.figure.name
-    wanted = [*kinds, *(["pdf"] if "pdf" in plan.formats else [])]
+    kinds, name, folder = ["svg"] if run.is_reference else ["png", "svg"], run.figure.name, run.folder
+    wanted = [*kinds, *(["pdf"] if "pdf" in run.formats else [])]
     for path in (*folder.glob(f"{name}_[rn]*.*"), *folder.glob(f"{name}*.png")):
         if path.stem not in derived.plots or path.suffix[1:] not in wanted:
             path.unlink(missing_ok=True)
     for stem, plot in derived.plots.items():
         save(draw(plot), folder, stem, kinds)
-        if "pdf" in plan.formats:
-            save(draw(plot, plan.size), folder, stem, ["pdf"])
+        if "pdf" in run.formats:
+            save(draw(plot, run.size), folder, stem, ["pdf"])
 
 
-def _provenance(plan: FigurePlan, drawn: list[LabelledRun]) -> Provenance:
+def _provenance(run: FigureRun, drawn: Sequence[LabelledRun]) -> Provenance:
     """Return what the figure's numbers rest on."""
-    all_real = not any(one.run.experiment.surrogate for one in drawn)
+    experiments = [(one, one.run.experiment) for one in drawn]
+    genuine = [without_reading(one).labels for one, made in experiments if not (made.surrogate or made.packaged)]
     return Provenance(
-        scale="" if plan.figure.paper == "none" else plan.scale,
+        scale="" if run.figure.paper == "none" else run.scale,
         repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn if not one.is_limit})),
         horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
-        surrogate=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.surrogate})),
-        altered=tuple(sorted({one.run.choices["env"] for one in drawn if one.run.experiment.altered})),
-        genuine=tuple(without_reading(one).labels for one in drawn if not _stands_in(one)) * (not all_real),
-        packaged=any(one.run.experiment.packaged for one in drawn),
-        sequential=plan.is_sequential(drawn),
+        surrogate=tuple(sorted({one.run.choices["env"] for one, made in experiments if made.surrogate})),
+        altered=tuple(sorted({one.run.choices["env"] for one, made in experiments if made.altered})),
+        genuine=tuple(genuine) * any(made.surrogate for _, made in experiments),
+        packaged=any(made.packaged for _, made in experiments),
+        sequential=run.is_sequential(drawn),
     )
 
 
-def _stands_in(one: LabelledRun) -> bool:
-    return one.run.experiment.surrogate or one.run.experiment.packaged
-
-
-def _manifest(plan: FigurePlan, drawn: list[LabelledRun], derived: Derived, done: list[list[int]]) -> dict[str, Any]:
+def _manifest(run: FigureRun, derived: Derived) -> dict[str, Any]:
     """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
-    words = [[*one.overrides, *plan.extra] for one in drawn]
-    shared, rest = factored([one.labels for one in drawn], words)
+    shared, rest = factored([one.labels for one in run.drawn], [[*one.overrides, *run.extra] for one in run.drawn])
     runs = [
         {
             "labels": one.labels,
@@ -209,52 +208,54 @@ def _manifest(plan: FigurePlan, drawn: list[LabelledRun], derived: Derived, done
             "horizon": one.run.settings.horizon,
             "data": one.run.experiment.fingerprint,
         }
-        for one, repetitions, own in zip(drawn, done, rest, strict=True)
+        for one, repetitions, own in zip(run.drawn, run.done(), rest, strict=True)
     ]
     return {
-        "figure": f"{plan.where.partition('/')[0]}/{plan.figure.name}",
-        "title": plan.figure.heading,
-        "scale": plan.scale,
-        "command": plan.command,
-        "settings": settings_table(plan.figure, [one for one in drawn if READING not in one.labels], plan.scale),
+        "figure": f"{run.where.partition('/')[0]}/{run.figure.name}",
+        "title": run.figure.heading,
+        "scale": run.scale,
+        "command": run.command,
+        "settings": settings_table(run.figure, [one for one in run.drawn if READING not in one.labels], run.scale),
         "provenance": derived.provenance.model_dump(mode="json"),
-        "published": plan.figure.published,
-        **plan.figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
+        "published": run.figure.published,
+        **run.figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
         "overrides": shared,
         "runs": runs,
     }
 
 
 def timed_part(figure: Figure) -> Part:
+    """Return what of a run a figure of timings measures."""
     return figure.part if isinstance(figure, Timing) else "run"
 
 
-def _environment(finished: FinishedFigure, own: list[list[Kept]], store: Store) -> dict[str, Any]:
+def _environment(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> dict[str, Any]:
     """Return with what and when the figure was made, and the mean seconds of a repetition of each run.
 
-    Of runs whose repetitions all come from ``committed`` without their seconds, it is the mean noted there. Other kinds
-    of machines that made repetitions are noted, too.
+    Of runs whose repetitions were all committed without their seconds, it is the mean noted there. Other kinds of
+    machines that made repetitions are noted, too.
     """
-    figure, committed = finished.plan.figure, finished.committed
-    run_ids = [one.run.experiment.run_id for one in finished.drawn]
-    earlier = committed.mean_seconds if committed else {}
-    others = [kind for kind in (committed.machines if committed else []) if kind != kind_of_machine(environment())]
+    others = [kind for kind in run.committed.machines if kind != kind_of_machine(environment())]
     seconds = {}
-    for position, (run_id, numbers) in enumerate(zip(run_ids, finished.done, strict=True)):
-        if figure.source == "timing":
-            measured = measurements(store, run_id, timed_part(figure))
+    for place, (one, numbers) in enumerate(zip(run.drawn, run.done(), strict=True)):
+        run_id = one.run.experiment.run_id
+        if run.figure.source == "timing":
+            measured = measurements(store, run_id, timed_part(run.figure))
             known = [measured[number]["seconds"] for number in numbers]
         else:
-            known = [one.seconds["seconds_total"] for one in own[position] if "seconds_total" in one.seconds]
+            kept = runs[place].kept.values()
+            known = [own.seconds["seconds_total"] for own in kept if "seconds_total" in own.seconds]
         if known:
             seconds[run_id] = round(sum(known) / len(known), 4)
-        elif run_id in earlier:
-            seconds[run_id] = earlier[run_id]
-    when = datetime.now(UTC).isoformat(timespec="seconds")
-    adopted: dict[str, Any] = {"adopted_from": others} if others else {}
-    if committed and committed.carried:
-        adopted["carried"] = committed.carried
-    return {"made": when, **environment(), **adopted, "seconds_per_repetition": seconds}
+        elif run_id in run.committed.mean_seconds:
+            seconds[run_id] = run.committed.mean_seconds[run_id]
+    return {
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        **environment(),
+        **({"adopted_from": others} if others else {}),
+        **({"carried": run.committed.carried} if run.committed.carried else {}),
+        "seconds_per_repetition": seconds,
+    }
 
 
 def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:

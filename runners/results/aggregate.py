@@ -1,19 +1,18 @@
 """From raw runs to the two tables that a figure is drawn from."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bench.errors import StoreError
 from bench.report.figure import evenly
 from bench.stats import mean_band
-from runners.config.figures import Labelled, LabelledRun
 from runners.results.store import Store
 
 Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
@@ -24,16 +23,8 @@ Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
 class Kept:
     """What a figure keeps of a repetition.
 
-    Parameters
-    ----------
-    rounds
-        Rounds of the curves, the last one played among them.
-    curves
-        Values at these rounds, by column.
-    finals
-        The last value of every column: a number, NaN where there is none, or a word.
-    seconds
-        Measured seconds, by column.
+    ``rounds`` are those of the curves, the last one played among them; ``curves``, ``finals`` and measured ``seconds``
+    are by column. A last value is a number, NaN where there is none, or a word.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -42,11 +33,11 @@ class Kept:
     seconds: dict[str, float]
 
 
-class Committed(Protocol):
-    """Repetitions that need not be in the store."""
+class Repetitions(NamedTuple):
+    """An experiment of a figure: its label on each axis, and what is kept of its repetitions, by number."""
 
-    def get(self, run_id: str, repetition: int) -> Kept | None:
-        """Return a repetition, None if it is not among them."""
+    labels: Mapping[str, str]
+    kept: Mapping[int, Kept]
 
 
 def is_measured(column: str) -> bool:
@@ -54,55 +45,40 @@ def is_measured(column: str) -> bool:
     return column in ("seconds", "cpu_seconds") or column.startswith("seconds_")
 
 
-def kept(
-    drawn: Sequence[LabelledRun],
-    done: Sequence[Sequence[int]],
+def read(
+    labels: Mapping[str, str],
+    run_id: str,
+    numbers: Iterable[int],
     store: Store,
     *,
     columns: Sequence[str] = (),
     keep: Keep = evenly,
-    committed: Committed | None = None,
-) -> list[list[Kept]]:
-    """Read the repetitions ``done`` of each experiment and return what is kept of each.
+    known: Mapping[int, Kept] = MappingProxyType({}),
+) -> Repetitions:
+    """Return what is kept of the repetitions ``numbers`` of an experiment.
 
     Parameters
     ----------
-    drawn, done
-        Experiments, and for each the repetitions to read.
-    store
-        Where they are.
     columns
         Trace columns to keep curves of, or patterns such as ``probe_*``.
     keep
-        Which rounds of them; chosen from those of an experiment's first repetition.
-    committed
-        Repetitions that are taken from here, if they are here.
+        Which rounds of them; chosen from those of the first repetition.
+    known
+        Repetitions that need not be read from the store.
 
     Raises
     ------
     StoreError
-        When results are damaged. All are read, so that a rerun finds no other one damaged.
+        When a result is damaged.
     """
-    found, errors = [], []
-    for one, repetitions in zip(drawn, done, strict=True):
-        own: list[Kept] = []
-        for repetition in repetitions:
-            run_id = one.run.experiment.run_id
-            known = committed.get(run_id, repetition) if committed else None
-            if known is None:
-                try:
-                    trace = store.read(run_id, repetition)
-                except StoreError as error:
-                    errors.append(error)
-                    continue
-                side = store.read_side(run_id, repetition)
-                known = thin(trace, side, columns, keep, own[0].rounds if own else None)
-            own.append(known)
-        found.append(own)
-    if errors:
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise StoreError(f"{errors[0]}{more}")
-    return found
+    kept: dict[int, Kept] = {}
+    for number in numbers:
+        repetition = known.get(number)
+        if repetition is None:
+            rounds = next(iter(kept.values())).rounds if kept else None
+            repetition = thin(store.read(run_id, number), store.read_side(run_id, number), columns, keep, rounds)
+        kept[number] = repetition
+    return Repetitions(labels, kept)
 
 
 def thin(
@@ -114,8 +90,7 @@ def thin(
 ) -> Kept:
     """Return what is kept of a trace, at the rounds ``wanted`` as far as it has them, else at those of ``keep``."""
     rounds = trace["round"].to_numpy()
-    last = len(rounds) - 1
-    places = np.array([last])
+    places = np.array([len(rounds) - 1])
     if columns and wanted is not None:
         places = np.union1d(np.flatnonzero(np.isin(rounds, wanted)), places)
     elif columns and keep is not None:
@@ -123,35 +98,17 @@ def thin(
     names = dict.fromkeys(str(name) for p in columns for name in trace.columns if fnmatchcase(str(name), p))
     curves = {name: trace[name].to_numpy(dtype=float)[places] for name in names}
     finals: dict[str, float | str] = {}
-    for name in trace.columns:
-        if name != "round":
-            value = trace[name].iloc[last]
-            finals[str(name)] = value if isinstance(value, str) else float(value)
-            if value == "None":  # a setting without a value, among words
-                finals[str(name)] = math.nan
+    for name in trace.columns.drop("round"):
+        value = trace[name].iloc[-1]
+        is_word = isinstance(value, str) and value != "None"  # a setting without a value, among words
+        finals[str(name)] = value if is_word else math.nan if value == "None" else float(value)
     seconds = {f"seconds_{name}": float(value) for name, value in side.get("costs", {}).items()}
     if side.get("seconds") is not None:
         seconds["seconds_total"] = float(side["seconds"])
     return Kept(rounds[places], curves, finals, seconds)
 
 
-def aggregate(
-    drawn: Sequence[LabelledRun],
-    done: Sequence[Sequence[int]],
-    store: Store,
-    *,
-    columns: Sequence[str] = (),
-    keep: Keep = evenly,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read the repetitions ``done`` of each experiment and return the tables ``curves`` and ``finals``.
-
-    Parameters are those of `kept`, the tables those of `curve_table` and `final_table`.
-    """
-    own = kept(drawn, done, store, columns=columns, keep=keep)
-    return curve_table(drawn, own), final_table(drawn, done, own)
-
-
-def curve_table(drawn: Sequence[Labelled], own: Sequence[Sequence[Kept]]) -> pd.DataFrame:
+def curve_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
     """Return mean curves, over the rounds that all repetitions of an experiment have.
 
     Returns
@@ -160,10 +117,11 @@ def curve_table(drawn: Sequence[Labelled], own: Sequence[Sequence[Kept]]) -> pd.
         Axis columns, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; empty without curves.
         A column that is not set in some round, such as a hyper-parameter before the tuner is asked, has no curve.
     """
-    axes = _axes(drawn)
+    axes = _axes(runs)
     parts = []
-    for one, repetitions in zip(drawn, own, strict=True):
-        labels = {axis: one.labels.get(axis, "") for axis in axes}
+    for run in runs:
+        labels = {axis: run.labels.get(axis, "") for axis in axes}
+        repetitions = list(run.kept.values())
         if not repetitions or not repetitions[0].curves:
             continue
         rounds = repetitions[0].rounds
@@ -183,14 +141,13 @@ def curve_table(drawn: Sequence[Labelled], own: Sequence[Sequence[Kept]]) -> pd.
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def _at(one: Kept, column: str, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _at(kept: Kept, column: str, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return a curve at some of its rounds."""
-    return one.curves[column] if len(rounds) == len(one.rounds) else one.curves[column][np.isin(one.rounds, rounds)]
+    curve = kept.curves[column]
+    return curve if len(rounds) == len(kept.rounds) else curve[np.isin(kept.rounds, rounds)]
 
 
-def final_table(
-    drawn: Sequence[Labelled], done: Sequence[Sequence[int]], own: Sequence[Sequence[Kept]]
-) -> pd.DataFrame:
+def final_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
     """Return a row for each repetition.
 
     Returns
@@ -199,22 +156,19 @@ def final_table(
         Axis columns, ``repetition``, ``rounds``, the last value of every trace column, and measured seconds as
         ``seconds_<name>``. Words stand as they are, what is missing as NaN.
     """
-    axes = _axes(drawn)
-    rows = []
-    for one, numbers, repetitions in zip(drawn, done, own, strict=True):
-        labels = {axis: one.labels.get(axis, "") for axis in axes}
-        for number, repetition in zip(numbers, repetitions, strict=True):
+    axes = _axes(runs)
+    rows: list[dict[str, Any]] = []
+    for run in runs:
+        labels = {axis: run.labels.get(axis, "") for axis in axes}
+        for number, repetition in run.kept.items():
             values = {name: value for name, value in repetition.finals.items() if name not in axes}
             played = {"repetition": number, "rounds": int(repetition.rounds[-1])}
             rows.append({**labels, **played, **values, **repetition.seconds})
-    return pd.DataFrame(rows, columns=_columns(rows, axes))
+    first = [*axes, "repetition", "rounds", "reward", "regret", "random_regret"]
+    names = dict.fromkeys(name for row in rows for name in row)
+    in_order = [name for name in first if name in names] + [name for name in names if name not in first]
+    return pd.DataFrame(rows, columns=in_order)
 
 
-def _axes(drawn: Sequence[Labelled]) -> list[str]:
-    return list(dict.fromkeys(axis for one in drawn for axis in one.labels))
-
-
-def _columns(rows: list[dict[str, Any]], axes: list[str]) -> list[str]:
-    names = [*axes, "repetition", "rounds", "reward", "regret", "random_regret"]
-    found = dict.fromkeys(name for row in rows for name in row)
-    return [name for name in names if name in found] + [name for name in found if name not in names]
+def _axes(runs: Sequence[Repetitions]) -> list[str]:
+    return list(dict.fromkeys(axis for run in runs for axis in run.labels))

@@ -25,12 +25,8 @@ _LIBRARY_KEYS = ("user_api", "internal_api", "version", "architecture", "threadi
 def environment() -> dict[str, Any]:
     """Return Python, package versions, processor, numerical libraries and git commit; collected once per process.
 
-    Returns
-    -------
-    dict
-        ``python``, ``platform``, ``cpu`` (model), ``cores`` (all, and those this process may use), ``packages`` (direct
-        dependencies, extras included; None: not installed), ``libraries`` (BLAS and OpenMP), ``git`` (``commit``,
-        ``dirty``; None outside a checkout). No paths, and no names of users or machines.
+    No paths, and no names of users or machines. Of ``packages``, the direct dependencies and extras, None is not
+    installed; ``libraries`` are BLAS and OpenMP; ``git`` (``commit``, ``dirty``) is None outside a checkout.
     """
     return {
         "python": platform.python_version(),

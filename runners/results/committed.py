@@ -15,7 +15,7 @@ from bench.errors import StoreError
 from bench.report.reading import READING
 from runners.results.aggregate import Kept, is_measured
 from runners.results.capture import kind_of_machine
-from runners.results.store import write_bytes
+from runners.results.store import read_json, write_bytes
 
 FILE = "repetitions.parquet"
 SECONDS = "seconds.csv"
@@ -40,9 +40,11 @@ class CommittedRepetitions:
         When a file is damaged.
     """
 
-    def __init__(self, folders: Sequence[Path], needs: str, labels: Mapping[str, Mapping[str, str]]) -> None:
-        self._found: dict[tuple[str, int], Kept] = {}
-        self._done: dict[str, set[int]] = {}
+    def __init__(
+        self, folders: Sequence[Path] = (), needs: str = "", labels: Mapping[str, Mapping[str, str]] | None = None
+    ) -> None:
+        self.runs: dict[str, dict[int, Kept]] = {}
+        """By run and number of the repetition."""
         self.machines: list[dict[str, Any]] = []
         """The kinds of machines that made the repetitions, see `runners.results.capture.kind_of_machine`."""
         self.carried: list[dict[str, Any]] = []
@@ -50,34 +52,23 @@ class CommittedRepetitions:
         self.mean_seconds: dict[str, float] = {}
         """By run, for those whose repetitions have no seconds of their own (other readings, rankings)."""
         for folder in folders:
-            if (folder / FILE).is_file():
-                found = _read(folder, needs, labels)
-                if found.keys() - self._found.keys():
-                    self.machines += [kind for kind in machines(folder) if kind not in self.machines]
-                    self.carried += _environment(folder).get("carried", [])
-                self._found = found | self._found
-                self.mean_seconds = _mean_seconds(folder) | self.mean_seconds
-
-    def get(self, run_id: str, repetition: int) -> Kept | None:
-        """Return a repetition, None if it is not there."""
-        return self._found.get((run_id, repetition))
-
-    def without_seconds(self, seconds: str) -> None:
-        """Forget the repetitions whose column ``seconds`` of measured seconds is not known."""
-        self._found = {key: one for key, one in self._found.items() if seconds in one.seconds}
-        self._done.clear()
+            if not (folder / FILE).is_file():
+                continue
+            made = read_json(folder / "environment.json")
+            runs = _read(folder, needs, labels or {})
+            if any(kept.keys() - self.done(run_id) for run_id, kept in runs.items()):
+                self.machines += [kind for kind in machines(folder) if kind not in self.machines]
+                self.carried += made.get("carried", [])
+            for run_id, kept in runs.items():
+                self.runs[run_id] = kept | self.runs.get(run_id, {})
+            self.mean_seconds = made.get("seconds_per_repetition", {}) | self.mean_seconds
 
     def done(self, run_id: str) -> set[int]:
         """Return the numbers of the repetitions of a run."""
-        if not self._done:
-            for name, repetition in self._found:
-                self._done.setdefault(name, set()).add(repetition)
-        return set(self._done.get(run_id, ()))
+        return set(self.runs.get(run_id, ()))
 
 
-def write_repetitions(
-    folder: Path, needs: str, run_ids: Sequence[str], done: Sequence[Sequence[int]], own: Sequence[Sequence[Kept]]
-) -> None:
+def write_repetitions(folder: Path, needs: str, runs: Mapping[str, Mapping[int, Kept]]) -> None:
     """Write what a figure keeps of its repetitions, exactly, into one file.
 
     A row is a round of a repetition: ``run_id``, ``repetition``, ``round``, the columns of which there are curves, and
@@ -86,35 +77,25 @@ def write_repetitions(
 
     Parameters
     ----------
-    folder
-        The figure's folder.
     needs
         What is kept of a repetition, in words: a file that was written for other needs is not read.
-    run_ids, done, own
-        Of each experiment its name, its repetitions and what is kept of them. Experiments that several labels share
-        are written once.
-
-    Raises
-    ------
-    StoreError
-        When it cannot be written.
+    runs
+        What is kept, by run and number of the repetition.
     """
-    rows: dict[tuple[str, int], Kept] = {}
-    for run_id, numbers, kept in zip(run_ids, done, own, strict=True):
-        rows |= {(run_id, number): one for number, one in zip(numbers, kept, strict=True)}
-    curves = list(dict.fromkeys(name for one in rows.values() for name in one.curves))
+    rows = {(run_id, number): kept for run_id, own in runs.items() for number, kept in own.items()}
+    curves = list(dict.fromkeys(name for kept in rows.values() for name in kept.curves))
     columns: dict[str, Any] = {
-        "run_id": pa.array([run_id for (run_id, _), one in rows.items() for _ in one.rounds], pa.string()),
-        "repetition": pa.array([number for (_, number), one in rows.items() for _ in one.rounds], pa.int32()),
-        "round": pa.array([round_ for one in rows.values() for round_ in one.rounds.tolist()], pa.int64()),
+        "run_id": pa.array([run_id for (run_id, _), kept in rows.items() for _ in kept.rounds], pa.string()),
+        "repetition": pa.array([number for (_, number), kept in rows.items() for _ in kept.rounds], pa.int32()),
+        "round": pa.array([round_ for kept in rows.values() for round_ in kept.rounds.tolist()], pa.int64()),
     }
-    for name in dict.fromkeys(name for one in rows.values() for name in one.finals):
+    for name in dict.fromkeys(name for kept in rows.values() for name in kept.finals):
         values: list[Any] = []
-        for one in rows.values():
-            if name in one.curves:
-                values += one.curves[name].tolist()
+        for kept in rows.values():
+            if name in kept.curves:
+                values += kept.curves[name].tolist()
             else:
-                values += [None] * (len(one.rounds) - 1) + [one.finals.get(name)]
+                values += [None] * (len(kept.rounds) - 1) + [kept.finals.get(name)]
         is_word = any(isinstance(value, str) for value in values)
         texts = [value if isinstance(value, str) else None for value in values] if is_word else values
         columns[name] = pa.array(texts, pa.string() if is_word else pa.float64(), from_pandas=False)
@@ -145,20 +126,18 @@ def rename_runs(folder: Path, names: Mapping[str, str]) -> None:
     _write(path, table.set_column(0, "run_id", pa.array(run_ids, pa.string())))
 
 
-def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, int], Kept]:
+def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> dict[str, dict[int, Kept]]:
     table = _table(folder / FILE)
     metadata = table.schema.metadata or {}
     if metadata.get(b"needs", b"").decode() != needs:
         return {}
     curves = json.loads(metadata[b"curves"])
     run_ids = table.column("run_id").combine_chunks().dictionary_encode()
-    numbers_of = table.column("repetition").to_numpy()
-    values = {name: table.column(name) for name in table.column_names if name not in _KEYS}
-    numbers = {name: values[name].to_numpy() for name in curves}
-    there = {name: values[name].is_valid().to_numpy() for name in curves}
-    seconds = _seconds(folder, wanted)
+    numbers = table.column("repetition").to_numpy()
     rounds = table.column("round").to_numpy()
-    changes = (np.diff(run_ids.indices.to_numpy(), prepend=-1) != 0) | (np.diff(numbers_of, prepend=-1) != 0)
+    values = {name: table.column(name) for name in table.column_names if name not in _KEYS}
+    of_curves = {name: (values[name].to_numpy(), values[name].is_valid().to_numpy()) for name in curves}
+    changes = (np.diff(run_ids.indices.to_numpy(), prepend=-1) != 0) | (np.diff(numbers, prepend=-1) != 0)
     starts = np.flatnonzero(changes).tolist()
     ends = np.array([*starts[1:], len(table)], dtype=np.intp)
     lasts = {name: column.take(pa.array(ends - 1)).to_pylist() for name, column in values.items()} if starts else {}
@@ -166,14 +145,16 @@ def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> 
         if pa.types.is_string(values[name].type):  # a setting without a value, among words
             lasts[name] = [math.nan if value is None else value for value in last]
     names = run_ids.take(pa.array(starts, pa.int64())).to_pylist()
-    found = {}
+    seconds = _seconds(folder, wanted)
+    runs: dict[str, dict[int, Kept]] = {}
     for place, (name, start, end) in enumerate(zip(names, starts, ends.tolist(), strict=False)):
-        key = name, int(numbers_of[start])
         if name in wanted:
-            drawn = {curve: numbers[curve][start:end] for curve in curves if there[curve][start]}
+            number = int(numbers[start])
+            drawn = {curve: column[start:end] for curve, (column, is_valid) in of_curves.items() if is_valid[start]}
             finals = {final: last[place] for final, last in lasts.items() if last[place] is not None}
-            found[key] = Kept(rounds[start:end], drawn, finals, seconds.get(key, {}))
-    return found
+            kept = Kept(rounds[start:end], drawn, finals, seconds.get((name, number), {}))
+            runs.setdefault(name, {})[number] = kept
+    return runs
 
 
 def _table(path: Path) -> pa.Table:
@@ -199,31 +180,16 @@ def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tupl
         if READING in labels:  # the file has the runs of the first reading alone
             continue
         by_label.setdefault(tuple(labels.get(axis, "") for axis in shared), []).append(run_id)
-    found: dict[tuple[str, int], dict[str, float]] = {}
+    by_repetition: dict[tuple[str, int], dict[str, float]] = {}
     for row in table.to_dict("records"):
         seconds = {n: float(row[n]) for n in table.columns if n.startswith("seconds_") and row[n] != ""}
         for run_id in by_label.get(tuple(str(row[axis]) for axis in shared), []):
-            found[run_id, int(row["repetition"])] = seconds
-    return found
+            by_repetition[run_id, int(row["repetition"])] = seconds
+    return by_repetition
 
 
 def machines(folder: Path) -> list[dict[str, Any]]:
     """Return the kinds of machines that made a figure's repetitions, that of the latest first; empty if not known."""
-    made = _environment(folder)
-    kinds = [kind_of_machine(one) for one in [made, *made.get("adopted_from", [])]] if made else []
+    made = read_json(folder / "environment.json")
+    kinds = [kind_of_machine(of) for of in [made, *made.get("adopted_from", [])]] if made else []
     return [kind for place, kind in enumerate(kinds) if kind not in kinds[:place]]
-
-
-def _mean_seconds(folder: Path) -> dict[str, float]:
-    """Return the mean seconds of a repetition of each run of a figure, as far as they are known."""
-    seconds: dict[str, float] = _environment(folder).get("seconds_per_repetition", {})
-    return seconds
-
-
-def _environment(folder: Path) -> dict[str, Any]:
-    """Return with what a figure was made; empty if it is not known."""
-    try:
-        made: dict[str, Any] = json.loads((folder / "environment.json").read_text())
-    except (OSError, ValueError):
-        return {}
-    return made

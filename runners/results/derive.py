@@ -4,12 +4,11 @@
 compares bytes.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ from bench.report.render import Evidence, Readings, Rendering, render, render_re
 from bench.report.tables import to_csv
 from runners.config.figures import by_reading, unfold
 from runners.config.papers import load_paper
-from runners.results.aggregate import Kept, curve_table, final_table, is_measured
+from runners.results.aggregate import Repetitions, curve_table, final_table, is_measured
 from runners.results.committed import FILE, CommittedRepetitions
 from runners.results.until_decided import STEP
 
@@ -31,21 +30,11 @@ CURVE_DIGITS = 8
 """Significant digits of ``curves.csv``."""
 
 
-class LabelledKept(NamedTuple):
-    """An experiment of a figure: its labels, the numbers of its repetitions, and what is kept of each."""
-
-    labels: Mapping[str, str]
-    done: Sequence[int]
-    kept: Sequence[Kept]
-
-
 class Derived:
     """What a figure says.
 
     Parameters
     ----------
-    figure
-        The figure.
     evidence
         Its results under each reading, the first first; of a figure without readings one, called "".
     """
@@ -81,14 +70,6 @@ class Derived:
             files["numbers.csv"] = to_csv(self.readings.numbers)
         return {name: text.encode() for name, text in files.items()}
 
-    def marks(self) -> dict[str, bytes]:
-        """Return every number that is drawn, as CSV by the name of the picture."""
-        return {name: to_csv(plot.numbers()).encode() for name, plot in self.plots.items()}
-
-    def digests(self) -> dict[str, str]:
-        """Return a checksum of the marks of each picture."""
-        return {name: hashlib.sha256(content).hexdigest()[:16] for name, content in self.marks().items()}
-
 
 def long_tables(curves: pd.DataFrame, finals: pd.DataFrame) -> dict[str, bytes]:
     """Return ``finals.csv`` and ``curves.csv``, as far as there are any; the former without measured seconds."""
@@ -100,35 +81,26 @@ def long_tables(curves: pd.DataFrame, finals: pd.DataFrame) -> dict[str, bytes]:
     return files
 
 
-def derive(figure: Figure, runs: Sequence[LabelledKept], provenances: Mapping[str, Provenance]) -> Derived:
+def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str, Provenance]) -> Derived:
     """Return what a figure says of its repetitions.
 
     Parameters
     ----------
-    figure
-        The figure.
     runs
         Its experiments, as `runners.config.figures.expand` orders them; none of a figure whose source is a formula.
     provenances
         What they rest on, by reading.
     """
     positions = by_reading(figure, runs)
-    return Derived(
-        figure,
-        {
-            name: evidence(figure, [runs[i] for i in positions.get(name, [])], rests_on)
-            for name, rests_on in provenances.items()
-        },
-    )
+    under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
+    return Derived(figure, {name: evidence(figure, under[name], provenances[name]) for name in provenances})
 
 
-def evidence(figure: Figure, runs: Sequence[LabelledKept], provenance: Provenance) -> Evidence:
+def evidence(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> Evidence:
     """Return the tables of the experiments of one reading."""
     if figure.readings:
         runs = [run._replace(labels={a: label for a, label in run.labels.items() if a != READING}) for run in runs]
-    curves = curve_table(runs, [run.kept for run in runs])
-    finals = final_table(runs, [run.done for run in runs], [run.kept for run in runs])
-    return Evidence(unfold(figure, curves), unfold(figure, finals), provenance)
+    return Evidence(unfold(figure, curve_table(runs)), unfold(figure, final_table(runs)), provenance)
 
 
 def needs(figure: Figure) -> str:
@@ -149,7 +121,7 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
         When repetitions are damaged, or not those that the manifest lists.
     """
     manifest = json.loads((folder / "manifest.json").read_text())
-    runs = list(_runs(figure, folder, manifest)) if figure.source == "runs" else []
+    runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
 
 
@@ -161,25 +133,23 @@ def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
     StoreError
         When repetitions are damaged, or not those that the manifest lists.
     """
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["runs"] = [run for run in manifest["runs"] if READING not in run["labels"]]
-    curves, finals, _ = evidence(figure, list(_runs(figure, folder, manifest)), Provenance())
+    entries = json.loads((folder / "manifest.json").read_text())["runs"]
+    runs = list(_runs(figure, folder, [entry for entry in entries if READING not in entry["labels"]]))
+    curves, finals, _ = evidence(figure, runs, Provenance())
     return long_tables(curves, finals)
 
 
-def _runs(figure: Figure, folder: Path, manifest: Mapping[str, Any]) -> Iterator[LabelledKept]:
-    entries = manifest["runs"]
+def _runs(figure: Figure, folder: Path, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
     in_order = sorted(entries, key=lambda run: READING not in run["labels"])  # of shared runs the first reading's
     committed = CommittedRepetitions([folder], needs(figure), {run["run_id"]: run["labels"] for run in in_order})
     for entry in entries:
-        done = sorted(committed.done(entry["run_id"]))[: entry["repetitions"]]
-        if len(done) < entry["repetitions"]:
+        kept = dict(sorted(committed.runs.get(entry["run_id"], {}).items())[: entry["repetitions"]])
+        if len(kept) < entry["repetitions"]:
             raise StoreError(
-                f"{folder / FILE}: found {len(done)} repetitions of {', '.join(entry['labels'].values())}, "
+                f"{folder / FILE}: found {len(kept)} repetitions of {', '.join(entry['labels'].values())}, "
                 f"expected {entry['repetitions']} as manifest.json says; make the figure again"
             )
-        kept = [committed.get(entry["run_id"], number) for number in done]
-        yield LabelledKept(entry["labels"], done, [one for one in kept if one])
+        yield Repetitions(entry["labels"], kept)
 
 
 def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Provenance]:
@@ -187,15 +157,10 @@ def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Prove
     first = Provenance.of_manifest(manifest)
     scale = figure.scales.get(first.scale)
     further = first.sequential and ((scale and scale.readings_up_to) or STEP + 1) > STEP
-    runs = [LabelledKept(run["labels"], [], []) for run in manifest["runs"]]
+    entries, overrides = manifest["runs"], manifest.get("overrides")
     provenances: dict[str, Provenance] = {}
-    for name, places in by_reading(figure, runs).items():
-        own = Provenance.of_manifest(
-            {
-                "scale": first.scale,
-                "overrides": manifest.get("overrides"),
-                "runs": [manifest["runs"][i] for i in places],
-            }
-        )
-        provenances[name] = own.model_copy(update={"sequential": further}) if provenances else first
+    for name, places in by_reading(figure, [Repetitions(entry["labels"], {}) for entry in entries]).items():
+        runs = [entries[place] for place in places]
+        of_reading = Provenance.of_manifest({"scale": first.scale, "overrides": overrides, "runs": runs})
+        provenances[name] = of_reading.model_copy(update={"sequential": further}) if provenances else first
     return provenances

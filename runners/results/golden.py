@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,14 +40,10 @@ class Comparison(NamedTuple):
 
 
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Comparison]:
-    """Derive all tables of committed results again, and compare them.
+    """Derive all tables of the committed results of some figures again, and compare them.
 
     Parameters
     ----------
-    root
-        The folder of results.
-    names
-        The figures.
     each
         What calls a function for each result, such as `runners.execute.pool.spread`.
 
@@ -57,27 +53,28 @@ def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any]
         When repetitions are damaged, or not those that a manifest lists.
     """
     folders = [(name, folder) for name in names for folder in sorted((root / name).glob("paper*"))]
-    there = [(name, folder) for name, folder in folders if (folder / "manifest.json").is_file()]
-    return list(each(_compare, [(root, load_figure(name), folder) for name, folder in there]))
+    made = [(name, folder) for name, folder in folders if (folder / "manifest.json").is_file()]
+    return list(each(_compare, [(root, load_figure(name), folder) for name, folder in made]))
 
 
 def compare_overviews(root: Path) -> Comparison:
     """Derive the overviews of claims and published numbers from the figures' tables, and compare them."""
-    texts = {name: text.encode() for name, text in overviews(root).items()}
-    found = [_difference(name, (root / name), text, exact=True) for name, text in texts.items()]
-    return Comparison(list(texts), [one for one in found if one], [])
+    return _compare_files(root, {name: text.encode() for name, text in overviews(root).items()}, exact=True)
 
 
 def _compare(root: Path, figure: Figure, folder: Path) -> Comparison:
     where = folder.relative_to(root).as_posix()
+    names = [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))]
     if not is_backed(figure, folder):
-        return Comparison([], [], [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))])
-    derived = derive_committed(figure, folder)
-    files = derived.tables()
-    is_same_machine = machines(folder) == [kind_of_machine(environment())]
-    found = [_difference(f"{where}/{file}", folder / file, text, is_same_machine) for file, text in files.items()]
-    others = {path.name for path in folder.glob("*.csv")} - files.keys()
-    return Comparison(list(files), [one for one in found if one], [f"{where}/{file}" for file in sorted(others)])
+        return Comparison([], [], names)
+    files = {f"{where}/{file}": content for file, content in derive_committed(figure, folder).tables().items()}
+    compared = _compare_files(root, files, exact=machines(folder) == [kind_of_machine(environment())])
+    return compared._replace(unbacked=[name for name in names if name not in files])
+
+
+def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Comparison:
+    differences = [_difference(name, root / name, content, exact) for name, content in files.items()]
+    return Comparison(list(files), [difference for difference in differences if difference], [])
 
 
 def is_backed(figure: Figure, folder: Path) -> bool:

@@ -25,13 +25,13 @@ class Verified(NamedTuple):
     equal: int
 
 
-def record(found: dict[str, Verified], commit: str) -> None:
+def record(verified: dict[str, Verified], commit: str) -> None:
     """Note in `VERIFIED` what a verification found, by result (``cdt/figure2/paper``), in place of earlier ones."""
     path = results_folder() / VERIFIED
     known = pd.read_csv(path, dtype=str) if path.is_file() else pd.DataFrame(columns=_COLUMNS)
     day = datetime.now(UTC).date().isoformat()
-    new = pd.DataFrame([[name, day, commit[:10], *numbers] for name, numbers in found.items()], columns=_COLUMNS)
-    every = pd.concat([known[~known["result"].isin(found)], new], ignore_index=True)
+    new = pd.DataFrame([[name, day, commit[:10], *numbers] for name, numbers in verified.items()], columns=_COLUMNS)
+    every = pd.concat([known[~known["result"].isin(verified)], new], ignore_index=True)
     write_text(path, to_csv(every.sort_values("result")))
 
 
@@ -48,11 +48,10 @@ def reference_part(folder: Path | None = None) -> str:
     spent: dict[str, dict[str, float]] = {}
     for name in figure_names():
         of_paper = spent.setdefault(name.partition("/")[0], {})
-        found = [Stored(place.parent, None) for place in sorted((folder / name).glob("*/manifest.json"))]
-        found = [result for result in found if result.is_reference]
-        if not found:
+        results = [Stored(path.parent, None) for path in sorted((folder / name).glob("paper*/manifest.json"))]
+        if not results:
             rows.append(f"| `{name}` | none yet | | | |")
-        for result in found:
+        for result in results:
             label = f"`{name}`" + ("" if result.scale == "paper" else f", {result.scale}")
             for run_id, seconds in result.seconds_by_run.items():
                 of_paper[run_id] = max(seconds, of_paper.get(run_id, 0.0))
@@ -60,6 +59,6 @@ def reference_part(folder: Path | None = None) -> str:
             hours = "" if result.seconds is None else f"{result.seconds / 3600.0:.2f}"
             rows.append(f"| {label} | {result.repetitions.partition(' rep')[0]} | {hours} | {result.commit} | {when} |")
     sums = {f"all of `{paper}`": sum(seconds.values()) for paper, seconds in spent.items()}
-    sums["all"] = sum({run_id: one for seconds in spent.values() for run_id, one in seconds.items()}.values())
+    sums["all"] = sum({run_id: of_run for seconds in spent.values() for run_id, of_run in seconds.items()}.values())
     rows += [f"| {label} | | {seconds / 3600.0:.2f} | | |" for label, seconds in sums.items()]
     return "\n".join(rows)

@@ -3,7 +3,7 @@
 import json
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,26 +30,14 @@ class CommittedRun(NamedTuple):
 
     Parameters
     ----------
-    result
-        The result, such as ``cdt/figure2/paper``.
-    folder
-        Where it is.
-    figure
-        What the result is of.
-    labels
-        The run's label on each axis.
     run_id
         The committed name of the run; that of ``experiment`` differs where code, settings or data have changed.
-    experiment
-        What has these labels today.
     overrides
         What to add to ``python -m runners.run`` to run it.
     same_inputs
         Whether settings and data are those that were committed.
     data
         Fingerprint of the data that it was run on.
-    committed
-        What is kept of its repetitions, by number.
     seconds
         Mean seconds of a repetition.
     commits
@@ -59,6 +47,7 @@ class CommittedRun(NamedTuple):
     """
 
     result: str
+    """Such as ``cdt/figure2/paper``."""
     folder: Path
     figure: Figure
     labels: dict[str, str]
@@ -67,7 +56,7 @@ class CommittedRun(NamedTuple):
     overrides: list[str]
     same_inputs: bool
     data: str | None
-    committed: dict[int, Kept]
+    committed: Mapping[int, Kept]
     seconds: float
     commits: tuple[str, ...]
     same_machine: bool
@@ -105,15 +94,7 @@ class CommittedRun(NamedTuple):
 
 
 def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
-    """Yield the runs of a committed result that are still part of its figure, with the repetitions kept of them.
-
-    Parameters
-    ----------
-    name
-        The figure, such as ``cdt/figure2``.
-    folder
-        The folder of the result.
-    """
+    """Yield the runs of a committed result of a figure that are still part of it, with the repetitions kept of them."""
     manifest = json.loads((folder / "manifest.json").read_text())
     made = json.loads((folder / "environment.json").read_text())
     figure = load_figure(name)
@@ -121,11 +102,10 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
     today = {json.dumps(one.labels, sort_keys=True): one for one in expand(figure, manifest["scale"], extra)}
     ids = {entry["run_id"]: entry["labels"] for entry in manifest["runs"]}
-    repetitions = CommittedRepetitions([folder], needs(figure), ids)
+    committed = CommittedRepetitions([folder], needs(figure), ids)
     same_machine = machines(folder) == [kind_of_machine(environment())]
     for entry in manifest["runs"]:
         drawn = today.get(json.dumps(entry["labels"], sort_keys=True))
-        run_id = entry["run_id"]
         if drawn is None:
             continue
         yield CommittedRun(
@@ -133,15 +113,13 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
             folder=folder,
             figure=figure,
             labels=entry["labels"],
-            run_id=run_id,
+            run_id=entry["run_id"],
             experiment=drawn.run.experiment,
             overrides=[f"scale={manifest['scale']}", *drawn.overrides, *extra, f"horizon={drawn.run.settings.horizon}"],
             same_inputs=entry.get("inputs") == drawn.run.experiment.inputs,
             data=entry["data"],
-            committed={
-                number: kept for number in repetitions.done(run_id) if (kept := repetitions.get(run_id, number))
-            },
-            seconds=made["seconds_per_repetition"].get(run_id, 1.0),
+            committed=committed.runs.get(entry["run_id"], {}),
+            seconds=made["seconds_per_repetition"].get(entry["run_id"], 1.0),
             commits=tuple(dict.fromkeys([made["git"]["commit"], *(proof["to"] for proof in made.get("carried", []))])),
             same_machine=same_machine,
         )
@@ -150,12 +128,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
 def compare(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, int, str]:
     """Return how many values are equal, how many there are, and the first difference in words.
 
-    Parameters
-    ----------
-    then, now
-        The committed repetition, and the same of today.
-    tolerance
-        The relative difference up to which numbers count as equal.
+    Numbers that differ by less than a relative ``tolerance`` count as equal.
     """
     if then.rounds.tolist() != now.rounds.tolist():
         return 0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}"
@@ -163,11 +136,9 @@ def compare(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, int, st
     for name in dict.fromkeys([*then.finals, *now.finals]):
         pairs.append((name, then.finals.get(name, math.nan), now.finals.get(name, math.nan)))
     for name, values in then.curves.items():
-        others = now.curves.get(name, np.full(len(values), np.nan))
-        pairs += [
-            (f"{name} at round {round_}", a, b)
-            for round_, a, b in zip(then.rounds.tolist(), values.tolist(), others.tolist(), strict=True)
-        ]
+        others = now.curves.get(name, np.full(len(values), np.nan)).tolist()
+        rounds = [f"{name} at round {number}" for number in then.rounds.tolist()]
+        pairs += zip(rounds, values.tolist(), others, strict=True)
     unequal = [(name, a, b) for name, a, b in pairs if not _equal(a, b, tolerance)]
     words = f"{unequal[0][0]}: committed {unequal[0][1]!r}, now {unequal[0][2]!r}" if unequal else ""
     return len(pairs) - len(unequal), len(pairs), words

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 import sys
 import time
 import uuid
@@ -23,7 +22,6 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
     import pyarrow as pa
 
-_RUN_ID = re.compile(r"[0-9a-f]{8,64}")
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
 _LEFTOVER_SECONDS = 600.0
 """Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
@@ -38,13 +36,7 @@ def results_folder() -> Path:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, with the folders above it.
-
-    Raises
-    ------
-    StoreError
-        When it cannot be written.
-    """
+    """Write a file whole or not at all, with the folders above it; if it cannot be written, that is a `StoreError`."""
     with _disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     _write(path, content)
@@ -67,46 +59,27 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 class Store:
     """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
 
+    What cannot be written is a `StoreError`; no half-written file is left under its name.
+
     Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has
     ``rep-00007.parquet``, its trace, byte-identical however it was run, and ``rep-00007.json``: the seconds it took,
     the environment, and the digest that the trace is checked against whenever it is read. One that failed has
     ``rep-00007.failed.json`` instead. Two processes may run the same repetition: the later file replaces an equal one.
-
-    Parameters
-    ----------
-    root
-        The folder of results.
     """
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root).absolute()
 
     def folder(self, run_id: str) -> Path:
-        """Return a run's folder.
-
-        Raises
-        ------
-        StoreError
-            When the name is not a hash.
-        """
-        if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id):
-            raise StoreError(f"run: found the name {run_id!r}, expected 8 to 64 hexadecimal digits")
+        """Return a run's folder."""
         return self.root / "raw" / run_id
 
     def path(self, run_id: str, repetition: int, suffix: str = ".parquet") -> Path:
         """Return the path of one of a repetition's files."""
-        if isinstance(repetition, bool) or not isinstance(repetition, int | np.integer) or not 0 <= repetition < 10**9:
-            raise StoreError(f"repetition: found {repetition!r}, expected a whole number from 0")
-        return self.folder(run_id) / _name(repetition, suffix)
+        return self.folder(run_id) / f"rep-{repetition:05d}{suffix}"
 
     def prepare(self, run_id: str, identity: Mapping[str, Any]) -> None:
-        """Make a run's folder, say in it what it holds, and clear away what dead processes left half-written.
-
-        Raises
-        ------
-        StoreError
-            When the folder cannot be written to.
-        """
+        """Make a run's folder, say in it what it holds, and clear away what dead processes left half-written."""
         folder = self.folder(run_id)
         write_text(folder / "settings.json", json.dumps(identity, indent=1, sort_keys=True) + "\n")
         now = time.time()
@@ -128,42 +101,21 @@ class Store:
             raise StoreError(f"{folder}: cannot be read ({error.strerror}), expected a folder") from None
 
     def sound(self, run_id: str, repetitions: Collection[int]) -> set[int]:
-        """Return those of some repetitions that have a sound result; damaged ones are named on stderr and deleted.
-
-        Raises
-        ------
-        StoreError
-            When folders or links stand in the place of results.
-        """
-        sound: set[int] = set()
-        damaged: list[Path] = []
-        strange: list[Path] = []
-        for repetition in sorted(self.done(run_id) & set(repetitions)):
-            path = self.path(run_id, repetition)
+        """Return those of some repetitions that have a sound result; damaged ones are named on stderr and deleted."""
+        done = self.done(run_id) & set(repetitions)
+        damaged = []
+        for repetition in sorted(done):
             try:
                 self._content(run_id, repetition)
             except StoreError:
-                (strange if path.is_dir() or path.is_symlink() else damaged).append(path)
-            else:
-                sound.add(repetition)
-        if strange:
-            raise StoreError(
-                f"{self.folder(run_id)}: found folders or links in the place of results, expected files; delete them: "
-                f"{shlex.join(['rm', '-r', *map(str, strange)])}"
-            )
+                damaged.append(repetition)
         if damaged:
-            names = ", ".join(path.name for path in damaged)
+            names = ", ".join(self.path(run_id, repetition).name for repetition in damaged)
             print(f"{self.folder(run_id)}: damaged results are deleted and run again: {names}", file=sys.stderr)
-        return sound
+        return done - set(damaged)
 
     def write(self, run_id: str, repetition: int, columns: Mapping[str, np.ndarray], side: Mapping[str, Any]) -> None:
-        """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure.
-
-        Raises
-        ------
-        StoreError
-            When it cannot be written; no half-written file is left under its name.
-        """
+        """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -176,7 +128,8 @@ class Store:
         side = {**side, "finished": _now(), "sha256": _digest(run_id, repetition, content)}
         _write(self.path(run_id, repetition, ".json"), json.dumps(side, indent=1, sort_keys=True).encode())
         _write(self.path(run_id, repetition), content)  # last: it is what says that all is there
-        _remove(self.path(run_id, repetition, ".failed.json"))
+        with _disk(self.root):
+            self.path(run_id, repetition, ".failed.json").unlink(missing_ok=True)
 
     def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
         """Return a repetition's trace, checked against its digest.
@@ -184,8 +137,8 @@ class Store:
         Raises
         ------
         StoreError
-            When it is missing, or is not what was written for this repetition; it is then deleted, if that is
-            possible, so that the next command runs it again.
+            When it is missing, or is not what was written for this repetition; it is then deleted, so that the next
+            command runs it again.
         """
         return self._table(run_id, repetition).to_pandas()
 
@@ -209,9 +162,8 @@ class Store:
         except OSError as error:
             raise StoreError(f"{path}: cannot be read ({error.strerror}), expected a result") from None
         if self.read_side(run_id, repetition).get("sha256") != _digest(run_id, repetition, content):
-            if not path.is_symlink():
-                with suppress(OSError):
-                    path.unlink()
+            with suppress(OSError):
+                path.unlink()
             raise StoreError(
                 f"{path}: found a damaged file, expected the result as it was written; it is deleted, rerun to run "
                 "the repetition again"
@@ -220,7 +172,7 @@ class Store:
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
-        return _read_json(self.path(run_id, repetition, ".json"))
+        return read_json(self.path(run_id, repetition, ".json"))
 
     def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
         """Keep how a repetition failed, unless another process has its result."""
@@ -231,16 +183,12 @@ class Store:
 
     def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return how a repetition failed when it was last run; empty if it did not."""
-        return _read_json(self.path(run_id, repetition, ".failed.json"))
+        return read_json(self.path(run_id, repetition, ".failed.json"))
 
 
 def _digest(run_id: str, repetition: int, content: bytes) -> str:
     """Return the sha256 of a result and of where it belongs, so that a file under another name does not pass."""
     return hashlib.sha256(f"{run_id}/{repetition}\n".encode() + content).hexdigest()
-
-
-def _name(repetition: int, suffix: str) -> str:
-    return f"rep-{repetition:05d}{suffix}"
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -260,17 +208,13 @@ def _write(path: Path, content: bytes) -> None:
             raise
 
 
-def _remove(path: Path) -> None:
-    with _disk(path):
-        path.unlink(missing_ok=True)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a file; empty if it cannot be read."""
     try:
-        found = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 @contextmanager
@@ -278,10 +222,6 @@ def _disk(path: Path) -> Iterator[None]:
     """Say in one sentence that something cannot be written."""
     try:
         yield
-    except IsADirectoryError:
-        raise StoreError(
-            f"{path}: found a folder, expected a file; delete it: rm -r {shlex.quote(str(path))}"
-        ) from None
     except OSError as error:
         raise StoreError(f"{path}: could not be written ({error.strerror}), expected a folder with room") from None
 

@@ -32,22 +32,16 @@ class Look(NamedTuple):
         Number of cases that more repetitions may decide.
     next
         The number of repetitions of each experiment at the next look.
-    expected
-        About how many each will have at the end.
     """
 
     open_cases: int
     next: list[int]
-    expected: list[int]
 
 
 def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
-    """Return the largest number of repetitions; None if a number is asked for, and not ``until_decided``.
+    """Return the largest number of repetitions, given two words of the command line, None where they are not there.
 
-    Parameters
-    ----------
-    repetitions, max_repetitions
-        The words of the command line; None where they are not given.
+    None if a number is asked for, and not ``until_decided``.
 
     Raises
     ------
@@ -60,9 +54,7 @@ def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
         if isinstance(repetitions, str) and not repetitions.lstrip("+-").isdigit():
             raise ConfigError(f"repetitions: found '{repetitions}', expected a whole number or {UNTIL_DECIDED}")
         return None
-    if max_repetitions is None:
-        return MAX_REPETITIONS
-    text = str(max_repetitions)
+    text = str(MAX_REPETITIONS if max_repetitions is None else max_repetitions)
     if not text.isdigit() or not FIRST_LOOK <= int(text) <= 10**6:
         raise ConfigError(
             f"max_repetitions: found {max_repetitions}, expected a whole number from {FIRST_LOOK} (fewer decide "
@@ -101,20 +93,16 @@ def look(
 
     Parameters
     ----------
-    figure
-        The figure.
     drawn, done
-        Its experiments, each with the number of repetitions that was asked for, and those that have a result.
-    finals, curves
-        Their results.
+        Experiments, each with the number of repetitions that was asked for, and those that have a result.
     most
         The largest number of repetitions.
     """
     numbers = [one.run.settings.repetitions for one in drawn]
-    following, expected, open_cases = list(numbers), list(numbers), 0
+    following, open_cases = list(numbers), 0
     is_silent = any(one.run.experiment.surrogate or one.run.experiment.packaged for one in drawn)
     if is_silent or figure.column not in finals:
-        return Look(0, following, expected)
+        return Look(0, following)
     unfolded = figure.unfold.axis if figure.unfold else None
     for labels, needed in still_open(figure, finals, curves).values():
         wanted = [{axis: label for axis, label in own.items() if label and axis != unfolded} for own in labels]
@@ -126,8 +114,6 @@ def look(
             continue
         open_cases += 1
         step = min(least + STEP, most)
-        end = most if pd.isna(needed) else min(max(int(needed), step), most)
         for place in places:
             following[place] = max(following[place], step)
-            expected[place] = max(expected[place], end)
-    return Look(open_cases, following, expected)
+    return Look(open_cases, following)

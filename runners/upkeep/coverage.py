@@ -97,9 +97,10 @@ def final_values() -> Finals:
         for name, (common, methods) in EXPERIMENTS.items()
         for method, overrides in methods.items()
     }
-    summary = run_all([(experiment, REPETITIONS) for experiment in experiments.values()], store, jobs=1)
+    results = run_all(list(experiments.values()), REPETITIONS, store, jobs=1)
     finals: Finals = {}
-    for ((name, method), experiment), result in zip(experiments.items(), summary.results, strict=True):
+    for (name, method), experiment in experiments.items():
+        result = results[experiment.run_id]
         if len(result.done) < REPETITIONS:
             raise SystemExit(f"{name}, {method}: {len(result.failed)} repetitions failed")
         last = [store.read(experiment.run_id, repetition).iloc[-1] for repetition in range(REPETITIONS)]

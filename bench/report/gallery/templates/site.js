@@ -67,28 +67,8 @@
   addEventListener("hashchange", unfold);
   if (location.hash) unfold();
 })();
-// On pages that are served: what is running, and the page loaded again when it has changed.
-(() => {
-  if (!location.protocol.startsWith("http")) return;
-  const link = document.createElement("a");
-  link.href = "/live.html";
-  link.id = "now";
-  link.hidden = true;
-  if (location.pathname !== link.pathname) document.querySelector("main").prepend(link);
-  let version;
-
-  async function look() {
-    try {
-      const state = await (await fetch(`/live.json?page=${location.pathname}`)).json();
-      link.hidden = !state.running;
-      link.textContent = `Running now: ${state.finished} of ${state.total} repetitions`;
-      if (version !== undefined && state.version !== version && getSelection().isCollapsed) location.reload();
-      version ??= state.version;
-    } catch (error) {
-      link.hidden = true;
-      if (error instanceof SyntaxError) return; // another server
-    }
-    setTimeout(look, 3000);
-  }
-  look();
-})();
+// A page that is served is loaded again when it has been made again.
+if (location.protocol.startsWith("http")) {
+  const made = async () => (await fetch(location.pathname, { method: "HEAD" })).headers.get("Last-Modified");
+  made().then((first) => setInterval(async () => (await made().catch(() => first)) !== first && location.reload(), 3000));
+}
