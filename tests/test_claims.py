@@ -483,7 +483,7 @@ def test_slope_along_rounds(power: float, width: float, verdict: str) -> None:
     assert row["estimate"] == pytest.approx(power)
     assert row["ci_low"] < power < row["ci_high"]
     assert row["verdict"] == verdict
-    assert verdict_of(claim, methods(A=NOISE))["note"] == "there are no curves"
+    assert verdict_of(claim, methods(A=NOISE))["note"] == "no curve of regret for A"
 
 
 # steepness

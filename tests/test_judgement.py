@@ -9,9 +9,9 @@ from rendered import NO_CURVES, check, figure_of
 from scipy import stats as reference
 
 from bench.critical import fixed
-from bench.report.claims.judgement import ERROR, Question, Setting, satisfies
+from bench.report.claims.comparisons import is_random
+from bench.report.claims.judgement import ERROR, Question, Setting
 from bench.report.claims.quantities import BandSlope, BestValue, Extreme, Mean, Quantity, RatioOfMeans
-from bench.report.claims.two_sided import _is_random
 from bench.report.experiments import Experiments
 from bench.stats import mean_interval
 
@@ -30,8 +30,8 @@ class Between(Quantity):
 
 
 def verdict(low, high, expect, threshold=0.0, *, relative=None, margin=None, n=20):
-    question = Question(Between(low, high, n), "unit", expect, threshold, relative, margin)
-    return question.answer("all", Setting()).verdict
+    question = Question(Between(low, high, n), expect, threshold, relative, margin)
+    return question.answer("all", "unit", Setting()).verdict
 
 
 @pytest.mark.parametrize(
@@ -66,32 +66,25 @@ def test_ends_on_the_margin(low, high, similar):
 
 def test_an_estimate_on_the_margin_agrees():
     def agrees(estimate):
-        return Question(Between(-1, 1, estimate=estimate), "unit", "similar", margin=0.1).answer("", Setting()).agrees
+        return Question(Between(-1, 1, estimate=estimate), "similar", margin=0.1).answer("", "unit", Setting()).agrees
 
     assert [agrees(estimate) for estimate in (-0.11, -0.1, 0.1, 0.11)] == [False, True, True, False]
 
 
-def test_satisfied_by_what_is_on_the_threshold():
-    assert [satisfies(1.0, expect, 1.0) for expect in ("less", "at_most", "greater", "at_least")] == [
-        False, True, False, True,
-    ]  # fmt: skip
-    assert not any(satisfies(NAN, expect, 1.0) for expect in ("less", "at_most", "greater", "at_least"))
-
-
 @pytest.mark.parametrize(("low", "high"), [(-INF, 1.0), (1.0, INF), (NAN, NAN)])
 def test_an_interval_with_an_end_at_infinity_is_not_defined(low, high):
-    finding = Question(Between(low, high, estimate=1.0), "unit", "less", 0.0).answer("", Setting())
+    finding = Question(Between(low, high, estimate=1.0), "less", 0.0).answer("", "unit", Setting())
     assert math.isnan(finding.interval.low)
     assert math.isnan(finding.interval.high)
     assert finding.note == "the interval is not defined"
-    alone = Question(Between(low, high, n=1, estimate=1.0), "unit", "less", 0.0).answer("", Setting())
+    alone = Question(Between(low, high, n=1, estimate=1.0), "less", 0.0).answer("", "unit", Setting())
     assert "not defined" not in alone.note
 
 
 def test_one_repetition_foretells_nothing():
     """Not even of the best value of a grid, which has no deviation then and hence no competitor."""
     best = BestValue(np.array([1.0, 2.0]), np.array([[5.0, 3.0]]))
-    finding = Question(best, "unit", "less", 3.0).answer("", Setting())
+    finding = Question(best, "less", 3.0).answer("", "unit", Setting())
     assert (finding.verdict, math.isnan(finding.needs)) == ("open", True)
 
 
@@ -206,19 +199,19 @@ def random_table(regret, random):
 def test_a_side_is_random_where_its_interval_reaches_random_arms():
     noise = np.array([-1.0, 1.0] * 10)
 
-    def is_random(regret, random):
+    def judged_random(regret, random):
         data = Experiments(figure_of({}), random_table(regret, random))
-        return _is_random(data, data.keys[0], fixed)
+        return is_random(data, data.keys[0], fixed)
 
     hundred = np.full(20, 100.0)
-    assert is_random(100 + noise, hundred)
-    assert is_random(99.9 + noise, hundred)  # reaches it
-    assert not is_random(98 + noise, hundred)  # lies below
-    assert not is_random(70 + 100 * noise, hundred)  # reaches it, but is clearly below by itself
-    assert is_random(hundred, hundred)
-    assert not is_random(np.array([100.0, NAN, NAN]), np.full(3, 100.0))  # one repetition
-    assert is_random(np.array([100.0, 101.0, NAN]), np.array([100.0, 100.0, NAN]))
-    assert is_random(np.array([100.0, 101.0, 5.0]), np.array([100.0, 100.0, NAN]))
+    assert judged_random(100 + noise, hundred)
+    assert judged_random(99.9 + noise, hundred)  # reaches it
+    assert not judged_random(98 + noise, hundred)  # lies below
+    assert not judged_random(70 + 100 * noise, hundred)  # reaches it, but is clearly below by itself
+    assert judged_random(hundred, hundred)
+    assert not judged_random(np.array([100.0, NAN, NAN]), np.full(3, 100.0))  # one repetition
+    assert judged_random(np.array([100.0, 101.0, NAN]), np.array([100.0, 100.0, NAN]))
+    assert judged_random(np.array([100.0, 101.0, 5.0]), np.array([100.0, 100.0, NAN]))
 
 
 def test_a_bound_on_the_largest_regret_or_on_that_of_random_arms():

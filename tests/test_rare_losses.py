@@ -9,19 +9,19 @@ from rendered import check
 
 from bench.critical import Rule, fixed, sequential
 from bench.report.claims.judgement import Question, Setting
-from bench.report.claims.quantities import Mean
-from bench.report.claims.rare import Deviations, Unseen, rare_deviations
+from bench.report.claims.quantities import Mean, Unseen
+from bench.report.claims.rare import rare_deviations
 
 
 def test_deviations_by_hand():
     """Of 20 repetitions of 10 one is 50: 40 above the median, four medians; two of 15 are near."""
     usual = np.full(20, 10.0)
     rare = np.append(usual[1:], 50.0)
-    assert rare_deviations([usual, rare]) == Deviations(0.0, 4.0)
-    assert rare_deviations([np.append(usual[2:], [15.0, 15.0])]) == Deviations(0.0, 0.0)
-    assert rare_deviations([np.append(usual[1:], -20.0)]) == Deviations(3.0, 0.0)
-    assert rare_deviations([np.append(usual[3:], [50.0] * 3)]) == Deviations(0.0, 0.0)  # 3 of 20 are no few
-    assert rare_deviations([np.zeros(20)]) == Deviations(0.0, 0.0)
+    assert rare_deviations([usual, rare]) == (0.0, 4.0)
+    assert rare_deviations([np.append(usual[2:], [15.0, 15.0])]) == (0.0, 0.0)
+    assert rare_deviations([np.append(usual[1:], -20.0)]) == (3.0, 0.0)
+    assert rare_deviations([np.append(usual[3:], [50.0] * 3)]) == (0.0, 0.0)  # 3 of 20 are no few
+    assert rare_deviations([np.zeros(20)]) == (0.0, 0.0)
 
 
 def test_room_is_that_of_the_rule_of_three():
@@ -44,7 +44,7 @@ def decided_wrongly(rule: Rule, looks: list[int], chance: float, panels: int, *,
             for panel in np.flatnonzero(is_open):
                 values = left[panel, :n]
                 mean = Unseen(Mean(values - 2.0), below * np.median(values), above * np.median(values))
-                is_open[panel] = Question(mean, "", "less").answer("", Setting(rule)).verdict == "open"
+                is_open[panel] = Question(mean, "less").answer("", "", Setting(rule)).verdict == "open"
                 first[place] += not is_open[panel]
     return first / figures / panels
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError
-from bench.report.claims.base import case_text
+from bench.report.claims.base import Case
 from bench.report.claims.bound import Bound as BoundClaim
 from bench.report.claims.bound import Measured
 from bench.report.claims.check import read
@@ -51,22 +51,22 @@ class Bound(Figure):
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         data, claims = results.data, self._bounds(results.data)
-        cases = [(claim, case) for claim in claims for case in claim.cases(data)]
+        cases = [(claim, Case(claim, results, labels)) for claim in claims for labels in claim.cases(data)]
         panel = Panel(x=Axis(self.x_label or claims[0].column), rows=True)
         plot = Plot(self.heading, panels=[panel], panel_size=(_WIDTH, max(1.6, 0.7 + _ROW_HEIGHT * len(cases))))
         names = []
         for row, (claim, case) in enumerate(cases):
             tuner = describe(claim.measured)
-            names.append(wrapped(f"{tuner}: {case_text(case)}" if case else tuner, 34))
+            names.append(wrapped(f"{tuner}: {case.name}" if case.labels else tuner, 34))
             try:
-                sides = claim.sides(data, case)
+                sides = claim.sides(case)
             except Unmeasured as reason:
                 how = {"va": "center", "fontsize": 8.0, "color": GREY}
                 panel.texts.append(Text(0.01, row, f"open: {reason}", "x", how=how))
                 continue
             panel.marks += _row(row, sides)
             if results.has_random_arms(self.column):
-                random = results.random_arms(data.select({**case, **claim.measured}))
+                random = results.random_arms(case.keys["measured"])
                 panel.marks += [_mark(row, _text(sides), RANDOM_ARMS, one(random), _CROSS)] * math.isfinite(random)
         panel.y = Axis(ticks=range(len(cases)), names=names, low=len(cases) - 0.4, high=-0.6)
         if not panel.marks:
