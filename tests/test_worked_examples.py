@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.errors import ConfigError
-from bench.report.computed.worked_examples import Quantity, worked_examples
+from bench.report.computed import Quantity, worked_examples
 from bench.report.figure import read_figure
 from bench.report.regret_bounds import regret_bound
 from bench.seeding import Seeds

@@ -7,13 +7,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-Array = npt.NDArray[np.float64]
+from bench.stats import Array
+
 Labels = npt.NDArray[np.generic]
 
 SCALES = (0.8, 0.9, 1.1, 1.25)
 """By which the printed numbers are multiplied to make false ones."""
 DRAWS, SEED = 200, 2026
 _LEVEL = 0.95
+_UNKNOWN = math.nan, math.nan
 
 
 class Intervals(NamedTuple):
@@ -60,8 +62,8 @@ def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
     ``std`` has the divisor n - 1; the mean of ``further`` repetitions falls into the second interval with 95 %.
     """
     if n < 2 or not math.isfinite(std):
-        return Intervals(*[math.nan] * 4)
-    reach = _student(n - 1) * std
+        return Intervals(*_UNKNOWN, *_UNKNOWN)
+    reach = float(special.stdtrit(n - 1, (1 + _LEVEL) / 2)) * std
     near, far = reach * math.sqrt(1 / n), reach * math.sqrt(1 / n + 1 / further)
     return Intervals(mean - near, mean + near, mean - far, mean + far)
 
@@ -69,13 +71,11 @@ def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
 def of_std(std: float, n: int, further: int) -> Intervals:
     """Return the intervals of a standard deviation of normal values: by chi-square, and by F for a further set."""
     if n < 2 or not math.isfinite(std):
-        return Intervals(*[math.nan] * 4)
+        return Intervals(*_UNKNOWN, *_UNKNOWN)
     tails = ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
-    near = [std * math.sqrt((n - 1) / float(special.chdtri(n - 1, tail))) for tail in tails]
-    far = [math.nan, math.nan]
-    if further > 1:
-        far = [std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails]
-    return Intervals(near[0], near[1], far[0], far[1])
+    near = (std * math.sqrt((n - 1) / float(special.chdtri(n - 1, tail))) for tail in tails)
+    far = (std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails)
+    return Intervals(*near, *(far if further > 1 else _UNKNOWN))
 
 
 def rounding(value: float) -> float:
@@ -162,7 +162,3 @@ def _share(agrees: npt.NDArray[np.bool_], draws: int) -> Interval:
     low = float(special.betaincinv(wins, losses + 1, tail)) if wins else 0.0
     high = float(special.betaincinv(wins + 1, losses, 1 - tail)) if losses else 1.0
     return Interval(share, low, high)
-
-
-def _student(freedom: float) -> float:
-    return float(special.stdtrit(freedom, (1 + _LEVEL) / 2))
