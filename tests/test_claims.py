@@ -130,6 +130,8 @@ def test_p_is_that_of_students_paired_test(shift: float) -> None:
     row = row_of(compare("less", tie=0), methods(A=left, B=right))
     assert row["verdict"] == ("holds" if shift < 0 else "fails")
     assert row["p"] == pytest.approx(reference.ttest_rel(left, right).pvalue, rel=0.01)
+    for end in (row["relative_low"], row["relative_high"]):  # Fieller's: not told from the truth at 5 %
+        assert reference.ttest_1samp(left - right - end * right, 0).pvalue == pytest.approx(0.05)
 
 
 def test_pairing_is_by_repetition_number_not_by_position() -> None:

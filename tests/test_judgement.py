@@ -11,7 +11,16 @@ from scipy import stats as reference
 from bench.critical import fixed
 from bench.report.claims.comparisons import is_random
 from bench.report.claims.judgement import ERROR, Question, Setting
-from bench.report.claims.quantities import BandSlope, BestValue, Extreme, Mean, Quantity, RatioOfMeans
+from bench.report.claims.quantities import (
+    BandSlope,
+    BestValue,
+    Difference,
+    Extreme,
+    Mean,
+    Quantity,
+    RatioOfMeans,
+    Resampled,
+)
 from bench.report.experiments import Experiments
 
 INF, NAN = math.inf, math.nan
@@ -63,6 +72,31 @@ def test_ends_on_the_margin(low, high, similar):
     assert verdict(-0.05, 0.05, "less", margin=0.1) == "open"
 
 
+@pytest.mark.parametrize(
+    ("expect", "low", "high", "wanted", "error"),
+    [
+        ("less", -2, -1, "holds", 0.025),
+        ("less", 1, 2, "fails", 0.025),
+        ("at_least", 1, 2, "holds", 0.025),
+        ("less", -0.1, 0.1, "tie", 0.05),
+        ("differs", 1, 2, "holds", 0.025),
+        ("differs", 0, 0, "fails", 0.025),
+        ("similar", -0.1, 0.1, "holds", 0.05),
+        ("similar", 0.2, 0.3, "fails", 0.025),
+    ],
+)
+def test_each_verdict_has_its_error_at_each_end(expect, low, high, wanted, error):
+    """Of two ends 2.5 % each; of one-sided tests, which a tie and equivalence are, 5 %."""
+
+    class Decided(Between):
+        def ends(self, asked, rule, n):
+            return (low, high) if math.isclose(asked, error) else (-INF, INF)
+
+    quantity = Decided(low, high)
+    question = Question(quantity, expect, relative=quantity, margin=0.1)
+    assert question.answer("", "unit", Setting()).verdict == wanted
+
+
 def test_an_estimate_on_the_margin_agrees():
     def agrees(estimate):
         return Question(Between(-1, 1, estimate=estimate), "similar", margin=0.1).answer("", "unit", Setting()).agrees
@@ -104,7 +138,22 @@ def test_values_that_may_be_best_share_the_error():
         wanted = [min(p[:i] + p[i + 1 :]) > error / 3 for i, p in enumerate(tests)]  # the strongest competitor's
         wanted[int(best.estimate)] = True
         assert best.candidates(error, fixed, 12).tolist() == wanted
+        assert best.ends(error / 2, fixed, 12) == (wanted.index(True), 3 - wanted[::-1].index(True))
     assert BestValue(np.array([7.0]), values[:, :1]).ends(0.05, fixed, 12) == (7.0, 7.0)
+
+
+@pytest.mark.parametrize(("n", "wider"), [(5, 2.776445 / 1.959964), (20, 2.093024 / 1.959964 / 2)])
+def test_resamples_are_widened_as_students_quantile_is(n, wider):
+    """Of values spread evenly over [0, 2] the quantiles of 2.5 % and 97.5 % lie 0.95 from the estimate of 1."""
+    ends = Resampled(1.0, np.linspace(0, 2, 101), 5).ends(0.025, fixed, n)
+    assert ends == pytest.approx((1 - 0.95 * wider, 1 + 0.95 * wider), rel=1e-5)
+    assert np.isnan(Resampled(1.0, np.empty(0), 5).ends(0.025, fixed, n)).all()
+
+
+def test_each_side_of_a_difference_has_half_of_the_error():
+    a, b = (Mean(values) for values in np.random.default_rng(6).normal(size=(2, 8)))
+    (low, high), (low_b, high_b) = a.ends(0.01, fixed, 8), b.ends(0.01, fixed, 8)
+    assert Difference(a, b).ends(0.02, fixed, 8) == (low - high_b, high - low_b)
 
 
 def test_the_extreme_of_several_shares_the_error_where_one_suffices():

@@ -86,14 +86,9 @@ def rounding(value: float) -> float:
 def placebo(published: Array, half_units: Array, low: Array, high: Array, panels: Labels) -> Placebo:
     """Return how many printed numbers our intervals contain, and how many false ones.
 
-    Parameters
-    ----------
-    published, half_units
-        (numbers,): the printed numbers, and half a unit of the last digit of each.
-    low, high
-        (numbers, readings): prediction intervals, NaN where there is none; a number counts if any contains it.
-    panels
-        (numbers,): numbers with the same label are swapped, all orders being equally likely.
+    The printed numbers, half a unit of the last digit of each, and their panels have the shape (numbers,); numbers of
+    one panel are swapped, all orders being equally likely. The ends of prediction intervals have the shape (numbers,
+    readings), NaN where there is none; a number counts if any contains it.
     """
 
     def count(values: Array, units: Array) -> int:
@@ -116,12 +111,8 @@ def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
     """Return the geometric mean of ours / printed over panels, with the interval that repetitions leave.
 
     The half widths of the prediction intervals, as shares of ours, are averaged: that is wide enough however the
-    panels depend on each other, which share contexts and seeds. It is of these panels, not of others like them.
-
-    Parameters
-    ----------
-    published, ours, low, high
-        (panels,): printed and our numbers above 0, and the prediction intervals of a printed one.
+    panels depend on each other, which share contexts and seeds. It is of these panels, not of others like them. All
+    have the shape (panels,): printed and our numbers above 0, and the prediction intervals of a printed one.
     """
     middle = float(np.mean(np.log(ours / published)))
     reach = float(np.mean((high - low) / 2 / ours))
@@ -132,14 +123,8 @@ def order(published: Array, ours: Array, std: Array, n: Array, panels: Labels) -
     """Return how often two methods of a panel stand in the printed order, of the pairs that our runs decide.
 
     A pair is decided where Welch's test tells our means apart at 5 %. The interval of the share is that of Clopper and
-    Pearson with as many draws as panels that decide any pair: pairs of a panel are not independent.
-
-    Parameters
-    ----------
-    published, ours, std, n
-        (numbers,): printed means, our means with their standard deviations and numbers of repetitions.
-    panels
-        (numbers,): numbers with the same label are compared.
+    Pearson with as many draws as panels that decide any pair: pairs of a panel are not independent. All have the shape
+    (numbers,): printed means, our means with their standard deviations and numbers of repetitions, and panels.
     """
     left, right = np.triu_indices(len(published), 1)
     same = (panels[left] == panels[right]) & (published[left] != published[right])

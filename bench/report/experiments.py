@@ -21,18 +21,9 @@ Key = tuple[str, ...]
 class Experiments:
     """A figure's experiments by their axis labels, with the final values of their repetitions.
 
-    Parameters
-    ----------
-    figure
-        Its `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in ``finals``.
-    finals
-        One row per experiment and repetition: axis columns, `repetition`, `rounds`, then final values. May be empty or
-        hold only some of the expected experiments.
-
-    Raises
-    ------
-    DataError
-        If ``finals`` has rows but no `repetition` column, or two rows for one repetition of an experiment.
+    The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
+    ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then final
+    values; it may be empty or hold only some. `DataError` if it has columns but no `repetition`, or a repetition twice.
     """
 
     def __init__(self, figure: "Figure", finals: pd.DataFrame) -> None:

@@ -65,11 +65,10 @@ class Limits(BaseModel):
             chosen = {axis: tuple(block[axis]) for axis in panels if axis in block}
             data.check(chosen, f"{where}, key 'limits.candidates'")
         labels = [label for axis in panels for label in data.labels(axis)]
+        where = f"{where}, key 'limits.stretches'"
         for panel in self.stretches:
             if panel not in labels:
-                raise ConfigError(
-                    f"{where}, key 'limits.stretches': no panel '{panel}', valid ones: {', '.join(labels)}"
-                )
+                raise ConfigError(f"{where}: no panel '{panel}', valid ones: {', '.join(labels)}")
 
 
 def is_limit(labels: Mapping[str, str]) -> bool:
@@ -125,12 +124,8 @@ def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stre
     """Return the share of the gap from random configurations to the best fixed one that each method closes.
 
     Repetitions are paired, intervals are Fieller's; there are none where random configurations are not clearly worse.
-
-    Returns
-    -------
-    DataFrame
-        The axes of the panels, `method`, `n`, `mean`, `random` and `best_fixed` (means of the same repetitions),
-        `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`.
+    The columns are the axes of the panels, `method`, `n`, `mean`, `random` and `best_fixed` (means of the same
+    repetitions), `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`.
     """
     rows = []
     for chosen in panels:

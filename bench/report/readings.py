@@ -36,19 +36,10 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     repetitions of the paper's size contains it under some reading, as it would many a false number; else it is
     `outside`. An interval contains a number if it reaches to within half a unit of the number's last digit.
 
-    Parameters
-    ----------
-    results
-        By reading, the first first; a figure without readings has one.
-    size
-        The paper's number of repetitions.
-
-    Returns
-    -------
-    DataFrame
-        The axes, then `NUMBERS`. `first` is our number from as many repetitions as in print, of a reading that draws
-        the same. `inside` and `predicted` (yes, no, or "" without results) are of one reading; `verdict` is of the
-        number. Empty without published numbers, and of a packaged sample.
+    Results are by reading, the first first; a figure without readings has one. ``size`` is the paper's number of
+    repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as in print,
+    of a reading that draws the same; `inside` and `predicted` (yes, no, or "" without results) are of one reading,
+    `verdict` is of the number. The table is empty without published numbers, and of a packaged sample.
     """
     rows: list[dict[str, Any]] = []
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}

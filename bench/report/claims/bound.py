@@ -103,15 +103,7 @@ class Bound(CaseClaim):
         return "random arms stay below the bound, too" if is_below else ""
 
     def sides(self, case: Case) -> Measured:
-        """Return both sides of the bound for one case, as figures show them.
-
-        Raises
-        ------
-        ConfigError
-            If `measured` selects several experiments.
-        Unmeasured
-            If results are missing, or the runs differ in length.
-        """
+        """Return both sides of the bound for one case, as figures show them; `Unmeasured` if results are missing."""
         regret, candidates, constant = self._values(case)
         lowest, limit = None, Interval(constant, constant, constant, len(regret))
         if candidates is not None:

@@ -59,7 +59,7 @@ def check(
     curves: pd.DataFrame,
     provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
 ) -> pd.DataFrame:
-    """Return the verdict on every case of every claim of a figure.
+    """Return the verdict on every case of every claim of a figure, a row each with the columns `COLUMNS`.
 
     Parameters
     ----------
@@ -72,15 +72,6 @@ def check(
         Where the number of repetitions was decided on by looking at the verdicts, intervals are those of a confidence
         sequence, and stay valid. Where data is not the real, or a packaged sample, no case says anything but those on
         genuine data.
-
-    Returns
-    -------
-    DataFrame
-        One row per case, in the figure's order, with the columns `COLUMNS`: `verdict` is one of `VERDICTS`, `unit` says
-        what the estimate is, `relative` is the comparison as a share of the right side, `p` the smallest error at which
-        the verdict would be the same, `holm` whether it remains after Holm's correction over all tested cases of the
-        figure, `needs` the number of repetitions that would probably decide an open case, `note` why a verdict is open
-        or is no evidence.
 
     Raises
     ------

@@ -49,22 +49,11 @@ class Unmeasured(Exception):
 class Finding:
     """The verdict on one case of a claim, with the numbers it rests on.
 
-    Parameters
-    ----------
-    interval
-        Point estimate, 95 % interval, and the number of repetitions (for counts: of cases) they rest on.
-    unit
-        What the estimate is, in words.
-    agrees
-        Whether the point estimate alone is as the claim expects.
-    counts_as
-        What a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
-    relative
-        The same comparison as a share of the right side, which decides whether it is a tie.
-    p
-        The smallest error at which the verdict would be the same; NaN where nothing is decided.
-    needs
-        Open cases: the number of repetitions that would probably decide them; NaN if not even a million would.
+    The 95 % ``interval`` has the number of repetitions (for counts: of cases) it rests on; ``relative`` is of the same
+    comparison as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
+    ``counts_as`` what a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
+    ``p`` is the smallest error at which the verdict would be the same, NaN where nothing is decided; ``needs`` the
+    number of repetitions that would probably decide an open case, NaN if not even a million would.
     """
 
     case: str
@@ -109,16 +98,10 @@ def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> st
 
 @dataclass(frozen=True)
 class Setting:
-    """How the cases of a figure are judged.
+    """How the cases of a figure are judged: for a number of repetitions fixed beforehand, or for looking repeatedly.
 
-    Parameters
-    ----------
-    rule
-        For a number of repetitions fixed beforehand, or for looking again and again.
-    silent
-        Why nothing on this data is evidence, such as that it was generated; empty if it is.
-    genuine
-        Labels of the experiments to which that does not apply.
+    ``silent`` says why nothing on this data is evidence, empty if it is; ``genuine`` are labels of the experiments to
+    which that does not apply.
     """
 
     rule: Rule = fixed
@@ -130,16 +113,9 @@ class Setting:
 class Question:
     """What a claim asks of what was measured.
 
-    Parameters
-    ----------
-    expect
-        A direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it; nothing: open.
-    relative
-        The comparison as a share of the right side, 0 where both are equal.
-    margin
-        ``relative`` within +-margin is a tie; None or 0: there are no ties.
-    least
-        The least number of repetitions for a verdict.
+    It expects a direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it; nothing:
+    open. ``relative``, the comparison as a share of the right side, is a tie within +-``margin``; with None or 0 there
+    are no ties. A verdict takes ``least`` repetitions.
     """
 
     quantity: Quantity

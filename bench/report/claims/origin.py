@@ -23,14 +23,9 @@ REMAINS, DOES_NOT_REMAIN = "yes", "no"
 class Sourced(BaseModel):
     """Where a claim comes from; what a figure says holds for all its claims that do not say otherwise.
 
-    Parameters
-    ----------
-    origin
-        ``stated`` in the paper, what a ``theorem`` says, or ``ours``.
-    place
-        The place in the paper, or the theorem with the constants and logarithms that belong to it.
-    repeats
-        The claim or figure whose cases are judged again here; they count there alone.
+    It is ``stated`` in the paper, what a ``theorem`` says, or ``ours``; its place is that in the paper, or the theorem
+    with the constants and logarithms that belong to it. The cases of a claim or figure that it ``repeats`` count there
+    alone.
     """
 
     origin: Origin = "ours"
