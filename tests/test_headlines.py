@@ -69,10 +69,7 @@ def test_what_does_not_remain_after_holms_correction_is_open() -> None:
     assert verdict_of(cases("fails", "fails", holm="no")) == "open"
     assert verdict_of(pd.concat([cases("holds", "holds"), cases("fails", holm="no")])) == "holds"
     assert verdict_of(cases("holds", "fails", holm="")) == "open"  # nor what no test of its own decided
-
-
-def test_a_tie_holds_for_no_more_and_no_less() -> None:
-    for expect in ("at_most", "at_least"):
+    for expect in ("at_most", "at_least"):  # a tie holds for no more and no less
         assert verdict_of(cases("tie", "tie", "open", expect=expect)) == "holds"
         assert verdict_of(cases("tie", "fails", expect=expect)) == "mixed"
 

@@ -40,22 +40,11 @@ def test_a_claim_says_otherwise_than_its_figure() -> None:
     }
     assert [name for name, source in found.items() if not source.is_counted] == ["again", "most"]
     assert not any(source.is_counted for source in sources(figure(repeats="figure1")).values())
-
-
-def test_without_a_word_a_claim_is_ours() -> None:
     assert {source.origin for source in sources(figure_of({"runs": RUNS, "claims": CLAIMS[:1]})).values()} == {"ours"}
     assert sources(None) == {}
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"origin": "stated"},
-        {"origin": "ours", "place": "section 1"},
-        {"place": "section 1"},
-        {"origin": "theorem"},
-    ],
-)
+@pytest.mark.parametrize("changes", [{"origin": "stated"}, {"origin": "theorem"}, {"place": "section 1"}])
 def test_a_place_goes_with_what_a_paper_or_a_theorem_says(changes: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match=r"claim '1'.*a place goes with origin: stated or theorem"):
         figure_of({"runs": RUNS, "claims": [{"id": "1", **CLAIM, **changes}]})
@@ -63,13 +52,8 @@ def test_a_place_goes_with_what_a_paper_or_a_theorem_says(changes: dict[str, str
 
 def test_tallies_are_apart_and_count_each_case_once() -> None:
     noise = np.random.default_rng(0).normal(size=20)
-    values = {"A": 100 + noise, "B": 200 - noise}
-    finals = pd.concat(
-        [
-            pd.DataFrame({"method": name, "repetition": range(20), "rounds": 10, "regret": numbers})
-            for name, numbers in values.items()
-        ]
-    )
+    finals = pd.DataFrame({"method": ["A"] * 20 + ["B"] * 20, "repetition": [*range(20)] * 2, "rounds": 10})
+    finals["regret"] = [*(100 + noise), *(200 - noise)]
     rows = check({"runs": RUNS, "origin": "stated", "place": "figure 2", "claims": CLAIMS}, finals)
     assert set(rows["verdict"]) == {"holds"}
     found = tallies(figure(), rows.to_dict("records"))
@@ -81,17 +65,8 @@ def test_tallies_are_apart_and_count_each_case_once() -> None:
 
 
 def test_tallies_in_words() -> None:
-    cases = [
-        {"claim": claim, "verdict": verdict, "holm": holm}
-        for claim, verdict, holm in [
-            ("said", "holds", "yes"),
-            ("said", "holds", "no"),
-            ("said", "open", ""),
-            ("said", "says_nothing", ""),
-            ("ours", "fails", "yes"),
-            ("most", "holds", ""),
-        ]
-    ]
+    rows = ["said holds yes", "said holds no", "said open ", "said says_nothing ", "ours fails yes", "most holds "]
+    cases = [dict(zip(("claim", "verdict", "holm"), row.split(" "), strict=True)) for row in rows]
     assert spell_by_origin(tallies(figure(), cases)) == (
         "stated by the papers: 2 hold (1 after Holm's correction), 0 fail, 1 open, 1 no evidence; "
         "ours: 0 hold, 1 fails, 0 open"

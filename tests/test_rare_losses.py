@@ -9,19 +9,22 @@ from rendered import check
 
 from bench.critical import Rule, fixed, sequential
 from bench.report.claims.judgement import Question, Setting
-from bench.report.claims.quantities import Mean
-from bench.report.claims.rare import Deviations, Unseen, rare_deviations
+from bench.report.claims.quantities import Mean, Unseen
+from bench.report.claims.rare import rare_deviations, rare_room
 
 
 def test_deviations_by_hand():
     """Of 20 repetitions of 10 one is 50: 40 above the median, four medians; two of 15 are near."""
     usual = np.full(20, 10.0)
     rare = np.append(usual[1:], 50.0)
-    assert rare_deviations([usual, rare]) == Deviations(0.0, 4.0)
-    assert rare_deviations([np.append(usual[2:], [15.0, 15.0])]) == Deviations(0.0, 0.0)
-    assert rare_deviations([np.append(usual[1:], -20.0)]) == Deviations(3.0, 0.0)
-    assert rare_deviations([np.append(usual[3:], [50.0] * 3)]) == Deviations(0.0, 0.0)  # 3 of 20 are no few
-    assert rare_deviations([np.zeros(20)]) == Deviations(0.0, 0.0)
+    assert rare_deviations([usual, rare]) == (0.0, 4.0)
+    assert rare_deviations([np.append(usual[2:], [15.0, 15.0])]) == (0.0, 0.0)
+    assert rare_deviations([np.append(usual[1:], -20.0)]) == (3.0, 0.0)
+    assert rare_deviations([np.append(usual[3:], [50.0] * 3)]) == (0.0, 0.0)  # 3 of 20 are no few
+    assert rare_deviations([np.zeros(20)]) == (0.0, 0.0)
+    # A loss of left raises left minus right, one of right lowers it
+    assert rare_room(usual, 3 * usual, [rare], [usual]) == (0.0, 40.0)
+    assert rare_room(usual, 3 * usual, [usual], [rare]) == (120.0, 0.0)
 
 
 def test_room_is_that_of_the_rule_of_three():
@@ -44,7 +47,7 @@ def decided_wrongly(rule: Rule, looks: list[int], chance: float, panels: int, *,
             for panel in np.flatnonzero(is_open):
                 values = left[panel, :n]
                 mean = Unseen(Mean(values - 2.0), below * np.median(values), above * np.median(values))
-                is_open[panel] = Question(mean, "", "less").answer("", Setting(rule)).verdict == "open"
+                is_open[panel] = Question(mean, "less").answer("", "", Setting(rule)).verdict == "open"
                 first[place] += not is_open[panel]
     return first / figures / panels
 
@@ -87,3 +90,6 @@ def test_losses_in_one_panel_are_possible_in_the_others(losses, verdict):
     row = judged[judged["case"].str.contains("a")].iloc[0]
     assert row["verdict"] == verdict
     assert ("far off" in row["note"]) == (verdict == "open")
+    usual = check({"claims": [CLAIM]}, finals({})).iloc[0]
+    room, share = row["ci_high"] - usual["ci_high"], row["relative_high"] - usual["relative_high"]
+    assert share == pytest.approx(room / 20, rel=0.1)  # right's mean is 20

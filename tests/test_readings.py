@@ -79,11 +79,9 @@ def test_runs_that_a_reading_does_not_change_are_the_same_experiments():
     assert without_reading(drawn[2]).labels == drawn[0].labels
 
 
-def test_a_reading_replaces_keys_groups_and_whole_labels():
-    reading = QUIET | {
-        "overrides": ["env=synthetic_linear_legacy", "env.dim=4"],
-        "axes": {"method": {"TL": ["tuner=theory"]}},
-    }
+def test_a_reading_replaces_keys_and_groups():
+    theory = {"only": {"method": "TL"}, "overrides": ["tuner=theory"]}
+    reading = QUIET | {"overrides": ["env=synthetic_linear_legacy", "env.dim=4", theory]}
     drawn = expand(read_figure(with_readings(PRINTED, reading)), "smoke", [])
     assert [one.run.choices["tuner"] for one in drawn] == ["tl", "op", "theory", "op"]
     assert [one.run.choices["env"] for one in drawn[2:]] == ["synthetic_linear_legacy"] * 2
@@ -114,8 +112,8 @@ def test_the_first_uses_share_the_runs_of_other_panels():
             "reading 'less noise', key 'overrides': axis 'method' has no label 'CDT', valid ones: TL, OP",
         ),
         (
-            [PRINTED, {**QUIET, "axes": {"panel": {"all": []}}}],
-            "reading 'less noise', key 'axes': the figure has no axis 'panel'",
+            [PRINTED, {**QUIET, "same_draws": {"panel": "all"}}],
+            "reading 'less noise', key 'same_draws': the figure has no axis 'panel'",
         ),
     ],
 )
@@ -284,13 +282,6 @@ def test_a_number_is_reached_within_half_a_unit_of_its_last_digit():
     same = [9.74] * 6
     found = render_readings(figure, {"": Evidence(pd.DataFrame(), finals(same, same), SIZE)}, 6).numbers
     assert found["inside"].tolist() == ["yes", "no"]
-
-
-def test_a_further_set_is_as_large_as_the_reading_says():
-    readings = with_readings(PRINTED, {**QUIET, "published_repetitions": 1})
-    found = render_readings(read_figure(readings), evidence(finals(LOW, HIGH), finals(LOW, HIGH)), 6).numbers
-    widths = found[found["method"] == "OP"].eval("further_high - further_low").to_numpy()
-    assert widths[1] / widths[0] == pytest.approx(np.sqrt((1 / 6 + 1) / (1 / 6 + 1 / 6)))
 
 
 def test_the_same_runs_say_the_same_of_a_number_under_a_reading_that_stops_earlier():

@@ -117,13 +117,8 @@ def test_a_bad_formula_is_one_sentence(formula: dict[str, Any], message: str) ->
 # claims and figures
 
 NOISE = np.random.default_rng(0).normal(size=20)
-EXP3_CLAIM = {
-    "id": "1",
-    "text": "under its bound",
-    "kind": "bound",
-    "measured": {"method": "EXP3"},
-    "formula": {"name": "exp3", "n_arms": 5},
-}
+FORMULA = {"name": "exp3", "n_arms": 5}
+EXP3_CLAIM = {"id": "1", "text": "t", "kind": "bound", "measured": {"method": "EXP3"}, "formula": FORMULA}
 
 
 def finals_of(regret: float) -> pd.DataFrame:
@@ -132,8 +127,7 @@ def finals_of(regret: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("regret", "verdict"), [(500, "holds"), (567.35, "open"), (600, "fails")])
 def test_claim_against_a_formula(regret: float, verdict: str) -> None:
-    figure = {"name": "f", "column": "regret", "claims": [EXP3_CLAIM]}
-    row = check(figure, finals_of(regret), pd.DataFrame()).iloc[0]
+    row = check({"claims": [EXP3_CLAIM]}, finals_of(regret)).iloc[0]
     assert row["verdict"] == verdict
     assert row["estimate"] == pytest.approx((regret + NOISE.mean()) / 567.351, rel=1e-5)
 
@@ -142,10 +136,9 @@ def test_claim_against_a_formula(regret: float, verdict: str) -> None:
     "change", [{"formula": {}}, {"over": {"method": "TL"}}, {"candidates": [5]}, {"formula": {"name": "exp4"}}]
 )
 def test_claim_has_either_a_formula_or_candidates(change: dict[str, Any]) -> None:
-    figure = {"name": "f", "column": "regret", "claims": [{**EXP3_CLAIM, **change}]}
     words = r"figure 'f', claim '1' of kind 'bound': [^\n]*expected (either 'formula', or|one of)"
     with pytest.raises(ConfigError, match=words):
-        check(figure, finals_of(1), pd.DataFrame())
+        check({"claims": [{**EXP3_CLAIM, **change}]}, finals_of(1))
 
 
 def curves_of(methods: list[str]) -> pd.DataFrame:
@@ -157,7 +150,7 @@ def curves_of(methods: list[str]) -> pd.DataFrame:
 def test_curves_have_the_lines_of_their_bounds() -> None:
     methods = ["EXP3", "UCB1"]
     finals = pd.concat([finals_of(100).assign(method=method) for method in methods])
-    bound = {"measured": {"method": "EXP3"}, "formula": EXP3_CLAIM["formula"]}
+    bound = {"measured": {"method": "EXP3"}, "formula": FORMULA}
     figure = {"name": "f", "kind": "curves", "column": "regret", "bounds": [bound]}
     picture = draw(figure, curves_of(methods), finals, note="")
     lines = {str(line.get_gid()): line for line in picture.axes[0].lines}
@@ -168,11 +161,8 @@ def test_curves_have_the_lines_of_their_bounds() -> None:
     assert picture.axes[0].get_ylim()[1] >= y.max()
     legend = [text.get_text() for text in picture.legends[0].get_texts()]
     assert legend == ["EXP3", "UCB1", "Bound, in the colour of its method"]
-    assert not any(":" in name and name.startswith("bound") for name in _ids({**figure, "bounds": []}, methods, finals))
-
-
-def _ids(figure: dict[str, Any], methods: list[str], finals: pd.DataFrame) -> list[str]:
-    return [str(line.get_gid()) for line in draw(figure, curves_of(methods), finals, note="").axes[0].lines]
+    without = draw({**figure, "bounds": []}, curves_of(methods), finals, note="")
+    assert not any(str(line.get_gid()).startswith("bound:") for line in without.axes[0].lines)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.errors import ConfigError
-from bench.report.computed.worked_examples import Quantity, worked_examples
+from bench.report.computed import Quantity, worked_examples
 from bench.report.figure import read_figure
 from bench.report.regret_bounds import regret_bound
 from bench.seeding import Seeds
@@ -137,7 +137,6 @@ def test_causes_are_counted_apart_from_rows() -> None:
         ("1.483", 1.4823, 1.4823, "right"),  # one in the last digit: rounded the other way
         ("1.484", 1.4823, 1.4823, "slip"),
         ("2.386", 2.386, 2.4823, "inherited"),
-        ("28", 24.0, 24.0, "slip"),
         ("27", 28.0, 28.0, "slip"),  # whole numbers are exact
         ("1.027e-10", 1.0269e-10, 1.0269e-10, "right"),
         ("1.027e-10", 1.6e-10, 1.6e-10, "slip"),
@@ -145,9 +144,6 @@ def test_causes_are_counted_apart_from_rows() -> None:
 )
 def test_verdicts(printed: str, recomputed: float, right: float, verdict: str) -> None:
     assert Quantity("example", "name", printed, [recomputed], [right]).verdict == verdict
-
-
-def test_one_wrong_number_of_several_is_a_slip() -> None:
     assert Quantity("example", "name", "0.333 0.333", [1 / 3, 0.4], [1 / 3, 0.4]).verdict == "slip"
 
 

@@ -7,13 +7,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-Array = npt.NDArray[np.float64]
+from bench.stats import Array
+
 Labels = npt.NDArray[np.generic]
 
 SCALES = (0.8, 0.9, 1.1, 1.25)
 """By which the printed numbers are multiplied to make false ones."""
 DRAWS, SEED = 200, 2026
 _LEVEL = 0.95
+_UNKNOWN = math.nan, math.nan
 
 
 class Intervals(NamedTuple):
@@ -60,8 +62,8 @@ def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
     ``std`` has the divisor n - 1; the mean of ``further`` repetitions falls into the second interval with 95 %.
     """
     if n < 2 or not math.isfinite(std):
-        return Intervals(*[math.nan] * 4)
-    reach = _student(n - 1) * std
+        return Intervals(*_UNKNOWN, *_UNKNOWN)
+    reach = float(special.stdtrit(n - 1, (1 + _LEVEL) / 2)) * std
     near, far = reach * math.sqrt(1 / n), reach * math.sqrt(1 / n + 1 / further)
     return Intervals(mean - near, mean + near, mean - far, mean + far)
 
@@ -69,13 +71,11 @@ def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
 def of_std(std: float, n: int, further: int) -> Intervals:
     """Return the intervals of a standard deviation of normal values: by chi-square, and by F for a further set."""
     if n < 2 or not math.isfinite(std):
-        return Intervals(*[math.nan] * 4)
+        return Intervals(*_UNKNOWN, *_UNKNOWN)
     tails = ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
-    near = [std * math.sqrt((n - 1) / float(special.chdtri(n - 1, tail))) for tail in tails]
-    far = [math.nan, math.nan]
-    if further > 1:
-        far = [std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails]
-    return Intervals(near[0], near[1], far[0], far[1])
+    near = (std * math.sqrt((n - 1) / float(special.chdtri(n - 1, tail))) for tail in tails)
+    far = (std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails)
+    return Intervals(*near, *(far if further > 1 else _UNKNOWN))
 
 
 def rounding(value: float) -> float:
@@ -86,14 +86,9 @@ def rounding(value: float) -> float:
 def placebo(published: Array, half_units: Array, low: Array, high: Array, panels: Labels) -> Placebo:
     """Return how many printed numbers our intervals contain, and how many false ones.
 
-    Parameters
-    ----------
-    published, half_units
-        (numbers,): the printed numbers, and half a unit of the last digit of each.
-    low, high
-        (numbers, readings): prediction intervals, NaN where there is none; a number counts if any contains it.
-    panels
-        (numbers,): numbers with the same label are swapped, all orders being equally likely.
+    The printed numbers, half a unit of the last digit of each, and their panels have the shape (numbers,); numbers of
+    one panel are swapped, all orders being equally likely. The ends of prediction intervals have the shape (numbers,
+    readings), NaN where there is none; a number counts if any contains it.
     """
 
     def count(values: Array, units: Array) -> int:
@@ -116,12 +111,8 @@ def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
     """Return the geometric mean of ours / printed over panels, with the interval that repetitions leave.
 
     The half widths of the prediction intervals, as shares of ours, are averaged: that is wide enough however the
-    panels depend on each other, which share contexts and seeds. It is of these panels, not of others like them.
-
-    Parameters
-    ----------
-    published, ours, low, high
-        (panels,): printed and our numbers above 0, and the prediction intervals of a printed one.
+    panels depend on each other, which share contexts and seeds. It is of these panels, not of others like them. All
+    have the shape (panels,): printed and our numbers above 0, and the prediction intervals of a printed one.
     """
     middle = float(np.mean(np.log(ours / published)))
     reach = float(np.mean((high - low) / 2 / ours))
@@ -132,14 +123,8 @@ def order(published: Array, ours: Array, std: Array, n: Array, panels: Labels) -
     """Return how often two methods of a panel stand in the printed order, of the pairs that our runs decide.
 
     A pair is decided where Welch's test tells our means apart at 5 %. The interval of the share is that of Clopper and
-    Pearson with as many draws as panels that decide any pair: pairs of a panel are not independent.
-
-    Parameters
-    ----------
-    published, ours, std, n
-        (numbers,): printed means, our means with their standard deviations and numbers of repetitions.
-    panels
-        (numbers,): numbers with the same label are compared.
+    Pearson with as many draws as panels that decide any pair: pairs of a panel are not independent. All have the shape
+    (numbers,): printed means, our means with their standard deviations and numbers of repetitions, and panels.
     """
     left, right = np.triu_indices(len(published), 1)
     same = (panels[left] == panels[right]) & (published[left] != published[right])
@@ -162,7 +147,3 @@ def _share(agrees: npt.NDArray[np.bool_], draws: int) -> Interval:
     low = float(special.betaincinv(wins, losses + 1, tail)) if wins else 0.0
     high = float(special.betaincinv(wins + 1, losses, 1 - tail)) if losses else 1.0
     return Interval(share, low, high)
-
-
-def _student(freedom: float) -> float:
-    return float(special.stdtrit(freedom, (1 + _LEVEL) / 2))

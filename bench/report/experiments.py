@@ -21,18 +21,9 @@ Key = tuple[str, ...]
 class Experiments:
     """A figure's experiments by their axis labels, with the final values of their repetitions.
 
-    Parameters
-    ----------
-    figure
-        Its `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in ``finals``.
-    finals
-        One row per experiment and repetition: axis columns, `repetition`, `rounds`, then final values. May be empty or
-        hold only some of the expected experiments.
-
-    Raises
-    ------
-    DataError
-        If ``finals`` has rows but no `repetition` column, or two rows for one repetition of an experiment.
+    The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
+    ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then final
+    values; it may be empty or hold only some. `DataError` if it has columns but no `repetition`, or a repetition twice.
     """
 
     def __init__(self, figure: "Figure", finals: pd.DataFrame) -> None:
@@ -53,28 +44,26 @@ class Experiments:
         for axis in self.axes:
             values = self.finals[axis] if axis in columns else [""] * len(finals)
             self.finals[axis] = pd.Series([canonical(value) for value in values], index=finals.index, dtype=object)
-        self._labels: dict[str, list[str]] = {}
-        self._rows: dict[Key, pd.DataFrame] = {}
         self._values: dict[tuple[Key, str], tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = {}
+        self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Key]] = {}  # claims ask the same again
+        self._rows: dict[Key, pd.DataFrame] = {(): self.finals} if len(finals) else {}
         if self.axes and len(finals):
-            groups = self.finals.groupby(list(self.axes), sort=False)
-            self._rows = {_key(labels): rows for labels, rows in groups}
-        elif len(finals):
-            self._rows = {(): self.finals}
+            groups: Any = self.finals.groupby(list(self.axes), sort=False)  # labels are tuples, of one axis, too
+            self._rows = {tuple(labels): rows for labels, rows in groups}
         for key, rows in self._rows.items():
-            if rows["repetition"].duplicated().any():
-                twice = rows["repetition"][rows["repetition"].duplicated()].iloc[0]
-                raise DataError(f"figure '{self.name}': finals have repetition {twice} of {self.text(key)} twice")
-        self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Key]] = {}
+            twice = rows["repetition"][rows["repetition"].duplicated()]
+            if len(twice):
+                raise DataError(
+                    f"figure '{self.name}': finals have repetition {twice.iloc[0]} of {self.text(key)} twice"
+                )
         self.keys: list[Key] = list(dict.fromkeys(expected if self.is_declared else self._rows))
 
     def labels(self, axis: str) -> list[str]:
         """Return the labels of an axis in the figure's order, without the empty one."""
-        if axis not in self._labels:
-            position = self.axes.index(axis) if axis in self.axes else None
-            labels = [] if position is None else [key[position] for key in self.keys]
-            self._labels[axis] = list(dict.fromkeys(label for label in labels if label))
-        return self._labels[axis]
+        if axis not in self.axes:
+            return []
+        position = self.axes.index(axis)
+        return list(dict.fromkeys(key[position] for key in self.keys if key[position]))
 
     def as_dict(self, key: Key) -> dict[str, str]:
         """Return an experiment's labels by axis."""
@@ -92,7 +81,7 @@ class Experiments:
     def select(self, chosen: Selection) -> list[Key]:
         """Return the experiments, expected or found, that satisfy a selection."""
         question = tuple(chosen.items())
-        if question not in self._selected:  # claims ask the same again and again
+        if question not in self._selected:
             self._selected[question] = [key for key in self.keys if matches(self.as_dict(key), chosen)]
         return list(self._selected[question])
 
@@ -127,20 +116,14 @@ class Experiments:
         if not set(axes) <= set(self.axes):
             return []
         positions = [self.axes.index(axis) for axis in axes]
-        found = [{tuple(key[i] for i in positions) for key in self.select(chosen)} for chosen in selections]
+        selected = [{tuple(key[i] for i in positions) for key in self.select(chosen)} for chosen in selections]
         enough = all if self.is_declared else any
         in_order = dict.fromkeys(tuple(key[i] for i in positions) for key in self.keys)
-        every = [labels for labels in in_order if all(labels) and enough(labels in group for group in found)]
-        return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in every]
+        cases = [labels for labels in in_order if all(labels) and enough(labels in group for group in selected)]
+        return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in cases]
 
     def check(self, chosen: Selection, where: str) -> None:
-        """Check the axes of a selection and, if the figure declares its runs, the labels.
-
-        Raises
-        ------
-        ConfigError
-            Naming ``where``, the axis or label, and the valid ones.
-        """
+        """Check the axes of a selection and, if the figure declares its runs, labels; errors begin with ``where``."""
         for axis, labels in chosen.items():
             self.check_axis(axis, where)
             known = self.labels(axis)
@@ -149,16 +132,6 @@ class Experiments:
                     raise ConfigError(f"{where}: axis '{axis}' has no label '{label}', valid ones: {', '.join(known)}")
 
     def check_axis(self, axis: str, where: str) -> None:
-        """Check that the figure has an axis.
-
-        Raises
-        ------
-        ConfigError
-            Naming ``where``, the axis and the valid ones.
-        """
+        """Check that the figure has an axis; the error begins with ``where``."""
         if self.axes and axis not in self.axes:
             raise ConfigError(f"{where}: the figure has no axis '{axis}', its axes are: {', '.join(self.axes)}")
-
-
-def _key(labels: Any) -> Key:
-    return tuple(labels) if isinstance(labels, tuple) else (labels,)

@@ -229,7 +229,7 @@ class Figure(Sourced, BaseModel):
             where = f"{self.where}, reading '{reading.name}'"
             if names.count(reading.name) > 1:
                 raise ConfigError(f"{where}: this name is used twice, names must differ within a figure")
-            if number == 0 and (reading.overrides or reading.axes):
+            if number == 0 and reading.overrides:
                 raise ConfigError(f"{where}: found overrides, expected none: the first reading is the figure unchanged")
             if self.source != "runs":
                 raise ConfigError(f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs")

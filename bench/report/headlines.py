@@ -10,12 +10,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from bench.errors import ConfigError
 from bench.report.claims.check import complaint
-from bench.report.claims.judgement import FAILS, HOLDS, OPEN, SAYS_NOTHING, TIE
+from bench.report.claims.judgement import FAILS, HOLDS, NO_WORSE, OPEN, SAYS_NOTHING, TIE
 from bench.report.claims.origin import REMAINS
 
 Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
 MIXED, NO_EVIDENCE = "mixed", "no evidence"
-_NO_WORSE = ("at_most", "at_least")
 Claims = Callable[[str], pd.DataFrame]
 """The rows of ``claims.csv`` of a figure of the paper; empty without results."""
 
@@ -25,19 +24,11 @@ def _several(raw: Any) -> Any:
 
 
 class Headline(BaseModel):
-    """A claim of abstract, introduction or conclusion.
+    """A claim of abstract, introduction or conclusion, in a few words; ``place`` is where.
 
-    Parameters
-    ----------
-    claim
-        What the paper says, in a few words; ``place`` is where.
-    rests_on
-        Under names of its own, the claims that decide: ``figure#claim``, or ``figure#claim@case`` for one case; or a
-        list of them.
-    verdict
-        What `judge` says of the reference results.
-    finding
-        A sentence, whose numbers are filled in: ``{name.holds}`` and so on, see `Evidence`.
+    It rests on claims under names of its own: ``figure#claim``, or ``figure#claim@case`` for one case; or a list of
+    them. ``verdict`` is what `judge` says of the reference results, ``finding`` a sentence whose numbers are filled in:
+    ``{name.holds}`` and so on, see `Evidence`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,20 +43,10 @@ class Headline(BaseModel):
 class Evidence(NamedTuple):
     """What is said of some cases; a verdict that does not remain after Holm's correction counts as open.
 
-    Parameters
-    ----------
-    cases
-        How many say anything; ``holds``, ``fails``, ``ties`` and ``open`` add up to it.
-    silent
-        How many are no evidence.
-    agree
-        How many count for the claim: a tie counts for "no more" and "no less".
-    least, most
-        The lowest and the highest estimate; ``low`` and ``high`` are the outer ends of their intervals.
-    percent_least, percent_most
-        The same for the comparison as a share of the right side, without its sign, in per cent.
-    n_least, n_most
-        Repetitions.
+    ``holds``, ``fails``, ``ties`` and ``open`` add up to the ``cases`` that say anything; ``silent`` are no evidence;
+    ``agree`` count for the claim: a tie does for "no more" and "no less". ``least`` and ``most`` are the lowest and the
+    highest estimate, ``low`` and ``high`` the outer ends of their intervals; ``percent_least`` and ``percent_most`` are
+    of the comparison as a share of the right side, without its sign; ``n_least`` and ``n_most`` of repetitions.
     """
 
     cases: int
@@ -95,18 +76,12 @@ class Judged(NamedTuple):
     @property
     def figures(self) -> list[str]:
         """The figures that it rests on."""
-        references = [one for several in self.headline.rests_on.values() for one in several]
+        references = (reference for listed in self.headline.rests_on.values() for reference in listed)
         return list(dict.fromkeys(reference.partition("#")[0] for reference in references))
 
 
 def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
-    """Return headlines as a paper's file has them, checked.
-
-    Raises
-    ------
-    ConfigError
-        Naming the paper, the headline's number and the key.
-    """
+    """Return headlines as a paper's file has them, checked; `ConfigError` names paper, number and key."""
     headlines = []
     for number, raw in enumerate(given, start=1):
         try:
@@ -119,13 +94,9 @@ def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
 def judged(headline: Headline, claims: Claims) -> Judged:
     """Return a headline's verdict and its sentence with the numbers of the claims that it rests on.
 
-    Raises
-    ------
-    ConfigError
-        When the sentence names numbers that there are not.
+    `ConfigError` when the sentence names numbers that there are not.
     """
-    tables = {name: _cases(references, claims) for name, references in headline.rests_on.items()}
-    parts = {name: evidence(table) for name, table in tables.items()}
+    parts = {name: evidence(_cases(references, claims)) for name, references in headline.rests_on.items()}
     verdict = judge(list(parts.values()))
     try:
         filled = headline.finding.format_map(parts)
@@ -156,7 +127,7 @@ def evidence(table: pd.DataFrame) -> Evidence:
     says = table[table["verdict"] != SAYS_NOTHING]
     remains = says["verdict"].where(says["holm"] == REMAINS, OPEN)
     holds, fails, ties, still = (int((remains == word).sum()) for word in (HOLDS, FAILS, TIE, OPEN))
-    for_it = int(((remains == TIE) & says["expect"].isin(_NO_WORSE)).sum())
+    for_it = int(((remains == TIE) & says["expect"].isin(NO_WORSE)).sum())
     shown = says if len(says) else table
     ends = (*_ends(shown["estimate"]), float(shown["ci_low"].min()), float(shown["ci_high"].max()))
     percents = _ends(100.0 * shown["relative"].abs())

@@ -32,18 +32,10 @@ Block = dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]
 class Limits(BaseModel):
     """Fixed configurations, run beside a figure's methods, of which only the best are drawn.
 
-    Parameters
-    ----------
-    candidates
-        Blocks of axes as in ``runs``: those of the panels, and others whose labels make the configurations.
-    random
-        Overrides of the configuration that is drawn at random in each round.
-    repetitions
-        The most of each of these runs.
-    stretches
-        Into how many equal stretches the run of a panel falls, for the best configuration in each.
-    sources
-        As those of the figure, for settings of these runs alone.
+    ``candidates`` are blocks of axes as in ``runs``: those of the panels, and others whose labels make the
+    configurations; ``random`` overrides of the one that is drawn at random in each round; ``repetitions`` the most of
+    each of these runs; ``stretches`` into how many equal ones the run of a panel falls, for the best configuration in
+    each; ``sources`` as those of the figure, for settings of these runs alone.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -60,12 +52,10 @@ class Limits(BaseModel):
             axes = {axis: labels for axis, labels in block.items() if axis not in panels}
             methods = {RANDOM_CONFIGURATION: self.random}
             for labels in product(*axes.values()):
-                name = ", ".join(said(axis, label) for axis, label in zip(axes, labels, strict=True))
-                chosen = [axes[axis][label] for axis, label in zip(axes, labels, strict=True)]
-                methods[f"{LIMIT}{name}"] = [
-                    "tuner=fixed",
-                    *(override for overrides in chosen for override in overrides),
-                ]
+                chosen = dict(zip(axes, labels, strict=True))
+                name = ", ".join(said(axis, label) for axis, label in chosen.items())
+                overrides = [override for axis, label in chosen.items() for override in axes[axis][label]]
+                methods[f"{LIMIT}{name}"] = ["tuner=fixed", *overrides]
             yield {axis: block[axis] for axis in panels if axis in block} | {METHOD: methods}
 
     def check(self, data: Experiments, panels: Sequence[str], where: str) -> None:
@@ -75,11 +65,10 @@ class Limits(BaseModel):
             chosen = {axis: tuple(block[axis]) for axis in panels if axis in block}
             data.check(chosen, f"{where}, key 'limits.candidates'")
         labels = [label for axis in panels for label in data.labels(axis)]
+        where = f"{where}, key 'limits.stretches'"
         for panel in self.stretches:
             if panel not in labels:
-                raise ConfigError(
-                    f"{where}, key 'limits.stretches': no panel '{panel}', valid ones: {', '.join(labels)}"
-                )
+                raise ConfigError(f"{where}: no panel '{panel}', valid ones: {', '.join(labels)}")
 
 
 def is_limit(labels: Mapping[str, str]) -> bool:
@@ -135,12 +124,8 @@ def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stre
     """Return the share of the gap from random configurations to the best fixed one that each method closes.
 
     Repetitions are paired, intervals are Fieller's; there are none where random configurations are not clearly worse.
-
-    Returns
-    -------
-    DataFrame
-        The axes of the panels, `method`, `n`, `mean`, `random` and `best_fixed` (means of the same repetitions),
-        `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`.
+    The columns are the axes of the panels, `method`, `n`, `mean`, `random` and `best_fixed` (means of the same
+    repetitions), `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`.
     """
     rows = []
     for chosen in panels:
@@ -149,10 +134,8 @@ def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stre
         panel = {axis: label for axis, (label,) in chosen.items()}
         for key in results.data.select(chosen):
             values = results.complete([limits.random, limits.best, key], column)
-            if len(values):
-                rows.append(
-                    panel | _closed(results.data.series_name(key, panel), values, configuration(results, limits.best))
-                )
+            name, best = results.data.series_name(key, panel), configuration(results, limits.best)
+            rows += [panel | _closed(name, values, best)] if len(values) else []
         number = next((stretches[label] for label in panel.values() if label in stretches), 0)
         if number:
             values = results.complete([limits.random, limits.best], column)[: limits.n].mean(axis=0)
@@ -166,11 +149,11 @@ def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stre
 def _closed(name: str, values: Array, best: str) -> dict[str, object]:
     random, fixed_, method = values.T
     share = RatioOfMeans(random - method, random - fixed_)
-    interval = share.interval(0.025, fixed)
-    ends = [end if math.isfinite(interval.low + interval.high) else math.nan for end in (interval.low, interval.high)]
+    estimate, low, high, n = share.interval(0.025, fixed)
+    if not math.isfinite(low + high):
+        low, high = math.nan, math.nan
     means = {"mean": method.mean(), "random": random.mean(), "best_fixed": fixed_.mean()}
-    gap = {"share": interval.estimate, "ci_low": ends[0], "ci_high": ends[1]}
-    return {METHOD: name, "n": len(values)} | means | {"configuration": best} | gap
+    return {METHOD: name, "n": n, **means, "configuration": best, "share": estimate, "ci_low": low, "ci_high": high}
 
 
 CAPTION = (

@@ -18,22 +18,10 @@ PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude
 class Provenance(BaseModel):
     """Scale, size and data of the runs behind a figure.
 
-    Parameters
-    ----------
-    scale
-        Such as ``quick``; "" where there is none, as in a comparison.
-    repetitions, horizons
-        Those asked for, each once, in order.
-    surrogate
-        Environments whose data was generated in place of the real, or altered.
-    altered
-        Those of them whose data differs from the published data.
-    genuine
-        Labels of the experiments on real or synthetic data, where the data of others is not; see `surrogate`.
-    packaged
-        Whether a packaged sample was used.
-    sequential
-        Whether the numbers of repetitions were decided on by looking at the verdicts.
+    Repetitions and horizons are those asked for, each once, in order. ``surrogate`` are environments whose data was
+    generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
+    ``genuine`` labels of the experiments on real or synthetic data, where the data of others is not. ``packaged`` says
+    that a packaged sample was used, ``sequential`` that the verdicts decided on the numbers of repetitions.
     """
 
     model_config = ConfigDict(frozen=True)

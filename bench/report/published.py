@@ -32,14 +32,13 @@ class Published(NamedTuple):
         Those of all figures' `bench.report.readings.numbers_table`, of each number under each reading the one with most
         repetitions; with `paper`, `figure`, `table`, `panel`, `method` and whether the reading `is_of_paper`.
     numbers
-        A row for each number: `paper`, `cell` (its name), `published`, `ours` with `low` and `high`, the 95 %
-        prediction interval of a further set of the paper's size, under the reading `reading`, which is the
-        paper's, or that which gives an exact number; `verdict`, one of `VERDICTS`; under how many readings it is
-        `possible`, of how many `tried`; the `figure` with most repetitions; `panel` and `method`.
+        A row for each number: `ours` with `low` and `high`, the 95 % prediction interval of a further set of the
+        paper's size, are under the reading that is the paper's, or that gives an exact number; it is `possible` under
+        so many readings of those `tried`.
     placebo
-        A row for each reading of a paper, and one for all of them: how many `numbers` there are, how many are `exact`
-        and `within` the prediction intervals, how many false ones, `swapped` (mean, with the central 95 % of the draws)
-        and multiplied; whether it `reaches` the numbers.
+        A row for each reading of a paper, and one for all: how many numbers are `exact` and `within` the prediction
+        intervals, how many false ones, `swapped` (mean, with the central 95 % of the draws) and multiplied; whether it
+        `reaches` the numbers.
     levels
         By paper and group of panels: a row for each reading, a column for each method with ours / printed, then how
         many of the decided pairs stand in the printed order.
@@ -56,17 +55,14 @@ def published_overview(
 ) -> Published:
     """Return what there is to say of every number that a paper printed, other than times.
 
-    Parameters
-    ----------
-    figures
-        By their names ``paper/figure``.
-    folder
-        Of results; reference results alone count.
-    compared
-        By paper: the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
+    Figures are by their names ``paper/figure``; of the folder of results reference results alone count. ``compared``
+    has by paper the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
     """
-    shown = {name: figure for name, figure in figures.items() if figure.source != "timing"}
-    shown = {name: figure for name, figure in shown.items() if figure.published and "seconds" not in figure.column}
+    shown = {
+        name: figure
+        for name, figure in figures.items()
+        if figure.published and figure.source != "timing" and "seconds" not in figure.column
+    }
     parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, folder / name))]
     rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*NUMBERS, "paper", "is_of_paper"])
     # Of the same number under the same reading in several figures that with most repetitions counts
@@ -79,11 +75,12 @@ def published_overview(
             judged.add((row["paper"], row["cell"]))
             numbers.append(row)
     table = pd.DataFrame(numbers, columns=list(_COLUMNS)).sort_values("paper", kind="stable", ignore_index=True)
-    placebos = [row for paper, of_paper in rows.groupby("paper") for row in _placebos(str(paper), of_paper)]
+    papers = [(str(paper), of_paper) for paper, of_paper in rows.groupby("paper")]
+    placebos = [row for paper, of_paper in papers for row in _placebos(paper, of_paper)]
     levels = {
-        (str(paper), group): lines
-        for paper, of_paper in rows.groupby("paper")
-        for group, lines in _levels(of_paper, (compared or {}).get(str(paper), {}))
+        (paper, group): lines
+        for paper, of_paper in papers
+        for group, lines in _levels(of_paper, (compared or {}).get(paper, {}))
     }
     return Published(rows, table, pd.DataFrame(placebos), levels)
 

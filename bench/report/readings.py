@@ -36,29 +36,18 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     repetitions of the paper's size contains it under some reading, as it would many a false number; else it is
     `outside`. An interval contains a number if it reaches to within half a unit of the number's last digit.
 
-    Parameters
-    ----------
-    results
-        By reading, the first first; a figure without readings has one.
-    size
-        The paper's number of repetitions.
-
-    Returns
-    -------
-    DataFrame
-        The axes, then `NUMBERS`. `first` is our number from as many repetitions as in print, of a reading that draws
-        the same. `inside` and `predicted` (yes, no, or "" without results) are of one reading; `verdict` is of the
-        number. Empty without published numbers, and of a packaged sample.
+    Results are by reading, the first first; a figure without readings has one. ``size`` is the paper's number of
+    repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as in print,
+    of a reading that draws the same; `inside` and `predicted` (yes, no, or "" without results) are of one reading,
+    `verdict` is of the number. The table is empty without published numbers, and of a packaged sample.
     """
     rows: list[dict[str, Any]] = []
-    sizes = {reading.name: reading.published_repetitions or size for reading in figure.readings}
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     whole = next(iter(results.values()))
-    for reading, found in results.items():
-        if not found.provenance.packaged:  # which is no evidence about the paper's data
-            ours = _with_all_repetitions(figure, found, whole)
-            in_print = sizes.get(reading, size)
-            rows += [{READING: reading} | row for row in _rows(figure, ours, in_print, same_draws.get(reading))]
+    for reading, under in results.items():
+        if not under.provenance.packaged:  # which is no evidence about the paper's data
+            ours = _with_all_repetitions(figure, under, whole)
+            rows += [{READING: reading} | row for row in _rows(figure, ours, size, same_draws.get(reading))]
     if not rows:
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
@@ -73,7 +62,9 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
 def _rows(figure: Figure, results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
     """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
     data, published = results.data, figure.published_numbers(results.data)
-    firsts = figure.tables(_first(figure, results, in_print)) if same is not None else {}
+    finals = data.finals
+    few = Results(figure, results.curves, finals[finals["repetition"] < in_print], results.provenance)
+    firsts = figure.tables(few) if same is not None else {}
     for name, table in figure.tables(results).items():
         whats = [str(column)[len("published_") :] for column in table if str(column).startswith("published_")]
         for place, row in enumerate(table.to_dict("records")):
@@ -142,22 +133,15 @@ def _beside(
         intervals = intervals._replace(further_low=low, further_high=high)
     else:
         intervals = of_mean(estimate, std, n, size)
-    own = figure.further(results, labels, what, size)
-    if own is not None:
-        intervals = intervals._replace(further_low=own[0], further_high=own[1])
+    if (ends := figure.further(results, labels, what, size)) is not None:
+        intervals = intervals._replace(further_low=ends[0], further_high=ends[1])
     half_unit = rounding(value)
     inside, predicted = (
         "" if math.isnan(low) else "yes" if low - half_unit <= value <= high + half_unit else "no"
         for low, high in (intervals[:2], intervals[2:])
     )  # fmt: skip
-    ends = dict(zip(("ci_low", "ci_high", "further_low", "further_high"), intervals, strict=True))
-    return {"estimate": estimate, "std": std, "n": n, **ends, "inside": inside, "predicted": predicted}
-
-
-def _first(figure: Figure, results: Results, size: int) -> Results:
-    """Return the results of the first repetitions."""
-    finals = results.data.finals
-    return Results(figure, results.curves, finals[finals["repetition"] < size], results.provenance)
+    columns = dict(zip(("ci_low", "ci_high", "further_low", "further_high"), intervals, strict=True))
+    return {"estimate": estimate, "std": std, "n": n, **columns, "inside": inside, "predicted": predicted}
 
 
 def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:

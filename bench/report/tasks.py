@@ -18,21 +18,8 @@ BEST_FIXED = "Best fixed configuration"
 class Tasks:
     """Final values of methods on tasks.
 
-    Parameters
-    ----------
-    reference
-        The method by whose means values are divided.
-    duplicates
-        Methods that share one place in the ranks of the others.
-    has_ranks
-        Whether tables are sorted by rank.
-
-    Attributes
-    ----------
-    families
-        The tasks of every family.
-    methods
-        The experiments of every task by their method.
+    Values are divided by the means of the method ``reference``; ``duplicates`` share one place in the ranks of the
+    others. ``families`` are the tasks of every family, ``methods`` the experiments of every task by method.
     """
 
     def __init__(
@@ -101,12 +88,9 @@ class Tasks:
     def by_task(self) -> pd.DataFrame:
         """Return every method's mean final value on every task, its ratio to that of the reference, and its rank.
 
-        Returns
-        -------
-        DataFrame
-            ``family``, ``task``, ``method``, ``n``, ``mean``, ``relative`` with its 95 % interval over repetitions,
-            ``ci_low`` and ``ci_high``, and ``mean_rank``; NaN where there are no results; no row for a method that is
-            not run on a task.
+        The columns are ``family``, ``task``, ``method``, ``n``, ``mean``, ``relative`` with its 95 % interval over
+        repetitions, ``ci_low`` and ``ci_high``, and ``mean_rank``; NaN where there are no results; no row for a method
+        that is not run on a task.
         """
         rows = []
         for family, names in self.families.items():
@@ -127,23 +111,17 @@ class Tasks:
 
         Only methods that are run on all of its tasks.
         """
-        tables = [self._over({name: of}).assign(**{FAMILY: name}) for name, of in self.families.items()]
-        table = pd.concat(tables, ignore_index=True) if tables else self._over({}).assign(**{FAMILY: ""})
-        return table[[FAMILY, *(column for column in table if column not in (FAMILY, "families"))]]
+        tables = [self._labelled(FAMILY, name, {name: of}) for name, of in self.families.items()]
+        table = pd.concat(tables, ignore_index=True) if tables else self._labelled(FAMILY, "", {})
+        return table.drop(columns="families")
 
     def mean_ranks(self) -> pd.DataFrame:
         """Return mean rank and mean ratio of every method over the families on which all methods are run.
 
         Methods are ranked anew in every repetition, whose data they share: 1 and for each other group of duplicates the
         share of its members that have a lower value; equal values count half. Tasks without any results do not count.
-        Repetitions count that all methods have on all of these tasks.
-
-        Returns
-        -------
-        DataFrame
-            ``method``, ``families``, ``tasks``, ``n`` (repetitions), ``mean_rank`` with its 95 % interval over the
-            repetitions, ``ci_low`` and ``ci_high``, and ``relative``, with ``relative_low`` and ``relative_high``; best
-            first, the best fixed configuration last. The choice of the tasks is not in the intervals.
+        Repetitions count that all methods have on all of these tasks. The 95 % intervals are over the repetitions, not
+        over the choice of the tasks; the best comes first, the best fixed configuration last.
         """
         table = self._over({family: run for family in self.families if (run := self.run_by_all(family))})
         missing = [method for method in self.all_methods if method not in set(table[METHOD])]
@@ -160,17 +138,19 @@ class Tasks:
         tables = []
         for part, chosen in parts.items():
             families = {family: [task for task in of if task in chosen] for family, of in self.families.items()}
-            table = self._over({family: of for family, of in families.items() if of})
-            tables.append(table.assign(part=part))
-        table = pd.concat(tables, ignore_index=True)
-        return table[["part", *(column for column in table if column != "part")]]
+            tables.append(self._labelled("part", part, families))
+        return pd.concat(tables, ignore_index=True)
+
+    def _labelled(self, column: str, label: str, families: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+        table = self._over(families)
+        table.insert(0, column, label)
+        return table
 
     def _over(self, families: Mapping[str, Sequence[str]]) -> pd.DataFrame:
         """Return ranks and ratios averaged over tasks and then families, of methods that are run on all of them."""
         values = {task: self.relative(task) for of in families.values() for task in of}
         values = {task: table for task, table in values.items() if table.notna().any(axis=None)}
-        kept = {family: [task for task in of if task in values] for family, of in families.items()}
-        kept = {family: of for family, of in kept.items() if of}
+        kept = [run for of in families.values() if (run := [task for task in of if task in values])]
         rows: list[tuple[Any, ...]] = [(method, 0, 0, 0, *[np.nan] * 6) for method in self.all_methods]
         if values:
             methods = [
@@ -211,9 +191,9 @@ class Tasks:
         return pd.DataFrame(ranks, index=values.index, columns=values.columns)
 
 
-def _averaged(tables: Mapping[str, pd.DataFrame], families: Mapping[str, Sequence[str]], method: str) -> Array:
+def _averaged(tables: Mapping[str, pd.DataFrame], families: Sequence[Sequence[str]], method: str) -> Array:
     """Return a method's mean over tasks and then families in every repetition; empty where it is not in the tables."""
-    if any(method not in tables[task] for tasks in families.values() for task in tasks):
+    if any(method not in tables[task] for tasks in families for task in tasks):
         return np.empty(0)
-    means = [np.mean([tables[task][method].to_numpy() for task in tasks], axis=0) for tasks in families.values()]
+    means = [np.mean([tables[task][method].to_numpy() for task in tasks], axis=0) for tasks in families]
     return np.asarray(np.mean(means, axis=0))

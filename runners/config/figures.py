@@ -206,10 +206,7 @@ def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[s
     unfolded = figure.unfold.axis if figure.unfold else None
     for block in figure.runs:
         axes = [
-            [
-                (axis, label, reading.of_label(axis, label, overrides) if reading else overrides)
-                for label, overrides in entry.items()
-            ]
+            [(axis, label, overrides) for label, overrides in entry.items()]
             for axis, entry in block.items()
             if axis != unfolded
         ]

@@ -1,21 +1,21 @@
-"""What all kinds of claims share: their common keys, their cases and the reading of final values."""
+"""What all kinds of claims share: their common keys, their cases, and the final values of a case."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from bench.critical import Rule
 from bench.errors import ConfigError
-from bench.report.claims.judgement import NO_INTERVAL, OPEN, Finding, Question, Setting, Unmeasured, silenced
+from bench.report.claims.judgement import NO_INTERVAL, OPEN, Finding, Question, Setting, Unmeasured
 from bench.report.claims.origin import Sourced
 from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, canonical, describe, selection
+from bench.report.results import Results
+from bench.stats import Array
 
 
 def _read_selection(raw: Any) -> Selection:
@@ -77,39 +77,39 @@ class CaseClaim(Claim):
         Cases on which the setting that is compared has no effect: they are no evidence.
     """
 
+    SIDES: ClassVar[tuple[str, ...]] = ("measured",)
+    """The keys with selections that must all have an experiment in a case."""
+
     column: str
     per: tuple[str, ...] = ()
     only: Chosen = Field(default_factory=dict)
     cannot_feel: CannotFeel | None = None
 
-    @abstractmethod
     def selections(self) -> dict[str, Selection]:
         """Return the selections that must all have an experiment in a case, by the key that holds them."""
+        return {key: getattr(self, key) for key in self.SIDES}
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """Return the axes that the claim names, other than in selections, by key."""
+        return {"per": self.per}
 
     @abstractmethod
-    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
-        """Return what is asked of one case, and a note.
+    def question(self, case: "Case") -> Question:
+        """Return what is asked of one case; `Unmeasured` if results are missing."""
 
-        Raises
-        ------
-        Unmeasured
-            If results are missing.
-        """
-
-    def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
+    def silence(self, case: "Case", rule: Rule) -> str:
         """Return why the results of a case are no evidence; empty if they are."""
         return ""
 
-    def validate_axes(self, data: Experiments, where: str) -> None:
-        """Check axes and labels against the figure's.
+    def experiments(self, case: "Case") -> list[Key]:
+        """Return the experiments that a case needs."""
+        return [key for keys in case.keys.values() for key in keys]
 
-        Raises
-        ------
-        ConfigError
-            Naming ``where`` (figure and claim), the key, and the valid axes or labels.
-        """
-        for axis in self.per:
-            data.check_axis(axis, f"{where}, key 'per'")
+    def validate_axes(self, data: Experiments, where: str) -> None:
+        """Check axes and labels against the figure's; `ConfigError` names ``where``, the key, and the valid ones."""
+        for key, axes in self.axes().items():
+            for axis in axes:
+                data.check_axis(axis, f"{where}, key '{key}'")
         unfelt = self.cannot_feel.cases if self.cannot_feel else {}
         for key, chosen in {"only": self.only, "cannot_feel.cases": unfelt}.items():
             data.check(chosen, f"{where}, key '{key}'")
@@ -117,55 +117,100 @@ class CaseClaim(Claim):
                 if axis not in self.per:
                     per = ", ".join(self.per) or "empty"
                     raise ConfigError(f"{where}, key '{key}': axis '{axis}' is not in 'per', which is: {per}")
-        for key, chosen in self.selections().items():
+        selections = self.selections()
+        for key, chosen in selections.items():
             data.check(chosen, f"{where}, key '{key}'")
             twice = sorted(set(chosen) & set(self.per))
             if twice:
                 raise ConfigError(f"{where}, key '{key}': axis '{twice[0]}' is also in 'per', use it in one of the two")
+        if "left" in selections and selections["left"] == selections["right"]:
+            raise ConfigError(f"{where}: 'left' and 'right' select the same runs: {describe(selections['left'])}")
         if data.is_declared and not self.cases(data):
-            raise ConfigError(f"{where}: no case has runs for all of {', '.join(self.selections())}; check 'per'")
+            raise ConfigError(f"{where}: no case has runs for all of {', '.join(selections)}; check 'per'")
 
     def cases(self, data: Experiments) -> list[Selection]:
         """Return the cases as selections that fix the axes in `per`."""
-        every = data.groups(self.per, self.selections().values())
-        return [case for case in every if all(case[axis][0] in labels for axis, labels in self.only.items())]
+        cases = data.groups(self.per, self.selections().values())
+        return [case for case in cases if _is_among(case, self.only)]
 
-    def experiments(self, data: Experiments, case: Selection) -> list[Key]:
-        """Return the experiments that a case needs."""
-        return [key for chosen in self.selections().values() for key in data.select({**case, **chosen})]
-
-    def findings(self, data: Experiments, curves: pd.DataFrame, setting: Setting) -> list[Finding]:
+    def findings(self, results: Results, setting: Setting) -> list[Finding]:
         """Return one finding per case; missing results make a case open."""
-        return [self.finding(data, curves, setting, case) for case in self.cases(data)] or [
-            self._unmeasured("all", "there are no results yet")
-        ]
+        cases = [Case(self, results, labels) for labels in self.cases(results.data)]
+        nothing = Finding("all", NO_INTERVAL, self.unit(), OPEN, note="there are no results yet")
+        return [self.finding(case, setting) for case in cases] or [nothing]
 
-    def finding(self, data: Experiments, curves: pd.DataFrame, setting: Setting, case: Selection) -> Finding:
+    def finding(self, case: "Case", setting: Setting) -> Finding:
         """Return the finding on one case."""
-        name = case_text(case)
-        silent = self._unfelt(case) or ("" if self._is_genuine(data, case, setting) else setting.silent)
-        try:
-            question, note = self.question(data, curves, case)
-            found = question.answer(name, setting, note)
-            silent = silent or self.silence(data, case, setting.rule)
-        except Unmeasured as reason:
-            return self._unmeasured(name, str(reason))
-        return silenced(found, silent) if silent else found
-
-    def _unfelt(self, case: Selection) -> str:
         unfelt = self.cannot_feel
-        is_here = unfelt is not None and all(case[axis][0] in labels for axis, labels in unfelt.cases.items())
-        return unfelt.why if unfelt is not None and is_here else ""
+        silent = unfelt.why if unfelt and _is_among(case.labels, unfelt.cases) else ""
+        if not silent and not self._is_genuine(case, setting):
+            silent = setting.silent
+        try:
+            finding = self.question(case).answer(case.name, self.unit(), setting, case.notes)
+            silent = silent or self.silence(case, setting.rule)
+        except Unmeasured as reason:
+            return Finding(case.name, NO_INTERVAL, self.unit(), OPEN, note=str(reason))
+        return finding.silenced(silent) if silent else finding
 
-    def _is_genuine(self, data: Experiments, case: Selection, setting: Setting) -> bool:
-        needed = [data.as_dict(key) for key in self.experiments(data, case)] if setting.genuine else []
-        return bool(needed) and all(
-            any(all(labels.get(axis) == canonical(value) for axis, value in one.items()) for one in setting.genuine)
-            for labels in needed
-        )
+    def _is_genuine(self, case: "Case", setting: Setting) -> bool:
+        needed = [case.data.as_dict(key) for key in self.experiments(case)] if setting.genuine else []
+        genuine = [{axis: canonical(value) for axis, value in labels.items()} for labels in setting.genuine]
+        return bool(needed) and all(any(known.items() <= labels.items() for known in genuine) for labels in needed)
 
-    def _unmeasured(self, case: str, reason: str) -> Finding:
-        return Finding(case, NO_INTERVAL, self.unit(), OPEN, note=reason)
+
+class Case:
+    """A case of a claim: its experiments by the key that selects them, and notes on what there is of them."""
+
+    def __init__(self, claim: CaseClaim, results: Results, labels: Selection) -> None:
+        self.results, self.data, self.labels, self.name = results, results.data, labels, case_text(labels)
+        self.keys = {key: self.data.select({**labels, **chosen}) for key, chosen in claim.selections().items()}
+        self.notes: list[str] = []
+        self._column, self._where = claim.column, f"figure '{self.data.name}', claim '{claim.id}'"
+
+    def error(self, message: str) -> ConfigError:
+        """Return an error that names figure and claim."""
+        return ConfigError(f"{self._where}: {message}")
+
+    def only(self, keys: Sequence[Key], expected: str = "one") -> Key:
+        """Return the only one of some experiments that 'measured' selects; an error if there are several."""
+        if not keys:
+            raise Unmeasured("no such runs")
+        if len(keys) > 1:
+            raise self.error(
+                f"'measured' selects {len(keys)} experiments in case '{self.name}', expected {expected}; "
+                "name more axes in 'measured' or 'per'"
+            )
+        return keys[0]
+
+    def values(self, *sides: Sequence[Key], column: str = "") -> list[Array]:
+        """Return final values, one array (n, experiments) per side, repetitions matched across all experiments.
+
+        How many repetitions are left out, because not all experiments have them, is noted. `Unmeasured` if a side is
+        empty, an experiment has no results, or no repetition is complete.
+        """
+        column = column or self._column
+        values = {}
+        for side in sides:
+            if not side:
+                raise Unmeasured("no such runs")
+            for key in side:
+                rows = self.data.rows(key)
+                if rows.empty:
+                    raise Unmeasured(f"no results of {self.data.text(key)}")
+                if column not in rows.columns:
+                    raise Unmeasured(f"the results have no column '{column}'")
+                values[key] = self.data.values(key, column)
+                if not len(values[key][0]):
+                    raise Unmeasured(f"column '{column}' of {self.data.text(key)} is empty")
+        repetitions = [numbers for numbers, _ in values.values()]
+        complete = reduce(np.intersect1d, repetitions)
+        if not len(complete):
+            raise Unmeasured("the runs have no repetition in common")
+        if len(complete) < (total := len(np.unique(np.concatenate(repetitions)))):
+            note = f"{len(complete)} of {total} repetitions are in all runs"
+            self.notes += [note] * (note not in self.notes)
+        matched = {key: numbers[np.searchsorted(own, complete)] for key, (own, numbers) in values.items()}
+        return [np.column_stack([matched[key] for key in side]) for side in sides]
 
 
 def case_text(case: Selection) -> str:
@@ -173,39 +218,5 @@ def case_text(case: Selection) -> str:
     return describe(case) if case else "all"
 
 
-def final_values(data: Experiments, column: str, *sides: Sequence[Key]) -> tuple[list[npt.NDArray[np.float64]], str]:
-    """Return final values, repetitions matched across all experiments.
-
-    Returns
-    -------
-    arrays
-        One array (n, number of experiments) per side, the same n repetitions in all of them in the same order.
-    note
-        Empty, or how many repetitions were left out because not all experiments have them.
-
-    Raises
-    ------
-    Unmeasured
-        If a side is empty, an experiment has no results, or no repetition is complete.
-    """
-    found = {}
-    for side in sides:
-        if not side:
-            raise Unmeasured("no such runs")
-        for key in side:
-            rows = data.rows(key)
-            if rows.empty:
-                raise Unmeasured(f"no results of {data.text(key)}")
-            if column not in rows.columns:
-                raise Unmeasured(f"the results have no column '{column}'")
-            found[key] = data.values(key, column)
-            if not len(found[key][0]):
-                raise Unmeasured(f"column '{column}' of {data.text(key)} is empty")
-    repetitions = [numbers for numbers, _ in found.values()]
-    complete = reduce(np.intersect1d, repetitions)
-    if not len(complete):
-        raise Unmeasured("the runs have no repetition in common")
-    every = len(np.unique(np.concatenate(repetitions)))
-    note = "" if len(complete) == every else f"{len(complete)} of {every} repetitions are in all runs"
-    matched = {key: values[np.searchsorted(numbers, complete)] for key, (numbers, values) in found.items()}
-    return [np.column_stack([matched[key] for key in side]) for side in sides], note
+def _is_among(case: Selection, chosen: Selection) -> bool:
+    return all(case[axis][0] in labels for axis, labels in chosen.items())

@@ -3,20 +3,14 @@
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 from pydantic import BeforeValidator, Field, model_validator
 
 from bench.critical import fixed
-from bench.errors import ConfigError
-from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
+from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, Direction, Question, Unmeasured
 from bench.report.claims.quantities import BestValue, Difference
-from bench.report.experiments import Experiments
 from bench.report.labels import ANY, Selection, describe, is_number, selection
-from bench.stats import Interval
-
-Array = npt.NDArray[np.float64]
+from bench.stats import Array, Interval
 
 
 def _read_pair(raw: Any) -> Selection:
@@ -72,16 +66,11 @@ class BestOnGrid(CaseClaim):
 
     def selections(self) -> dict[str, Selection]:
         runs = {self.axis: (ANY,), **self.measured}
-        if self.differs is None:
-            return {"measured": runs}
-        ((axis, labels),) = self.differs.items()
-        return {f"differs ({label})": {**runs, axis: (label,)} for label in labels}
+        pairs = [(axis, label) for axis, labels in (self.differs or {}).items() for label in labels]
+        return {f"differs ({label})": {**runs, axis: (label,)} for axis, label in pairs} or {"measured": runs}
 
-    def validate_axes(self, data: Experiments, where: str) -> None:
-        data.check_axis(self.axis, f"{where}, key 'axis'")
-        for axis in self.differs or {}:
-            data.check_axis(axis, f"{where}, key 'differs'")
-        super().validate_axes(data, where)
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        return {"axis": (self.axis,), "differs": tuple(self.differs or ()), **super().axes()}
 
     def unit(self) -> str:
         value = f"{self.axis} with the {self.best} mean final {self.column}"
@@ -92,30 +81,29 @@ class BestOnGrid(CaseClaim):
         ((axis, (a, b)),) = self.differs.items()
         return f"{value}, {describe({axis: (a,)})} - {describe({axis: (b,)})}"
 
-    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
+    def question(self, case: Case) -> Question:
         grids, sides = [], []
-        for chosen in self.selections().values():
-            keys = data.select({**case, **chosen})
+        for keys in case.keys.values():
             if not keys:
                 raise Unmeasured("no such runs")
-            labels = [data.as_dict(key)[self.axis] for key in keys]
-            if not all(is_number(label) for label in labels):
-                raise ConfigError(f"figure '{data.name}', claim '{self.id}': axis '{self.axis}' is not numeric")
-            if len(set(labels)) < len(labels):
-                raise ConfigError(
-                    f"figure '{data.name}', claim '{self.id}': several experiments share one value of '{self.axis}' "
-                    f"in case '{case_text(case)}'; name more axes in 'measured' or 'per'"
+            by_label = {case.data.as_dict(key)[self.axis]: key for key in keys}
+            if not all(map(is_number, by_label)):
+                raise case.error(f"axis '{self.axis}' is not numeric")
+            if len(by_label) < len(keys):
+                raise case.error(
+                    f"several experiments share one value of '{self.axis}' in case '{case.name}'; "
+                    "name more axes in 'measured' or 'per'"
                 )
-            keys = sorted(keys, key=lambda key: float(data.as_dict(key)[self.axis]))
-            grids.append(np.array(sorted(float(label) for label in labels)))
-            sides.append(keys)
-        values, note = final_values(data, self.column, *sides)
-        best = [BestValue(grid, own, self.best) for grid, own in zip(grids, values, strict=True)]
+            labels = sorted(by_label, key=float)
+            grids.append(np.array([float(label) for label in labels]))
+            sides.append([by_label[label] for label in labels])
+        values = case.values(*sides)
+        best = [BestValue(grid, columns, self.best) for grid, columns in zip(grids, values, strict=True)]
         if self.differs is not None:
-            return Question(Difference(*best), self.unit(), "differs"), note
-        if self.threshold is None:
-            return Question(best[0], self.unit(), ""), note or "reported, nothing is expected of it"
-        return Question(best[0], self.unit(), self.expect, self.threshold), note
+            return Question(Difference(*best), "differs")
+        if self.threshold is None and not case.notes:
+            case.notes.append("reported, nothing is expected of it")
+        return Question(best[0], self.expect, self.threshold or 0.0)
 
 
 def best_value(grid: Array, values: Array, best: str = "lowest") -> Interval:

@@ -1,30 +1,25 @@
 """Claims that regret lies under its bound: a formula, or that of the candidates plus the price of tuning."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 from pydantic import Field, model_validator
 
 from bench.critical import Rule, fixed
 from bench.errors import ConfigError
-from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
+from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans
-from bench.report.experiments import Experiments, Key
+from bench.report.experiments import Key
 from bench.report.labels import Selection, describe
 from bench.report.regret_bounds import regret_bound
-from bench.stats import Interval
+from bench.report.results import RANDOM_REGRET
+from bench.stats import Array, Interval
 
-Array = npt.NDArray[np.float64]
 
-
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """The two sides of a bound: the mean of the experiment with these labels, the best candidate's, and the bound."""
 
     experiment: dict[str, str]
@@ -84,73 +79,59 @@ class Bound(CaseClaim):
     def unit(self) -> str:
         return f"ratio of mean final {self.column} of {describe(self.measured)} to its bound"
 
-    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
-        own, candidates, constant, note = self._values(data, case)
-        return Question(_ratio(own, candidates, constant), self.unit(), self.expect, 1.0), note
+    def question(self, case: Case) -> Question:
+        return Question(_ratio(*self._values(case)), self.expect, 1.0)
 
-    def silence(self, data: Experiments, case: Selection, rule: Rule) -> str:
+    def silence(self, case: Case, rule: Rule) -> str:
         """Return why a case is no evidence: the bound is above any regret, or others that learn nothing satisfy it."""
-        (tuner,) = data.select({**case, **self.measured})
-        own, candidates, constant, _ = self._values(data, case)
-        most = largest_regret(self.formula, _horizon(data, [tuner]))
+        tuner = case.keys["measured"]
+        regret, candidates, constant = self._values(case)
+        most = largest_regret(self.formula, _horizon(case, tuner))
         if constant >= most:
             return f"the bound, {constant:.4g} or more, is not below the largest regret possible, {most:.4g}"
         if self.against:
-            (idle,), _ = final_values(data, self.column, data.select({**case, **self.against}))
+            (idle,) = case.values(case.keys["against"])
             if len(idle) > 1 and _is_below(_ratio(idle.mean(axis=1), None, constant), rule):
                 return f"{describe(self.against)} stays below the bound, too"
-        rows = data.rows(tuner)
-        if self.column != "regret" or "random_regret" not in rows.columns or len(own) < 2:
+        rows = case.data.rows(tuner[0])
+        if self.column != "regret" or RANDOM_REGRET not in rows.columns or len(regret) < 2:
             return ""
-        random = rows.set_index("repetition")["random_regret"].astype(float)
-        if not np.isfinite(random).all() or len(random) != len(own):
+        random = rows.sort_values("repetition")[RANDOM_REGRET].to_numpy(dtype=np.float64)
+        if not np.isfinite(random).all() or len(random) != len(regret):
             return ""
-        theirs: Array = np.asarray(random.sort_index(), dtype=np.float64)
-        ratio = _ratio(theirs, candidates, constant)
-        return "random arms stay below the bound, too" if _is_below(ratio, rule) else ""
+        is_below = _is_below(_ratio(random, candidates, constant), rule)
+        return "random arms stay below the bound, too" if is_below else ""
 
-    def sides(self, data: Experiments, case: Selection) -> Measured:
-        """Return both sides of the bound for one case, as figures show them.
+    def sides(self, case: Case) -> Measured:
+        """Return both sides of the bound for one case, as figures show them; `Unmeasured` if results are missing."""
+        regret, candidates, constant = self._values(case)
+        lowest, limit = None, Interval(constant, constant, constant, len(regret))
+        if candidates is not None:
+            best = Extreme([[Mean(values) for values in candidates.T]], "min", "min")
+            lowest = best.interval(ERROR / 2.0, fixed)
+            limit = Interval(lowest.estimate + constant, lowest.low + constant, lowest.high + constant, len(regret))
+        labels = case.data.as_dict(case.keys["measured"][0])
+        return Measured(labels, Mean(regret).interval(ERROR / 2.0, fixed), lowest, limit)
 
-        Raises
-        ------
-        ConfigError
-            If `measured` selects several experiments.
-        Unmeasured
-            If results are missing, or the runs differ in length.
-        """
-        own, candidates, constant, _ = self._values(data, case)
-        best = None if candidates is None else Extreme([[Mean(values) for values in candidates.T]], "min", "min")
-        lowest = best.interval(ERROR / 2.0, fixed) if best else None
-        limit = Interval(constant, constant, constant, len(own))
-        if lowest:
-            limit = Interval(lowest.estimate + constant, lowest.low + constant, lowest.high + constant, len(own))
-        labels = data.as_dict(data.select({**case, **self.measured})[0])
-        return Measured(labels, Mean(own).interval(ERROR / 2.0, fixed), lowest, limit)
-
-    def _values(self, data: Experiments, case: Selection) -> tuple[Array, Array | None, float, str]:
-        """Return the tuner's values (n,), the candidates' (n, candidates), the constant of the bound and a note."""
-        tuner = data.select({**case, **self.measured})
-        if len(tuner) > 1:
-            raise ConfigError(
-                f"figure '{data.name}', claim '{self.id}': 'measured' selects {len(tuner)} experiments in case "
-                f"'{case_text(case)}', expected one; name more axes in 'measured' or 'per'"
-            )
+    def _values(self, case: Case) -> tuple[Array, Array | None, float]:
+        """Return the tuner's values (n,), the candidates' (n, candidates), and the constant of the bound."""
+        tuner = [case.only(case.keys["measured"])]
         if self.formula:
-            (own,), note = final_values(data, self.column, tuner)
-            return own[:, 0], None, float(regret_bound(self.formula, [_horizon(data, tuner)])[-1]), note
-        runs, candidates = data.select({**case, **self.over}), self.candidates or ()
+            (regret,) = case.values(tuner)
+            return regret[:, 0], None, float(regret_bound(self.formula, [_horizon(case, tuner)])[-1])
+        runs, candidates = case.keys["over"], self.candidates or ()
         if len(runs) != math.prod(candidates):
             raise Unmeasured(f"'over' selects {len(runs)} runs, the candidates make {math.prod(candidates)}")
-        (own, theirs), note = final_values(data, self.column, tuner, runs)
-        return own[:, 0], theirs, tuning_cost(candidates, _horizon(data, [*tuner, *runs])), note
+        regret, theirs = case.values(tuner, runs)
+        price = {"name": "tuning", "candidates": list(candidates)}
+        return regret[:, 0], theirs, float(regret_bound(price, [_horizon(case, [*tuner, *runs])])[-1])
 
 
-def _ratio(own: Array, candidates: Array | None, constant: float) -> Quantity:
+def _ratio(regret: Array, candidates: Array | None, constant: float) -> Quantity:
     """Return mean regret over the bound: that over the candidate with which it is largest, where there are any."""
     if candidates is None:
-        return Mean(own / constant)
-    return Extreme([[RatioOfMeans(own, values + constant) for values in candidates.T]], "max", "max")
+        return Mean(regret / constant)
+    return Extreme([[RatioOfMeans(regret, values + constant) for values in candidates.T]], "max", "max")
 
 
 def _is_below(ratio: Quantity, rule: Rule) -> bool:
@@ -159,17 +140,11 @@ def _is_below(ratio: Quantity, rule: Rule) -> bool:
 
 def largest_regret(formula: Mapping[str, Any], horizon: int) -> float:
     """Return the most regret there can be: the largest gap in every round, 1 where only the rewards' range is known."""
-    gaps = formula.get("gaps") or [formula.get("gap", 1.0)]
-    return horizon * float(max(gaps))
+    return horizon * float(max(formula.get("gaps") or [formula.get("gap", 1.0)]))
 
 
-def tuning_cost(candidates: tuple[int, ...], horizon: int) -> float:
-    """Return sum_l 2 sqrt((e-1) n_l T ln n_l), the regret that tuning may add (Theorems 1 and 2)."""
-    return float(regret_bound({"name": "tuning", "candidates": list(candidates)}, [horizon])[-1])
-
-
-def _horizon(data: Experiments, keys: list[Key]) -> int:
-    rounds = sorted({int(length) for key in keys for length in data.rows(key)["rounds"]})
+def _horizon(case: Case, keys: Sequence[Key]) -> int:
+    rounds = sorted({int(length) for key in keys for length in case.data.rows(key)["rounds"]})
     if len(rounds) != 1:
         raise Unmeasured(f"the runs differ in length, from {rounds[0]} to {rounds[-1]} rounds: the bound needs one T")
     return rounds[0]

@@ -1,7 +1,7 @@
 """Check all claims of a figure."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -9,17 +9,18 @@ from pydantic import BaseModel, ValidationError
 
 from bench.critical import rule
 from bench.errors import ConfigError
-from bench.report.claims.base import CaseClaim, Claim
+from bench.report.claims.base import Case, CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
+from bench.report.claims.comparisons import PairedDifference, RelativeDifference
 from bench.report.claims.count import Count
 from bench.report.claims.judgement import OPEN, SAYS_NOTHING, Finding, Setting
 from bench.report.claims.origin import with_source
-from bench.report.claims.paired_difference import PairedDifference, RelativeDifference
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope, Steepness
 from bench.report.experiments import Experiments
 from bench.report.provenance import Provenance
+from bench.report.results import Results
 from bench.stats import holm
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def check(
     curves: pd.DataFrame,
     provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
 ) -> pd.DataFrame:
-    """Return the verdict on every case of every claim of a figure.
+    """Return the verdict on every case of every claim of a figure, a row each with the columns `COLUMNS`.
 
     Parameters
     ----------
@@ -72,15 +73,6 @@ def check(
         sequence, and stay valid. Where data is not the real, or a packaged sample, no case says anything but those on
         genuine data.
 
-    Returns
-    -------
-    DataFrame
-        One row per case, in the figure's order, with the columns `COLUMNS`: `verdict` is one of `VERDICTS`, `unit` says
-        what the estimate is, `relative` is the comparison as a share of the right side, `p` the smallest error at which
-        the verdict would be the same, `holm` whether it remains after Holm's correction over all tested cases of the
-        figure, `needs` the number of repetitions that would probably decide an open case, `note` why a verdict is open
-        or is no evidence.
-
     Raises
     ------
     ConfigError
@@ -88,20 +80,14 @@ def check(
     DataError
         If ``finals`` is not such a table.
     """
-    data = Experiments(figure, finals)
-    claims = read(figure, data)
+    results = Results(figure, curves, finals, provenance)
+    claims = read(figure, results.data)
     setting = Setting(rule(is_sequential=provenance.sequential), _silent(provenance), provenance.genuine)
-    found: dict[str, list[Finding]] = {
-        claim.id: claim.findings(data, curves, setting) for claim in claims if isinstance(claim, CaseClaim)
-    }
-    # Open cases were tested, too: their p-values, above 5 %, come last and only add to the number of tests.
-    every = [case for cases in found.values() for case in cases if case.verdict != SAYS_NOTHING]
-    tested = [case for case in every if math.isfinite(case.interval.low)]
-    remain = holm([case.p if math.isfinite(case.p) else 1.0 for case in tested])
-    kept = {id(case) for case, is_kept in zip(tested, remain, strict=True) if is_kept}
+    findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
+    kept = _after_holm([case for cases in findings.values() for case in cases])
     for claim in claims:
         if isinstance(claim, Count):
-            found[claim.id] = [claim.tally([case for id_ in claim.of for case in found[id_]])]
+            findings[claim.id] = [claim.tally([case for counted in claim.of for case in findings[counted]])]
     rows = [
         (
             claim.id, claim.text, claim.kind, finding.case, *finding.interval, finding.unit, *finding.relative[:3],
@@ -109,9 +95,19 @@ def check(
             ("yes" if id(finding) in kept else "no") if math.isfinite(finding.p) else "", finding.needs, finding.note,
         )
         for claim in claims
-        for finding in found[claim.id]
+        for finding in findings[claim.id]
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _after_holm(findings: list[Finding]) -> set[int]:
+    """Return the identities of those that remain after Holm's correction.
+
+    Open cases were tested, too: their p-values, above 5 %, come last and only add to the number of tests.
+    """
+    tested = [case for case in findings if case.verdict != SAYS_NOTHING and math.isfinite(case.interval.low)]
+    remain = holm([case.p if math.isfinite(case.p) else 1.0 for case in tested])
+    return {id(case) for case, is_kept in zip(tested, remain, strict=True) if is_kept}
 
 
 def still_open(
@@ -119,24 +115,21 @@ def still_open(
 ) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
-    Cases that nothing can decide, such as those that are no evidence or only report a value, are left out.
-
-    Raises
-    ------
-    ConfigError, DataError
-        As `check` does.
+    Cases that nothing can decide, such as those that are no evidence or only report a value, are left out. Raises as
+    `check` does.
     """
-    data = Experiments(figure, finals)
+    results = Results(figure, curves, finals, Provenance())
     setting = Setting(rule(is_sequential=sequential))
     unfinished = {}
-    for claim in read(figure, data):
+    for claim in read(figure, results.data):
         if not isinstance(claim, CaseClaim) or not claim.expect:
             continue
-        for case in claim.cases(data):
-            finding = claim.finding(data, curves, setting, case)
+        for labels in claim.cases(results.data):
+            case = Case(claim, results, labels)
+            finding = claim.finding(case, setting)
             if finding.verdict == OPEN:
-                labels = [data.as_dict(key) for key in claim.experiments(data, case)]
-                unfinished[claim.id, finding.case] = Unfinished(labels, finding.needs)
+                needed = [results.data.as_dict(key) for key in claim.experiments(case)]
+                unfinished[claim.id, finding.case] = Unfinished(needed, finding.needs)
     return unfinished
 
 
@@ -158,15 +151,14 @@ def read(figure: "Figure", data: Experiments) -> list[Claim]:
     """
     claims = [_read_one(figure, raw, data) for raw in figure.claims]
     ids = [claim.id for claim in claims]
+    countable = [claim.id for claim in claims if not isinstance(claim, Count)]
     for claim in claims:
         where = f"figure '{data.name}', claim '{claim.id}'"
         if ids.count(claim.id) > 1:
             raise ConfigError(f"{where}: this id is used twice, ids must differ within a figure")
-        if isinstance(claim, Count):
-            countable = [other.id for other in claims if not isinstance(other, Count)]
-            for id_ in claim.of:
-                if id_ not in countable:
-                    raise ConfigError(f"{where}, key 'of': no claim '{id_}' to count, choose from {_list(countable)}")
+        for counted in claim.of if isinstance(claim, Count) else ():
+            if counted not in countable:
+                raise ConfigError(f"{where}, key 'of': no claim '{counted}' to count, choose from {_list(countable)}")
     return claims
 
 
@@ -196,7 +188,7 @@ def complaint(where: str, model: type[BaseModel], error: ValidationError) -> str
         fields: Any = model.model_fields
         for part in first["loc"][:-1]:
             inner = fields[part].annotation if part in fields else None
-            fields = next((inner_model.model_fields for inner_model in _models(inner)), fields)
+            fields = next((nested.model_fields for nested in _models(inner)), fields)
         return f"{where}: unknown key '{key}', valid ones: {_list(fields)}"
     if first["type"] == "missing":
         return f"{where}: key '{key}' is missing"
@@ -207,10 +199,11 @@ def complaint(where: str, model: type[BaseModel], error: ValidationError) -> str
     return f"{where}, key '{key}': found {first['input']!r}, expected {expected}"
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for part in getattr(annotation, "__args__", ()) for model in _models(part)]
+        yield annotation
+    for part in getattr(annotation, "__args__", ()):
+        yield from _models(part)
 
 
 def _list(names: Any) -> str:

@@ -51,11 +51,12 @@ class Count(Claim):
         note = f"{counted[HOLDS]} hold, {counted[TIE]} tie, {counted[OPEN]} open, {counted[FAILS]} fail of {n}"
         if len(cases) > n:
             note += f"; {len(cases) - n} no evidence"
-        if n == 0:
+        interval = NO_INTERVAL
+        if n:
+            agree = sum(case.agrees or case.counts_as == HOLDS for case in evidence)
+            interval = Interval(agree / n, hold / n, (n - fail) / n, n)
+        else:
             verdict = SAYS_NOTHING if cases else OPEN
-            return Finding("all", NO_INTERVAL, self.unit(), verdict, counts_as=verdict, note=note)
-        agree = sum(case.agrees or case.counts_as == HOLDS for case in evidence)
-        interval = Interval(agree / n, hold / n, (n - fail) / n, n)
         return Finding("all", interval, self.unit(), verdict, counts_as=verdict, note=note)
 
     @property

@@ -6,9 +6,10 @@ repetitions than the interval needs to cover what it says (measured, see docs/ve
 """
 
 import math
+import operator
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench.critical import Rule, fixed
@@ -17,13 +18,7 @@ from bench.stats import Interval
 
 HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING = "holds", "fails", "tie", "open", "says_nothing"
 VERDICTS = (HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING)
-_IN_WORDS = {
-    HOLDS: ("hold", "holds"),
-    FAILS: ("fail", "fails"),
-    TIE: ("ties", "tie"),
-    OPEN: ("open", "open"),
-    SAYS_NOTHING: ("no evidence", "no evidence"),
-}
+_PLURALS = {HOLDS: "hold", FAILS: "fail", TIE: "ties"}
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
 MIN_REPETITIONS = 5
@@ -39,9 +34,11 @@ POWER = 0.8416
 Direction = Literal["less", "greater", "at_most", "at_least"]
 """`less` and `at_most` are bounded above by the threshold, `greater` and `at_least` below; `at_most` and `at_least`
 hold also at the threshold itself, and a tie counts for them as "no worse"."""
+NO_WORSE = ("at_most", "at_least")
 Expected = Direction | Literal["", "similar", "differs"]
 Test = Callable[[float, Rule, float], bool]
 """Error (of both sides together), rule and number of repetitions -> whether the case would be decided so."""
+_SATISFIES = {"less": operator.lt, "at_most": operator.le, "greater": operator.gt, "at_least": operator.ge}
 
 
 class Unmeasured(Exception):
@@ -52,22 +49,11 @@ class Unmeasured(Exception):
 class Finding:
     """The verdict on one case of a claim, with the numbers it rests on.
 
-    Parameters
-    ----------
-    interval
-        Point estimate, 95 % interval, and the number of repetitions (for counts: of cases) they rest on.
-    unit
-        What the estimate is, in words.
-    agrees
-        Whether the point estimate alone is as the claim expects.
-    counts_as
-        What a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
-    relative
-        The same comparison as a share of the right side, which decides whether it is a tie.
-    p
-        The smallest error at which the verdict would be the same; NaN where nothing is decided.
-    needs
-        Open cases: the number of repetitions that would probably decide them; NaN if not even a million would.
+    The 95 % ``interval`` has the number of repetitions (for counts: of cases) it rests on; ``relative`` is of the same
+    comparison as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
+    ``counts_as`` what a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
+    ``p`` is the smallest error at which the verdict would be the same, NaN where nothing is decided; ``needs`` the
+    number of repetitions that would probably decide an open case, NaN if not even a million would.
     """
 
     case: str
@@ -81,6 +67,12 @@ class Finding:
     needs: float = math.nan
     note: str = ""
 
+    def silenced(self, reason: str) -> "Finding":
+        """Return the finding as no evidence, whatever its numbers are."""
+        note = "; ".join(filter(None, [reason, self.note]))
+        word = SAYS_NOTHING
+        return replace(self, verdict=word, counts_as=word, agrees=False, p=math.nan, needs=math.nan, note=note)
+
 
 def in_words(verdict: str) -> str:
     """Return a verdict as readers see it."""
@@ -93,27 +85,23 @@ def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> st
     Ties and cases without evidence are named only where there are any. ``remain`` says how many remain after Holm's
     correction, of which nothing is said where all do.
     """
-    always = (HOLDS, FAILS, OPEN)
-    numbers = {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS}
-    parts = {word: f"{n} {_IN_WORDS[word][n == 1]}" for word, n in numbers.items() if n or word in always}
-    for word in (HOLDS, FAILS, TIE):
-        if remain is not None and remain[word] < numbers[word]:
-            parts[word] += f" ({remain[word]} after Holm's correction)"
-    return ", ".join(parts.values())
+    parts = []
+    for verdict in VERDICTS:
+        n = verdicts.get(verdict, 0)
+        text = f"{n} {in_words(verdict) if n == 1 else _PLURALS.get(verdict, in_words(verdict))}"
+        if remain is not None and verdict in _PLURALS and remain[verdict] < n:
+            text += f" ({remain[verdict]} after Holm's correction)"
+        if n or verdict in (HOLDS, FAILS, OPEN):
+            parts.append(text)
+    return ", ".join(parts)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How the cases of a figure are judged.
+    """How the cases of a figure are judged: for a number of repetitions fixed beforehand, or for looking repeatedly.
 
-    Parameters
-    ----------
-    rule
-        For a number of repetitions fixed beforehand, or for looking again and again.
-    silent
-        Why nothing on this data is evidence, such as that it was generated; empty if it is.
-    genuine
-        Labels of the experiments to which that does not apply.
+    ``silent`` says why nothing on this data is evidence, empty if it is; ``genuine`` are labels of the experiments to
+    which that does not apply.
     """
 
     rule: Rule = fixed
@@ -125,137 +113,95 @@ class Setting:
 class Question:
     """What a claim asks of what was measured.
 
-    Parameters
-    ----------
-    expect
-        A direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it; nothing: open.
-    relative
-        The comparison as a share of the right side, 0 where both are equal.
-    margin
-        ``relative`` within +-margin is a tie; None or 0: there are no ties.
-    least
-        The least number of repetitions for a verdict.
+    It expects a direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it; nothing:
+    open. ``relative``, the comparison as a share of the right side, is a tie within +-``margin``; with None or 0 there
+    are no ties. A verdict takes ``least`` repetitions.
     """
 
     quantity: Quantity
-    unit: str
     expect: Expected
     threshold: float = 0.0
     relative: Quantity | None = None
     margin: float | None = None
     least: int = MIN_REPETITIONS
 
-    def answer(self, case: str, setting: Setting, note: str = "") -> Finding:
-        rule, n = setting.rule, self.quantity.n
+    def answer(self, case: str, unit: str, setting: Setting, notes: Sequence[str] = ()) -> Finding:
+        """Return the finding on a case."""
+        rule, n, notes = setting.rule, self.quantity.n, list(notes)
         tests = self._tests()
         least = self.least if rule is fixed else max(self.least, FIRST_LOOK)
-        verdict = next((word for word, test in tests if n >= least and test(ERROR, rule, n)), OPEN)
-        notes = [note] if note else []
+        verdict = next((word for word, test in tests.items() if n >= least and test(ERROR, rule, n)), OPEN)
         if n < least:
             notes.append(f"a verdict needs at least {least} repetitions, there are {n}")
-        shown = self.quantity.interval(ERROR / 2.0, rule)
-        if n > 1 and not all(map(math.isfinite, shown[1:3])):
-            shown = shown._replace(low=math.nan, high=math.nan)
+        interval = self.quantity.interval(ERROR / 2.0, rule)
+        if n > 1 and not all(map(math.isfinite, interval[1:3])):
+            interval = interval._replace(low=math.nan, high=math.nan)
             notes.append("the interval is not defined")
-        p, needs = math.nan, math.nan
-        if verdict == OPEN:
-            needs = _repetitions(tests, rule, n, least)
-        else:
-            p = _smallest_error(dict(tests)[verdict], rule, n)
-        relative = self.relative.interval(ERROR / 2.0, rule) if self.relative else NO_INTERVAL
-        as_wanted = HOLDS if self.expect in ("at_most", "at_least") else FAILS
+        is_open = verdict == OPEN
         return Finding(
             case,
-            shown,
-            self.unit,
+            interval,
+            unit,
             verdict,
             agrees=self._agrees(),
-            counts_as=as_wanted if verdict == TIE else verdict,
-            relative=relative,
-            p=p,
-            needs=needs,
+            counts_as=verdict if verdict != TIE else HOLDS if self.expect in NO_WORSE else FAILS,
+            relative=self.relative.interval(ERROR / 2.0, rule) if self.relative else NO_INTERVAL,
+            p=math.nan if is_open else _smallest_error(tests[verdict], rule, n),
+            needs=_repetitions(tests, rule, n, least) if is_open else math.nan,
             note="; ".join(notes),
         )
 
-    def _tests(self) -> list[tuple[str, Test]]:
-        """Return the verdicts that are possible, each with its test; the first that passes counts."""
-        tests: list[tuple[str, Test]] = []
+    def _tests(self) -> dict[str, Test]:
+        """Return the verdicts that are possible, each with its test; the first that passes counts.
+
+        A tie, and that both are similar, are one-sided tests at each end; all others share the error between them.
+        """
+        limit, margin, share = self.threshold, self.margin or 0.0, self.relative or self.quantity
+
+        def test(quantity: Quantity, ends: float, passes: Callable[[float, float], bool]) -> Test:
+            return lambda error, rule, n: passes(*quantity.ends(error / ends, rule, n))
+
+        within = test(share, 1.0, lambda low, high: -margin <= low and high <= margin)
         if not self.expect:
-            return tests
+            return {}
         if self.expect == "similar":
-            return [(HOLDS, self._within), (FAILS, self._outside)]
+            return {HOLDS: within, FAILS: test(share, 2.0, lambda low, high: low > margin or high < -margin)}
         if self.expect == "differs":
-            return [(HOLDS, self._apart), (FAILS, self._same)]
-        if self.relative is not None and self.margin:
-            tests.append((TIE, self._within))
-        return [*tests, (HOLDS, self._satisfied), (FAILS, self._contradicted)]
-
-    def _satisfied(self, error: float, rule: Rule, n: float) -> bool:
-        low, high = self.quantity.ends(error / 2.0, rule, n)
-        return satisfies(high if self.expect in ("less", "at_most") else low, self.expect, self.threshold)
-
-    def _contradicted(self, error: float, rule: Rule, n: float) -> bool:
-        low, high = self.quantity.ends(error / 2.0, rule, n)
-        return low > self.threshold if self.expect in ("less", "at_most") else high < self.threshold
-
-    def _within(self, error: float, rule: Rule, n: float) -> bool:
-        low, high = (self.relative or self.quantity).ends(error, rule, n)
-        margin = self.margin or 0.0
-        return -margin <= low and high <= margin
-
-    def _outside(self, error: float, rule: Rule, n: float) -> bool:
-        low, high = (self.relative or self.quantity).ends(error / 2.0, rule, n)
-        margin = self.margin or 0.0
-        return low > margin or high < -margin
-
-    def _apart(self, error: float, rule: Rule, n: float) -> bool:
-        low, high = self.quantity.ends(error / 2.0, rule, n)
-        return low > self.threshold or high < self.threshold
-
-    def _same(self, error: float, rule: Rule, n: float) -> bool:
-        low, high = self.quantity.ends(error / 2.0, rule, n)
-        return low == high == self.threshold
+            return {
+                HOLDS: test(self.quantity, 2.0, lambda low, high: low > limit or high < limit),
+                FAILS: test(self.quantity, 2.0, lambda low, high: low == high == limit),
+            }
+        from_above, satisfies = self.expect in ("less", "at_most"), _SATISFIES[self.expect]
+        return ({TIE: within} if self.relative is not None and margin else {}) | {
+            HOLDS: test(self.quantity, 2.0, lambda low, high: satisfies(high if from_above else low, limit)),
+            FAILS: test(self.quantity, 2.0, lambda low, high: low > limit if from_above else high < limit),
+        }
 
     def _agrees(self) -> bool:
         if self.expect == "similar":
             return abs((self.relative or self.quantity).estimate) <= (self.margin or 0.0)
         if self.expect == "differs":
             return self.quantity.estimate != self.threshold
-        return bool(self.expect) and satisfies(self.quantity.estimate, self.expect, self.threshold)
-
-
-def satisfies(value: float, expect: Expected, threshold: float) -> bool:
-    """Return whether a number is on the expected side of a threshold; False for NaN."""
-    if expect == "less":
-        return value < threshold
-    if expect == "at_most":
-        return value <= threshold
-    if expect == "greater":
-        return value > threshold
-    return value >= threshold
-
-
-def silenced(finding: Finding, reason: str) -> Finding:
-    """Return a finding that is no evidence, whatever its numbers are; `reason` says why."""
-    note = "; ".join(filter(None, [reason, finding.note]))
-    return Finding(
-        finding.case, finding.interval, finding.unit, SAYS_NOTHING, counts_as=SAYS_NOTHING, relative=finding.relative,
-        note=note,
-    )  # fmt: skip
+        return bool(self.expect) and _SATISFIES[self.expect](self.quantity.estimate, self.threshold)
 
 
 def _smallest_error(test: Test, rule: Rule, n: int) -> float:
     """Return the smallest error at which a test that passes at `ERROR` still does, to three digits; at least 1e-12."""
-    low, high = math.log(1e-12), math.log(ERROR)
-    if test(math.exp(low), rule, n):
+    return _first(lambda error: test(error, rule, n), 1e-12, ERROR, 1e-4)
+
+
+def _first(passes: Callable[[float], bool], low: float, high: float, share: float) -> float:
+    """Return from where on up to ``high`` a test passes, to a ``share`` of it; ``low`` if it passes there."""
+    low, high = math.log(low), math.log(high)
+    if passes(math.exp(low)):
         return math.exp(low)
-    while high - low > 1e-4:
+    while high - low > share:
         middle = (low + high) / 2.0
-        low, high = (low, middle) if test(math.exp(middle), rule, n) else (middle, high)
+        low, high = (low, middle) if passes(math.exp(middle)) else (middle, high)
     return math.exp(high)
 
 
-def _repetitions(tests: list[tuple[str, Test]], rule: Rule, n: int, least: int) -> float:
+def _repetitions(tests: Mapping[str, Test], rule: Rule, n: int, least: int) -> float:
     """Return how many repetitions like those there are would decide the case with a probability of 80 %.
 
     Where an interval reaches c standard errors, a difference of c of them is found in half of all cases, one of
@@ -263,16 +209,12 @@ def _repetitions(tests: list[tuple[str, Test]], rule: Rule, n: int, least: int) 
     """
 
     def is_decided(number: float) -> bool:
-        return any(test(ERROR, rule, number) for _, test in tests)
+        return any(test(ERROR, rule, number) for test in tests.values())
 
     if n < 2 or not is_decided(MOST):
         return math.nan
-    low, high = math.log(max(n, least)), math.log(MOST)
     if is_decided(max(n, least)):
         return float(max(n, least))
-    while high - low > 1e-3:
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if is_decided(math.exp(middle)) else (middle, high)
-    number = math.exp(high)
+    number = _first(is_decided, max(n, least), MOST, 1e-3)
     number *= (1.0 + POWER / rule(number, ERROR / 2.0)) ** 2
     return float(math.ceil(number)) if number <= MOST else math.nan

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Origin = Literal["stated", "theorem", "ours"]
 ORIGINS: tuple[Origin, ...] = ("stated", "theorem", "ours")
 ORIGIN_WORDS = {"stated": "stated by the papers", "theorem": "of theorems", "ours": "ours"}
+DECIDED = (HOLDS, FAILS, TIE)
 REMAINS, DOES_NOT_REMAIN = "yes", "no"
 """What the column `holm` says of a verdict after Holm's correction; of one that is no test's own, nothing."""
 
@@ -22,14 +23,9 @@ REMAINS, DOES_NOT_REMAIN = "yes", "no"
 class Sourced(BaseModel):
     """Where a claim comes from; what a figure says holds for all its claims that do not say otherwise.
 
-    Parameters
-    ----------
-    origin
-        ``stated`` in the paper, what a ``theorem`` says, or ``ours``.
-    place
-        The place in the paper, or the theorem with the constants and logarithms that belong to it.
-    repeats
-        The claim or figure whose cases are judged again here; they count there alone.
+    It is ``stated`` in the paper, what a ``theorem`` says, or ``ours``; its place is that in the paper, or the theorem
+    with the constants and logarithms that belong to it. The cases of a claim or figure that it ``repeats`` count there
+    alone.
     """
 
     origin: Origin = "ours"
@@ -40,15 +36,13 @@ class Sourced(BaseModel):
 class Source(NamedTuple):
     """Where a claim comes from, and whether its cases count in tallies.
 
-    Those that a figure judges again count where they are first judged; a count of cases is no case.
+    Those that a figure judges again count where they are first judged; a count of cases (`is_count`) is no case.
     """
 
     origin: Origin = "ours"
     place: str = ""
     is_counted: bool = True
-
-
-DECIDED = (HOLDS, FAILS, TIE)
+    is_count: bool = False
 
 
 @dataclass
@@ -77,6 +71,10 @@ class Tally:
         return spell(self.cases, self.remain)
 
 
+Tallies = Mapping[str, Tally]
+"""A tally for each origin, in the order of `ORIGINS`."""
+
+
 def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
     """Return the tally of some cases, which have `verdict` and `holm`."""
     tally = Tally()
@@ -85,25 +83,22 @@ def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
     return tally
 
 
-Tallies = Mapping[str, Tally]
-"""A tally for each origin, in the order of `ORIGINS`."""
-
-
 def with_source(figure: "Figure", claim: Mapping[str, Any]) -> dict[str, Any]:
     """Return a claim as written, with what its figure says of the origin of all its claims."""
-    default = {"origin": figure.origin, "place": figure.place, "repeats": figure.repeats}
-    if claim.get("origin", figure.origin) != figure.origin:
-        default["place"] = ""
-    return {**default, **claim}
+    is_other = claim.get("origin", figure.origin) != figure.origin
+    place = "" if is_other else figure.place
+    return {"origin": figure.origin, "place": place, "repeats": figure.repeats, **claim}
 
 
 def sources(figure: "Figure | None") -> dict[str, Source]:
     """Return where each claim of a figure comes from, by its id."""
-    claims = [with_source(figure, claim) for claim in figure.claims] if figure else []
-    return {
-        str(claim["id"]): Source(claim["origin"], claim["place"], not claim["repeats"] and claim["kind"] != "count")
-        for claim in claims
-    }
+    found = {}
+    for claim in (with_source(figure, claim) for claim in figure.claims) if figure else ():
+        is_count = claim["kind"] == "count"
+        found[str(claim["id"])] = Source(
+            claim["origin"], claim["place"], not claim["repeats"] and not is_count, is_count
+        )
+    return found
 
 
 def tallies(figure: "Figure | None", cases: Iterable[Mapping[Any, Any]], *, every: bool = False) -> dict[str, Tally]:
@@ -111,14 +106,12 @@ def tallies(figure: "Figure | None", cases: Iterable[Mapping[Any, Any]], *, ever
 
     With ``every`` those that count elsewhere are among them, but no counts of cases.
     """
-    known = sources(figure)
-    found = added_up([])
-    counts = {str(claim["id"]) for claim in figure.claims if claim["kind"] == "count"} if figure else set()
+    by_claim, total = sources(figure), added_up([])
     for case in cases:
-        source = known.get(str(case["claim"]), Source())
-        if source.is_counted or (every and str(case["claim"]) not in counts):
-            found[source.origin].add(str(case["verdict"]), str(case["holm"]))
-    return found
+        source = by_claim.get(str(case["claim"]), Source())
+        if source.is_counted or (every and not source.is_count):
+            total[source.origin].add(str(case["verdict"]), str(case["holm"]))
+    return total
 
 
 def added_up(parts: Iterable[Tallies]) -> dict[str, Tally]:

@@ -12,9 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.critical import Rule
-from bench.stats import Interval
-
-Array = npt.NDArray[np.float64]
+from bench.stats import Array, Interval
 
 
 class Quantity(ABC):
@@ -37,14 +35,9 @@ class Quantity(ABC):
 
 
 class Mean(Quantity):
-    """The mean of one number per repetition, shape (n,).
+    """The mean of one number per repetition, shape (n,), or of an estimate's linearisation.
 
-    Parameters
-    ----------
-    values
-        The numbers, or an estimate's linearisation: estimate + influence of each repetition, which have mean 0.
-    exponential
-        Whether the logarithm was measured: estimate and ends are exp of what they are otherwise.
+    With ``exponential`` the logarithm was measured: estimate and ends are exp of what they are otherwise.
     """
 
     def __init__(self, values: Array, *, exponential: bool = False) -> None:
@@ -104,19 +97,15 @@ class Resampled(Quantity):
     """
 
     def __init__(self, estimate: float, values: Array, n: int) -> None:
-        self.estimate = estimate
-        self.n = n
-        self._values = values
+        self.estimate, self.n, self._values = estimate, n, values
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
         """Return quantiles of the resamples, farther out by what the rule asks more than the normal distribution."""
         if not len(self._values):
             return math.nan, math.nan
-        low, high = np.quantile(self._values, (error, 1.0 - error))
+        low, high = map(float, np.quantile(self._values, (error, 1.0 - error)))
         wider = rule(n, error) / rule(math.inf, error) * math.sqrt(self.n / n)
-        return self.estimate + wider * (float(low) - self.estimate), self.estimate + wider * (
-            float(high) - self.estimate
-        )
+        return self.estimate + wider * (low - self.estimate), self.estimate + wider * (high - self.estimate)
 
 
 class Extreme(Quantity):
@@ -124,13 +113,7 @@ class Extreme(Quantity):
 
     That a highest lies below a limit needs all of them below it, each judged at the full error; that it lies above
     needs one of them above, each judged at its share of the error (Bonferroni). For a lowest it is the other way round.
-
-    Parameters
-    ----------
-    parts
-        Rows of quantities of the same repetitions.
-    outer, inner
-        ``min`` or ``max`` over rows, and within a row.
+    ``outer`` and ``inner``, ``min`` or ``max``, are over the rows of ``parts``, and within a row.
     """
 
     def __init__(self, parts: Sequence[Sequence[Quantity]], outer: str, inner: str) -> None:
@@ -138,13 +121,15 @@ class Extreme(Quantity):
         self._outer, self._inner = (np.max if how == "max" else np.min for how in (outer, inner))
         sizes = {outer: len(parts)}
         sizes[inner] = sizes.get(inner, 1) * len(parts[0])
-        self._of_low, self._of_high = sizes.get("max", 1), sizes.get("min", 1)
+        self._shares = sizes.get("max", 1), sizes.get("min", 1)
         self.n = parts[0][0].n
         self.estimate = self._of([[part.estimate for part in row] for row in parts])
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        low = self._of([[part.ends(error / self._of_low, rule, n)[0] for part in row] for row in self._parts])
-        high = self._of([[part.ends(error / self._of_high, rule, n)[1] for part in row] for row in self._parts])
+        low, high = (
+            self._of([[part.ends(error / share, rule, n)[end] for part in row] for row in self._parts])
+            for end, share in enumerate(self._shares)
+        )
         return low, high
 
     def _of(self, table: list[list[float]]) -> float:
@@ -152,20 +137,12 @@ class Extreme(Quantity):
 
 
 class BestValue(Quantity):
-    """The value of a grid with the lowest mean, and which other values might have it.
+    """The value of a grid with the lowest (or ``highest``) mean, and which other values might have it.
 
     A value may be the best if its mean is not told from that of any other value by a one-sided Student's test of their
     paired differences, each at its share of the error (multiple comparisons with the best, by Bonferroni): the set of
     these values contains the best with the probability asked for. The interval goes from its smallest to its largest.
-
-    Parameters
-    ----------
-    grid
-        The values, increasing, shape (k,).
-    values
-        Repetitions by grid values, shape (n, k).
-    best
-        ``lowest`` or ``highest`` mean.
+    ``grid`` increases, shape (k,); ``values`` has shape (n, k).
     """
 
     def __init__(self, grid: Array, values: Array, best: str = "lowest") -> None:
@@ -193,8 +170,7 @@ class Difference(Quantity):
     """One quantity minus another; each gets half of the error."""
 
     def __init__(self, left: Quantity, right: Quantity) -> None:
-        self.n = left.n
-        self._left, self._right = left, right
+        self.n, self._left, self._right = left.n, left, right
         self.estimate = left.estimate - right.estimate
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
@@ -228,10 +204,26 @@ class Shifted(Quantity):
     """A quantity plus a constant."""
 
     def __init__(self, quantity: Quantity, constant: float) -> None:
-        self.n = quantity.n
-        self._quantity, self._constant = quantity, constant
+        self.n, self._quantity, self._constant = quantity.n, quantity, constant
         self.estimate = quantity.estimate + constant
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
         low, high = self._quantity.ends(error, rule, n)
         return low + self._constant, high + self._constant
+
+
+class Unseen(Quantity):
+    """A mean whose interval leaves room for rare repetitions that have not happened: ``below`` and ``above`` off.
+
+    With probability 1 - e an event whose rate is ln(1 / e) / n or more has happened in n repetitions (the rule of
+    three, for e = .05); at that rate, events that move a repetition by ``above`` move the mean by ln(1 / e) above / n.
+    """
+
+    def __init__(self, quantity: Quantity, below: float, above: float) -> None:
+        self.n, self.estimate = quantity.n, quantity.estimate
+        self._quantity, self._below, self._above = quantity, below, above
+
+    def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
+        low, high = self._quantity.ends(error, rule, n)
+        rate = -math.log(error) / n
+        return low - rate * self._below, high + rate * self._above

@@ -4,15 +4,13 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-import pandas as pd
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
+from bench.report.claims.base import Case
+from bench.report.claims.comparisons import Tie, TwoSided
 from bench.report.claims.judgement import MARGIN, Direction, Question, Unmeasured
 from bench.report.claims.quantities import Mean, Quantity, RatioOfMeans, Resampled, Shifted
-from bench.report.claims.two_sided import Array, TwoSided
-from bench.report.experiments import Experiments
-from bench.report.labels import Selection
-from bench.stats import resampled
+from bench.stats import Array, resampled
 
 LEAST = 20
 """Repetitions for a verdict: with fewer, intervals of standard deviations cover less than they say."""
@@ -23,8 +21,6 @@ class Ratio(TwoSided):
 
     Parameters
     ----------
-    expect
-        ``less``, ``greater``, ``at_most`` or ``at_least``.
     threshold
         What the ratio is compared with, default 1.
     statistic
@@ -38,7 +34,7 @@ class Ratio(TwoSided):
     expect: Direction
     threshold: float = 1.0
     statistic: Literal["mean", "median", "paired_median"] = "mean"
-    tie: float = Field(default=MARGIN, ge=0)
+    tie: Tie = MARGIN
 
     @model_validator(mode="after")
     def _tie_fits(self) -> "Ratio":
@@ -47,31 +43,24 @@ class Ratio(TwoSided):
         return self
 
     def unit(self) -> str:
-        left, right = self.names()
-        if self.statistic == "paired_median":
-            return f"median of paired ratios of final {self.column}, {left} / {right}, against {self.threshold:g}"
-        return f"ratio of {self.statistic} final {self.column}, {left} / {right}, against {self.threshold:g}"
+        what = f"ratio of {self.statistic}" if self.statistic != "paired_median" else "median of paired ratios of"
+        return f"{what} final {self.column}, {self.names(' / ')}, against {self.threshold:g}"
 
-    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
-        left, right, note = self.sides(data, case)
+    def question(self, case: Case) -> Question:
+        left, right = self.values(case)
         ratio = self.compared(left, right, _STATISTICS[self.statistic])
         if not np.isfinite(ratio.estimate):
             raise Unmeasured(f"the {self.statistic} of right is not positive: a ratio has no meaning")
-        unit, threshold = self.unit(), self.threshold
-        if threshold != 1.0:
-            return Question(ratio, unit, self.expect, threshold), note
-        return Question(ratio, unit, self.expect, threshold, relative=Shifted(ratio, -1.0), margin=self.tie), note
+        if self.threshold != 1.0:
+            return Question(ratio, self.expect, self.threshold)
+        return Question(ratio, self.expect, 1.0, Shifted(ratio, -1.0), self.tie)
 
 
 def _median_of_ratios(left: Array, right: Array) -> Quantity:
     if not (right > 0).all():
         raise Unmeasured("right is not positive in every repetition: a ratio has no meaning")
     logs = np.log(left / right) if (left > 0).all() else np.full(len(left), np.nan)
-
-    def ratio(a: Array) -> Array:
-        return np.asarray(np.exp(np.median(a, axis=1)))
-
-    return Resampled(float(ratio(logs[None])[0]), resampled(ratio, logs), len(left))
+    return _resampled(lambda a: np.exp(np.median(a, axis=1)), logs)
 
 
 def _of_medians(left: Array, right: Array) -> Quantity:
@@ -79,7 +68,12 @@ def _of_medians(left: Array, right: Array) -> Quantity:
         below = np.median(b, axis=1)
         return np.median(a, axis=1) / np.where(below > 0, below, np.nan)
 
-    return Resampled(float(ratio(left[None], right[None])[0]), resampled(ratio, left, right), len(left))
+    return _resampled(ratio, left, right)
+
+
+def _resampled(statistic: Callable[..., Array], *sides: Array) -> Quantity:
+    estimate = float(statistic(*(values[None] for values in sides))[0])
+    return Resampled(estimate, resampled(statistic, *sides), len(sides[0]))
 
 
 _STATISTICS: dict[str, Callable[[Array, Array], Quantity]] = {
@@ -94,33 +88,24 @@ class Spread(TwoSided):
 
     The logarithm of the ratio is jackknifed, its pseudo-values judged by Student's test: Miller, Jackknifing variances,
     Annals of Mathematical Statistics 39 (1968). Of several experiments on a side the standard deviations are combined,
-    not the values.
-
-    Parameters
-    ----------
-    expect
-        ``less``, ``greater``, ``at_most`` or ``at_least``.
-    tie
-        How far from 1, to both sides, the ratio is a tie.
+    not the values. ``tie`` is how far from 1, to both sides, the ratio is a tie.
     """
 
     kind: Literal["spread"]
     expect: Direction
-    tie: float = Field(default=MARGIN, ge=0)
+    tie: Tie = MARGIN
 
     def unit(self) -> str:
-        left, right = self.names()
-        return f"ratio of standard deviations of final {self.column}, {left} / {right}, against 1"
+        return f"ratio of standard deviations of final {self.column}, {self.names(' / ')}, against 1"
 
-    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
-        left, right, note = self.sides(data, case)
+    def question(self, case: Case) -> Question:
+        left, right = self.values(case)
         if len(left) < 3:
             raise Unmeasured("an interval of a standard deviation needs at least 3 repetitions")
         if not (_deviations(left) > 0).all() or not (_deviations(right) > 0).all():
             raise Unmeasured("a standard deviation is 0: a ratio has no meaning")
-        ratio = self.compared(left, right, _ratio, average=False)
-        relative = Shifted(ratio, -1.0)
-        return Question(ratio, self.unit(), self.expect, 1.0, relative, self.tie, LEAST), note
+        ratio = self.compared(left, right, _of_deviations, average=False)
+        return Question(ratio, self.expect, 1.0, Shifted(ratio, -1.0), self.tie, LEAST)
 
 
 def _deviations(values: Array) -> Array:
@@ -131,7 +116,7 @@ def _logarithm(left: Array, right: Array) -> float:
     return float(np.log(_deviations(left).mean() / _deviations(right).mean()))
 
 
-def _ratio(left: Array, right: Array) -> Quantity:
+def _of_deviations(left: Array, right: Array) -> Quantity:
     """Return the ratio of the mean standard deviations of (n, experiments) each."""
     n, whole = len(left), _logarithm(left, right)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -3,18 +3,14 @@
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 from pydantic import Field, PositiveFloat
 
-from bench.errors import ConfigError
-from bench.report.claims.base import CaseClaim, Chosen, case_text, final_values
+from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import FIRST_LOOK, Direction, Question, Unmeasured
-from bench.report.claims.quantities import BandSlope, Extreme, Mean, Quantity
-from bench.report.experiments import Experiments, Key
-from bench.report.labels import ANY, Selection, canonical, describe, is_number
+from bench.report.claims.quantities import BandSlope, Extreme, Mean
+from bench.report.labels import ANY, Selection, describe, is_number
+from bench.stats import Array
 
-Array = npt.NDArray[np.float64]
 ROUND = "round"
 PROBE = "probe_"
 """What the columns of probed values begin with; the value follows."""
@@ -35,8 +31,6 @@ class Slope(CaseClaim):
         The runs: one experiment per case and axis value.
     axis
         ``round`` (default) or an axis with numeric labels.
-    expect
-        ``less``, ``greater``, ``at_most`` or ``at_least``.
     threshold
         The exponent it is compared with.
     log_power
@@ -55,12 +49,10 @@ class Slope(CaseClaim):
     from_fraction: float = Field(default=0.1, ge=0, lt=1)
 
     def selections(self) -> dict[str, Selection]:
-        return {"measured": self._measured()}
+        return {"measured": self.measured if self.axis == ROUND else {self.axis: (ANY,), **self.measured}}
 
-    def validate_axes(self, data: Experiments, where: str) -> None:
-        if self.axis != ROUND:
-            data.check_axis(self.axis, f"{where}, key 'axis'")
-        super().validate_axes(data, where)
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        return {"axis": (self.axis,) if self.axis != ROUND else (), **super().axes()}
 
     def unit(self) -> str:
         what = "mean" if self.axis == ROUND else "mean final"
@@ -70,76 +62,52 @@ class Slope(CaseClaim):
             rate = f"that of {self.axis}^{rate} times its logarithm{power}"
         return f"log-log slope of {what} {self.column} against {self.axis}, {describe(self.measured)}, against {rate}"
 
-    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
-        keys = data.select({**case, **self._measured()})
-        if self.axis == ROUND:
-            self._check_one(data, case, keys)
-            slope, allowed, note = self._along_rounds(data, curves, keys[0])
-        else:
-            slope, allowed, note = self._along_axis(data, case, keys)
-        least = FIRST_LOOK if self.axis == ROUND else LEAST
-        if self.log_power:
-            note = "; ".join(filter(None, [f"allowed over these values: {allowed:.3f}", note]))
-        return Question(slope, self.unit(), self.expect, allowed, least=least), note
+    def question(self, case: Case) -> Question:
+        return self._along_rounds(case) if self.axis == ROUND else self._along_axis(case)
 
-    def _allowed(self, places: Array) -> float:
+    def _along_axis(self, case: Case) -> Question:
+        by_label: dict[str, list[tuple[str, ...]]] = {}
+        for key in case.keys["measured"]:
+            by_label.setdefault(case.data.as_dict(key)[self.axis], []).append(key)
+        keys = [case.only(same, f"one per value of '{self.axis}'") for same in by_label.values()]
+        if not all(is_number(label) and float(label) > 0 for label in by_label):
+            raise Unmeasured(f"axis '{self.axis}' has labels that are not positive numbers")
+        if len(keys) < 2:
+            raise Unmeasured(f"a slope needs at least two values of '{self.axis}'" if keys else "no such runs")
+        (values,) = case.values(keys)
+        means, places = values.mean(axis=0), np.array([float(label) for label in by_label])
+        weights = slope_weights(np.log(places))
+        self._check_positive(means)
+        slope = Mean(np.log(means) @ weights + ((values - means) / means) @ weights)
+        return Question(slope, self.expect, self._allowed(case, places), least=LEAST)
+
+    def _along_rounds(self, case: Case) -> Question:
+        key = case.only(case.keys["measured"], f"one per value of '{self.axis}'")
+        rows = case.results.curve(key, self.column)
+        rows = rows[rows[ROUND] >= self.from_fraction * rows[ROUND].max()] if len(rows) else rows
+        if len(rows) < 2:
+            raise Unmeasured(f"no curve of {self.column} for {case.data.text(key) or 'these runs'}")
+        mean, deviation, places = (rows[name].to_numpy(dtype=np.float64) for name in ("mean", "std", ROUND))
+        self._check_positive(mean)
+        slope = BandSlope(slope_weights(np.log(places)), mean, deviation, int(rows["n"].min()))
+        allowed = self._allowed(case, places)
+        case.notes.append("interval: slopes of all curves within the pointwise band")
+        return Question(slope, self.expect, allowed, least=FIRST_LOOK)
+
+    def _check_positive(self, means: Array) -> None:
+        if not (means > 0).all():
+            raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
+
+    def _allowed(self, case: Case, places: Array) -> float:
         """Return the slope of the rate over the places of the axis."""
         if not self.log_power:
             return self.threshold
         if not (places > 1).all():
             raise Unmeasured(f"{self.axis} is not above 1 everywhere, its logarithm has none")
         log = np.log(places)
-        return self.threshold + self.log_power * float(np.log(log) @ slope_weights(log))
-
-    def _measured(self) -> Selection:
-        return self.measured if self.axis == ROUND else {self.axis: (ANY,), **self.measured}
-
-    def _along_axis(self, data: Experiments, case: Selection, keys: list[Key]) -> tuple[Quantity, float, str]:
-        position = data.axes.index(self.axis) if self.axis in data.axes else 0
-        labels = [key[position] for key in keys]
-        for label in set(labels):
-            self._check_one(data, case, [key for key in keys if key[position] == label])
-        if not all(is_number(label) and float(label) > 0 for label in labels):
-            raise Unmeasured(f"axis '{self.axis}' has labels that are not positive numbers")
-        if len(labels) < 2:
-            raise Unmeasured(f"a slope needs at least two values of '{self.axis}'")
-        (values,), note = final_values(data, self.column, keys)
-        places = np.array([float(label) for label in labels])
-        weights = slope_weights(np.log(places))
-        means = values.mean(axis=0)
-        if not (means > 0).all():
-            raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
-        slope = Mean(np.log(means) @ weights + ((values - means) / means) @ weights)
-        return slope, self._allowed(places), note
-
-    def _along_rounds(self, data: Experiments, curves: pd.DataFrame, key: Key) -> tuple[Quantity, float, str]:
-        wanted = {"column", ROUND, "mean", "std", "n"}
-        if not wanted <= set(curves.columns):
-            raise Unmeasured("there are no curves")
-        rows = curves[curves["column"] == self.column]
-        for axis, label in data.as_dict(key).items():
-            if axis in rows.columns:
-                rows = rows[[canonical(value) == label for value in rows[axis]]]
-        rows = rows.sort_values(ROUND)
-        rows = rows[rows[ROUND] >= self.from_fraction * rows[ROUND].max()]
-        if len(rows) < 2:
-            raise Unmeasured(f"no curve of {self.column} for {data.text(key) or 'these runs'}")
-        mean, deviation = (rows[name].to_numpy(dtype=np.float64) for name in ("mean", "std"))
-        if not (mean > 0).all():
-            raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
-        places = rows[ROUND].to_numpy(dtype=np.float64)
-        weights = slope_weights(np.log(places))
-        note = "interval: slopes of all curves within the pointwise band"
-        return BandSlope(weights, mean, deviation, int(rows["n"].min())), self._allowed(places), note
-
-    def _check_one(self, data: Experiments, case: Selection, keys: list[Key]) -> None:
-        if not keys:
-            raise Unmeasured("no such runs")
-        if len(keys) > 1:
-            raise ConfigError(
-                f"figure '{data.name}', claim '{self.id}': 'measured' selects {len(keys)} experiments in case "
-                f"'{case_text(case)}', expected one per value of '{self.axis}'; name more axes in 'measured' or 'per'"
-            )
+        allowed = self.threshold + self.log_power * float(np.log(log) @ slope_weights(log))
+        case.notes.insert(0, f"allowed over these values: {allowed:.3f}")
+        return allowed
 
 
 def slope_weights(x: Array) -> Array:
@@ -160,8 +128,6 @@ class Steepness(CaseClaim):
         The runs: one experiment per case, with the final values ``probe_<value>``, sums over the rounds.
     length
         Length of the interval that the metric calls 1.
-    expect
-        ``less``, ``greater``, ``at_most`` or ``at_least``.
     threshold
         The constant it is compared with.
     """
@@ -172,9 +138,6 @@ class Steepness(CaseClaim):
     length: PositiveFloat = 1.0
     threshold: float = 1.0
 
-    def selections(self) -> dict[str, Selection]:
-        return {"measured": self.measured}
-
     def unit(self) -> str:
         runs = f", {describe(self.measured)}" if self.measured else ""
         return (
@@ -182,20 +145,17 @@ class Steepness(CaseClaim):
             f"units of {self.length:g}{runs}, against {self.threshold:g}"
         )
 
-    def question(self, data: Experiments, curves: pd.DataFrame, case: Selection) -> tuple[Question, str]:
-        keys = data.select({**case, **self.measured})
-        if len(keys) != 1:
-            raise Unmeasured(f"found {len(keys)} experiments, expected one")
-        columns = [str(name) for name in data.rows(keys[0]).columns if str(name).startswith(PROBE)]
-        values = np.sort(np.array([float(name.removeprefix(PROBE)) for name in columns]))
-        if len(values) < 2:
+    def question(self, case: Case) -> Question:
+        key = case.only(case.keys["measured"])
+        columns = {
+            float(name.removeprefix(PROBE)): name for name in map(str, case.data.rows(key)) if name.startswith(PROBE)
+        }
+        if len(columns) < 2:
             raise Unmeasured("the results have no two probed values")
-        sums, note = [], ""
-        for value in values:
-            (own,), note = final_values(data, f"{PROBE}{value:g}", keys)
-            sums.append(own[:, 0])
-        (rounds,), _ = final_values(data, "rounds", keys)
+        places = np.array(sorted(columns))
+        sums = [case.values([key], column=columns[place])[0][:, 0] for place in places]
+        (rounds,) = case.values([key], column="rounds")
         means = np.array(sums) / rounds[:, 0]
-        rises = np.diff(means, axis=0) / np.diff(values)[:, None] * self.length
+        rises = np.diff(means, axis=0) / np.diff(places)[:, None] * self.length
         parts = [[Mean(sign * rise) for rise in rises for sign in (1.0, -1.0)]]
-        return Question(Extreme(parts, "max", "max"), self.unit(), self.expect, self.threshold), note
+        return Question(Extreme(parts, "max", "max"), self.expect, self.threshold)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from bench.errors import ConfigError
-from bench.report.claims.base import case_text
+from bench.report.claims.base import Case
 from bench.report.claims.bound import Bound as BoundClaim
 from bench.report.claims.bound import Measured
 from bench.report.claims.check import read
@@ -51,21 +51,21 @@ class Bound(Figure):
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         data, claims = results.data, self._bounds(results.data)
-        cases = [(claim, case) for claim in claims for case in claim.cases(data)]
-        names = [": ".join(filter(None, (describe(claim.measured), case_text(case)))) for claim, case in cases]
+        cases = [(claim, Case(claim, results, labels)) for claim in claims for labels in claim.cases(data)]
+        names = [": ".join(filter(None, (describe(c.measured), case.name if case.labels else ""))) for c, case in cases]
         panel = row_panel("", self.x_label or claims[0].column, [wrapped(name, 34) for name in names], 0.6)
         panel.lines.clear()
         plot = Plot(self.heading, panels=[panel], panel_size=(_WIDTH, max(1.6, 0.7 + _ROW_HEIGHT * len(cases))))
         has_random = results.has_random_arms(self.column)
         for row, (claim, case) in enumerate(cases):
             try:
-                sides = claim.sides(data, case)
+                sides = claim.sides(case)
             except Unmeasured as reason:
                 look = {"va": "center", "fontsize": 8.0, "color": GREY}
                 panel.texts.append(Text(0.01, row, f"open: {reason}", "x", how=look))
                 continue
             panel.marks += _row(row, sides)
-            random = results.random_arms(data.select({**case, **claim.measured})) if has_random else math.nan
+            random = results.random_arms(case.keys["measured"]) if has_random else math.nan
             if math.isfinite(random):
                 panel.marks.append(mark(RANDOM_ARMS, _text(sides), _CROSS, x=random, y=row, number="x"))
         if panel.marks:

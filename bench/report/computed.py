@@ -1,4 +1,4 @@
-"""The hand computations of the HABO paper, done again.
+"""Figures whose numbers follow from formulas: nothing is run. The hand computations of the HABO paper, done again.
 
 Every quantity stands there three times: as it is printed; `recomputed` by the rule that the paper states from the
 numbers printed before it; and `right`, by the same rule from the example's givens. So a slip is told from numbers that
@@ -6,7 +6,7 @@ merely rest on one.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,22 +20,9 @@ Numbers = Sequence[float] | Array
 class Quantity(NamedTuple):
     """A quantity of a worked example.
 
-    Parameters
-    ----------
-    example, name
-        Where it stands, and what it is.
-    printed
-        As the paper has it: numbers with their digits, separated by blanks; or the numbers that a statement implies.
-    recomputed
-        By the stated rule from what is printed before.
-    right
-        By the stated rule from the givens.
-    why
-        What went wrong.
-    cause
-        The slip behind it, in short: the same words wherever it is the same one.
-    stated
-        What the paper states, where it prints no number.
+    What is ``printed`` are numbers with their digits, separated by blanks, or those that a statement (``stated``)
+    implies; ``recomputed`` ones are by the stated rule from what is printed before, ``right`` ones from the givens.
+    ``why`` says what went wrong, ``cause`` in short, in the same words wherever it is the same slip.
     """
 
     example: str
@@ -88,23 +75,6 @@ def worked_examples() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def etc_exploration_bound(pulls: int, gaps: Numbers) -> float:
-    """Return the first term of the bound of ETC, ``pulls`` times the sum of the gaps (section 4, theorem 1)."""
-    return pulls * float(np.sum(gaps))
-
-
-def etc_commitment_terms(pulls: int, gaps: Numbers) -> Array:
-    """Return Delta_i exp(-m Delta_i^2 / 4), shape (k,): what a round after the exploration adds to ETC's bound."""
-    gap = np.asarray(gaps, dtype=np.float64)
-    return gap * np.exp(-pulls * gap**2 / 4)
-
-
-def etc_bound(horizon: int, pulls: int, gaps: Numbers) -> float:
-    """Return the bound of ETC's regret over ``horizon`` rounds, ``pulls`` of each arm first (section 4, theorem 1)."""
-    committed = horizon - pulls * len(gaps)
-    return etc_exploration_bound(pulls, gaps) + committed * float(etc_commitment_terms(pulls, gaps).sum())
-
-
 def ucb1_bonus(rounds: int, pulls: int) -> float:
     """Return sqrt(2 ln t / N_i), the width of UCB1's interval after ``rounds`` rounds (section 8)."""
     return math.sqrt(2 * math.log(rounds) / pulls)
@@ -115,27 +85,20 @@ def learning_rate(rounds: int, arms: int) -> float:
     return math.sqrt(math.log(arms) / (rounds * arms))
 
 
-def shares(weights: Numbers) -> Array:
-    """Return weights divided by their sum, shape (K,)."""
-    weight = np.asarray(weights, dtype=np.float64)
-    return weight / weight.sum()
-
-
-def hedge_weights(weights: Numbers, rate: float, losses: Numbers) -> Array:
+def hedge_weights(weights: Array, rate: float, losses: Array) -> Array:
     """Return w_i exp(-eta loss_i), shape (K,) (section 16)."""
-    return np.asarray(weights, dtype=np.float64) * np.exp(-rate * np.asarray(losses, dtype=np.float64))
+    return weights * np.exp(-rate * losses)
 
 
-def exp3_probabilities(rate: float, totals: Numbers) -> Array:
+def exp3_probabilities(rate: float, totals: Array) -> Array:
     """Return EXP3's probabilities, proportional to exp(eta S_i), shape (K,) (section 18)."""
-    return shares(np.exp(rate * np.asarray(totals, dtype=np.float64)))
+    return _shares(np.exp(rate * totals))
 
 
-def exp3_totals(totals: Numbers, arm: int, reward: float, probability: float) -> Array:
+def exp3_totals(totals: Array, arm: int, reward: float, probability: float) -> Array:
     """Return S_i + 1 - 1[A = i](1 - X)/P_i for all arms, shape (K,); ``arm`` counts from 0 (section 18)."""
-    updated = np.asarray(totals, dtype=np.float64) + 1.0
-    updated[arm] -= (1.0 - reward) / probability
-    return updated
+    chosen = np.arange(len(totals)) == arm
+    return totals + 1.0 - chosen * (1.0 - reward) / probability
 
 
 # fmt: off
@@ -155,9 +118,9 @@ def _etc_policy() -> Iterator[Quantity]:
 
 def _etc_bound() -> Iterator[Quantity]:
     arms, pulls, horizon, gaps = 3, 2, 10, (3.0, 7.0, 2.0)
-    exploration, terms = etc_exploration_bound(pulls, gaps), etc_commitment_terms(pulls, gaps)
-    committed = horizon - pulls * arms
-    by_gap = {gap: [term] for gap, term in zip(gaps, terms, strict=True)}
+    exploration, committed = pulls * sum(gaps), horizon - pulls * arms
+    by_gap = {gap: [gap * math.exp(-pulls * gap**2 / 4)] for gap in gaps}  # theorem 1, section 4
+    bound = [exploration + committed * sum(term for (term,) in by_gap.values())]
     from_printed = 28 + 6 * (0.2706 + 0.000091492 + 1.027e-10)
     pulled, probability = [arms * pulls + committed], [math.exp(-pulls * min(gaps) ** 2 / 4)]
     where, counts = "ETC, bound (section 5)", "ETC, counts (section 6)"
@@ -172,7 +135,7 @@ def _etc_bound() -> Iterator[Quantity]:
     yield Quantity(where, "term of gap 2", "0.2706", by_gap[2.0], by_gap[2.0], "though written with n = 10 and gap 3")
     yield Quantity(where, "term of gap 3", "0.000091492", by_gap[3.0], by_gap[3.0], *mixed)
     yield Quantity(where, "term of gap 7", "1.027e-10", by_gap[7.0], by_gap[7.0], *mixed)
-    yield Quantity(where, "bound of the regret", "28.2706", [from_printed], [etc_bound(horizon, pulls, gaps)],
+    yield Quantity(where, "bound of the regret", "28.2706", [from_printed], bound,
                    "the factor n - m k is dropped", "factor dropped")
     yield Quantity(counts, "sum over the arms of E[T_i(n)]", f"{arms * (pulls + committed)}", pulled, pulled,
                    "the factor P(A = i) is missing: the sum would be 18, and must be n",
@@ -210,13 +173,13 @@ def _hedge() -> Iterator[Quantity]:
     first, second = np.array([0.4, 0.3, 0.5]), np.array([0.2, 0.4, 0.3])
     rates = learning_rate(1, 3), learning_rate(2, 3)
     weights = hedge_weights(np.ones(3), rates[0], first)
-    chances = shares(weights)
+    chances = _shares(weights)
     printed_weights, printed_chances = np.array([0.8521, 0.8869, 0.8190]), np.array([0.327, 0.341, 0.315])
-    again, expected = shares(printed_weights), [float(first.mean())]
+    again, expected = _shares(printed_weights), [float(first.mean())]
     one, two, three = (f"Hedge, round {round_} (section 16)" for round_ in (1, 2, 3))
     decimal = "log10 in place of ln", "log10 for ln"
     yield Quantity(one, "learning rate", "0.398", rates[:1], rates[:1], *decimal)
-    yield Quantity(one, "probabilities", "0.333 0.333 0.333", shares(np.ones(3)), shares(np.ones(3)))
+    yield Quantity(one, "probabilities", "0.333 0.333 0.333", _shares(np.ones(3)), _shares(np.ones(3)))
     yield Quantity(one, "expected loss", "0.4", expected, expected)
     yield Quantity(two, "weights", "0.8521 0.8869 0.8190", hedge_weights(np.ones(3), 0.398, first), weights,
                    "the first two are those of a rate of 0.4, not 0.398", "rate 0.4")
@@ -262,6 +225,10 @@ def _exp3() -> Iterator[Quantity]:
 # fmt: on
 
 
+def _shares(weights: Array) -> Array:
+    return weights / weights.sum()
+
+
 def _best(numbers: Numbers) -> int:
     """Return the number of the arm with the largest, counted from 1."""
     return int(np.argmax(numbers)) + 1
@@ -281,3 +248,6 @@ def _spelled(number: float, like: str, decimals: int) -> str:
     if "e" in like:
         return f"{number:.{decimals}e}"
     return f"{number:.{min(max(decimals, 3), 6) if decimals else 0}f}"
+
+
+COMPUTATIONS: dict[str, Callable[[], pd.DataFrame]] = {"worked_examples": worked_examples}

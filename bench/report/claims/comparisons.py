@@ -1,0 +1,256 @@
+"""Claims that compare a left with a right side: what they share, and those on differences."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bench.critical import Rule
+from bench.report.claims.base import Case, CaseClaim, Chosen
+from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Question, Unmeasured
+from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans, Unseen
+from bench.report.claims.rare import rare_room
+from bench.report.experiments import Experiments, Key
+from bench.report.labels import describe
+from bench.report.results import RANDOM_REGRET
+from bench.stats import Array
+
+How = Literal["mean", "lowest", "highest"]
+Tie = Annotated[float, Field(ge=0)]
+REGRET = "regret"
+IDENTICAL = "both sides are identical in every repetition"
+
+
+class Combine(BaseModel):
+    """How several experiments on one side become one number.
+
+    "lowest" on the right turns "less than right" into "less than each of them".
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    left: How = "mean"
+    right: How = "mean"
+
+
+class TwoSided(CaseClaim):
+    """A claim that compares the runs of two selections, repetition by repetition.
+
+    Parameters
+    ----------
+    left, right
+        The two selections. Where a side has several experiments in a case, `combine` says what becomes of them.
+    combine
+        For each side: "mean" (default), "lowest" or "highest" of its experiments. Averages on both sides need the
+        same combinations of the other axes on both, else the case is open.
+    """
+
+    SIDES: ClassVar[tuple[str, ...]] = ("left", "right")
+
+    left: Chosen
+    right: Chosen
+    combine: Combine = Combine()
+
+    def names(self, link: str) -> str:
+        """Return left and right in words."""
+        sides = ((self.left, self.combine.left), (self.right, self.combine.right))
+        return link.join(describe(chosen) if how == "mean" else f"{how} of {describe(chosen)}" for chosen, how in sides)
+
+    def values(self, case: Case) -> tuple[Array, Array]:
+        """Return the final values of both sides, (n, experiments) each with the same repetitions."""
+        if self.combine.left == self.combine.right == "mean":
+            self._check_balance(case)
+        left, right = case.values(*case.keys.values())
+        return left, right
+
+    def compared(
+        self, left: Array, right: Array, compare: Callable[[Array, Array], Quantity], *, average: bool = True
+    ) -> Quantity:
+        """Return what ``compare`` makes of both sides, which it increases with left and decreases with right.
+
+        It is called with one number per repetition of each side: a pair of experiments, or averages; with (n,
+        experiments) without ``average``.
+        """
+        lefts, rights = (
+            [values.mean(axis=1) if average else values]
+            if how == "mean"
+            else [column if average else column[:, None] for column in values.T]
+            for values, how in ((left, self.combine.left), (right, self.combine.right))
+        )
+        parts = [[compare(a, b) for b in rights] for a in lefts]
+        outer = "max" if self.combine.left == "highest" else "min"
+        return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
+
+    def silence(self, case: Case, rule: Rule) -> str:
+        """Return why a case is no evidence: both sides are identical, or neither is better than random arms."""
+        left, right = self.values(case)
+        if all(np.array_equal(a, b) for a in left.T for b in right.T):
+            return IDENTICAL
+        is_regret = self.column == REGRET and len(left) >= MIN_REPETITIONS
+        if is_regret and all(is_random(case.data, key, rule) for key in self.experiments(case)):
+            return "neither side is better than random arms"
+        return ""
+
+    def _check_balance(self, case: Case) -> None:
+        free = [i for i, axis in enumerate(case.data.axes) if axis not in (*self.per, *self.left, *self.right)]
+        left, right = (Counter(tuple(key[i] for i in free) for key in side) for side in case.keys.values())
+        if set(left) != set(right) or any(len(set(count.values())) > 1 for count in (left, right)):
+            raise Unmeasured("left and right differ in the runs they have along the other axes: no fair average")
+
+
+def is_random(data: Experiments, key: Key, rule: Rule) -> bool:
+    """Return whether regret is not told from that of random arms, or above it, and not clearly below by itself."""
+    rows = data.rows(key)
+    if RANDOM_REGRET not in rows.columns:
+        return False
+    both = rows[[REGRET, RANDOM_REGRET]].to_numpy(dtype=np.float64)
+    both = both[np.isfinite(both).all(axis=1)]
+    if len(both) < 2:
+        return False
+    share = RatioOfMeans(both[:, 0], both[:, 1]).interval(ERROR / 2.0, rule)
+    return share.high >= 1.0 and share.estimate >= 1.0 - MARGIN
+
+
+class PairedDifference(TwoSided):
+    """The mean of left minus right, paired by repetition.
+
+    Parameters
+    ----------
+    expect
+        - ``less`` / ``greater``: below / above 0.
+        - ``at_most`` / ``at_least``: "no worse". Without a margin as above, but a difference of exactly 0 holds.
+          With a margin, a test of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and
+          fails if it lies above +margin; ``at_least`` mirrors it at -margin.
+        - ``similar`` (needs a margin), a test of equivalence: holds if it is a tie within the margin, fails if the
+          95 % interval lies outside on one side.
+    margin
+        A share of right's mean: 0.05 is 5 %. With a margin the estimate is the difference divided by right's mean, so
+        that estimate, interval and margin can be compared directly.
+    tie
+        Without a margin: what share of right's mean is too small to matter; 0: nothing is.
+    """
+
+    kind: Literal["paired_difference"]
+    expect: Literal["less", "greater", "at_most", "at_least", "similar"]
+    margin: float | None = Field(default=None, gt=0)
+    tie: Tie = MARGIN
+
+    @model_validator(mode="after")
+    def _margin_fits(self) -> "PairedDifference":
+        if self.expect == "similar" and self.margin is None:
+            raise ValueError("expect: similar needs a margin, such as margin: 0.05")
+        if self.expect in ("less", "greater") and self.margin is not None:
+            raise ValueError(f"expect: {self.expect} takes no margin, only at_most, at_least and similar do")
+        if self.margin is not None and "tie" in self.model_fields_set:
+            raise ValueError("expected either 'margin' or 'tie'")
+        return self
+
+    def unit(self) -> str:
+        right = self.names("\n").partition("\n")[2]
+        share = f", as a share of {right}'s mean" if self.margin is not None else ""
+        return f"mean paired difference of final {self.column}, {self.names(' - ')}{share}"
+
+    def question(self, case: Case) -> Question:
+        left, right = self.values(case)
+        difference, relative = self.compared(left, right, _difference), self.compared(left, right, _share)
+        everywhere = ([case.data.values(key, self.column)[1] for key in case.data.select(chosen)]
+                      for chosen in (self.left, self.right))  # fmt: skip
+        below, above = rare_room(left, right, *everywhere)
+        if below or above:
+            base = float(np.abs(right.mean()))
+            difference, relative = Unseen(difference, below, above), Unseen(relative, below / base, above / base)
+            case.notes.append("a few repetitions are far off: the interval has room for more of them")
+        if self.margin is None:
+            return Question(difference, self.expect, relative=relative, margin=self.tie)
+        if not np.isfinite(relative.estimate):
+            raise Unmeasured("the mean of right is 0, so that nothing can be a share of it")
+        if self.expect == "similar":
+            return Question(relative, self.expect, margin=self.margin)
+        return Question(relative, self.expect, -self.margin if self.expect == "at_least" else self.margin)
+
+
+def _difference(left: Array, right: Array) -> Quantity:
+    return Mean(left - right)
+
+
+def _share(left: Array, right: Array) -> Quantity:
+    return RatioOfMeans(left - right, right if right.mean() > 0 else -right)
+
+
+class RelativeDifference(CaseClaim):
+    """The mean of left minus right, each relative to a reference's mean on the same task, averaged over tasks.
+
+    The mean is taken over the labels of the last axis in `over`, then over those of the one before, so that with
+    ``over: [family, task]`` each family counts once. Only labels count on which both sides are run. Differences are
+    paired by repetition; the reference's means count as known.
+
+    Parameters
+    ----------
+    left, right
+        The two selections. Where a side has several experiments on a task, such as all fixed configurations, the one
+        with the lowest mean counts, which is known only afterwards.
+    reference
+        What values are divided by: one experiment on each task.
+    over
+        One or two axes.
+    expect
+        ``less`` or ``greater``: below or above 0.
+    tie
+        What share of right's mean is too small to matter; 0: nothing is.
+    """
+
+    SIDES: ClassVar[tuple[str, ...]] = ("left", "right", "reference")
+
+    kind: Literal["relative_difference"]
+    left: Chosen
+    right: Chosen
+    reference: Chosen
+    over: tuple[str, ...] = Field(min_length=1, max_length=2)
+    expect: Literal["less", "greater"]
+    tie: Tie = MARGIN
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        return {"over": self.over, **super().axes()}
+
+    def unit(self) -> str:
+        left, right, reference = map(describe, self.selections().values())
+        return f"mean paired difference of final {self.column} over that of {reference}, {left} - {right}"
+
+    def experiments(self, case: Case) -> list[Key]:
+        return [key for sides in self._tasks(case).values() for side in sides for key in side]
+
+    def question(self, case: Case) -> Question:
+        left, right = self._means(case)
+        return Question(_difference(left, right), self.expect, relative=_share(left, right), margin=self.tie)
+
+    def silence(self, case: Case, rule: Rule) -> str:
+        """Return why a case is no evidence: both sides are identical."""
+        return IDENTICAL if np.array_equal(*self._means(case)) else ""
+
+    def _tasks(self, case: Case) -> dict[tuple[str, ...], list[list[Key]]]:
+        """Return the experiments of all three sides by the labels of `over`."""
+        tasks: dict[tuple[str, ...], list[list[Key]]] = {}
+        for number, keys in enumerate(case.keys.values()):
+            for key in keys:
+                labels = case.data.as_dict(key)
+                tasks.setdefault(tuple(labels[axis] for axis in self.over), [[], [], []])[number].append(key)
+        return {labels: sides for labels, sides in tasks.items() if all(sides)}
+
+    def _means(self, case: Case) -> Array:
+        """Return both sides' means, (2, n)."""
+        tasks = self._tasks(case)
+        if not tasks:
+            raise Unmeasured("no such runs")
+        values = iter(case.values(*(side for sides in tasks.values() for side in sides)))
+        by_first: dict[str, list[Array]] = {}
+        for labels, (left, right, reference) in zip(tasks, zip(values, values, values, strict=True), strict=True):
+            if reference.shape[1] > 1:
+                raise Unmeasured(f"several experiments are the reference on {', '.join(labels)}")
+            base = float(reference.mean())
+            if not base > 0:
+                raise Unmeasured(f"the mean of the reference is not above 0 on {', '.join(labels)}")
+            pair = np.stack([side[:, side.mean(axis=0).argmin()] / base for side in (left, right)])
+            by_first.setdefault(labels[0] if len(labels) > 1 else "", []).append(pair)
+        return np.asarray(np.mean([np.mean(pairs, axis=0) for pairs in by_first.values()], axis=0))
