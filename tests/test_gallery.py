@@ -97,7 +97,7 @@ def numbers_of(page: Path) -> dict[tuple[str, str, str], list[list[Any]]]:
 
 def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
     pages = {path: Page(path.read_text()) for path in site.rglob("*.html")}
-    assert len(pages) == 9 + len(FIGURES_MADE) - 1
+    assert len(pages) == 8 + len(FIGURES_MADE) - 1
     for path, page in pages.items():
         assert not page.open
         assert len(page.ids) == len(set(page.ids))
