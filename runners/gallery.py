@@ -85,9 +85,11 @@ def server(results: Path, port: int) -> ThreadingHTTPServer:
 class _Handler(SimpleHTTPRequestHandler):
     """Answers to GET and HEAD with files of the results that are not hidden; all else is refused."""
 
+    server: ThreadingHTTPServer
+
     def send_head(self) -> Any:
         """Send what stands before a file, and return the file."""
-        port = self.server.server_address[1]
+        port = self.server.server_port
         if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
             return self.send_error(421)  # a page elsewhere, by a name of its own for this machine, gets nothing
         root, path = Path(self.directory), Path(self.translate_path(self.path))

@@ -2,26 +2,14 @@
 
 import json
 import math
-from typing import Annotated, Any
+from typing import Any
 
-import pandas as pd
 import pytest
-from annotated_types import Gt
 
-from bench.report import style
-from bench.report.gallery.build import SITE
-from bench.report.gallery.colours import PAGES, adapted, contrast
-from bench.report.gallery.docs import first_words, linked, words
-from bench.report.gallery.forest import forest, needs_in_words, threshold_of
-from bench.report.gallery.groups import grouped
-from bench.report.gallery.heat import heat, shade
+from bench.report.gallery.claims import forest, grouped, needs_in_words, threshold_of
+from bench.report.gallery.docs import first_words, linked, search_of, words
 from bench.report.gallery.numbers import ratio_of
 from bench.report.gallery.papers import label
-from bench.report.gallery.reference import entry
-from bench.report.gallery.search import search_of
-from bench.tuners.cdt import CDT
-from runners.config.tree import PARTS, suite_choices
-from runners.results.pages import reference
 
 
 def case(estimate: float, low: float, high: float, **more: Any) -> dict[str, Any]:
@@ -112,37 +100,6 @@ def test_claims_of_one_kind_stand_together_and_cases_without_evidence_apart() ->
     assert len(grouped(several[:3])) == 3
 
 
-def test_shades_tell_a_tenth_from_a_fifth_and_have_one_meaning() -> None:
-    assert [shade(value) for value in (0.07, 0.11, 0.21, 0.99, 1.0, 1.06, 2.0)] == [
-        "l7",
-        "l6",
-        "l5",
-        "",
-        "",
-        "m1",
-        "m3",
-    ]
-    values = pd.DataFrame({"family": ["f", "g"], "method": "TL", "relative": [0.07, 1.5],
-                           "relative_low": [0.06, 1.4], "relative_high": [0.08, 1.6]})  # fmt: skip
-    means = pd.DataFrame({"method": ["TL", "OP"], "mean_rank": [1.0, 3.0], "ci_low": [1.0, 2.0], "ci_high": [2.0, 5.0]})
-    found = heat(values, means, has_ranks=True)
-    assert found is not None
-    assert found.families == ["f", "g"]
-    assert found.rows[0].cells == [("l7", "0.07", "[0.06, 0.08]"), ("m2", "1.50", "[1.4, 1.6]")]
-    assert found.rows[1].cells == [("", "", ""), ("", "", "")]
-    assert found.rows[1].spot == (27, 96, 50)  # of 1 to 5: 2, 5 and 3
-
-
-def test_lines_stand_out_against_both_pages() -> None:
-    """Contrasts as WCAG gives them: black on white 21, #767676 the lightest grey with 4.5, #949494 that with 3."""
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
-    assert contrast("#ffffff", "#949494") == pytest.approx(3.03, abs=0.01)
-    for colour in {of.color for of in style.STYLES.values()}:
-        for page in PAGES.values():
-            assert contrast(adapted(colour.lower(), page), page) >= 3
-
-
 def test_a_published_number_lies_between_half_and_twice() -> None:
     found = ratio_of({"published": 10.0, "ours": 10.0, "low": 5.0, "high": 40.0})
     assert (found["ratio"], found["spot"]) == (1, (4, 100, 50, "r"))
@@ -164,38 +121,8 @@ def test_the_first_sentence_and_links_of_texts() -> None:
     assert linked("see docs/findings.md & <b>", "../") == 'see <a href="../findings.html">findings</a> &amp; &lt;b&gt;'
 
 
-def test_the_reference_says_what_docstrings_say() -> None:
-    found = entry("cdt", CDT)
-    assert found.path == "bench.tuners.cdt.CDT"
-    assert found.summary.startswith("Continuous dynamic tuning: T1 random pulls")
-    settings = {setting.name: setting for setting in found.settings}
-    assert settings["restarts"][1:] == ("bool", "True", "Whether it restarts every T2 rounds.")
-    assert settings["epoch_factor"].type == "int > 0 or None"
-
-    def play(rounds: Annotated[int, Gt(0)], *, seed: int = 7) -> None:
-        """Play.
-
-        Parameters
-        ----------
-        rounds
-            How many.
-        """
-
-    assert [setting.name for setting in entry("play", play).settings] == ["rounds", "seed"]
-    assert entry("play", play).summary == "Play."
-
-
-def test_every_choice_is_in_the_reference_and_the_search_finds_it() -> None:
-    of_all = reference()
-    assert set(of_all) == {"library", *PARTS}
-    for part in PARTS:
-        named = {item.name for item in of_all[part]}
-        assert named >= set(suite_choices(part)) - {"custom", "none"}
-    assert all(item.summary for items in of_all.values() for item in items)
+def test_the_search_has_the_sections_of_texts() -> None:
     docs = {"why": "# Why\n\nBecause [it](x.md) drifts.\n\n## And `<how>`\n\n```sh\n# no heading\n```\n"}
-    rows = json.loads(search_of([], docs, of_all).partition("window.PAGES = ")[2].rstrip(";\n"))
-    assert ["documentation, why", "Why", "why.html#why", "Because it drifts."] in rows
-    assert [row[2] for row in rows if row[0] == "documentation, why"] == ["why.html#why", "why.html#and-how"]
-    drifting = [row[1] for row in rows if "drift" in row[3].lower()]
-    assert "switching_triangle" in drifting
-    assert {row[2].partition("#")[0] for row in rows} <= {*SITE, "reference.html", "why.html"}
+    rows = json.loads(search_of([], docs).partition("window.PAGES = ")[2].rstrip(";\n"))
+    assert rows[0] == ["documentation, why", "Why", "why.html#why", "Because it drifts."]
+    assert [row[2] for row in rows] == ["why.html#why", "why.html#and-how"]

@@ -211,7 +211,7 @@ def test_the_picture_has_every_number_above_0_once_per_reading(tmp_path):
     shown = view(published, "p")
     assert shown is not None
     assert shown.first is not None
-    assert len(shown.first.panels) == len(shown.others.panels) == 1
+    assert len(shown.first.panels) == 1
 
 
 def test_what_is_compared_was_printed():

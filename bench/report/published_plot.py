@@ -30,7 +30,7 @@ def scatter(rows: pd.DataFrame, title: str) -> Plot:
         return plot
     ends = both.min() / _ROOM, both.max() * _ROOM
     for reading, under in shown.groupby(READING, sort=False):
-        axes = [Axis(label, log=True, low=ends[0], high=ends[1]) for label in ("printed", "ours")]
+        axes = [Axis(label, log=True, low=ends[0], high=ends[1], few=True) for label in ("printed", "ours")]
         panel = Panel(str(reading), x=axes[0], y=axes[1])
         equal = Mark(part="bound", name=_EQUAL, case="", x=np.array(ends), y=np.array(ends), look=REFERENCE, number="")
         methods = [mark for name, rows in under.groupby("method") for mark in _of_method(str(name), rows, ends[0])]

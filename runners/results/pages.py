@@ -1,39 +1,28 @@
 """The pages of all results, and the overviews of claims and published numbers."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from bench.algorithms.base import Algorithm
-from bench.envs.base import Environment
 from bench.errors import BenchError, one_line
-from bench.loop import run
 from bench.report.figure import Figure
 from bench.report.gallery import PaperPage, build, overview, overview_text
 from bench.report.gallery import read as read_papers
-from bench.report.gallery.reference import Entry, entry
 from bench.report.headlines import read_headlines
 from bench.report.published import Published, published_overview
 from bench.report.published_text import published_text
 from bench.report.stored import Derive
 from bench.report.tables import to_csv
-from bench.seeding import Seeds
-from bench.space import HyperParameter, Space
-from bench.tasks.base import Outcome, Task
-from bench.trace import Trace
-from bench.tuners.base import Problem, Tuner
 from runners.config.figures import figure_names, load_figure
 from runners.config.papers import compared, load_paper
-from runners.config.tree import CHECKOUT, PARTS, choices, path_of, read, read_choice, suite_choices
+from runners.config.tree import CHECKOUT, choices, path_of, read
 from runners.results.derive import committed_long_tables
 from runners.results.store import write_text
 
-_MARKS = ('<meta name="generator" content="bandit-tuning-bench">', '<link rel="icon" href="data:,">')
+_MARK = '<meta name="generator" content="bandit-tuning-bench">'
 DOCS = CHECKOUT / "docs" if CHECKOUT else None
 """The documentation; an installed wheel has none."""
 
@@ -59,46 +48,19 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
-    pages = build(papers, numbers, docs, each, reference())
+    pages = build(papers, numbers, docs, each)
     for name, page in pages.items():
         if _is_replaceable(folder / name):
             write_text(folder / name, page)
         else:
             print(f"{folder / name}: left as it is, since another program wrote it, or it is a link", file=sys.stderr)
-    for problem in _damaged_manifests(papers):
-        print("error:", problem, file=sys.stderr)
+    for result in (result for page in papers for figure in page.figures for result in figure.results):
+        for problem in result.problems:
+            if problem.startswith("manifest.json cannot be read"):
+                print(f"error: {result.folder}/{problem}", file=sys.stderr)
     for name, text in _overviews(papers, numbers).items():
         write_text(folder / name, text)
     return folder / "index.html", len(pages)
-
-
-def reference() -> dict[str, list[Entry]]:
-    """Return what is said of the library's classes, and of every choice of the parts of a run.
-
-    A class that needs a package which is not installed is left out.
-    """
-    library: list[Any] = [
-        Task,
-        Outcome,
-        Environment,
-        Algorithm,
-        Tuner,
-        Problem,
-        Space,
-        HyperParameter,
-        Seeds,
-        Trace,
-        run,
-    ]
-    groups = {"library": [entry(thing.__name__, thing, has_methods=True) for thing in library]}
-    for part in PARTS:
-        settings = {choice: read_choice(part, choice).settings or {} for choice in suite_choices(part)}
-        groups[part] = []
-        for choice, path in ((choice, given.get("_target_", "???")) for choice, given in settings.items()):
-            with suppress(ImportError):
-                module, _, name = path.rpartition(".")
-                groups[part] += [entry(choice, getattr(import_module(module), name))] if module else []
-    return groups
 
 
 def overviews(folder: Path) -> dict[str, str]:
@@ -132,22 +94,14 @@ def _overviews(papers: list[PaperPage], numbers: Published) -> dict[str, str]:
     }
 
 
-def _damaged_manifests(papers: list[PaperPage]) -> Iterator[str]:
-    for result in (result for page in papers for figure in page.figures for result in figure.results):
-        for problem in result.problems:
-            if problem.startswith("manifest.json cannot be read"):
-                yield f"{result.folder}/{problem}"
-
-
 def _is_replaceable(path: Path) -> bool:
-    """Return whether there is no such page yet, or it is the gallery's own, marked by this or an earlier version."""
+    """Return whether there is no such page yet, or it is the gallery's own, which bears a mark."""
     if path.is_symlink() or path.parent.is_symlink():
         return False
     if not path.exists():
         return True
     with path.open(encoding="utf-8", errors="replace") as file:
-        head = file.read(600)
-    return any(mark in head for mark in _MARKS)
+        return _MARK in file.read(600)
 
 
 @cache

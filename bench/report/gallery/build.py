@@ -12,21 +12,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bench.report.claims import ORIGIN_WORDS, VERDICTS, added_up
 from bench.report.claims.judgement import in_words
 from bench.report.claims.origin import DECIDED, tally_of
-from bench.report.gallery.beside import groups, place
-from bench.report.gallery.colours import tokens
-from bench.report.gallery.docs import first_words, linked, page_of, title_of, words
-from bench.report.gallery.forest import needs_in_words
-from bench.report.gallery.groups import slug
+from bench.report.gallery.claims import needs_in_words, slug, spot_of
+from bench.report.gallery.docs import first_words, linked, page_of, search_of, title_of, words
 from bench.report.gallery.numbers import counted, ratio_of, view
 from bench.report.gallery.papers import Figure, PaperPage
-from bench.report.gallery.ranks import ranks
-from bench.report.gallery.reference import Entry, inline
-from bench.report.gallery.search import search_of
 from bench.report.published import Published
 from bench.report.stored import DATA, PAGE, PARTS
 from bench.report.text import duration, interval, number
 from bench.report.typeset import in_unicode
 
+_RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
 
@@ -59,7 +54,6 @@ def build(
     numbers: Published | None = None,
     docs: Mapping[str, str] | None = None,
     each: Callable[..., Iterable[tuple[str, str]]] = starmap,
-    reference: Mapping[str, list[Entry]] | None = None,
 ) -> dict[str, str]:
     """Return the pages of the gallery, and what their search reads, by their path in the folder of results.
 
@@ -75,15 +69,13 @@ def build(
         Texts of the documentation, in Markdown, by their names.
     each
         What calls a function for each figure, in any order, by default one after another here.
-    reference
-        What is said of classes, by group.
     """
     outdated = [(page, figure) for page in papers for figure in page.made if not figure.is_fresh]
     pages = dict(each(figure_page, outdated))
     of_papers = [page for page in papers if not page.is_own]
     figures = [figure for page in of_papers for figure in page.figures]
     firsts = [figure.first for figure in figures if figure.first]
-    docs, reference = docs or {}, reference or {}
+    docs = docs or {}
     common: dict[str, Any] = {
         "papers": of_papers,
         "figures": figures,
@@ -92,7 +84,7 @@ def build(
     pages["index.html"] = render(
         "index",
         **common,
-        ranks=ranks(of_papers),
+        ranks=_ranks(of_papers),
         comparisons=[figure for page in papers if page.is_own for figure in page.figures],
         docs=docs,
     )
@@ -108,14 +100,13 @@ def build(
     )
     pages["readings.html"] = render("readings", readings=_readings(figures))
     opened = {name: (title_of(text), first_words(text)) for name, text in docs.items()}
-    pages["docs.html"] = render("docs", docs=opened, reference=reference)
-    pages["reference.html"] = render("reference", reference=reference)
+    pages["docs.html"] = render("docs", docs=opened)
     for name, text in docs.items():
         pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs))
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
         pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed)
-    pages["search.js"] = search_of(papers, docs, reference)
+    pages["search.js"] = search_of(papers, docs)
     return pages
 
 
@@ -127,6 +118,24 @@ def figure_page(paper: PaperPage, figure: Figure) -> tuple[str, str]:
 def render(template: str, up: str = "", **words: Any) -> str:
     """Return a page made of a template and what it shows; ``up`` leads from it to the folder of results."""
     return _environment().get_template(f"{template}.html.j2").render(up=up, **words)
+
+
+def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
+    """Return the mean ranks of a headline figure that has them, the best first, in words and percent; None without."""
+    of_paper = {method: page.name for page in papers for method in page.headline.get("methods", ())}
+    headline = {f"{page.name}/{page.headline.get('figure')}" for page in papers}
+    for figure in (figure for page in papers for figure in page.made if figure.folder in headline):
+        table = figure.results[0].table("ranks")
+        if set(table) >= _RANKS and table["mean_rank"].notna().any():
+            table = table[table["mean_rank"].notna()].sort_values("mean_rank")
+            ends = ("mean_rank", "ci_low", "ci_high")
+            places = 3 + 94 * (table[[*ends]].to_numpy() - 1) / (float(table["ci_high"].max()) - 1 or 1)
+            rows = [
+                row | {"paper": of_paper.get(row["method"], ""), "spot": spot_of(*place)}
+                for row, place in zip(table.to_dict("records"), places.tolist(), strict=True)
+            ]
+            return {"figure": figure, "rows": rows, "worst": float(table["ci_high"].max())}
+    return None
 
 
 def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[str, Any]]:
@@ -175,11 +184,8 @@ def _environment() -> Environment:
         "tally_of": tally_of,
         "WORKED": WORKED,
         "DATA": DATA,
-        "groups": groups,
         "interval": interval,
-        "place": place,
         "SITE": SITE,
-        "tokens": tokens,
         "needs_in_words": needs_in_words,
     }
     filters = {
@@ -188,7 +194,6 @@ def _environment() -> Environment:
         "in_words": in_words,
         "slug": slug,
         "linked": linked,
-        "inline": inline,
         "words": words,
         "in_unicode": in_unicode,
     }

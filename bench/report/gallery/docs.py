@@ -1,19 +1,24 @@
-"""Pages of the documentation, so that what the pages of results refer to can be read beside them."""
+"""Pages of the documentation, and what the search of all pages reads."""
 
 import itertools
+import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from html import unescape
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from bench.report.gallery.papers import PaperPage
 from bench.report.typeset import in_unicode
 
+_MARK = '// <meta name="generator" content="bandit-tuning-bench">\n'
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
 _FOLD = "<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
 """How a line looks, once rendered, that GitHub takes as the beginning of a part to be unfolded."""
+Row = tuple[str, str, str, str]
 
 
 def title_of(text: str) -> str:
@@ -81,7 +86,7 @@ def _address(address: str, names: Collection[str]) -> str:
     return f"{page}.html" if page in names else result
 
 
-def words(text: str) -> Markup:
+def words(text: Any) -> Markup:
     """Return words as HTML, with mathematics as pictures have it."""
     return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", str(escape(in_unicode(str(text))))))
 
@@ -95,3 +100,32 @@ def anchor_of(heading: str) -> str:
     """Return a heading's id as GitHub makes it."""
     words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
     return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+
+
+def search_of(papers: list[PaperPage], docs: Mapping[str, str]) -> str:
+    """Return a script, since a page on disk may not fetch: it sets ``PAGES``, rows of kind, title, address and text."""
+    rows = [*_results(papers), *_sections(docs)]
+    return f"{_MARK}window.PAGES = {json.dumps(rows, ensure_ascii=False)};\n"
+
+
+def _results(papers: list[PaperPage]) -> Iterator[Row]:
+    for paper in papers:
+        yield "paper", paper.title, f"{paper.name}/index.html", f"{paper.name} {paper.authors} {paper.summary}"
+        for figure in paper.figures:
+            yield "figure", f"{paper.name}, {figure.label}: {figure.title}", figure.address, figure.words
+            for group in figure.first.claim_groups if figure.first else ():
+                for claim in group.claims:
+                    text = f"{paper.name} {figure.label}: {claim.tally}"
+                    yield "claim", claim.first["text"], f"{figure.address}#claim-{claim.slug}", text
+
+
+def _sections(docs: Mapping[str, str]) -> Iterator[Row]:
+    for name, text in docs.items():
+        text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+        text = re.sub(r"^```.*?^```", lambda code: code[0].replace("\n#", "\n"), text, flags=re.DOTALL | re.MULTILINE)
+        blocks = re.split(r"^(#+ .+)$", text, flags=re.MULTILINE)
+        for heading, body in zip(blocks[1::2], blocks[2::2], strict=True):
+            title = re.sub(r"[`*]|\]\([^)]*\)|\[|\|[-| ]*", " ", heading.lstrip("# "))
+            plain = re.sub(r"[`*|\[]|\]\([^)]*\)|-{3,}", " ", body)
+            address = f"{name}.html#{anchor_of(MarkdownIt().renderInline(heading.lstrip('# ')))}"
+            yield f"documentation, {name}", " ".join(title.split()), address, " ".join(plain.split())[:4000]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from bench.report.gallery.forest import spot_of
+from bench.report.gallery.claims import spot_of
 from bench.report.gallery.picture import Picture, picture
 from bench.report.published import VERDICTS, Published
 from bench.report.published_plot import scatter
@@ -29,13 +29,12 @@ class Level(NamedTuple):
 
 
 class NumbersView(NamedTuple):
-    """Counts in words, what is reached and what differs, pictures of the paper's reading and others, tables."""
+    """Counts in words, what is reached and what differs, the picture under the paper's readings, tables."""
 
     counts: dict[str, int]
     reached: list[str]
     differs: list[Level]
     first: Picture | None
-    others: Picture | None
     levels: list[tuple[str, dict[str, Any], list[str]]]
     placebo: tuple[dict[str, Any], list[str]]
 
@@ -45,8 +44,7 @@ def view(published: Published, paper: str) -> NumbersView | None:
     rows = published.rows[published.rows["paper"] == paper]
     if rows.empty:
         return None
-    plots = [scatter(rows[rows["is_of_paper"] == own], paper) for own in (True, False)]
-    first, others = (picture(plot) if plot.panels else None for plot in plots)
+    plot = scatter(rows[rows["is_of_paper"]], paper)
     placebo = published.placebo[published.placebo["paper"] == paper].drop(columns="paper")
     groups = {group: table for (name, group), table in published.levels.items() if name == paper}
     levels = [
@@ -57,8 +55,7 @@ def view(published: Published, paper: str) -> NumbersView | None:
         counted(published, paper),
         reached(published, paper),
         differs(groups),
-        first,
-        others,
+        picture(plot, paper) if plot.panels else None,
         levels,
         (readable(placebo), PLACEBO),
     )

@@ -29,29 +29,18 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
         correction within their figure; "" where no case has a test of its own.
     """
     rows = []
-    for paper in papers:
-        for figure in paper.figures:
-            reference = figure.reference
-            if reference is None or not figure.is_counted:
-                continue
-            for cases in reference.grouped_claims():
-                tally, first = tally_of(cases), cases[0]
-                is_tested = any(case["holm"] for case in cases)
-                rows.append(
-                    {
-                        "paper": paper.name,
-                        "figure": figure.name,
-                        "scale": reference.scale,
-                        "data": ", ".join(reference.data),
-                        **{key: first[key] for key in ("claim", "text", "origin", "place")},
-                        "counted": "yes" if first["is_counted"] else "no",
-                        **{verdict: tally.cases[verdict] for verdict in VERDICTS},
-                        **{
-                            column: tally.remain[verdict] if is_tested or not tally.cases[verdict] else ""
-                            for verdict, column in _REMAIN.items()
-                        },
-                    }
-                )
+    figures = [figure for paper in papers for figure in paper.figures if figure.is_counted]
+    for figure, result in [(figure, result) for figure in figures if (result := figure.reference)]:
+        for cases in result.grouped_claims():
+            tally, first = tally_of(cases), cases[0]
+            row: dict[str, Any] = {"paper": figure.paper, "figure": figure.name, "scale": result.scale}
+            row |= {"data": ", ".join(result.data), "counted": "yes" if first["is_counted"] else "no"}
+            row |= {key: first[key] for key in ("claim", "text", "origin", "place")}
+            row |= {verdict: tally.cases[verdict] for verdict in VERDICTS}
+            is_tested = any(case["holm"] for case in cases)
+            for verdict, column in _REMAIN.items():
+                row[column] = tally.remain[verdict] if is_tested or not tally.cases[verdict] else ""
+            rows.append(row)
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 

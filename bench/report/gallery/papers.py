@@ -1,25 +1,27 @@
 """Papers with their figures, and what there is of their results."""
 
+import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import matplotlib as mpl
 import pandas as pd
 
+import bench.report
 from bench.errors import BenchError, one_line
 from bench.report.claims import added_up
 from bench.report.claims.origin import Tally
 from bench.report.figure import read_figure
-from bench.report.gallery.groups import slug
-from bench.report.gallery.inputs import inputs_of, is_fresh
+from bench.report.gallery.claims import slug
 from bench.report.gallery.result import Result
 from bench.report.headlines import Headline, Judged, judged
-from bench.report.stored import Derive
+from bench.report.stored import PAGE, Derive
 from bench.report.typeset import in_unicode
 
 COMPARE = "compare"
@@ -99,16 +101,12 @@ class Figure:
         return f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
-    def file(self) -> str:
-        """What its picture is called."""
-        return f"{self.config.get('name', self.name)}.svg"
-
-    @property
     def picture(self) -> str:
         """The path of its picture in the folder of results, or ""."""
-        if self.first is None or self.file not in self.first.files:
+        file = f"{self.config.get('name', self.name)}.svg"
+        if self.first is None or file not in self.first.files:
             return ""
-        return f"{quote(self.folder)}/{self.first.at}{quote(self.file)}"
+        return f"{quote(self.folder)}/{self.first.at}{quote(file)}"
 
 
 @dataclass
@@ -145,8 +143,7 @@ class PaperPage:
     def tallies(self) -> dict[str, Tally]:
         """The cases by origin and verdict, of results that allow conclusions."""
         figures = [figure for figure in self.figures if figure.is_counted == self.is_counted]
-        firsts = [figure.first for figure in figures if figure.first and not figure.first.caveat]
-        return added_up(first.tallies for first in firsts)
+        return added_up(figure.first.tallies for figure in figures if figure.first and not figure.first.caveat)
 
     @cached_property
     def judged(self) -> list[Judged]:
@@ -170,12 +167,6 @@ class PaperPage:
                 addresses.setdefault(figure.label, f"{figure.address}{at}")
         return addresses
 
-    @property
-    def shown(self) -> Figure | None:
-        """The figure that its card shows."""
-        named = (figure for figure in self.made if figure.name == self.headline.get("figure"))
-        return next((figure for figure in named if figure.picture), None)
-
 
 def read(
     results: Path,
@@ -194,7 +185,8 @@ def read(
         The figures there can be, by ``paper/figure``. Others that have results are shown, too.
     about
         By paper: ``title``, ``authors``, ``summary``, ``headlines`` as `bench.report.headlines` reads them, and
-        ``headline``, the ``figure`` that its card shows. Papers are shown in this order, others after them.
+        ``headline``, of which the figure's ranks stand on the first page. Papers are shown in this order, others after
+        them.
     counted
         The names of the figures that count in totals; by default all.
     derive
@@ -209,7 +201,7 @@ def read(
         title, authors, summary = (str(given.get(key, "")).strip() for key in ("title", "authors", "summary"))
         papers[paper] = PaperPage(paper, title, authors, summary, given.get("headline", {}), given.get("headlines", []))
     for name in names:
-        figure = read_one(results, name, figures.get(name, {}), derive)
+        figure = _figure(results, name, figures.get(name, {}), derive)
         figure.is_counted = counted is None or name in counted
         papers[figure.paper].figures.append(figure)
     pages = list(papers.values())
@@ -218,12 +210,12 @@ def read(
     for page in pages:
         around = [page.name, page.title, [figure.name for figure in page.made]]
         for figure in page.made:
-            figure.inputs = inputs_of([result.folder for result in figure.results], figure.config, around)
-            figure.is_fresh = is_fresh(results / figure.folder, figure.inputs)
+            figure.inputs = _inputs([result.folder for result in figure.results], figure.config, around)
+            figure.is_fresh = _is_fresh(results / figure.folder / PAGE, figure.inputs)
     return pages
 
 
-def read_one(results: Path, name: str, config: Any, derive: Derive | None = None) -> Figure:
+def _figure(results: Path, name: str, config: Any, derive: Derive | None) -> Figure:
     """Return a figure, by its name ``paper/figure``, with what there is of its results."""
     paper, _, own_name = name.partition("/")
     figure = read_figure(config) if not isinstance(config, dict) or "kind" in config else None
@@ -237,17 +229,16 @@ def _comparisons(results: Path) -> list[Figure]:
     """Return the comparisons, each by the file that says what it is."""
     figures = []
     for folder in _folders(results / COMPARE) if not (results / COMPARE).is_symlink() else []:
-        path = folder / "comparison.json"
+        path, config = folder / "comparison.json", {}
         if not path.is_file():
             continue
         try:
             config = json.loads(path.read_text(encoding="utf-8"))
             result = Result(folder, read_figure(config), is_own=True)
-            figures.append(Figure(COMPARE, folder.name, config, [result]))
         except (BenchError, OSError, ValueError) as error:
-            result = Result(folder, None, is_own=True)
+            config, result = {}, Result(folder, None, is_own=True)
             result.problems.append(f"{path.name} cannot be read: {one_line(error)}")
-            figures.append(Figure(COMPARE, folder.name, {}, [result]))
+        figures.append(Figure(COMPARE, folder.name, config, [result]))
     return figures
 
 
@@ -273,3 +264,34 @@ def _folders(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink() and path.name[0] != ".")
+
+
+def _inputs(folders: list[Path], config: Mapping[str, Any], around: Any) -> str:
+    """Return the checksum of a figure's results at all scales, its configuration, and the code that draws it."""
+    digest = hashlib.sha256(_code().encode())
+    digest.update(json.dumps([dict(config), around], sort_keys=True, default=str).encode())
+    for folder in folders:
+        for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != "."):
+            if path.name != PAGE:
+                digest.update(f"\n{folder.name}/{path.name}\n".encode())
+                digest.update(path.read_bytes() if path.suffix in (".csv", ".json", ".parquet") else b"")
+    return digest.hexdigest()[:20]
+
+
+def _is_fresh(page: Path, inputs: str) -> bool:
+    """Return whether a page was made of what there is now."""
+    try:
+        with page.open(encoding="utf-8") as file:
+            return f"<!-- {inputs} -->" in file.read(200)
+    except (OSError, ValueError):
+        return False
+
+
+@cache
+def _code() -> str:
+    """Return the checksum of all that makes pages: the package of reports with its templates, and matplotlib."""
+    digest = hashlib.sha256(mpl.__version__.encode())
+    root = Path(bench.report.__file__).parent
+    for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")):
+        digest.update(f"\n{path.relative_to(root)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()

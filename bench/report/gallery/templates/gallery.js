@@ -1,286 +1,283 @@
 "use strict";
-// Pictures that can be asked: methods are hidden and isolated, rounds zoomed into, numbers read with pointer and keys.
-// The address keeps it: #paper?paper=TL&log-paper=1&zoom-paper=100:900
+// The search over all pages; parts that a link leads into are unfolded.
 (() => {
-  const plots = [...document.querySelectorAll(".plot")];
-  const tip = document.getElementById("tip");
-  const states = new Map(plots.map((plot) => [plot, { off: new Set(), log: false, zoom: null, panel: "" }]));
-  const drawn = new WeakMap(); // by panel what it shows
-  const tools = new Map(); // by plot its select of panels, its button of the scale and that of the zoom
-  const methods = (plot) => [...plot.querySelectorAll("[data-method]")].map((button) => button.dataset.method);
-  const data = new WeakMap();
-  const panelsOf = (plot) => [...plot.querySelectorAll(".picture")];
+  const up = document.body.dataset.up;
+  const box = document.querySelector("search");
+  const [field, hits] = [box.querySelector("input"), box.querySelector("ol")];
+  let loading;
 
-  function drawPanel(plot, panel) {
-    if (!panel.clientWidth) return; // folded
-    if (!data.has(panel)) data.set(panel, JSON.parse(panel.querySelector("script").textContent));
-    drawn.set(panel, panel.drawn = draw.panel(panel, data.get(panel), states.get(plot)));
+  // A script is read from disk, too, where fetch is not allowed.
+  const load = () => loading ??= new Promise((done) => {
+    const script = document.createElement("script");
+    script.src = `${up}search.js`;
+    script.onload = script.onerror = done;
+    document.head.append(script);
+  });
+
+  async function find() {
+    await load();
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = [];
+    for (const [kind, title, address, text] of words.length ? window.PAGES ?? [] : []) {
+      const [head, body] = [title.toLowerCase(), text.toLowerCase()];
+      if (!words.every((word) => head.includes(word) || body.includes(word))) continue;
+      const score = words.reduce((sum, word) => sum + (head.includes(word) ? 10 : 0) + (head.startsWith(word) ? 5 : 0), 0);
+      found.push({ kind, title, address, text, score, at: Math.max(0, body.indexOf(words[0])) });
+    }
+    found.sort((a, b) => b.score - a.score);
+    hits.replaceChildren(...found.slice(0, 30).map(({ kind, title, address, text, at }) => {
+      const [item, link, note] = ["li", "a", "small"].map((name) => document.createElement(name));
+      link.href = up + address;
+      link.textContent = title;
+      note.textContent = `${kind}: ${at > 40 ? "… " : ""}${text.slice(at > 40 ? at - 40 : 0, at + 90)}`;
+      link.append(note);
+      item.append(link);
+      return item;
+    }));
+    if (words.length && !found.length) hits.append("Nothing found");
+    hits.hidden = !words.length;
   }
 
-  function show(plot) {
-    const state = states.get(plot);
-    const { select, log, whole } = tools.get(plot);
-    for (const row of plot.querySelectorAll("tr[data-name]")) row.classList.toggle("off", state.off.has(row.dataset.name));
-    for (const button of plot.querySelectorAll("[data-method]")) {
-      button.setAttribute("aria-pressed", String(!state.off.has(button.dataset.method)));
+  box.hidden = false;
+  field.addEventListener("focus", load);
+  field.addEventListener("input", find);
+  box.addEventListener("keydown", (event) => {
+    const links = [field, ...hits.querySelectorAll("a")];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) links[links.indexOf(document.activeElement) + step]?.focus();
+    else if (event.key === "Enter" && document.activeElement === field) links[1]?.click();
+    else if (event.key === "Escape") hits.hidden = true;
+    else return;
+    event.preventDefault();
+  });
+  addEventListener("click", (event) => { if (!box.contains(event.target)) hits.hidden = true; });
+  hits.addEventListener("click", (event) => { if (event.target.closest("a")) hits.hidden = true; });
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.matches("input, select, textarea")) return;
+    event.preventDefault();
+    field.focus();
+  });
+
+  function unfold() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]));
+    if (!target) return;
+    for (let at = target; at; at = at.parentElement) if (at.matches("details")) at.open = true;
+    target.scrollIntoView();
+  }
+  addEventListener("hashchange", unfold);
+  if (location.hash) unfold();
+})();
+// A page that is served is loaded again when it has been made again.
+if (location.protocol.startsWith("http")) {
+  const made = async () => (await fetch(location.pathname, { method: "HEAD" })).headers.get("Last-Modified");
+  made().then((first) => setInterval(async () => (await made().catch(() => first)) !== first && location.reload(), 3000));
+}
+// A button beside each command that copies it.
+for (const code of document.querySelectorAll("pre > code")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.setAttribute("aria-label", "Copy the command");
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+    } catch { // not allowed here: selected, for the keys of the reader
+      getSelection().selectAllChildren(code);
+      button.textContent = "Selected";
     }
-    log?.setAttribute("aria-pressed", String(state.log));
-    if (whole) whole.hidden = !state.zoom;
-    if (select) select.value = state.panel;
-    plot.querySelector(".panels")?.classList.toggle("one", state.panel !== "");
-    panelsOf(plot).forEach((panel, i) => {
-      panel.classList.toggle("away", state.panel !== "" && state.panel !== String(i));
-      drawPanel(plot, panel);
-    });
+  });
+  code.parentElement.before(button);
+}
+// Filters lists and sorts tables, and keeps both in the address: #claims?paper=cdt&words=LinUCB
+for (const form of document.querySelectorAll(".filters")) {
+  const items = [...document.querySelectorAll(form.dataset.items)];
+  const lists = new Set(items.map((item) => item.parentElement));
+  const said = form.querySelector("output");
+  const texts = new Map(items.map((item) => [item, `${item.textContent} ${item.dataset.words ?? ""}`.toLowerCase()]));
+  const heads = [...document.getElementById(form.dataset.table)?.closest(".sortable")?.tHead.rows[0].cells ?? []];
+  const anchor = form.dataset.anchor;
+  let order = "";
+
+  function show() {
+    const wanted = [...new FormData(form)].filter(([, value]) => value.trim());
+    let count = 0;
+    for (const item of items) {
+      item.hidden = !wanted.every(([name, value]) => name === "words"
+        ? value.toLowerCase().split(/\s+/).every((word) => texts.get(item).includes(word))
+        : item.dataset[name].split(" ").includes(value));
+      count += !item.hidden;
+    }
+    for (const list of lists) { // with its heading
+      for (let at = list; at.matches(".list, details, section"); at = at.parentElement) {
+        if (at !== list) at.hidden = !at.querySelector(`${form.dataset.items.replace(/[^ ]*$/, "")} :not([hidden])`);
+        if (at.matches("details")) at.open = wanted.length > 0;
+      }
+    }
+    said.textContent = `${count} of ${items.length}`;
+    return wanted;
   }
 
-  function write(anchor) {
-    const view = new URLSearchParams();
-    for (const [plot, state] of states) {
-      const name = plot.dataset.view;
-      for (const method of state.off) view.append(name, method);
-      if (state.panel) view.append(`panel-${name}`, +state.panel + 1);
-      if (state.log) view.append(`log-${name}`, 1);
-      if (state.zoom) view.append(`zoom-${name}`, state.zoom.map((end) => +end.toPrecision(4)).join(":"));
-    }
+  function write() {
+    const view = new URLSearchParams(show());
+    if (order) view.set("sort", order);
     const query = view.toString();
-    if (anchor || query) history.replaceState(null, "", "#" + anchor + (query ? "?" + query : ""));
+    history.replaceState(null, "", query || location.hash.includes("?") ? `#${anchor}${query ? `?${query}` : ""}` : location.href);
+  }
+
+  const key = (row, at) => {
+    const text = row.cells[at].textContent.trim();
+    const number = parseFloat(text.replace(/^\[/, "").replace(/,(?=\d{3})/g, "").replace("−", "-"));
+    return heads[at].classList.contains("number") ? [Number.isNaN(number) ? Infinity : number, text] : [0, text];
+  };
+
+  function sort(by) {
+    const [name, way] = [by.replace(/^-/, ""), by.startsWith("-") ? -1 : 1];
+    const at = heads.findIndex((head) => head.dataset.name === name);
+    order = at < 0 ? "" : by;
+    heads.forEach((head, i) => {
+      if (i === at) head.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
+    });
+    const compare = (a, b) => {
+      const [x, y] = [key(a, at), key(b, at)];
+      return way * (x[0] === y[0] ? x[1].localeCompare(y[1], "en", { numeric: true }) : x[0] - y[0]);
+    };
+    const rows = at < 0 ? items : [...items].sort(compare);
+    if (heads.length) rows[0]?.parentElement.append(...rows);
   }
 
   function read() {
-    const [anchor, query] = location.hash.slice(1).split("?");
-    const target = document.getElementById(decodeURIComponent(anchor));
-    if (target?.matches("details")) target.open = true;
-    if (query === undefined) return; // a plain link within the page: what is hidden stays so
-    const view = new URLSearchParams(query);
-    for (const [plot, state] of states) {
-      const name = plot.dataset.view;
-      const zoom = (view.get(`zoom-${name}`) ?? "").split(":").map(Number);
-      const panel = +view.get(`panel-${name}`);
-      state.off = new Set(view.getAll(name).filter((method) => methods(plot).includes(method)));
-      state.log = view.has(`log-${name}`);
-      state.zoom = zoom.length === 2 && zoom[0] < zoom[1] ? zoom : null;
-      state.panel = panel >= 1 && panel <= panelsOf(plot).length && tools.get(plot).select ? String(panel - 1) : "";
-      if (state.off.size || state.panel || state.log || state.zoom) plot.closest("details")?.setAttribute("open", "");
-      show(plot);
-    }
-    target?.scrollIntoView();
+    const [at, query] = location.hash.slice(1).split("?");
+    if (at !== anchor) return void show(); // a plain link within the page
+    const view = new URLSearchParams(query ?? "");
+    for (const field of form.elements) if (field.name) field.value = view.get(field.name) ?? "";
+    sort(view.get("sort") ?? "");
+    show();
+    for (let up = form; query && up; up = up.parentElement) if (up.matches("details")) up.open = true;
+    if (query !== undefined) form.scrollIntoView();
   }
 
-  function change(plot, how) {
-    Object.assign(states.get(plot), how);
-    show(plot);
-    write(encodeURIComponent(plot.dataset.view));
+  for (const head of heads.filter((head) => !head.classList.contains("axis"))) {
+    head.dataset.name = head.textContent;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      sort(order === head.dataset.name ? `-${order}` : head.dataset.name);
+      write();
+    });
   }
-
-  function onClick(plot, event) {
-    const { method, only, all } = event.target.closest("button")?.dataset ?? {};
-    let off = new Set(states.get(plot).off);
-    if (method !== undefined) off.has(method) ? off.delete(method) : off.add(method);
-    else if (only !== undefined) off = new Set(methods(plot).filter((name) => name !== only));
-    else if (all !== undefined) off = new Set();
-    else return;
-    change(plot, { off });
-  }
-
+  form.hidden = false;
+  form.addEventListener("input", write);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(write));
+  addEventListener("hashchange", read);
+  read();
+}
+// Pictures: the legend hides and isolates methods, pointer and arrow keys read numbers.
+(() => {
+  const tip = document.getElementById("tip");
+  const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
   function words({ name, case: of, what = "", label = "", ends = "" }, [x, value, low, high, n]) {
-    const rows = [name, of];
-    if (x !== null) rows.push(`${label} ${x.toLocaleString("en")}`.trim());
-    rows.push(`${what} ${short(value)}`.trim() + (low === null ? "" : ` [${short(low)}, ${short(high)}]`));
+    const interval = low === null ? "" : ` [${short(low)}, ${short(high)}]`;
     const basis = [n === null ? "" : `${n} repetition${n === 1 ? "" : "s"}`, low === null ? "" : ends];
-    rows.push(basis.filter(Boolean).join(", "));
-    return rows.filter(Boolean).join("\n");
+    const place = x === null ? "" : `${label} ${x.toLocaleString("en")}`.trim();
+    return [name, of, place, `${what} ${short(value)}`.trim() + interval, basis.filter(Boolean).join(", ")].filter(Boolean).join("\n");
   }
 
-  // The lines that have a value at each round, and what they say at the round nearest to x, the largest first.
-  const lines = (marks, off) => marks.filter(({ part, name, points, across }) => ["line", "bound"].includes(part)
-    && !across && !off.has(name) && points.length > 2 && points.every((point) => typeof point[0] === "number"));
-
-  function atRound(across, x) {
-    const spots = across.flatMap(({ points, at }) => points.map((point, i) => [point[0], at[i]?.[0]]));
-    const [place, spot] = spots.reduce((a, b) => (Math.abs(b[1] - x) < Math.abs(a[1] - x) ? b : a));
-    const rows = across.map((mark) => [mark, mark.points.find((point) => point[0] === place)]).filter(([, point]) => point)
-      .sort((a, b) => b[1][1] - a[1][1]);
-    const said = rows.map(([mark, point]) => `${mark.part === "bound" ? "bound of " : ""}${mark.name} ${short(point[1])}`);
-    return { x: spot, place, text: [`${across[0].label ?? ""} ${place.toLocaleString("en")}`.trim(), ...said].join("\n") };
+  // What all lines say at the round nearest to x, the largest first.
+  function atRound(lines, x) {
+    const [at, round] = lines.flatMap(({ at, points }) => points.map((point, i) => [at[i][0], point[0]]))
+      .reduce((a, b) => (Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a));
+    const rows = lines.map((mark) => [mark, mark.points.find((point) => point[0] === round)?.[1]]).filter(([, value]) => value !== undefined)
+      .sort((a, b) => b[1] - a[1]).map(([mark, value]) => `${mark.part === "bound" ? "bound of " : ""}${mark.name} ${short(value)}`);
+    return { at, text: [`${lines[0].label ?? ""} ${round.toLocaleString("en")}`.trim(), ...rows].join("\n") };
   }
 
-  function follow(plot, panel) {
-    const state = states.get(plot);
-    const part = (name, parts) => {
-      const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-      for (const [key, value] of Object.entries(parts)) node.setAttribute(key, value);
-      return node;
-    };
-    const [dot, line] = [part("circle", { r: 5, class: "cross" }), part("path", { class: "cross" })];
-    const range = part("rect", { class: "zoom" });
-    const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
-    let [start, round] = [null, null]; // where a drag began, and where the keys are
-    const own = (event) => {
-      const box = drawn.get(panel).svg.getBoundingClientRect();
-      return { x: event.clientX - box.left, y: event.clientY - box.top };
-    };
-    function leave() {
-      tip.hidden = true;
-      dot.remove();
-      line.remove();
-    }
-    function nearest({ x, y }) {
-      let best = { distance: 25 };
-      for (const mark of drawn.get(panel).marks) {
-        if (state.off.has(mark.name) || !mark.number) continue;
-        mark.points.forEach((point, i) => {
-          const { box } = mark;
-          const at = box ? [clamp(x, box[0], box[1]), clamp(y, box[2], box[3])] : mark.at[i] && [mark.at[i][0] ?? x, mark.at[i][1] ?? y];
-          if (!at || point[1] === null) return;
-          // What lies on an area, or on a line across the panel, comes first.
-          const behind = box && box[0] < box[1] ? 4 : mark.across ? 2 : 0;
-          const distance = Math.hypot(at[0] - x, at[1] - y) + behind;
-          if (distance < best.distance) best = { distance, mark, at, point };
-        });
-      }
+  function say(text, x, y) {
+    tip.textContent = text;
+    tip.hidden = !text;
+    const above = y - tip.offsetHeight - 12;
+    tip.style.left = `${clamp(x + 14, 4, innerWidth - tip.offsetWidth - 4)}px`;
+    tip.style.top = `${above < 4 ? y + 18 : above}px`;
+  }
+
+  function equip(panel, off) {
+    const { marks, frame: [left, top, right, bottom] } = panel.numbers = JSON.parse(panel.querySelector("script").textContent);
+    const svg = panel.querySelector("svg");
+    const sign = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    sign.classList.add("cross");
+    const scale = () => svg.viewBox.baseVal.width / svg.getBoundingClientRect().width;
+    const shown = () => marks.filter(({ name }) => !off.has(name));
+    const lines = () => shown().filter(({ part, points, across }) => ["line", "bound"].includes(part) && !across
+      && points.length > 2 && points.every(([place]) => typeof place === "number"));
+    let round = null; // where the keys are
+
+    function nearest(x, y) {
+      let best = { distance: 20 };
+      for (const mark of shown()) mark.points.forEach((point, i) => {
+        const { box } = mark;
+        if (point[1] === null) return;
+        const at = box ? [clamp(x, box[0], box[1]), clamp(y, box[2], box[3])] : [mark.at[i][0] ?? x, mark.at[i][1] ?? y];
+        // What lies on an area, or on a line across the panel, comes first.
+        const distance = Math.hypot(at[0] - x, at[1] - y) + (box && box[0] < box[1] ? 3 : mark.across ? 1.5 : 0);
+        if (distance < best.distance) best = { distance, mark, at, point };
+      });
       return best;
     }
-    function say(text, x, y) {
-      tip.textContent = text;
-      tip.hidden = !text;
-      const above = y - tip.offsetHeight - 12;
-      tip.style.left = `${clamp(x + 14, 4, innerWidth - tip.offsetWidth - 4)}px`;
-      tip.style.top = `${above < 4 ? y + 18 : above}px`;
+    function leave() {
+      tip.hidden = true;
+      sign.remove();
     }
-    function cross(x) {
-      const { svg, top, bottom } = drawn.get(panel);
-      line.setAttribute("d", `M${x} ${top}V${bottom}`);
-      svg.append(line);
+    function draw(d) {
+      sign.setAttribute("d", d);
+      svg.append(sign);
     }
     function move(event) {
-      const { svg, marks, left, right, top, bottom } = drawn.get(panel);
-      const at = own(event);
-      leave();
-      if (start !== null && Math.abs(at.x - start) > 6) {
-        const [from, to] = [start, clamp(at.x, left, right)].sort((a, b) => a - b);
-        for (const [key, value] of Object.entries({ x: from, width: to - from, y: top, height: bottom - top })) range.setAttribute(key, value);
-        return svg.append(range);
-      }
-      const best = nearest(at);
-      if (best.mark) {
-        dot.setAttribute("cx", best.at[0]);
-        dot.setAttribute("cy", best.at[1]);
-        svg.append(dot);
-      }
-      const across = lines(marks, state.off);
-      const all = across.length > 1 && at.x >= left ? atRound(across, best.mark ? best.at[0] : at.x) : null;
-      if (all) cross(all.x);
-      say([best.mark && words(best.mark, best.point), all?.text].filter(Boolean).join("\n\n"), event.clientX, event.clientY);
+      const box = svg.getBoundingClientRect();
+      const [x, y] = [(event.clientX - box.left) * scale(), (event.clientY - box.top) * scale()];
+      const { mark, point, at } = nearest(x, y);
+      const own = lines();
+      const all = own.length > 1 && x >= left && x <= right ? atRound(own, mark ? at[0] : x) : null;
+      draw((mark ? `M${at[0] - 4} ${at[1]}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0` : "") + (all ? `M${all.at} ${top}V${bottom}` : ""));
+      say([mark && words(mark, point), all?.text].filter(Boolean).join("\n\n"), event.clientX, event.clientY);
     }
-    function release(event) {
-      const { left, right, back } = drawn.get(panel);
-      const ends = [start, clamp(own(event).x, left, right)].sort((a, b) => a - b);
-      range.remove();
-      const isDragged = start !== null && ends[1] - ends[0] > 10;
-      start = null;
-      if (isDragged) change(plot, { zoom: ends.map(back) });
-    }
-    function step(event) {
-      const { svg, marks, left, right, top, back } = drawn.get(panel);
-      const across = lines(marks, state.off);
+    svg.addEventListener("pointermove", move);
+    svg.addEventListener("pointerdown", move);
+    svg.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && leave());
+    panel.addEventListener("blur", leave);
+    addEventListener("scroll", leave, { passive: true });
+    panel.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
-      if (event.key === "Escape") return leave();
-      if (event.key === "l" && tools.get(plot).log) return change(plot, { log: !state.log });
-      if (event.key === "0") return change(plot, { zoom: null });
-      if ("+-".includes(event.key)) {
-        const middle = round === null || !across.length ? (left + right) / 2 : atRound(across, round).x;
-        const half = ((right - left) / 2) * (event.key === "+" ? 0.5 : 2);
-        const ends = [middle - half, middle + half].map((x) => (event.key === "+" ? clamp(x, left, right) : x));
-        return change(plot, { zoom: event.key === "-" && !state.zoom ? null : ends.map(back) });
-      }
-      if (!by || !across.length) return;
+      const own = lines();
+      if (event.key === "Escape") leave();
+      if (!by || !own.length) return;
       event.preventDefault();
-      const places = [...new Set(across.flatMap(({ at }) => at.map((spot) => spot[0])))].filter((x) => x >= left - 1 && x <= right + 1)
-        .sort((a, b) => a - b);
+      const places = [...new Set(own.flatMap(({ at }) => at.map(([x]) => x)))].sort((a, b) => a - b);
       const now = round === null ? (by > 0 ? -1 : places.length) : places.findIndex((x) => x >= round - 0.5);
       round = places[clamp(now + by, 0, places.length - 1)];
       const box = svg.getBoundingClientRect();
-      cross(round);
-      say(atRound(across, round).text, box.left + round, Math.max(60, box.top + top));
-    }
-    const view = panel.querySelector("[role=img]");
-    view.addEventListener("pointermove", move);
-    view.addEventListener("pointerdown", (event) => {
-      if (event.pointerType === "mouse" && own(event).x >= drawn.get(panel).left) start = own(event).x;
-      move(event);
+      draw(`M${round} ${top}V${bottom}`);
+      say(atRound(own, round).text, box.left + round / scale(), Math.max(60, box.top + top / scale()));
     });
-    view.addEventListener("pointerup", release);
-    view.addEventListener("dblclick", () => change(plot, { zoom: null }));
-    view.addEventListener("pointerleave", (event) => {
-      start = null;
-      range.remove();
-      if (event.pointerType === "mouse") leave();
-    });
-    panel.addEventListener("keydown", step);
-    panel.addEventListener("blur", leave);
-    addEventListener("scroll", leave, { passive: true });
   }
 
-  function button(text, onClick) {
-    const made = document.createElement("button");
-    made.type = "button";
-    made.textContent = text;
-    made.addEventListener("click", onClick);
-    return made;
-  }
-
-  function equip(plot) {
-    const panels = panelsOf(plot);
-    const found = {};
-    const legend = plot.querySelector(".legend");
-    if (panels.length > 1) {
-      const label = document.createElement("label");
-      const select = found.select = document.createElement("select");
-      ["all", ...panels.map((panel) => panel.dataset.title)].forEach((title, i) => select.append(new Option(title, i ? i - 1 : "")));
-      label.className = "key";
-      label.append("Panel ", select);
-      legend?.append(label);
-      select.addEventListener("change", () => {
-        const before = select.getBoundingClientRect().top;
-        change(plot, { panel: select.value });
-        scrollBy(0, select.getBoundingClientRect().top - before); // what the reader looks at stays where it is
-        const { top } = plot.getBoundingClientRect();
-        if (top < 0) scrollBy(0, top - 60);
-      });
-    }
-    if (panels.length) {
-      found.log = button("log", () => change(plot, { log: !states.get(plot).log }));
-      found.log.title = "logarithmic or linear";
-      found.whole = button("whole range", () => change(plot, { zoom: null }));
-      legend?.append(found.log, found.whole);
-    }
-    tools.set(plot, found);
-  }
-
-  for (const sample of document.querySelectorAll(".sample")) {
-    draw.sample(sample, JSON.parse(sample.dataset.look), "box" in sample.dataset);
-  }
-  for (const plot of plots) {
-    equip(plot);
-    plot.addEventListener("click", (event) => onClick(plot, event));
-    for (const panel of panelsOf(plot)) follow(plot, panel);
-    show(plot);
-    // Panels are drawn anew where their width changes, and first where they are unfolded.
-    const widths = new WeakMap();
-    const observer = new ResizeObserver((entries) => {
-      for (const { target } of entries) if (widths.get(target) !== target.clientWidth) {
-        widths.set(target, target.clientWidth);
-        drawPanel(plot, target);
-      }
+  for (const plot of document.querySelectorAll(".plot")) {
+    const off = new Set();
+    const buttons = [...plot.querySelectorAll("[data-method]")];
+    plot.addEventListener("click", ({ target }) => {
+      const { method, only, all } = target.closest("button")?.dataset ?? {};
+      if (method !== undefined) off.delete(method) || off.add(method);
+      else if (only !== undefined) for (const { dataset } of buttons) dataset.method === only ? off.delete(only) : off.add(dataset.method);
+      else if (all !== undefined) off.clear();
+      for (const part of plot.querySelectorAll("[data-name]")) part.classList.toggle("off", off.has(part.dataset.name));
+      for (const button of buttons) button.setAttribute("aria-pressed", String(!off.has(button.dataset.method)));
     });
-    for (const panel of panelsOf(plot)) {
-      widths.set(panel, panel.clientWidth);
-      observer.observe(panel);
-    }
+    for (const panel of plot.querySelectorAll(".picture")) equip(panel, off);
   }
-  addEventListener("hashchange", read);
-  read();
 })();

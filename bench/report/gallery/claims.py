@@ -1,0 +1,299 @@
+"""Claims of a figure as its page shows them: one by one or many of a kind together, on an axis, and in a sentence."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+from bench.report.claims import VERDICTS
+from bench.report.claims.judgement import SAYS_NOTHING, in_words
+from bench.report.claims.origin import DECIDED, Tally, tally_of
+from bench.report.text import number
+
+DIFFERENCES = ("paired_difference", "relative_difference")
+PRACTICALLY_LEVEL = 10_000
+"""More repetitions than this to decide a difference: practically there is none."""
+Case = dict[str, Any]
+Triple = tuple[float, float, float]
+_BELOW, _ABOVE = ("less", "at_most"), ("greater", "at_least")
+# What reaches this many times as far from the threshold as the median case leaves the axis.
+_FAR = 4.0
+_WIDE = 10.0
+_EDGE = 4.0
+_SEVERAL = 4
+# Which words claims of a kind share, if not all but a name.
+_FIRST, _LAST = slice(3), slice(-3, None)
+_WORDS = {
+    "holds": ("holds", "hold"),
+    "fails": ("fails", "fail"),
+    "tie": ("is a tie", "are ties"),
+    "differs": ("differs from case to case", "differ from case to case"),
+    "open": ("is open", "are open"),
+    "says_nothing": ("has no evidence", "have no evidence"),
+}
+
+
+class Spot(NamedTuple):
+    """Where a case's interval begins and ends and its estimate lies, in percent of the axis; which ends are cut off."""
+
+    left: float
+    right: float
+    dot: float
+    cut: str
+
+
+class Forest(NamedTuple):
+    """Cases on one axis.
+
+    Parameters
+    ----------
+    ends
+        The numbers at both ends, in words.
+    threshold, at
+        The number that decides in words, "" without, and where it lies in percent.
+    side
+        Which side of it the claim expects: ``below``, ``above`` or "".
+    spots
+        One for each case; None for a case without numbers.
+    """
+
+    ends: tuple[str, str]
+    threshold: str
+    at: float
+    side: str
+    spots: list[Spot | None]
+
+
+class Claim(NamedTuple):
+    """A claim with its cases: those that are evidence, on one axis, and those that are none."""
+
+    slug: str
+    first: Case
+    cases: list[Case]
+    forest: Forest | None
+    silent: list[Case]
+
+    @property
+    def every(self) -> list[Case]:
+        """All of its cases."""
+        return [*self.cases, *self.silent]
+
+    @property
+    def tally(self) -> Tally:
+        """The number of its cases by verdict."""
+        return tally_of(self.every)
+
+
+class Group(NamedTuple):
+    """Claims that share their cases.
+
+    Parameters
+    ----------
+    stem
+        The words that all of them begin and end with; "" for a single claim.
+    names
+        The words between these, claim by claim.
+    cases
+        What their cases are called; of claims with a single case none, and ``together`` has all of them on one axis.
+    """
+
+    claims: list[Claim]
+    stem: str
+    names: list[str]
+    cases: list[str]
+    together: Claim | None
+
+
+def slug(text: str) -> str:
+    """Return a text as an id."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-") or "claim"
+
+
+def grouped(claims: Sequence[list[Case]]) -> list[Group]:
+    """Return claims, given by their cases, in groups: several of one kind with the same cases are one group."""
+    singles = [_claim(cases) for cases in claims]
+    groups, rest = list[Group](), [claim for claim in singles if claim.first["text"]]
+    for ends in ((_FIRST, _LAST), (_FIRST,), (_LAST,)):
+        order: dict[Any, list[Claim]] = {}
+        for claim in rest:
+            order.setdefault(_kind(claim, ends), []).append(claim)
+        groups += [_group(of_kind) for of_kind in order.values() if len(of_kind) >= _SEVERAL]
+        rest = [claim for of_kind in order.values() if len(of_kind) < _SEVERAL for claim in of_kind]
+    rest += [claim for claim in singles if not claim.first["text"]]
+    groups += [Group([claim], "", [""], [], None) for claim in rest]
+    return sorted(groups, key=lambda group: singles.index(group.claims[0]))
+
+
+def _kind(claim: Claim, ends: Sequence[slice]) -> Any:
+    first, names, words = claim.first, tuple(case["case"] for case in claim.every), claim.first["text"].split()
+    same = (tuple(words[end]) for end in ends)
+    return first["kind"], first["expect"], first["threshold"], first["origin"], names, *same
+
+
+def _claim(cases: list[Case], slugged: str = "") -> Claim:
+    shown = [case for case in cases if case["verdict"] != SAYS_NOTHING]
+    silent = [case for case in cases if case["verdict"] == SAYS_NOTHING]
+    return Claim(slugged or slug(cases[0]["claim"]), cases[0], shown, forest(shown), silent)
+
+
+def _group(claims: list[Claim]) -> Group:
+    first, names, last = parted([claim.first["text"] for claim in claims])
+    stem, cases = f"{first} … {last}".strip(), [case["case"] for case in claims[0].every]
+    if len(cases) > 1:
+        return Group(claims, stem, names, cases, None)
+    rows = [{**claim.every[0], "case": name, "slug": claim.slug} for claim, name in zip(claims, names, strict=True)]
+    return Group(claims, stem, names, [], _claim(rows, f"{claims[0].slug}-and-more"))
+
+
+def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
+    """Return the words that all texts begin with, what follows in each, a word at least, and those at the end."""
+    words = [text.split() for text in texts]
+    first = _shared(words)
+    last = _shared([each[first:][::-1] for each in words])
+    names = [" ".join(each[first : len(each) - last]) for each in words]
+    return " ".join(words[0][:first]), names, " ".join(words[0][len(words[0]) - last :])
+
+
+def _shared(texts: Sequence[Sequence[str]]) -> int:
+    """Return how many words all texts begin with, each but its last."""
+    shared = 0
+    while all(len(words) > shared + 1 and words[shared] == texts[0][shared] for words in texts):
+        shared += 1
+    return shared
+
+
+def threshold_of(claim: Mapping[str, Any]) -> float | None:
+    """Return the number that decides a claim as its figure writes it; None if the claim has none of its own."""
+    kind = claim.get("kind")
+    if kind in DIFFERENCES:
+        margin = float(claim.get("margin") or 0.0)
+        return {"at_most": margin, "at_least": -margin}.get(claim.get("expect", ""), 0.0)
+    if kind == "slope" and claim.get("log_power"):
+        return None  # the slope that is allowed follows from the values of the axis
+    default = {"best_on_grid": 0.0 if claim.get("differs") else None, "count": claim.get("more_than", 2 / 3)}
+    return claim.get("threshold", default.get(str(kind), 1.0))
+
+
+def forest(cases: Sequence[Case]) -> Forest | None:
+    """Return cases that share a kind on one axis; None if none of them has an interval.
+
+    Parameters
+    ----------
+    cases
+        With `kind`, `expect`, `threshold` and `values`: estimate and ends, and the same as shares of the right side.
+    """
+    is_share, triples = _values(cases)
+    known = [triple for triple in triples if triple]
+    if not known:
+        return None
+    first = cases[0]
+    threshold: float | None = first["threshold"]
+    ends = [end for triple in known for end in triple] + ([] if threshold is None else [threshold])
+    is_log = first["kind"] not in DIFFERENCES and min(ends) > 0 and max(ends) > _WIDE * min(ends)
+    scale = math.log if is_log else float
+    middle = scale(median(triple[0] for triple in known) if threshold is None else threshold)
+    reach = [max(abs(scale(end) - middle) for end in triple) for triple in known]
+    limit = _FAR * median(reach) if max(reach) > _FAR * median(reach) > 0 else max(reach)
+    shown = [min(max(scale(end), middle - limit), middle + limit) for end in ends]
+    low, high = min(shown), max(shown)
+
+    def place(value: float) -> float:
+        share = (scale(value) - low) / ((high - low) or 1.0)
+        return round(_EDGE + (100 - 2 * _EDGE) * share, 1)
+
+    def words(value: float) -> str:
+        value = math.exp(value) if is_log else value
+        return f"{100 * value:+,.0f} %".replace("-", "−") if is_share else number(float(f"{value:.2g}"))
+
+    expect = first.get("expect", "")
+    side = "" if threshold is None else "below" if expect in _BELOW else "above" if expect in _ABOVE else ""
+    return Forest(
+        (words(low), words(high)),
+        "" if threshold is None else f"{100 * threshold:g} %" if is_share else number(threshold),
+        0.0 if threshold is None else place(threshold),
+        side,
+        [triple and spot_of(*map(place, triple)) for triple in triples],
+    )
+
+
+def _values(cases: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
+    """Return whether numbers are shares, and estimate, low and high of each case; None where they are not known."""
+    triples = [_triple(case["values"], "estimate", "ci_low", "ci_high") for case in cases]
+    if not cases or cases[0]["kind"] not in DIFFERENCES:
+        return False, triples
+    shares = [_triple(case["values"], "relative", "relative_low", "relative_high") for case in cases]
+    has_shares = all(share or not triple for share, triple in zip(shares, triples, strict=True)) and any(shares)
+    return (True, shares) if has_shares else (bool(cases[0]["threshold"]), triples)
+
+
+def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Triple | None:
+    """Return a number with its ends, or itself for both; None if it is not known, or has an end that is infinite."""
+    number, *ends = values[name], values[low], values[high]
+    if not math.isfinite(number) or any(map(math.isinf, ends)):
+        return None
+    first, last = (number if math.isnan(end) else end for end in ends)
+    return number, first, last
+
+
+def spot_of(dot: float, left: float, right: float) -> Spot:
+    """Return where a dot and its interval lie, given in percent, cut off at the ends of the axis."""
+    left_end, right_end, middle = (round(min(max(value, 0.0), 100.0), 1) for value in (left, right, dot))
+    cut = ("l" if left < 0 else "") + ("r" if right > 100 else "")
+    return Spot(left_end, right_end, min(max(middle, 1.0), 99.0), cut)
+
+
+def needs_in_words(row: Mapping[str, Any]) -> str:
+    """Return how many repetitions would decide an open case; "" if that is not known."""
+    needs = row["values"]["needs"]
+    if not math.isfinite(needs):
+        return ""
+    if needs <= PRACTICALLY_LEVEL:
+        return f"about {number(needs)} repetitions would decide it"
+    if row["kind"] in DIFFERENCES:
+        return "practically level"
+    return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
+
+
+def finding(claims: Sequence[Sequence[str]]) -> str:
+    """Return a sentence on the verdicts of some claims, given for each claim those of its cases; "" without claims."""
+    if not claims:
+        return ""
+    if len(claims) > 1:
+        has_cases = any(len(verdicts) > 1 for verdicts in claims)
+        return f"Of {len(claims)} claims, {_list(Counter(map(_outcome, claims)), has_cases=has_cases)}."
+    (verdicts,) = claims
+    if len(verdicts) > 1:
+        return f"Of the claim's {len(verdicts)} cases, {_list(Counter(verdicts))}."
+    return f"The claim {_WORDS[verdicts[0]][0]}."
+
+
+def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
+    """Return what the claims of a comparison begin with, then by verdict what they are held against; "" without any."""
+    if not claims:
+        return ""
+    first, names, last = parted([cases[0]["text"] for cases in claims])
+    parts = []
+    for verdict in VERDICTS:
+        counts = [(name, sum(case["verdict"] == verdict for case in cases), len(cases))
+                  for name, cases in zip(names, claims, strict=True)]  # fmt: skip
+        words = [name if count == of else f"{name} ({count} of {of})" for name, count, of in counts if count]
+        parts += [f"{', '.join(words)}: {in_words(verdict)}"] if words else []
+    return " ".join(filter(None, [first, "; ".join(parts), last])) + "."
+
+
+def _outcome(verdicts: Sequence[str]) -> str:
+    decided = set(verdicts) & set(DECIDED)
+    if len(decided) > 1:
+        return "differs"
+    return next(iter(decided), "open" if "open" in verdicts else "says_nothing")
+
+
+def _list(counts: Counter[str], *, has_cases: bool = False) -> str:
+    parts = []
+    for outcome, (one, several) in _WORDS.items():
+        count = counts[outcome]
+        where = f" wherever {'they are' if count > 1 else 'it is'} decided" if has_cases and outcome in DECIDED else ""
+        parts += [f"{count} {several if count > 1 else one}{where}"] if count else []
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
