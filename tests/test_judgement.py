@@ -132,7 +132,7 @@ def test_values_that_may_be_best_share_the_error():
     rng = np.random.default_rng(2)
     values = rng.normal([0.0, 0.4, 0.5, 3.0], 1.0, size=(12, 4))
     best = BestValue(np.arange(4.0), values)
-    for error in (0.3, 0.05, 0.01, 0.001):
+    for error in np.geomspace(0.3, 1e-5, 30):  # closer than a factor of 2, so that half an error is noticed
         tests = [[reference.ttest_rel(a, b, alternative="greater").pvalue for b in values.T if b is not a]
                  for a in values.T]  # fmt: skip
         wanted = [min(p[:i] + p[i + 1 :]) > error / 3 for i, p in enumerate(tests)]  # the strongest competitor's
