@@ -3,7 +3,8 @@
 Started as a program in the checkout, whose packages it imports: each line of the standard input is a JSON object with
 the words of a command line of `runners.run` (``words``) and the largest number of plays (``plays``, null for all).
 Each is answered by a JSON object: ``place``, the number of the line, and either ``error``, or ``run_id``, ``trace``,
-digests of its columns, and ``state``, a path to each distinct number or array of numbers in tuner and task by digest.
+digests of its columns, and ``state``, a path to each distinct number or array of numbers by digest that tuner and task
+hold at the end and did not after the first play. Constants are left out: one that matters shows in what it changes.
 """
 
 import contextlib
@@ -15,7 +16,7 @@ import random
 import runpy
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -102,12 +103,24 @@ def main() -> None:
     kept: dict[str, Any] = {}
 
     def play_and_keep(task: Any, tuner: Any, **options: Any) -> Any:
-        plays = iter(range(limit[0]))
-        for name in ("explore", "play"):  # after the last one, as at the end of a log
-            act = getattr(task, name)
-            object.__setattr__(task, name, lambda *given, act=act: None if next(plays, None) is None else act(*given))
+        plays, parts = iter(range(limit[0])), {"tuner": tuner, "task": task}
+
+        def act(name: str, action: Callable[..., Any]) -> Callable[..., Any]:
+            def counted(*given: Any) -> Any:
+                number = next(plays, None)
+                if name == "play" and "constants" not in kept:
+                    outcome = None if number is None else action(*given)
+                    kept["constants"] = state(parts)
+                    return outcome
+                return None if number is None else action(*given)  # after the last one, as at the end of a log
+
+            return counted
+
+        for name in ("explore", "play"):
+            object.__setattr__(task, name, act(name, getattr(task, name)))
         trace = play(task, tuner, **options)
-        kept.update(state={"tuner": tuner, "task": task}, trace=trace.columns())
+        changed = {digest: path for digest, path in state(parts).items() if digest not in kept.get("constants", ())}
+        kept.update(state=changed, trace=trace.columns())
         return trace
 
     loop.run = play_and_keep  # type: ignore[attr-defined]
@@ -146,7 +159,7 @@ def _answer(words: list[str], kept: dict[str, Any]) -> dict[str, Any]:
     for line in lines:
         with contextlib.suppress(ValueError, KeyError, TypeError):
             answer = {"run_id": json.loads(line)["run_id"]}
-            return {**answer, "state": state(kept["state"]), "trace": digests(kept["trace"])}
+            return {**answer, "state": kept["state"], "trace": digests(kept["trace"])}
     return {"error": " ".join(lines[-1:])}
 
 
