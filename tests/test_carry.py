@@ -37,13 +37,15 @@ from bench.tuners.base import Tuner
 class Mine(Tuner):
     def _start(self, problem, seeds):
         self.rate = 0.1
-        self.unseen = self.rate / 3.0
+        self.unseen = 0.0
+        self.unused = self.rate
 
     def _ask(self):
         return {"exploration_rate": self.rate}
 
     def _tell(self, reward, outcome):
         change = STEP * reward
+        self.unseen += change / 3.0
         self.rate = min(max(self.rate + change, 0.1), 5.0)
 """
 MINE = ["tuner=custom", "tuner._target_=carried_tuner.Mine"]
@@ -136,9 +138,10 @@ def new_names(place: Checkout) -> set[str]:
         ("change", "difference"),
         ("carried_helper", "carried_new"),
         ("STEP * reward", "reward * STEP"),
-        ("unseen = self.rate", "renamed, self.added = self.rate / 3.0, self.rate + 3.0 * self.rate"),
+        ("unseen", "renamed"),
+        ("unused = self.rate", "unused = [self.rate, 3.0 * self.rate]"),
     ],
-    ids=["local variable", "module", "commuted", "attribute"],
+    ids=["local variable", "module", "commuted", "attribute", "constant"],
 )
 def test_what_an_edit_leaves_equal_is_carried_and_not_run_again(checkout, edit):
     tables, before = checkout.tables(), new_names(checkout)

@@ -243,10 +243,10 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
     ("keys", "message"),
     [
         ({"jobs": 0}, "^jobs: found 0"),
-        ({"jobs": 2, "backend": "no"}, r"^runner\.backend: found 'no'"),
+        ({"jobs": 2, "backend": "no"}, r"^Runner\.backend: found 'no'"),
         (
             {"jobs": 2, "scheduler": "tcp://127.0.0.1:1"},
-            r"^runner\.scheduler: found .* with loky, expected runner=dask",
+            r"^Runner\.scheduler: found .* with loky, expected runner=dask",
         ),
         ({"jobs": 2, "time_limit": 0}, r"^Runner\.time_limit: found 0"),
     ],

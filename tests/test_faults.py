@@ -326,7 +326,8 @@ def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs
         _, err = child.communicate(timeout=100)
         code = child.returncode
         before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
-        assert before or (code == 0 and not err) or (code, err) == (130, STOPPED), (seconds, code, err)
+        stopped = code in (130, -signal.SIGINT) and err == STOPPED  # -SIGINT, if Python was importing: 130 in a shell
+        assert before or (code == 0 and not err) or stopped, (seconds, code, err)
 
 
 def test_ctrl_c_while_workers_start_prints_the_sentence_alone(tmp_path):
