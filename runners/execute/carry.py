@@ -18,6 +18,9 @@ from runners.results.committed import rename_runs
 from runners.results.replay import CommittedRun, compare
 from runners.results.store import Store, results_folder, write_manifest, write_text
 
+EXAMPLES = 3
+"""Number of runs, at most, whose states are compared for each variant of a part, until one of them is equal."""
+
 
 @dataclass
 class Proof:
@@ -43,7 +46,7 @@ def carry(
 
     The committed repetitions of a run are written under its new identity where every value that is stored of them comes
     out equal, bit for bit, and tuner and task are in the same state after the first plays as with the code of the
-    commit that made them; states are compared for one run of each combination of classes and options. On another kind
+    commit that made them; states are compared for runs that together have every variant of each part. On another kind
     of machine than made them, last digits may differ without a change of the code; a repetition that differs there is
     played once more with the code of the commit that made it, and the two traces are compared. Nothing is carried of a
     run that differs, fails, or has other settings or data than before.
@@ -82,8 +85,7 @@ def carry(
     answers = play_all(missing, store, jobs=jobs, runner=Runner(), words="carry")
     errors = {answer.key: answer.error for answer in answers if answer.status == "failed"}
     with EarlierCode(jobs) as earlier:
-        for proof in playable:
-            _prove(proof, store, repetitions, errors, earlier)
+        _prove(playable, store, repetitions, errors, earlier)
         _prove_states([proof for proof in playable if not proof.difference], earlier)
     for folder in dict.fromkeys(proof.run.folder for proof in proofs):
         _write(folder, [proof for proof in proofs if proof.run.folder == folder], code)
@@ -117,35 +119,61 @@ def _leave_late(proofs: Sequence[Proof], store: Store, repetitions: int, core_se
             proof.difference = f"a repetition takes {proof.run.seconds:.0f} s, for which there was no time"
 
 
-def _prove(proof: Proof, store: Store, repetitions: int, errors: Mapping[Key, str], earlier: EarlierCode) -> None:
-    """Compare what was played of a run with what is committed."""
-    run, run_id = proof.run, proof.run.experiment.run_id
-    numbers = run.first(repetitions)
-    proof.repetitions = len(numbers)
-    for number in numbers:
-        if (run_id, number) in errors:
-            proof.difference = f"repetition {number} failed: {errors[run_id, number]}"
-            return
-        then, trace = run.committed[number], store.read(run_id, number)
-        now = thin(trace, {}, run.figure.curve_columns(), None, then.rounds)
-        _, _, difference = compare(then, now)
-        if difference and not run.same_machine:
-            difference = earlier.trace_difference(run, number, trace)
+def _prove(
+    proofs: Sequence[Proof], store: Store, repetitions: int, errors: Mapping[Key, str], earlier: EarlierCode
+) -> None:
+    """Compare what was played of each run with what is committed."""
+    elsewhere: list[tuple[Proof, int]] = []
+    for proof in proofs:
+        run, run_id = proof.run, proof.run.experiment.run_id
+        numbers = run.first(repetitions)
+        proof.repetitions = len(numbers)
+        for number in numbers:
+            if (run_id, number) in errors:
+                proof.difference = f"repetition {number} failed: {errors[run_id, number]}"
+                break
+            then = run.committed[number]
+            now = thin(store.read(run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
+            _, _, difference = compare(then, now)
+            if difference and run.same_machine:
+                proof.difference = f"repetition {number}, {difference}"
+                break
+            elsewhere += [(proof, number)] * bool(difference)
+    runs = [(proof.run, number, store.read(proof.run.experiment.run_id, number)) for proof, number in elsewhere]
+    for (proof, number), difference in zip(elsewhere, earlier.trace_differences(runs), strict=True):
         if difference:
-            proof.difference = f"repetition {number}, {difference}"
-            return
+            proof.difference = proof.difference or f"repetition {number}, {difference}"
 
 
 def _prove_states(proofs: Sequence[Proof], earlier: EarlierCode) -> None:
-    """Refuse runs whose values are equal, but not the states that they come from."""
-    examples = {_options(proof.run): proof.run for proof in reversed(proofs)}
-    differences = dict(zip(examples, earlier.state_differences(list(examples.values())), strict=True))
-    for proof in proofs:
-        proof.difference = differences[_options(proof.run)]
+    """Refuse runs whose values are equal, but not the states that they come from.
+
+    States are compared for examples, the shortest runs: each variant of an environment, algorithm, tuner and task is in
+    one of them. A variant is equal if it is in an example without a difference, of which there are up to `EXAMPLES`.
+    """
+    variants = [_variants(proof.run) for proof in proofs]
+    shortest = sorted(range(len(proofs)), key=lambda place: proofs[place].run.seconds)
+    equal: set[str] = set()
+    differences: dict[int, str] = {}
+    for _ in range(EXAMPLES):
+        covered, examples = set(equal), []
+        for place in shortest:
+            if place not in differences and not variants[place] <= covered:
+                covered |= variants[place]
+                examples.append(place)
+        found = earlier.state_differences([proofs[place].run for place in examples])
+        for place, difference in zip(examples, found, strict=True):
+            if difference:
+                differences[place] = difference
+            else:
+                equal |= variants[place]
+    for proof, of_run in zip(proofs, variants, strict=True):
+        if unproved := of_run - equal:
+            proof.difference = next(words for place, words in differences.items() if variants[place] & unproved)
 
 
-def _options(run: CommittedRun) -> str:
-    """Return the settings of a run without their numbers: runs with the same options run through the same code."""
+def _variants(run: CommittedRun) -> set[str]:
+    """Return the parts of a run with their options, without their numbers: the same variants run the same code."""
 
     def without_numbers(value: Any) -> Any:
         if isinstance(value, dict):
@@ -154,7 +182,8 @@ def _options(run: CommittedRun) -> str:
             return sorted({json.dumps(without_numbers(item)) for item in value})
         return "number" if isinstance(value, int | float) and not isinstance(value, bool) else value
 
-    return json.dumps([run.commits, without_numbers(run.experiment.settings)], sort_keys=True)
+    parts = run.experiment.settings.items()
+    return {json.dumps([run.commits[-1], name, without_numbers(part)], sort_keys=True) for name, part in parts}
 
 
 def _write(folder: Path, proofs: Sequence[Proof], code: Mapping[str, Any]) -> None:

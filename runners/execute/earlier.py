@@ -38,16 +38,15 @@ class EarlierCode(ExitStack):
         self._jobs = jobs
         self._checkouts = {_TODAY: ROOT}
 
-    def trace_difference(self, run: CommittedRun, number: int, now: pd.DataFrame) -> str:
-        """Return the first difference between a trace of today's code and that of the earlier code; "" if none."""
-        (then,) = self._play_earlier([run], number, None)
-        if "error" in then:
-            return str(then["error"])
-        digests = final_state.digests({str(name): now[name].to_numpy() for name in now})
-        for name in dict.fromkeys([*then["trace"], *digests]):
-            if then["trace"].get(name) != digests.get(name):
-                return f"{name}: differs from that of the earlier code on this machine"
-        return ""
+    def trace_differences(self, runs: Sequence[tuple[CommittedRun, int, pd.DataFrame]]) -> list[str]:
+        """Return how the earlier code's trace differs from that of today, for each run and repetition; "" if not."""
+        differences = [""] * len(runs)
+        for number in sorted({number for _, number, _ in runs}):
+            places = [place for place, run in enumerate(runs) if run[1] == number]
+            answers = self._play_earlier([runs[place][0] for place in places], number, None)
+            for place, then in zip(places, answers, strict=True):
+                differences[place] = _trace_difference(then, runs[place][2])
+        return differences
 
     def state_differences(self, runs: Sequence[CommittedRun]) -> list[str]:
         """Return for each run how the states of tuner and task after `PLAYS` plays differ; "" where they do not.
@@ -112,6 +111,16 @@ class EarlierCode(ExitStack):
         with ThreadPoolExecutor(self._jobs) as threads:
             list(threads.map(play, [range(first, len(runs), processes) for first in range(processes)]))
         return answers
+
+
+def _trace_difference(then: _Answer, now: pd.DataFrame) -> str:
+    """Return in words how a trace differs from that of the earlier code, "" if it does not."""
+    if "error" in then:
+        return str(then["error"])
+    digests = final_state.digests({str(name): now[name].to_numpy() for name in now})
+    columns = dict.fromkeys([*then["trace"], *digests])
+    differing = next((name for name in columns if then["trace"].get(name) != digests.get(name)), None)
+    return f"{differing}: differs from that of the earlier code on this machine" if differing is not None else ""
 
 
 def _state_difference(then: _Answer, now: _Answer) -> str:
