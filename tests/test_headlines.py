@@ -44,7 +44,7 @@ def verdict_of(*parts: pd.DataFrame) -> str:
         (["open", "open"], "open"),
         (["says_nothing", "says_nothing"], "no evidence"),
         (["says_nothing", "open"], "open"),
-        ([], "open"),
+        ([], "not run"),
         (["tie", "tie", "open"], "fails"),  # no difference where one is claimed
         (["tie", "open"], "open"),
         (["tie", "holds", "holds"], "holds"),
@@ -86,7 +86,7 @@ def test_the_rule_is_that_of_the_page_for_all_small_numbers() -> None:
         elif number and hold / number > 0.5:
             expected = "holds"
         else:
-            expected = "open"
+            expected = "open" if number else "not run"
         rows = pd.concat([cases(word) for word in verdicts]) if verdicts else cases()
         assert verdict_of(rows) == expected, verdicts
 
@@ -114,7 +114,12 @@ def test_a_sentence_is_not_shown_beside_another_verdict_than_its_own() -> None:
     row = headline(finding="it holds")
     assert judged(row, lambda _: cases("holds"))[1:] == ("holds", "it holds")
     assert judged(row, lambda _: cases("fails"))[1:] == ("fails", "")
-    assert judged(row, lambda _: pd.DataFrame())[1:] == ("open", "")
+    assert judged(row, lambda _: pd.DataFrame())[1:] == ("not run", "")
+
+
+def test_a_sentence_is_not_shown_where_a_claim_was_not_run() -> None:
+    row = headline(finding="it holds", rests_on={"a": "f#1", "b": "g#1"})
+    assert judged(row, lambda figure: cases("holds") if figure == "f" else pd.DataFrame())[1:] == ("holds", "")
 
 
 @pytest.mark.parametrize(

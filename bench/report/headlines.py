@@ -14,7 +14,7 @@ from bench.report.claims.judgement import FAILS, HOLDS, NO_WORSE, OPEN, SAYS_NOT
 from bench.report.claims.origin import REMAINS
 
 Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
-MIXED, NO_EVIDENCE = "mixed", "no evidence"
+MIXED, NO_EVIDENCE, NOT_RUN = "mixed", "no evidence", "not run"
 Claims = Callable[[str], pd.DataFrame]
 """The rows of ``claims.csv`` of a figure of the paper; empty without results."""
 
@@ -67,7 +67,10 @@ class Evidence(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A headline with its verdict, and its sentence; "" where the verdict is another than it was written for."""
+    """A headline with its verdict, and its sentence.
+
+    The sentence is "" where the verdict is another than it was written for, or claims that it rests on were not run.
+    """
 
     headline: Headline
     verdict: str
@@ -102,7 +105,8 @@ def judged(headline: Headline, claims: Claims) -> Judged:
         filled = headline.finding.format_map(parts)
     except (AttributeError, KeyError, IndexError, ValueError) as error:
         raise ConfigError(f"headline '{headline.claim}': the finding cannot be filled in ({error})") from None
-    return Judged(headline, verdict, re.sub(r"(\d)%", r"\1 %", filled) if verdict == headline.verdict else "")
+    is_shown = verdict == headline.verdict and all(part.cases or part.silent for part in parts.values())
+    return Judged(headline, verdict, re.sub(r"(\d)%", r"\1 %", filled) if is_shown else "")
 
 
 def judge(parts: Sequence[Evidence]) -> str:
@@ -110,11 +114,11 @@ def judge(parts: Sequence[Evidence]) -> str:
 
     ``mixed`` if some cases hold and others fail; ``fails`` if cases fail and none holds, or more than half are ties
     where a difference is claimed; ``holds`` if no case fails and of every part that has evidence more than half hold;
-    ``open`` otherwise; ``no evidence`` if no case says anything.
+    ``open`` otherwise; ``no evidence`` if no case says anything; ``not run`` without any case.
     """
     telling = [part for part in parts if part.cases]
     if not telling:
-        return NO_EVIDENCE if any(part.silent for part in parts) else OPEN
+        return NO_EVIDENCE if any(part.silent for part in parts) else NOT_RUN
     if any(part.fails for part in telling):
         return MIXED if any(part.agree for part in telling) else FAILS
     if all(2 * part.agree > part.cases for part in telling):
