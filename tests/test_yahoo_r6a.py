@@ -5,7 +5,6 @@ import random
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +20,9 @@ from bench.seeding import Seeds
 USER = b"|user 2:0.000012 3:0.000000 4:0.000006 5:0.000023 6:0.999958 1:1.000000"
 FIRST = b"|109498 2:0.306008 3:0.000450 4:0.077048 5:0.230439 6:0.386055 1:1.000000"
 SECOND = b"|109509 2:0.306008 3:0.000450 4:0.077048 5:0.230439 6:0.386055 1:1.000000"
-THIRD = b"|109513 2:0.2 3:0.3 4:0.1 5:0.3 6:0.1 1:1"
+THIRD = b"|109513 6:0.1 3:0.3 1:1 5:0.3 2:0.2 4:1e-1"  # features are told apart by their ids
 POOL = b" ".join((FIRST, SECOND, THIRD))
 GOOD = b"1241160900 109513 0 " + USER + b" " + POOL
-MILLION = 1_000_000
 NAME = "ydata-fp-td-clicks-v1_0.20090501"
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*daily files are parsed")
@@ -50,6 +48,9 @@ def line(stamp: int, shown: int, click: int, pool: bytes = POOL) -> bytes:
     return b"%d %d %d " % (stamp, shown, click) + USER + b" " + pool
 
 
+Rounds = dict[int, dict[int, tuple[tuple[float, ...], int, int]]]
+
+
 def read(tmp_path: Path, *contents: bytes) -> ClickLog:
     paths = [tmp_path / f"file{i}" for i in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
@@ -57,9 +58,9 @@ def read(tmp_path: Path, *contents: bytes) -> ClickLog:
     return parse(paths)
 
 
-def as_dict(log: ClickLog) -> dict[int, dict[int, tuple[tuple[float, ...], int, int]]]:
+def as_dict(log: ClickLog) -> Rounds:
     """Return {stamp: {id: (features, shows, clicks)}}."""
-    rounds: dict[int, dict[int, tuple[tuple[float, ...], int, int]]] = {}
+    rounds: Rounds = {}
     for r, stamp in enumerate(log.stamps.tolist()):
         rounds[stamp] = {}
         for place in range(log.starts[r], log.starts[r + 1]):
@@ -70,45 +71,25 @@ def as_dict(log: ClickLog) -> dict[int, dict[int, tuple[tuple[float, ...], int, 
     return rounds
 
 
-def write_files(log: ClickLog, folder: Path, *, packed: bool = False, seed: int = 0) -> list[Path]:
-    """Write a log of at most ten days as daily files of 288 time stamps in the format of R6A; return them.
-
-    Reading them returns the log. ``packed``: as gzip. ``seed`` decides the order of lines in a stamp, and the users.
-    """
-    rng = np.random.default_rng(seed)
-    memberships = rng.multinomial(MILLION, np.full(DIM - 1, 1 / (DIM - 1)), 1000)
-    users = [b" |user" + _block(row) + b" " for row in np.insert(memberships, 0, MILLION, axis=1)]
-    millionths = np.rint(log.features * MILLION).astype(np.int64)
-    blocks = [b"|%d" % name + _block(row) for name, row in zip(log.ids.tolist(), millionths, strict=True)]
-    folder.mkdir(parents=True, exist_ok=True)
+def write_files(log: ClickLog, folder: Path) -> list[Path]:
+    """Write a log as daily files in the format of R6A, the lines of a stamp in random order; return their paths."""
+    order, rng = (*range(1, DIM), 0), random.Random(0)  # the files have the constant last
+    blocks = [
+        b"|%d" % name + b"".join(b" %d:%.6f" % (i + 1, row[i]) for i in order)
+        for name, row in zip(log.ids.tolist(), log.features.tolist(), strict=True)
+    ]
     paths = []
-    for day, first in enumerate(range(0, len(log), STAMPS_PER_DAY), start=1):
-        path = folder / f"ydata-fp-td-clicks-v1_0.200905{day:02d}{'.gz' if packed else ''}"
-        with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) if packed else path.open("wb") as file:
-            for r in range(first, min(first + STAMPS_PER_DAY, len(log))):
-                file.writelines(_lines(log, r, blocks, users, rng))
-        paths.append(path)
+    for first in range(0, len(log), STAMPS_PER_DAY):
+        lines = []
+        for r in range(first, min(first + STAMPS_PER_DAY, len(log))):
+            places = range(log.starts[r], log.starts[r + 1])
+            pool = b" ".join(blocks[log.article[place]] for place in places)
+            clicks = [(log.ids[log.article[p]], i < log.clicks[p]) for p in places for i in range(log.shows[p])]
+            rng.shuffle(clicks)
+            lines += [line(log.stamps[r], *click, pool) for click in clicks]
+        paths.append(folder / f"{NAME[:-2]}{len(paths) + 1:02d}")
+        paths[-1].write_bytes(b"\n".join(lines) + b"\n")
     return paths
-
-
-def _block(millionths: np.ndarray) -> bytes:
-    order = (*range(1, DIM), 0)  # the files have the constant last
-    return b"".join(b" %d:%d.%06d" % (i + 1, *divmod(int(millionths[i]), MILLION)) for i in order)
-
-
-def _lines(
-    log: ClickLog, round_: int, blocks: list[bytes], users: list[bytes], rng: np.random.Generator
-) -> Iterator[bytes]:
-    places = slice(log.starts[round_], log.starts[round_ + 1])
-    rows, shows, clicks = log.article[places].tolist(), log.shows[places], log.clicks[places]
-    pool = b" ".join(blocks[row] for row in rows) + b"\n"
-    head = b"%d " % log.stamps[round_]
-    clicked = [head + b"%d 1" % log.ids[row] for row in rows]
-    ignored = [head + b"%d 0" % log.ids[row] for row in rows]
-    heads = np.repeat(np.array(clicked + ignored, dtype=object), np.concatenate((clicks, shows - clicks)))
-    rng.shuffle(heads)
-    for line, user in zip(heads.tolist(), rng.integers(len(users), size=len(heads)).tolist(), strict=True):
-        yield line + users[user] + pool
 
 
 def test_a_line_of_the_real_form(tmp_path: Path) -> None:
@@ -171,11 +152,6 @@ def test_malformed_article_block_is_skipped_and_counted(tmp_path: Path, bad: byt
     assert [log.counts[kind] for kind in ("lines", "lines skipped", "article blocks skipped")] == [5, 1, 3]
 
 
-def test_features_are_told_apart_by_their_ids(tmp_path: Path) -> None:
-    log = read(tmp_path, line(1, 7, 0, b"|7 6:0.1 3:0.3 1:1 5:0.3 2:0.2 4:1e-1"))
-    assert log.features.tolist() == [[1.0, 0.2, 0.3, 0.1, 0.3, 0.1]]
-
-
 def test_rounds_are_in_order_and_arms_are_those_shown(tmp_path: Path) -> None:
     """Stamps may come out of order or be spread over two files; an article that is never shown is no arm."""
     log = read(
@@ -198,9 +174,9 @@ def test_features_that_change_count_from_the_next_stamp(tmp_path: Path) -> None:
     assert as_dict(log) == {1: {7: ((1, 1, 0, 0, 0, 0), 2, 1)}, 2: {7: ((1, 0, 1, 0, 0, 0), 1, 1)}}
 
 
-def naive(lines: list[bytes]) -> tuple[dict[int, dict[int, tuple[tuple[float, ...], int, int]]], Counter[str]]:
+def naive(lines: list[bytes]) -> tuple[Rounds, Counter[str]]:
     """Aggregate line by line, with regular expressions, and count lines that fit or don't."""
-    rounds: dict[int, dict[int, tuple[tuple[float, ...], int, int]]] = {}
+    rounds: Rounds = {}
     seen: Counter[str] = Counter()
     for text in lines:
         match = re.fullmatch(r"(\d+) (\d+) ([01]) \|user[^|]*((?: ?\|[^|]+)+)", text.decode("latin-1"))
@@ -245,18 +221,18 @@ def test_aggregate_is_that_of_a_naive_parser(tmp_path: Path) -> None:
     assert log.counts["article blocks skipped"] == seen["foreign"] > 100
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_written_files_give_the_log_back(tmp_path: Path, packed: bool) -> None:
+def test_written_files_give_the_log_back(tmp_path: Path) -> None:
     log = surrogate_log(300, 100)
-    paths = write_files(log, tmp_path, packed=packed)
-    assert len(paths) == 2
-    parsed = parse(paths)
-    assert as_dict(parsed) == as_dict(log)
-    assert (parsed.counts["lines"], parsed.counts["lines skipped"]) == (30_000, 0)
-    paths[0].write_bytes(paths[0].read_bytes()[:-1])
-    if packed:
-        with pytest.raises(DataError, match=r"01\.gz: found an invalid file"):
-            parse(paths)
+    plain = write_files(log, tmp_path)
+    packed = tmp_path / f"{plain[0].name}.gz"
+    packed.write_bytes(gzip.compress(plain[0].read_bytes()))
+    for paths in (plain, [packed, plain[1]]):
+        parsed = parse(paths)
+        assert as_dict(parsed) == as_dict(log)
+        assert (parsed.counts["lines"], parsed.counts["lines skipped"]) == (30_000, 0)
+    packed.write_bytes(packed.read_bytes()[:-1])
+    with pytest.raises(DataError, match=r"01\.gz: found an invalid file"):
+        parse([packed])
 
 
 def test_fingerprint_is_that_of_the_content(tmp_path: Path) -> None:
@@ -293,7 +269,6 @@ def test_each_file_is_judged_alone(tmp_path: Path) -> None:
 
 
 def test_daily_files(tmp_path: Path, folder: Path) -> None:
-    assert daily_files() == []
     cached = tmp_path / "cache" / "bandit-tuning-bench" / "data" / "yahoo-r6a" / f"{NAME}.gz"
     cached.parent.mkdir(parents=True)
     cached.touch()
