@@ -120,21 +120,9 @@ def test_repetitions_see_the_same_rounds():
     assert first.tolist() != second.tolist()
 
 
-class Exploring(Random):
-    """A tuner that wants to see random pulls first."""
-
-    def random_rounds(self, problem):
-        return 7
-
-
-def test_a_warm_up_is_played_at_random_and_ends_with_the_log():
-    columns = run(task(), Exploring(), rounds=20).columns()
-    assert np.isnan(columns["threshold"][:7]).all()
-    assert np.isfinite(columns["threshold"][7:]).all()
-    one = task()
-    one.start(10_000, Seeds())
-    n = sum(one.explore() is not None for _ in range(10_000))
-    assert n == len(one.environment.users)
+def test_a_warm_up_ends_with_the_log(played):
+    task, _, _ = played
+    assert sum(task.explore() is not None for _ in range(10_000)) == len(task.environment.users)
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "high", None])

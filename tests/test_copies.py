@@ -232,12 +232,6 @@ def test_a_copy_is_an_algorithm_alone_that_is_fed_the_same_rounds(name, learn):
         assert len({str(configuration) for configuration in asked}) == len(losses)
 
 
-def test_where_the_shared_state_is_that_of_any_ridge_copies_change_nothing():
-    """LinUCB's sums do not depend on the ridge: a copy's state is what the shared algorithm has with its ridge."""
-    words = (*LINUCB, "tuner=gaussian_ts")
-    assert_same(columns(*words, "task=copies"), columns(*words))
-
-
 def test_agreement_is_asked_of_the_copies_themselves():
     task, tuner = parts(*LAPLACE, "task=copies", "tuner=exp4_agreement")
     tuner.start(task.start(300, Seeds(1)), Seeds(1))
@@ -299,21 +293,3 @@ def test_the_task_checks_its_parts():
         Copies(SyntheticLinear(), Following(), "each")
     with pytest.raises(ConfigError, match="expected a pair that fits"):
         Copies(SyntheticLinear(), Logistic())
-
-
-def test_it_finds_the_step_size_of_laplace_ts():
-    """Step sizes from 1 on freeze the posterior: none is played in the second half, and regret is as without them."""
-    words = ("paper=tournament", "env=synthetic_logistic", "algorithm=laplace_ts")
-    small, large, regrets = (0.0178, 0.0562, 0.178, 0.562), (1.78, 5.62), {}
-    for key in ("best forecast", *small, *large):
-        chosen = ["tuner=fixed", f"+tuner.configuration.step_size={key}"]
-        chosen = ["task=copies", "tuner=best_forecast"] if key == "best forecast" else chosen
-        regrets[key] = 0.0
-        for repetition in range(4):
-            pair = build(from_overrides([*words, *chosen]).experiment.settings)
-            trace = run(*pair, rounds=1_500, seeds=Seeds(7, repetition)).columns()
-            regrets[key] += trace["regret"][-1]
-            if key == "best forecast":
-                assert set(trace["step_size"][250:]) <= set(small)
-    assert regrets["best forecast"] < 1.05 * max(regrets[key] for key in small)
-    assert regrets["best forecast"] < 0.95 * min(regrets[key] for key in large)
