@@ -1,7 +1,6 @@
 """The truncation threshold of candidate generation: F-scores, rounds, and cosines that are computed once."""
 
 import numpy as np
-import pooch
 import pytest
 
 import bench.algorithms.candidate_generation as module
@@ -22,9 +21,7 @@ FAST = {"steps": 3, "batch_size": 32, "embedding_dim": 4}
 
 
 @pytest.fixture(autouse=True)
-def empty_cache(tmp_path, monkeypatch):
-    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+def empty_cache(no_data):
     loader._cache.forget()
     module._cache.forget()
 

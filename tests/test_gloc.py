@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.special import expit as sigmoid
 
 from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.gloc import GLOC, GLOCCode, descend, project
@@ -14,10 +15,6 @@ from bench.seeding import Seeds
 DIM = 5
 ARMS = 8
 INFO = BanditInfo(dim=DIM, n_arms=ARMS, rounds=1000, sub_gaussian=0.5, feature_norm=2.0)
-
-
-def sigmoid(z):
-    return 1 / (1 + np.exp(-z))
 
 
 def project_by_eigenvalues(matrix, radius, point):

@@ -102,7 +102,6 @@ def test_late_rewards_cost_little(delay):
 
 
 def test_threads_share_a_tuner():
-    """Every reward is learnt exactly once, and no ticket is given twice."""
     tuner = begin(residual=None)
     tickets = []
 

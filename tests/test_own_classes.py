@@ -63,11 +63,7 @@ def experiment(tmp_path, monkeypatch):
         ("own_tuners.Bare", {"delta": 0.1}, r"^tuner.delta: found a setting of Bare, a class without @component, exp"),
         ("own_tuners.Right", {"size": 1}, r"^tuner.size: found a setting that Right does not take, expected"),
         ("own_tuners.NoTell", {}, r"^tuner: the class NoTell does not define _tell"),
-        (
-            "elsewhere.X",
-            {},
-            r"^tuner._target_: found 'elsewhere.X', whose module is neither .* set PYTHONPATH to it$",
-        ),
+        ("elsewhere.X", {}, r"^tuner._target_: found 'elsewhere.X', whose module is neither .* set PYTHONPATH to it$"),
     ],
 )
 def test_a_wrong_class_of_ones_own_is_refused_in_one_sentence(experiment, target, settings, text):

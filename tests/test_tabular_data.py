@@ -53,11 +53,7 @@ def test_passengers_become_numbers(tmp_path):
     table = read_titanic(write(tmp_path, PASSENGERS))
     assert table.names == ("Pclass", "Sex", "Age", "SibSp", "Parch", "Fare", "Embarked")
     # Without the third (no age) and the fifth (no port); female, male and C, Q, S in alphabetical order
-    assert table.features.tolist() == [
-        [3, 1, 22, 1, 0, 7.25, 2],
-        [1, 0, 38, 1, 0, 71.5, 0],
-        [2, 1, 54.5, 0, 2, 51, 1],
-    ]
+    assert table.features.tolist() == [[3, 1, 22, 1, 0, 7.25, 2], [1, 0, 38, 1, 0, 71.5, 0], [2, 1, 54.5, 0, 2, 51, 1]]
     assert table.target.tolist() == [0, 1, 0]
 
 

@@ -194,7 +194,6 @@ def line_cases():
 
 @pytest.mark.parametrize("name", [case[0] for case in line_cases()])
 def test_every_decision_in_one_dimension(name):
-    """Restart, removal, activation, where, and selection: same draws, same decisions, and the same points dropped."""
     horizon, tuner, slow, problem, must_happen = next(case[1:] for case in line_cases() if case[0] == name)
     tuner.start(Problem(LINE, horizon, **problem), SEEDS)
     rng = np.random.default_rng(1)
@@ -329,35 +328,36 @@ def started(rules, tuner, space, horizon, **problem):
     return rules[-1]
 
 
+def test_lengths_of_the_warm_up_by_hand():
+    """sqrt(14000) = 118.3, 14000^(2/5) = 45.6; 10000 and 100000 are whole powers, where rounding could lose one."""
+    for space, horizon, length in (
+        (LINE, 14_000, 118),
+        (SQUARE, 14_000, 45),
+        (LINE, 10_000, 100),
+        (SQUARE, 10**5, 100),
+    ):
+        problem = Problem(space, horizon)
+        assert [CDT(warm_up_rounds=n).random_rounds(problem) for n in (None, 0, 7)] == [length, 0, 7]
+        assert CDTCode().random_rounds(problem) == 30
+
+
 @pytest.mark.parametrize(
-    ("space", "horizon", "t1", "power"),
+    ("tuner", "space", "horizon", "length"),
     [
-        # sqrt(T) = 118.3, T^(2/5) = 45.6, T^(3/4) = 1287.05, T^(4/5) = 2074.5
-        (LINE, 14_000, 118, 1287),
-        (SQUARE, 14_000, 45, 2074),
-        # Whole powers, where rounding could lose one
-        (LINE, 10_000, 100, 1_000),
-        (SQUARE, 100_000, 100, 10_000),
+        # 14000^(4/5) = 2074.5, and whole powers
+        (CDT(), SQUARE, 14_000, 2 * 2074),
+        (CDT(epoch_factor=1), LINE, 10_000, 1_000),
+        (CDT(epoch_factor=2), SQUARE, 100_000, 2 * 10_000),
+        # (90000 / 3)^((z+2)/(z+3)): 30000^(2/3) = 965.49, 30000^(5/7) = 1577.7, 30000^(3/4) = 2279.5
+        *(
+            (ZoomingTS(pieces=3, zooming_dimension=z), LINE, 90_000, n)
+            for z, n in ((0, 965), (0.5, 1577), (None, 2279))
+        ),
+        *((tuner(restarts=False, epoch_factor=k), LINE, 100, 101) for tuner in (CDT, CDTCode) for k in (None, 1)),
     ],
 )
-def test_lengths_by_hand(rules, space, horizon, t1, power):
-    problem = Problem(space, horizon)
-    assert [CDT(warm_up_rounds=n).random_rounds(problem) for n in (None, 0, 7)] == [t1, 0, 7]
-    assert CDTCode().random_rounds(problem) == 30
-    for factor, k in ((None, 3 if space is LINE else 2), (1, 1), (2, 2)):
-        assert started(rules, CDT(epoch_factor=factor), space, horizon).restart_every == k * power
-
-
-def test_the_zooming_dimension_sets_the_length_between_restarts(rules):
-    """(90000 / 3)^((z+2)/(z+3)): 30000^(2/3) = 965.49, 30000^(5/7) = 1577.7, 30000^(3/4) = 2279.5."""
-    for z, length in ((0, 965), (0.5, 1577), (1, 2279), (None, 2279)):
-        assert started(rules, ZoomingTS(pieces=3, zooming_dimension=z), LINE, 90_000).restart_every == length
-
-
-@pytest.mark.parametrize("tuner", [CDT, CDTCode])
-def test_without_restarts(rules, tuner):
-    assert started(rules, tuner(restarts=False), LINE, 14_000).restart_every == 14_001
-    assert started(rules, tuner(restarts=False, epoch_factor=1), LINE, 100).restart_every == 101
+def test_lengths_between_restarts_by_hand(rules, tuner, space, horizon, length):
+    assert started(rules, tuner, space, horizon).restart_every == length
 
 
 @pytest.mark.parametrize("tuner", [Zooming, ZoomingTS, ZoomingOracle, ZoomingDoubleRestarts, CDT])
@@ -409,7 +409,6 @@ def test_constants_by_hand(rules, tuner, problem, radius, spread, length):
 
 
 def test_points_are_mapped_onto_the_intervals():
-    """The zoom sees the unit cube, whatever interval and scale a hyper-parameter has."""
     spaces = (SQUARE, Space.of(x={"low": 0.1, "high": 5.0}, y={"low": 0.01, "high": 1.0, "log": True}))
     tuners = [ZoomingTS(epoch_length=100) for _ in spaces]
     for tuner, space in zip(tuners, spaces, strict=True):
