@@ -171,11 +171,11 @@ def data(n: int, dim: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(11)
     x = rng.uniform(-scale, scale, (n, dim))
     theta = np.linspace(-1.0, 1.5, dim)
-    return x, (rng.random(n) < 1 / (1 + np.exp(-x @ theta))).astype(float)
+    return x, (rng.random(n) < sigmoid(x @ theta)).astype(float)
 
 
 def exact_hessian(x: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
-    p = 1 / (1 + np.exp(-x @ theta))
+    p = sigmoid(x @ theta)
     return (x.T * (p * (1 - p))) @ x + ridge * np.eye(theta.size)
 
 
