@@ -9,7 +9,7 @@ from bench.algorithms.candidate_generation import CandidateGeneration
 from bench.algorithms.dssm import Dssm
 from bench.algorithms.linucb import LinUCB
 from bench.data.ali_log import AdLog
-from bench.envs.ali_display_ad import AliDisplayAd, ordered_users
+from bench.envs.ali_display_ad import AliDisplayAd
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
@@ -100,13 +100,6 @@ def test_a_round_pays_the_f_score_of_its_user(played):
         assert outcome.values["regret"] == pytest.approx(best - expected, abs=1e-12)
         assert outcome.values["regret"] >= 0
     assert one.play({"threshold": 0.5}) is None
-
-
-def test_a_run_ends_with_the_last_user():
-    trace = run(task(), Fixed({"threshold": 0.0}), rounds=10_000)
-    log = loader.load_log(*SMALL.values())
-    assert trace.round == len(ordered_users(log)) == np.count_nonzero(log.clicks()) < 200
-    assert trace.columns()["reward"][-1] > 0
 
 
 def test_repetitions_see_the_same_rounds():

@@ -239,15 +239,6 @@ def test_one_of_equal_leaders_is_drawn_or_else_by_exponential_weights(settings, 
     assert chisquare(counts[weights > 0], 6_000 * weights[weights > 0] / weights.sum()).pvalue > 0.01
 
 
-@pytest.mark.parametrize("losses", [None, np.zeros(2), np.array([0.0, math.nan, 0.0]), np.zeros((1, 3))])
-def test_it_needs_a_finite_loss_of_each(losses):
-    tuner = BestForecast()
-    tuner.start(Problem(Space.of(x=[0, 1, 2]), 10), Seeds(0))
-    tuner.ask()
-    with pytest.raises(TunerError, match=r"^BestForecast: found [^\n]*, expected [^\n]*$"):
-        tuner.tell(1.0, Outcome(1.0, forecast_losses=losses))
-
-
 def test_what_has_no_forecasts_is_refused_and_other_tuners_play_it():
     task = Copies(Scripted(rewards=[1.0] * 9), WithoutEstimate())
     with pytest.raises(TunerError, match="an algorithm that has an estimate"):

@@ -42,7 +42,7 @@ def written(tmp_path, content, monkeypatch=None):
 
 
 @pytest.mark.parametrize("content", [GOOD, GOOD.rstrip(b"\n"), GOOD.replace(b"\n", b"\r\n")])
-def test_good_lines(tmp_path, content: bytes):
+def test_good_lines(tmp_path, content):
     ratings = read_ratings(written(tmp_path, content))
     assert ratings.user.tolist() == [195, 942, 0]
     assert ratings.item.tolist() == [241, 1681, 0]
@@ -64,7 +64,7 @@ def test_good_lines(tmp_path, content: bytes):
         (b"1\t2\t6\t4", "line 4, rating: found '6', expected one from 1 to 5"),
     ],
 )
-def test_a_bad_file_is_one_sentence(tmp_path, line: bytes, expected: str):
+def test_a_bad_file_is_one_sentence(tmp_path, line, expected):
     path = written(tmp_path, GOOD + line + b"\n" + GOOD.replace(b"1682", b"1681"))
     with pytest.raises(DataError, match=expected) as caught:
         read_ratings(path)

@@ -25,7 +25,7 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Problem, Tuner, Wish
 from bench.tuners.corral import Corral, descend
 from bench.tuners.exp3 import EXP3, EXP3S, EXP4Agreement
-from bench.tuners.experts import Hedge
+from bench.tuners.experts import BestForecast, Hedge
 from bench.tuners.exponential_weights import Softmax
 from bench.tuners.gaussian_ts import GaussianTS
 from bench.tuners.tl import TL, Syndicated, TLCombined
@@ -176,14 +176,16 @@ def test_hedge_in_the_gain_form_is_the_same(eta):
         weights *= np.exp((eta or math.sqrt(math.log(4) / (4 * t))) * rewards)
 
 
-@pytest.mark.parametrize("rewards", [None, np.ones(2), np.array([0.1, math.nan, 0.2])])
-def test_hedge_needs_the_rewards_of_all(rewards):
-    tuner = started(Hedge(), 3)
-    for outcome in (Outcome(0.5, rewards=rewards), *[None] * (rewards is None)):
+@pytest.mark.parametrize("values", [None, np.ones(2), np.array([0.1, math.nan, 0.2]), np.zeros((1, 3))])
+@pytest.mark.parametrize(("tuner", "told"), [(Hedge(), "rewards"), (BestForecast(), "forecast_losses")])
+def test_experts_need_a_finite_value_of_each(tuner, told, values):
+    started(tuner, 3)
+    for outcome in (Outcome(0.5, **{told: values}), *[None] * (values is None)):
         tuner.ask()
-        with pytest.raises(TunerError, match=r"^Hedge: found [^\n]*, expected [^\n]*$"):
+        with pytest.raises(TunerError, match=rf"^{type(tuner).__name__}: found [^\n]*, expected [^\n]*$"):
             tuner.tell(0.5, outcome)
-        np.testing.assert_allclose(tuner.probabilities()["configuration"], 1 / 3)
+        for chances in tuner.probabilities().values():
+            np.testing.assert_allclose(chances, 1 / 3)
 
 
 def test_exp3_s_updates_as_the_paper_says():

@@ -20,12 +20,8 @@ def test_estimates_equal_those_of_obp():
     from obp.ope import DoublyRobust, InverseProbabilityWeighting, SelfNormalizedInverseProbabilityWeighting
 
     data, policy, predictions = random_log()
-    log = {
-        "reward": data.rewards,
-        "action": data.actions,
-        "pscore": data.propensities,
-        "action_dist": policy[:, :, None],
-    }
+    log = {"reward": data.rewards, "action": data.actions, "pscore": data.propensities}
+    log["action_dist"] = policy[:, :, None]
     obp = {
         "ips": InverseProbabilityWeighting().estimate_policy_value(**log),
         "snips": SelfNormalizedInverseProbabilityWeighting().estimate_policy_value(**log),
@@ -41,3 +37,12 @@ def test_snips_of_a_policy_without_overlap_is_zero():
     data, _, _ = random_log(n_actions=2)
     never = np.eye(2)[1 - data.actions]
     assert (estimator_terms("snips", data, never) == 0).all()
+
+
+def test_terms_of_snips_are_how_far_each_row_moves_it():
+    data, policy, _ = random_log()
+    weights = policy[np.arange(300), data.actions] / data.propensities
+    total, value = weights.sum(), weights @ data.rewards / weights.sum()
+    without = (weights @ data.rewards - weights * data.rewards) / (total - weights)
+    moves = 300 * (value - without) * (1 - weights / total)
+    np.testing.assert_allclose(estimator_terms("snips", data, policy) - value, moves, atol=1e-9)

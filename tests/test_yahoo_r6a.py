@@ -31,7 +31,7 @@ def empty_cache(no_data):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """The folder for the daily files, which BENCH_DATA_DIR leads to."""
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "given"))
     folder = tmp_path / "given" / "yahoo-r6a"
@@ -110,7 +110,7 @@ def test_a_line_of_the_real_form(tmp_path):
         b"1241160900 109513 0 " + USER + b" " + FIRST,  # not in the pool
     ],
 )
-def test_malformed_line_is_skipped_and_counted(tmp_path, bad: bytes):
+def test_malformed_line_is_skipped_and_counted(tmp_path, bad):
     lines = [GOOD, bad, line(1241160900, 109498, 1), bad, line(1241161200, 109509, 0), GOOD]
     log = read(tmp_path, b"\n".join(lines) + b"\n")
     expected = read(tmp_path, b"\n".join(text for text in lines if text != bad))
@@ -123,16 +123,18 @@ def test_malformed_line_is_skipped_and_counted(tmp_path, bad: bytes):
     [
         b"|",
         b"|id-7 1:1 2:0 3:0 4:0 5:0 6:0",
+        b"|1234567890123456789 1:1 2:0 3:0 4:0 5:0 6:0",
         b"|7 1:1 2:0 3:0 4:0 5:0",
         b"|7 1:1 2:0 3:0 4:0 5:0 6:0 7:0.3",
         b"|7 1:1 2:0 3:0 4:0 5:0 6:0 6:0",
         b"|7 1:1 2:x 3:0 4:0 5:0 6:0",
+        b"|7 1:1 2:nan 3:0 4:0 5:0 6:0",
         b"|7 1:1 2:1.5 3:0 4:0 5:0 6:0",
         b"|7 1:1 2:-0.1 3:0 4:0 5:0 6:0",
         b"|109498 1:1 2:0 3:0 4:0 5:0 6:0",  # a second time
     ],
 )
-def test_malformed_article_block_is_skipped_and_counted(tmp_path, bad: bytes):
+def test_malformed_article_block_is_skipped_and_counted(tmp_path, bad):
     pool = b" ".join((FIRST, bad, SECOND, THIRD))
     lines = [GOOD, line(1241160900, 109509, 1, pool), line(1241160900, 109498, 1, pool), line(7, 7, 1, pool), GOOD]
     log = read(tmp_path, b"\n".join(lines))
@@ -193,7 +195,7 @@ def test_fingerprint_is_that_of_the_content(tmp_path):
         (b"\n".join([b"x", GOOD, b"x"]), "2 of 3 lines malformed"),
     ],
 )
-def test_what_is_not_r6a_is_one_sentence(tmp_path, content: bytes, expected: str):
+def test_what_is_not_r6a_is_one_sentence(tmp_path, content, expected):
     with pytest.raises(DataError, match=expected) as error:
         read(tmp_path, content)
     assert str(error.value).startswith(f"{tmp_path / 'file0'}: found ")

@@ -329,13 +329,9 @@ def started(rules, tuner, space, horizon, **problem):
 
 
 def test_lengths_of_the_warm_up_by_hand():
-    """sqrt(14000) = 118.3, 14000^(2/5) = 45.6; 10000 and 100000 are whole powers, where rounding could lose one."""
-    for space, horizon, length in (
-        (LINE, 14_000, 118),
-        (SQUARE, 14_000, 45),
-        (LINE, 10_000, 100),
-        (SQUARE, 10**5, 100),
-    ):
+    """sqrt(14000) = 118.3, 14000^(2/5) = 45.6; 1000^(2/6) = 10, which rounding puts below."""
+    cube = Space.of(**{name: {"low": 0.0, "high": 1.0} for name in "xyz"})
+    for space, horizon, length in ((LINE, 14_000, 118), (SQUARE, 14_000, 45), (cube, 1_000, 10)):
         problem = Problem(space, horizon)
         assert [CDT(warm_up_rounds=n).random_rounds(problem) for n in (None, 0, 7)] == [length, 0, 7]
         assert CDTCode().random_rounds(problem) == 30
