@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import registry
 
-from bench.algorithms.contextual import ContextualAlgorithm
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
@@ -246,6 +246,27 @@ def test_unknown_setting_is_one_sentence(group, name):
     with pytest.raises(BenchError, match="found the unknown key 'nonsense'") as error:
         registry.build(group, name, nonsense=1)
     assert "\n" not in str(error.value)
+
+
+VALUES = {
+    "ridge": ((0.0, -1.0), "linucb lints ucb_glm glm_tsl d_linucb sw_linucb"),
+    "discount": ((0.0, 1.1), "d_linucb"),
+    "window": ((0.5, 0), "sw_linucb"),
+    "kappa": ((0,), "gloc gloc_code"),
+    "step_size": ((0,), "laplace_ts"),
+    "learning_rate": ((0,), "sgd_ts"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [(name, key, value) for key, (values, names) in VALUES.items() for name in names.split() for value in values],
+)
+def test_a_value_of_a_hyper_parameter_out_of_range_is_one_sentence(name, key, value):
+    algorithm = registry.build("algorithm", name)
+    algorithm.start(BanditInfo(3, 5, 100, 0.5, 1.0), Seeds(1).child("algorithm"))
+    with pytest.raises(ConfigError, match=rf"^hyper-parameter '{key}': found [^\n]*, expected [^\n]*$"):
+        algorithm.choose(np.ones((5, 3)), algorithm.hyper_parameters.defaults | {key: value})
 
 
 OUT_OF_RANGE = {

@@ -160,9 +160,6 @@ def test_wrong_settings(cls):
     assert cls(random_pulls=7).random_rounds == 7
     with pytest.raises(ConfigError, match="needs logistic rewards"):
         ContextualBandit(SyntheticLinear(), cls())
-    for ridge in (0.0, -1.0):
-        with pytest.raises(ConfigError, match=f"'ridge': found {ridge:g}"):
-            started(cls=cls).choose(np.ones((8, 5)), {"exploration_rate": 1.0, "ridge": ridge})
 
 
 def data(n: int, dim: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
