@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pooch
 import pytest
 from commands import ROOT, Answer, Commands
 
@@ -17,6 +18,14 @@ os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and then in every child
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Whatever the machine has: no data set, and an empty folder for the cache, which is returned."""
+    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    return tmp_path / "cache" / "bandit-tuning-bench"
 
 
 @pytest.fixture

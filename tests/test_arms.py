@@ -34,7 +34,6 @@ def test_the_reward_paid_is_the_one_revealed(make):
 
 @pytest.mark.parametrize("make", ALL[:3])
 def test_rewards_do_not_depend_on_what_is_played(make):
-    """So comparisons between tuners are paired; only the adaptive adversary looks."""
     np.testing.assert_array_equal(table(make(), 2_500)[0], table(make(), 2_500, lambda t: 4)[0])
     assert (table(make(), 2_500)[0] != table(make(), 2_500, seed=1)[0]).any()
 
@@ -123,11 +122,3 @@ def test_the_adaptive_adversary_never_pays_ucb1():
 def test_the_adaptive_adversary_pays_all_arms_but_the_one_it_foresees():
     rewards = table(AdversarialArms(arms=3, adversary="adaptive"), 500, lambda t: (t * t) % 3)[0]
     assert (np.sort(rewards, axis=1) == [0, 1, 1]).all()
-
-
-def regret(tuner, adversary, rounds, repetitions=6):
-    runs = [
-        run(Direct(AdversarialArms(adversary=adversary)), tuner, rounds=rounds, seeds=Seeds(0, repetition)).columns()
-        for repetition in range(repetitions)
-    ]
-    return float(np.mean([trace["regret"][-1] for trace in runs]))

@@ -1,7 +1,6 @@
 """The truncation threshold of candidate generation: F-scores, rounds, and cosines that are computed once."""
 
 import numpy as np
-import pooch
 import pytest
 
 import bench.algorithms.candidate_generation as module
@@ -10,7 +9,7 @@ from bench.algorithms.candidate_generation import CandidateGeneration
 from bench.algorithms.dssm import Dssm
 from bench.algorithms.linucb import LinUCB
 from bench.data.ali_log import AdLog
-from bench.envs.ali_display_ad import AliDisplayAd, ordered_users
+from bench.envs.ali_display_ad import AliDisplayAd
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
@@ -22,9 +21,7 @@ FAST = {"steps": 3, "batch_size": 32, "embedding_dim": 4}
 
 
 @pytest.fixture(autouse=True)
-def empty_cache(tmp_path, monkeypatch):
-    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+def empty_cache(no_data):
     loader._cache.forget()
     module._cache.forget()
 
@@ -105,13 +102,6 @@ def test_a_round_pays_the_f_score_of_its_user(played):
     assert one.play({"threshold": 0.5}) is None
 
 
-def test_a_run_ends_with_the_last_user():
-    trace = run(task(), Fixed({"threshold": 0.0}), rounds=10_000)
-    log = loader.load_log(*SMALL.values())
-    assert trace.round == len(ordered_users(log)) == np.count_nonzero(log.clicks()) < 200
-    assert trace.columns()["reward"][-1] > 0
-
-
 def test_repetitions_see_the_same_rounds():
     """Only the tuner's draws differ, as the standard deviation of 0 of grid search in print says."""
     first, second = (run(task(), Fixed(), rounds=60, seeds=Seeds(0, r)).columns()["reward"] for r in (0, 1))
@@ -120,21 +110,9 @@ def test_repetitions_see_the_same_rounds():
     assert first.tolist() != second.tolist()
 
 
-class Exploring(Random):
-    """A tuner that wants to see random pulls first."""
-
-    def random_rounds(self, problem):
-        return 7
-
-
-def test_a_warm_up_is_played_at_random_and_ends_with_the_log():
-    columns = run(task(), Exploring(), rounds=20).columns()
-    assert np.isnan(columns["threshold"][:7]).all()
-    assert np.isfinite(columns["threshold"][7:]).all()
-    one = task()
-    one.start(10_000, Seeds())
-    n = sum(one.explore() is not None for _ in range(10_000))
-    assert n == len(one.environment.users)
+def test_a_warm_up_ends_with_the_log(played):
+    task, _, _ = played
+    assert sum(task.explore() is not None for _ in range(10_000)) == len(task.environment.users)
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "high", None])

@@ -139,8 +139,7 @@ def priors_of(n, signals=(0.3, 3.0, 30.0)):
 
 
 @pytest.mark.parametrize(
-    ("kept", "rounds", "noise", "left"),
-    [(5, 120, 0.7, {0, 1, 4}), (16, 120, 0.7, {0, 1, 4}), (12, 120, 0.05, {2, 5})],
+    ("kept", "rounds", "noise", "left"), [(5, 120, 0.7, {0, 1, 4}), (16, 120, 0.7, {0, 1, 4}), (12, 120, 0.05, {2, 5})]
 )
 def test_belief_is_what_a_dense_solution_for_every_hypothesis_says(kept, rounds, noise, left):
     """With room for 16 none of the 15 hypotheses was ever merged: there, it is exact inference over all of them."""
@@ -165,7 +164,6 @@ def test_belief_is_what_a_dense_solution_for_every_hypothesis_says(kept, rounds,
 
 
 def test_decisions_are_those_of_the_slow_reading():
-    """The same stream of random numbers and the same rewards lead to the same points."""
     tuner = begin(horizon=300, points=7, hypotheses=6, residual=None)
     names = [c["x"] for c in tuner._configurations]
     _, correlations = points(INTERVAL, 7, 0.4, np.random.default_rng())

@@ -125,7 +125,6 @@ def test_what_is_missing_is_said_before_anything_runs(words, lacking, extra, com
 
 @pytest.mark.release
 def test_pip_installs_the_core_and_then_an_extra(tmp_path):
-    """With pip from a package index, as a user does it."""
     folder = tmp_path / "venv"
     venv.create(folder, with_pip=True)
     commands = Commands(tmp_path)

@@ -8,11 +8,9 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import pooch
 import pytest
 
 from bench.data.__main__ import main
@@ -57,14 +55,12 @@ def plain(url: str, second: str = "better.zip", checksum: str = "") -> Dataset:
 class Handler(BaseHTTPRequestHandler):
     requests = 0
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         type(self).requests += 1
         if self.path == "/missing.zip":
             self.send_error(404)
             return
-        body = ARCHIVE
-        if self.path == "/other.zip":
-            body = zipped(CONTENT + b"1")
+        body = zipped(CONTENT + b"1") if self.path == "/other.zip" else ARCHIVE
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -72,22 +68,20 @@ class Handler(BaseHTTPRequestHandler):
             body = body[:10]
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_: object):
         pass
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+def cache(no_data, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    return tmp_path / "cache" / "bandit-tuning-bench"
+    return no_data
 
 
 @pytest.fixture
-def server() -> Iterator[str]:
+def server():
     Handler.requests = 0
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as opened:
         thread = threading.Thread(target=opened.serve_forever, kwargs={"poll_interval": 0.01})
@@ -105,7 +99,7 @@ def one_sentence(message: str) -> bool:
     return "\n" not in message and len(message) < 400 and "Traceback" not in message
 
 
-def test_a_good_file_arrives_once(server: str, cache: Path, tmp_path: Path) -> None:
+def test_a_good_file_arrives_once_and_a_damaged_one_again(server, cache, tmp_path):
     dataset = toy(f"{server}/good.zip")
     assert locate(dataset) is None
     path = fetch(dataset)
@@ -114,25 +108,16 @@ def test_a_good_file_arrives_once(server: str, cache: Path, tmp_path: Path) -> N
     assert fetch(dataset) == path
     assert Handler.requests == 1, "a good file in the cache is not downloaded again"
     assert files_in(tmp_path) == [path], "neither the archive nor its other members stay"
-
-
-def test_a_damaged_file_in_the_cache_is_fetched_again(server: str) -> None:
-    dataset = toy(f"{server}/good.zip")
-    path = fetch(dataset)
     path.write_bytes(CONTENT[:-1])
-    assert fetch(dataset).read_bytes() == CONTENT
+    assert fetch(dataset).read_bytes() == CONTENT, "a damaged file is fetched again"
     assert Handler.requests == 2
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [
-        ("/other.zip", "another checksum, expected md5"),
-        ("/early.zip", "incomplete transfer"),
-        ("/missing.zip", "404"),
-    ],
+    [("/other.zip", "another checksum, expected md5"), ("/early.zip", "incomplete transfer"), ("/missing.zip", "404")],
 )
-def test_a_failed_transfer_leaves_all_as_it_was(server: str, tmp_path: Path, path: str, expected: str) -> None:
+def test_a_failed_transfer_leaves_all_as_it_was(server, tmp_path, path, expected):
     dataset = toy(server + path)
     write_whole(cached_path(dataset), b"older")
     with pytest.raises(DataError, match=expected) as caught:
@@ -144,7 +129,7 @@ def test_a_failed_transfer_leaves_all_as_it_was(server: str, tmp_path: Path, pat
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{}/good.zip", "no-such-scheme://x", "http://[", "good.zip"])
-def test_no_server(tmp_path: Path, url: str) -> None:
+def test_no_server(tmp_path, url):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # a port that is taken, where nobody listens
         address = url.format(taken.getsockname()[1])
@@ -156,23 +141,17 @@ def test_no_server(tmp_path: Path, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("archive", "content", "expected"),
-    [
-        (ARCHIVE, b"something else", "found no toy/u.data with the checksum sha256:"),
-        (zipped(CONTENT, "elsewhere/u.data"), CONTENT, "found no toy/u.data with the checksum sha256:"),
-    ],
+    ("archive", "content"), [(ARCHIVE, b"something else"), (zipped(CONTENT, "elsewhere/u.data"), CONTENT)]
 )
-def test_an_archive_without_the_expected_member(
-    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, archive: bytes, content: bytes, expected: str
-) -> None:
+def test_an_archive_without_the_expected_member(server, tmp_path, monkeypatch, archive, content):
     monkeypatch.setattr(sys.modules[__name__], "ARCHIVE", archive)
-    with pytest.raises(DataError, match=expected):
+    with pytest.raises(DataError, match=r"found no toy/u\.data with the checksum sha256:"):
         fetch(toy(f"{server}/good.zip", archive, content))
     assert files_in(tmp_path) == []
 
 
-def test_a_full_disk_leaves_nothing(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(_: int) -> None:
+def test_a_full_disk_leaves_nothing(server, tmp_path, monkeypatch):
+    def no_room(_: int):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", no_room)
@@ -182,7 +161,7 @@ def test_a_full_disk_leaves_nothing(server: str, tmp_path: Path, monkeypatch: py
     assert files_in(tmp_path) == []
 
 
-def test_the_given_folder_goes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_given_folder_goes_before_the_cache(tmp_path, monkeypatch):
     fetched = cached_path(MOVIELENS)
     write_whole(fetched, b"fetched")
     (tmp_path / "given").mkdir()
@@ -193,7 +172,7 @@ def test_the_given_folder_goes_before_the_cache(tmp_path: Path, monkeypatch: pyt
     assert locate(MOVIELENS) == given
 
 
-def test_command_fetch(server: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_fetch(server, monkeypatch, capsys):
     """With a mirror, whose archive must have the same checksum."""
     dataset = toy(f"{server}/missing.zip")
     monkeypatch.setitem(CATALOGUE, "toy", dataset)
@@ -210,7 +189,7 @@ def test_command_fetch(server: str, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert error == f"error: found the unknown data set 'nope', expected one of: {', '.join(CATALOGUE)}\n"
 
 
-def test_command_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_status(tmp_path, monkeypatch, capsys):
     assert main(["status"]) == 0
     text = capsys.readouterr().out
     assert "python -m bench.data fetch movielens" in text
@@ -229,9 +208,7 @@ DIFFERS = "with the checksum sha256:.*, expected sha256:.*, as published; to use
 
 @pytest.mark.parametrize("name", ["movielens", "titanic", "house_prices"])
 @pytest.mark.parametrize("change", [lambda content: content[: len(content) // 2], lambda content: content + b"1"])
-def test_altered_data_is_refused_or_marked(
-    name: str, change: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_altered_data_is_refused_or_marked(name, change, tmp_path, monkeypatch):
     dataset = CATALOGUE[name]
     genuine = Path(GIVEN or "nowhere", dataset.folder, dataset.file)
     if not genuine.is_file():
@@ -249,9 +226,7 @@ def test_altered_data_is_refused_or_marked(
 
 
 @pytest.mark.parametrize("change", [lambda text: text.replace(b"\r\n", b"\n"), lambda text: text.rstrip()])
-def test_other_line_ends_are_no_alteration(
-    change: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_line_ends_are_no_alteration(change, tmp_path, monkeypatch):
     genuine = Path(GIVEN or "nowhere", "titanic", "train.csv")
     if not genuine.is_file():
         pytest.skip("BENCH_DATA_DIR has no titanic/train.csv")
@@ -260,13 +235,13 @@ def test_other_line_ends_are_no_alteration(
     assert "altered" not in data_in_use(CATALOGUE["titanic"])[1]
 
 
-def test_a_folder_of_data_that_is_none_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_data_that_is_none_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "nowhere"))
     with pytest.raises(DataError, match=r"^BENCH_DATA_DIR: found '.*nowhere', expected an existing folder"):
         locate(MOVIELENS)
 
 
-def test_plain_files_arrive_once_and_only_what_is_missing(server: str, tmp_path: Path) -> None:
+def test_plain_files_arrive_once_and_only_what_is_missing(server, tmp_path):
     dataset = plain(server)
     path = fetch(dataset)
     assert path == cached_path(dataset) == locate(dataset)
@@ -279,15 +254,13 @@ def test_plain_files_arrive_once_and_only_what_is_missing(server: str, tmp_path:
     assert Handler.requests == 3
 
 
-def test_a_wrong_plain_file_leaves_nothing(server: str, tmp_path: Path) -> None:
-    """The first is right, the second is not: neither is kept."""
+def test_a_wrong_plain_file_leaves_nothing(server, tmp_path):
     with pytest.raises(DataError, match=r"/other\.zip: found a file with another checksum, expected sha256:000"):
         fetch(plain(server, "other.zip", "sha256:" + 64 * "0"))
     assert files_in(tmp_path) == []
 
 
-def test_a_closed_pipe_ends_the_command_without_a_word() -> None:
-    """As with ``| head``, which has read enough."""
+def test_a_closed_pipe_ends_the_command_without_a_word():
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "bench.data", "status"]

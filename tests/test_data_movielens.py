@@ -2,16 +2,14 @@
 
 import hashlib
 import os
-import time
 from pathlib import Path
 
 import numpy as np
-import pooch
 import pytest
 
 from bench.data import movielens
 from bench.data.catalogue import MOVIELENS
-from bench.data.factorisation import Factors, Ratings, factorise
+from bench.data.factorisation import factorise
 from bench.data.files import locate
 from bench.data.movielens import fingerprint, load_ratings, movielens_factors, read_ratings
 from bench.errors import DataError
@@ -21,27 +19,20 @@ GOOD = b"196\t242\t3\t881250949\n943\t1682\t5\t891717742\n1\t1\t1\t878887116\n"
 
 
 @pytest.fixture(autouse=True)
-def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, altered_data: None) -> None:
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
-    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+def empty_cache(no_data, monkeypatch, altered_data):
     monkeypatch.setattr(movielens, "SWEEPS", 3)
     movielens._cache.forget()
 
 
 @pytest.fixture
-def factorised(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """List the sweeps of the factorisations that were made, rather than read."""
-    sweeps: list[int] = []
-
-    def listed(ratings: Ratings, rank: int, weight: float, n_sweeps: int, *, rng: np.random.Generator) -> Factors:
-        sweeps.append(n_sweeps)
-        return factorise(ratings, rank, weight, n_sweeps, rng=rng)
-
-    monkeypatch.setattr(movielens, "factorise", listed)
-    return sweeps
+def factorised(monkeypatch):
+    """The arguments of the factorisations that were made, rather than read."""
+    calls = []
+    monkeypatch.setattr(movielens, "factorise", lambda *args, rng: calls.append(args) or factorise(*args, rng=rng))
+    return calls
 
 
-def written(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch | None = None) -> Path:
+def written(tmp_path, content, monkeypatch=None):
     path = tmp_path / "movielens-100k" / "u.data"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
@@ -51,7 +42,7 @@ def written(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch | No
 
 
 @pytest.mark.parametrize("content", [GOOD, GOOD.rstrip(b"\n"), GOOD.replace(b"\n", b"\r\n")])
-def test_good_lines(tmp_path: Path, content: bytes) -> None:
+def test_good_lines(tmp_path, content):
     ratings = read_ratings(written(tmp_path, content))
     assert ratings.user.tolist() == [195, 942, 0]
     assert ratings.item.tolist() == [241, 1681, 0]
@@ -73,7 +64,7 @@ def test_good_lines(tmp_path: Path, content: bytes) -> None:
         (b"1\t2\t6\t4", "line 4, rating: found '6', expected one from 1 to 5"),
     ],
 )
-def test_a_bad_file_is_one_sentence(tmp_path: Path, line: bytes, expected: str) -> None:
+def test_a_bad_file_is_one_sentence(tmp_path, line, expected):
     path = written(tmp_path, GOOD + line + b"\n" + GOOD.replace(b"1682", b"1681"))
     with pytest.raises(DataError, match=expected) as caught:
         read_ratings(path)
@@ -82,7 +73,7 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, line: bytes, expected: str) 
     assert len(str(caught.value)) - len(str(path)) < 350
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_files_that_are_none(tmp_path):
     with pytest.raises(DataError, match=r"found an invalid file .*no data"):
         read_ratings(written(tmp_path, b""))
     with pytest.raises(DataError, match="found 3 column"):
@@ -91,7 +82,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_ratings(tmp_path / "nowhere")
 
 
-def test_fingerprint_follows_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_follows_the_file(tmp_path, monkeypatch):
     assert fingerprint() == "surrogate"
     path = written(tmp_path, GOOD, monkeypatch)
     assert fingerprint() == f"altered-{hashlib.sha256(GOOD).hexdigest()}"
@@ -99,18 +90,14 @@ def test_fingerprint_follows_the_file(tmp_path: Path, monkeypatch: pytest.Monkey
     path.write_bytes(changed)
     os.utime(path, ns=(1, 1))
     assert fingerprint() == f"altered-{hashlib.sha256(changed).hexdigest()}"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", lambda self: pytest.fail("a file that did not change is read again"))
+        fingerprint()
     path.unlink()
     assert fingerprint() == "surrogate"
 
 
-def test_fingerprint_reads_a_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, GOOD, monkeypatch)
-    expected = fingerprint()
-    monkeypatch.setattr(Path, "read_bytes", lambda self: pytest.fail("read again"))
-    assert fingerprint() == expected
-
-
-def test_factors_of_the_file_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factorised: list[int]) -> None:
+def test_factors_of_the_file_in_use(tmp_path, monkeypatch, factorised):
     written(tmp_path, GOOD, monkeypatch)
     factors = movielens_factors(2, 0.05)
     assert factors.fingerprint == f"altered-{hashlib.sha256(GOOD).hexdigest()}"
@@ -120,13 +107,7 @@ def test_factors_of_the_file_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(load_ratings()) == 100_000
 
 
-def test_a_damaged_data_file_is_not_replaced_by_the_surrogate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, GOOD[:-12], monkeypatch)
-    with pytest.raises(DataError, match=r"u\.data: found an invalid file"):
-        movielens_factors()
-
-
-def test_kept_factors_equal_fresh_ones(factorised: list[int]) -> None:
+def test_kept_factors_equal_fresh_ones(factorised):
     fresh = movielens_factors(4, 0.05)
     assert movielens_factors(4, 0.05) is fresh, "kept in memory"
     movielens._cache.forget()
@@ -143,7 +124,7 @@ def test_kept_factors_equal_fresh_ones(factorised: list[int]) -> None:
     assert len(factorised) == 3, "other settings are other factors"
 
 
-def test_kept_factors_depend_on_settings_data_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_factors_depend_on_settings_data_and_code(monkeypatch):
     keys = {movielens._cache.key(*parts) for parts in (("a", 20, 0.05), ("a", 20, 0.06), ("b", 20, 0.05))}
     read = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda self: read(self) + b"#" * (self.name == "factorisation.py"))
@@ -151,27 +132,23 @@ def test_kept_factors_depend_on_settings_data_and_code(monkeypatch: pytest.Monke
     assert len(keys) == 4
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path, factorised: list[int]) -> None:
+def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, factorised):
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.warns(UserWarning, match="cannot be written"):
         assert movielens_factors(2, 0.05).users.shape == (943, 2)
 
 
-def test_the_real_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_data(monkeypatch):
     if not GIVEN:
         pytest.skip("BENCH_DATA_DIR is not set, so there is no real data to read")
     monkeypatch.setenv("BENCH_DATA_DIR", GIVEN)
     path = locate(MOVIELENS)
     if path is None:
         pytest.skip("BENCH_DATA_DIR has no movielens-100k/u.data")
-    start = time.process_time()
     ratings = read_ratings(path)
-    assert time.process_time() - start < 1.0
     assert len(ratings) == 100_000
     assert (ratings.n_users, ratings.n_items) == (943, 1682)
     assert np.bincount(ratings.user).min() >= 20
-    assert len(np.bincount(ratings.user)) == 943
-    assert len(np.bincount(ratings.item)) == 1682
     assert f"sha256:{fingerprint()}" == MOVIELENS.checksums["u.data"]
     factors = factorise(ratings, 20, 0.05, 15, rng=np.random.default_rng(0))
     predicted = np.sum(factors.users[ratings.user] * factors.items[ratings.item], axis=1)

@@ -24,16 +24,13 @@ def some_log(n_users: int = 30, n_ads: int = 12, seed: int = 0) -> AdLog:
     shown = [np.sort(rng.choice(n_ads, rng.integers(1, n_ads), replace=False)) for _ in range(n_users)]
     clicked = [(users[u, 0] + ads[ids, 0]) % 2 == 0 for u, ids in enumerate(shown)]
     starts = np.concatenate(([0], np.cumsum([len(ids) for ids in shown])))
-    return AdLog(
+    user_ids, ad_ids, hours = (
         np.arange(n_users, dtype=np.int32),
-        users,
-        np.zeros(n_users, dtype=np.uint8),
         np.arange(n_ads, dtype=np.int32),
-        ads,
-        starts,
-        np.concatenate(shown).astype(np.int32),
-        np.concatenate(clicked),
+        np.zeros(n_users, "u1"),
     )
+    shown_ids = np.concatenate(shown).astype(np.int32)
+    return AdLog(user_ids, users, hours, ad_ids, ads, starts, shown_ids, np.concatenate(clicked))
 
 
 def by_hand(tower: Tower, values: list[np.ndarray], features: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Every slip in docs/errata.md, computed again from what is printed: no test trusts the number that it corrects."""
 
 import ast
-import importlib.util
+import importlib.resources
 import itertools
 import math
 import re
@@ -301,10 +301,7 @@ def test_alpha_ends_at_zero_for_one_start_only() -> None:
 
 
 def test_campaign_men_has_34_items() -> None:
-    found = importlib.util.find_spec("obp")
-    assert found is not None
-    assert found.submodule_search_locations
-    folder = Path(found.submodule_search_locations[0]) / "dataset" / "obd"
+    folder = importlib.resources.files("obp") / "dataset" / "obd"
     for policy in ("random", "bts"):
         items = {name: len(pd.read_csv(folder / policy / name / "item_context.csv")) for name in ("men", "all")}
         assert items == {"men": 34, "all": 80}
@@ -341,7 +338,6 @@ def grows_like(bound: np.ndarray, changes: float, power: float) -> bool:
 
 
 def test_regret_bounds_of_sd2me_and_ad2me_have_a_logarithm() -> None:
-    """The last lines of the proofs, with and without the logarithm."""
     window = np.floor(6**0.25 * (HORIZONS / 10) ** 0.75)
     spacing = (6 / window) ** (1 / 3)
     start = window * 10 + 2 * spacing * HORIZONS

@@ -57,9 +57,7 @@ def test_of_equal_means_the_first_point_wins():
 
 def test_grid_of_several_hyper_parameters_is_their_product():
     space = Space.of(
-        rate={"low": 0.01, "high": 1.0, "log": True},
-        depth={"low": 1, "high": 3, "integer": True},
-        kind=["a", "b"],
+        rate={"low": 0.01, "high": 1.0, "log": True}, depth={"low": 1, "high": 3, "integer": True}, kind=["a", "b"]
     )
     asked = play(GridThenBest(n_points=5), lambda c, t: 0.0, 60, space)
     expected = [(r, d, k) for r in np.geomspace(0.01, 1, 5) for d in (1, 2, 3) for k in "ab"]

@@ -5,19 +5,15 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.special import expit as sigmoid
 
 from bench.algorithms.contextual import BanditInfo
 from bench.algorithms.gloc import GLOC, GLOCCode, descend, project
-from bench.errors import ConfigError
 from bench.seeding import Seeds
 
 DIM = 5
 ARMS = 8
 INFO = BanditInfo(dim=DIM, n_arms=ARMS, rounds=1000, sub_gaussian=0.5, feature_norm=2.0)
-
-
-def sigmoid(z):
-    return 1 / (1 + np.exp(-z))
 
 
 def project_by_eigenvalues(matrix, radius, point):
@@ -187,10 +183,3 @@ def test_long_run_keeps_the_inverse_exact():
     matrix = algorithm._gram + np.eye(DIM)
     np.testing.assert_allclose(algorithm._inverse @ matrix, np.eye(DIM), atol=1e-10)
     np.testing.assert_allclose(algorithm.theta_hat, np.linalg.solve(matrix, algorithm._moment), atol=1e-11)
-
-
-def test_bad_kappa():
-    algorithm = GLOC()
-    algorithm.start(INFO, Seeds(1))
-    with pytest.raises(ConfigError, match=r"'kappa': found 0, expected a positive number"):
-        algorithm.choose(np.zeros((ARMS, DIM)), {"exploration_rate": 1.0, "kappa": 0})

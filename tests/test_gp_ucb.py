@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
-from tuning import LINE, play
+from tuning import LINE, SQUARE, play
 
 from bench.seeding import Seeds
-from bench.space import Space
 from bench.tuners.base import Problem
 from bench.tuners.gaussian_process import GaussianProcess, log_marginal_likelihood
 from bench.tuners.gp_ucb import GPUCB
 
-SQUARE = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 1e-3, "high": 1.0, "log": True})
 COVARIANCES = ["squared_exponential", "matern"]
 
 
@@ -89,7 +87,6 @@ def test_fit_is_as_likely_as_that_of_scikit_learn(covariance, dim, noise):
 
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_asks_are_the_largest_upper_confidence_bounds(covariance):
-    """Slow direct evaluation of every ask before the first fit."""
     grid = np.linspace(0, 1, 2_000)  # fine enough for a wrong beta to show
     tuner = GPUCB(covariance=covariance, n_points=2_000, delta=0.2, beta_scale=0.7, train_share=1.0)
     tuner.start(Problem(LINE, 10), Seeds(5))

@@ -25,25 +25,6 @@ def test_schedule_is_the_published_one():
     ]
 
 
-@pytest.mark.parametrize("eta", [1.1, 1.5, 2, math.e, 3, 4, 10])
-@pytest.mark.parametrize("resource", [1, 2, 3, 8, 27, 47, 48, 243, 1000])
-def test_schedule_keeps_its_promises(resource, eta):
-    table = brackets(resource, eta)
-    s_max = len(table) - 1
-    assert eta**s_max <= resource * (1 + 1e-9) < eta ** (s_max + 1) * (1 + 2e-9)
-    for s, rungs in zip(range(s_max, -1, -1), table, strict=True):
-        assert len(rungs) == s + 1
-        sizes, pulls = zip(*rungs, strict=True)
-        assert min(sizes) >= 1
-        assert min(pulls) >= 1
-        assert list(sizes) == sorted(sizes, reverse=True)
-        assert list(pulls) == sorted(pulls)
-        assert pulls[-1] == resource
-        # Fresh pulls in every rung would cost at most B = (s_max + 1) R a bracket, but for what is rounded up.
-        unrounded = sum(n * resource / eta ** (s - i) for i, n in enumerate(sizes))
-        assert unrounded <= (s_max + 1) * resource + (s + 1) * resource
-
-
 def literal(draws, reward, eta, resource, rounds):
     """Run the algorithm as its pseudo-code stands, rung by rung on lists, and return all pulls."""
     pulls = []
@@ -74,9 +55,11 @@ def literal(draws, reward, eta, resource, rounds):
     return [draws[trial] for trial in pulls[:rounds]], draws[best]
 
 
-@pytest.mark.parametrize(("eta", "resource", "horizon"), [(3, 27, 3_000), (1.5, 20, 3_000), (2, 16, 700), (3, 81, 60)])
+@pytest.mark.parametrize(
+    ("eta", "resource", "horizon"), [(3, 27, 3_000), (1.5, 20, 3_000), (2, 16, 700), (3, 81, 60), (3, 243, 9_000)]
+)
 def test_pulls_are_those_of_the_algorithm(eta, resource, horizon):
-    noise = np.random.default_rng(3).standard_normal(5_000)
+    noise = np.random.default_rng(3).standard_normal(20_000)
 
     def reward(x, t):
         return 1 - abs(x - 0.3) + 0.3 * noise[t]
@@ -94,20 +77,6 @@ def test_largest_resource_is_the_papers():
     """T = 10,000: 5,000 / (ln 10,000 + 1)^2 = 47.96."""
     asked = play(Hyperband(), lambda c, t: c["x"], 10_000)
     assert max(Counter(c["x"] for c in asked[:5_000]).values()) == 47
-
-
-def test_a_configuration_pulled_less_does_not_win_by_a_lucky_pull():
-    # The first pull of each configuration pays 1, all others pay x: means of few pulls are all too good.
-    seen = Counter()
-
-    def reward(c, t):
-        seen[c["x"]] += 1
-        return 1.0 if seen[c["x"]] == 1 else 0.5 * c["x"]
-
-    asked = play(Hyperband(max_resource=27), reward, 2_000)
-    complete = [x for x, pulls in Counter(c["x"] for c in asked[:1_000]).items() if pulls == 27]
-    assert asked[-1]["x"] == max(complete)
-    assert asked[-1]["x"] > 0.9
 
 
 def test_shortest_of_runs():

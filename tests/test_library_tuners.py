@@ -55,7 +55,6 @@ def test_values_of_every_type_are_proposed_as_they_are(cls):
 
 @pytest.mark.parametrize("cls", TUNERS)
 def test_one_enormous_reward_and_a_question_without_an_answer_do_no_harm(cls):
-    """Rewards belong to what was asked last."""
     tuner = GPMinimize(n_initial_points=4) if cls is GPMinimize else cls()
     tuner.start(Problem(Space.of(x={"low": 0.0, "high": 1.0}), 40), Seeds(2))
     asked = []

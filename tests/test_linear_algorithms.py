@@ -11,7 +11,6 @@ from bench.algorithms.forgetting import DLinUCB, SWLinUCB
 from bench.algorithms.lints import LinTS
 from bench.algorithms.linucb import LinUCB
 from bench.envs.synthetic_linear import SyntheticLinear
-from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
@@ -196,20 +195,3 @@ def test_beside_a_tuned_ridge_stands_the_exploration_rate_of_the_ridge_proposed(
     assert [c["ridge"] for c in seen] == [0.1] * 20
     expected = [0.5 * math.sqrt(3 * math.log((1 + t / 0.1) / 0.1)) + math.sqrt(0.1) for t in range(1, 21)]
     np.testing.assert_allclose([c["exploration_rate"] for c in seen], expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("cls", "wrong"),
-    [
-        *((cls, {"ridge": ridge}) for cls in (LinUCB, LinTS) for ridge in (0.0, -1.0, math.nan)),
-        (DLinUCB, {"discount": 0.0}),
-        (DLinUCB, {"discount": 1.1}),
-        (SWLinUCB, {"window": 0.5}),
-        (SWLinUCB, {"window": 0}),
-    ],
-)
-def test_a_value_out_of_range_is_one_sentence(cls, wrong):
-    contexts, _ = next(rounds())
-    values = {"exploration_rate": 1.0, "ridge": 1.0, "discount": 1.0, "window": 5}
-    with pytest.raises(ConfigError, match=f"^hyper-parameter '{next(iter(wrong))}': found"):
-        start(cls()).choose(contexts, values | wrong)

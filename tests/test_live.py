@@ -76,25 +76,6 @@ def test_rewards_that_never_come_and_are_told_twice():
         tuner.tell(1.0, ticket=oldest)
 
 
-REFUSED = [("much", "'much'"), (None, "None"), ([1.0], r"\[1.0\]"), (1j, "1j"), (10**400, r"1000.*\.\.\.")]
-REFUSED += [(math.nan, "nan"), (np.float32("inf"), "inf"), (np.ones(1), r"array\(\[1.\]\)")]
-
-
-@pytest.mark.parametrize(("reward", "words"), REFUSED)
-def test_a_reward_that_is_no_number_changes_nothing(reward, words):
-    tuner = begin()
-    ticket, _ = tuner.ask_ticket()
-    before = tuner.save()
-    with pytest.raises(TunerError, match=f"found the reward {words}, expected a finite number"):
-        tuner.tell(reward, ticket=ticket)
-    assert tuner.save() == before
-    tuner.tell(np.float32(0.5), ticket=np.int64(ticket))
-    for reward in (True, np.True_, 1):
-        tuner.ask()
-        tuner.tell(reward)
-    assert tuner.save()["state"]["by_rewards"]["values"] == [0.5, 1.0, 1.0, 1.0]
-
-
 @pytest.mark.parametrize("delay", [0, 10, 100])
 def test_late_rewards_cost_little(delay):
     """In 2,000 rounds without a change it still finds the peak, with the rewards of up to a hundred asks open."""
@@ -106,7 +87,6 @@ def test_late_rewards_cost_little(delay):
 
 
 def test_threads_share_a_tuner():
-    """Every reward is learnt exactly once, and no ticket is given twice."""
     tuner = begin(residual=None)
     tickets = []
 
@@ -183,35 +163,26 @@ def changed(path, value=None, change=setitem):
 BELIEF = "state.by_rewards"
 DAMAGED = [
     (None, "found None, expected a mapping with the keys version, class, "),
-    ([], r"found \[\], expected a mapping"),
-    (changed("class", change=delitem), ": found no key 'class'"),
     (changed("state.plan", change=delitem), "state: found no key 'plan'"),
     (changed("mine", 1), ": found the unknown key 'mine', expected just version"),
     (changed("version", 1), "version: found 1, expected 3, as in the tuner"),
     (changed("class", "UCB1"), "class: found 'UCB1', expected 'ChangepointGP'"),
     (changed("settings.beta", 2.0), "settings.beta: found 2.0, expected 1.5"),
-    (changed("settings.beta", change=delitem), "settings: found {.*, expected {"),
     (changed("space.x.high", 6.0), "space.x.high: found 6.0, expected 5.0"),
     (changed("space.kind.candidates.1", "c"), r"candidates\[1\]: found 'c', expected 'b'"),
     (changed("horizon", 10), "horizon: found 10, expected 1000"),
     (changed("points.0.x", 7), r"points\[0\].x: found 7, expected 0.1"),
-    (changed("latest", "7"), "latest: found '7', expected a whole number from 0"),
-    (changed("latest", 1e300), "latest: found 1e.300, expected a whole number from 0"),
     (changed("latest", 3), "tickets: found .*, expected a whole number from 0 to 3"),
     (changed("chosen.0", 99), "chosen: found 99, expected a whole number from 0 to"),
     (changed("chosen", []), "chosen: found 0 values, expected 1"),
-    (changed("state.rng", {}), "rng: found {}, expected the state of a PCG64"),
     (changed("state.rng.bit_generator", "MT19937"), "rng: found .*, expected the state of a PCG"),
-    (changed("state.rng.state.inc", "1"), "rng: found .*, expected the state of a PCG"),
     (changed("state.step", -1), "step: found -1, expected a whole number from 0"),
     (changed("state.step", True), "step: found True, expected a whole number from 0"),
     (changed("state.step", 1.5), "step: found 1.5, expected a whole number from 0"),
     (changed("state.log_odds", 1e9), "log_odds: found 1000000000.0, expected a finite number from -30 to 30"),
     (changed(f"{BELIEF}.means.0", math.nan), "by_rewards: means: found nan, expected a finite number"),
-    (changed(f"{BELIEF}.means.0", "1"), "means: found '1', expected a finite number"),
     (changed(f"{BELIEF}.means", change=lambda part, key: part[key].pop()), r"means: found \d+ values, expected \d+"),
     (changed(f"{BELIEF}.covariances", "1"), "covariances: found '1', expected a list of numbers"),
-    (changed(f"{BELIEF}.log_weights.0", -math.inf), "log_weights: found -inf, expected a finite number"),
     (changed(f"{BELIEF}.variances.0", 0.0), "variances: found 0.0, expected a finite number from 1e-300"),
     (changed(f"{BELIEF}.left.0", 17), "left: found 17, expected a whole number from 0 to 5"),
     (changed(f"{BELIEF}.priors", 0), "priors: found 0, expected a whole number from 1 to 6"),

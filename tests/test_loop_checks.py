@@ -131,17 +131,12 @@ X, WORD = "a number from 0 to 1 or one of 7.0, 0.5", "one of 'a', None, True"
     [
         (Proposes, change(wrong=1.0), "found a value for 'wrong', expected values for just x, n, word"),
         (Proposes, without("n"), "found no value for 'n', expected a whole number from 1 to 5"),
-        (Proposes, lambda _: {}, f"found no value for 'x', expected {X}"),
         (Proposes, lambda _: None, "found None, expected a dict with a value for x, n, word"),
-        (Proposes, lambda _: [0.5], "found [0.5], expected a dict with a value for x, n, word"),
         (Proposes, change(x=1.5), f"found x = 1.5, expected {X}"),
         (Proposes, change(x=math.nan), f"found x = nan, expected {X}"),
         (Proposes, change(x=True), f"found x = True, expected {X}"),
-        (Proposes, change(x=np.array([0.5])), f"found x = array([0.5]), expected {X}"),
         (Proposes, change(n=2.5), "found n = 2.5, expected a whole number from 1 to 5"),
-        (Proposes, change(word="b"), f"found word = 'b', expected {WORD}"),
         (Proposes, change(word=1), f"found word = 1, expected {WORD}"),
-        (ProposesBeyond, change(wrong=1.0), "found a value for 'wrong', expected values for just x, n, word"),
         (ProposesBeyond, change(x=math.inf), "found x = inf, expected a finite number"),
         (ProposesBeyond, change(n="2"), "found n = '2', expected a finite number"),
         (ProposesBeyond, change(word="b"), f"found word = 'b', expected {WORD}"),
@@ -202,9 +197,7 @@ def play(contexts, rewards, algorithm=None):
     ("contexts", "words"),
     [
         (np.ones((2, 3)), r"contexts of shape \(2, 3\)"),
-        (np.ones(2), r"contexts of shape \(2,\)"),
         (np.ones((4, 2)), r"contexts of shape \(4, 2\)"),
-        (np.ones((0, 2)), r"contexts of shape \(0, 2\)"),
         ([[1.0, 1.0]] * 3, r"contexts of shape \(3, 2\)"),
     ],
 )

@@ -15,10 +15,7 @@ from runners import cli
 from runners.config.compose import from_overrides
 from runners.run import play
 
-FOREST = (
-    "algorithm=random_forest",
-    "algorithm.space.n_estimators={candidates: [2, 3], low: 2, high: 4, default: 2}",
-)
+FOREST = ("algorithm=random_forest", "algorithm.space.n_estimators={candidates: [2, 3], low: 2, high: 4, default: 2}")
 ALGORITHMS = {
     "ali_display_ad": ("algorithm=candidate_generation", "algorithm.steps=2"),
     "drifting_linear": ("algorithm=d_linucb",),

@@ -23,7 +23,6 @@ def at(environment, x):
     return environment.mean
 
 
-# Of bench.envs.moving_peak; what changes at which round is bench.envs.moving_peak
 SWITCHING = {"changes": [10, 20, 30], "of_rounds": 40}
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pooch
 import pytest
 
 from bench.data import ali_display_ad, cdt_factors, movielens, open_bandit, tabular, yahoo_r6a
@@ -168,8 +167,7 @@ READERS = {
 
 
 @pytest.fixture(params=READERS)
-def reader(request, tmp_path, monkeypatch) -> Reader:
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+def reader(request, no_data, tmp_path, monkeypatch) -> Reader:
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "given"))
     monkeypatch.setattr(movielens, "SWEEPS", 1)
     monkeypatch.setattr(cdt_factors, "_ROWS", {"movie.csv": 3, "user.csv": 3})
@@ -222,7 +220,6 @@ def test_damaged_files_are_read_soundly_or_refused_in_one_sentence(reader, tmp_p
 
 
 def test_a_damaged_cache_is_noticed(reader, tmp_path):
-    """Whatever happens to a file in the cache, the result is that of the data."""
     reader.write(tmp_path / "given")
     expected = arrays(reader)
     files = kept(tmp_path)

@@ -25,14 +25,9 @@ def parameters(repetition=0):
 
 
 def logits(contexts, actions, repetition=0):
-    """Evaluate x'M e + eta_x'x + eta_a'e term by term."""
+    """Evaluate x'M e + eta_x'x + eta_a'e."""
     m, of_context, of_action, _ = parameters(repetition)
-    values = np.zeros((len(contexts), len(actions)))
-    for i, x in enumerate(contexts):
-        for a, e in enumerate(actions):
-            values[i, a] = sum(x[j] * m[j, k] * e[k] for j in range(10) for k in range(10))
-            values[i, a] += sum(of_context[j] * x[j] for j in range(10)) + sum(of_action[k] * e[k] for k in range(10))
-    return values
+    return np.array([[x @ m @ e + of_context @ x + of_action @ e for e in actions] for x in contexts])
 
 
 @pytest.mark.parametrize("representation", ["uniform", "one_hot"])
@@ -78,20 +73,20 @@ def test_the_log_is_drawn_from_the_softmax_of_the_means(beta0):
         np.testing.assert_allclose(data.policy, 0.1, rtol=1e-15)
 
 
-@pytest.mark.parametrize(("beta0", "measured", "published"), [(-3, 0.412, 0.412), (0, 0.500, 0.501), (3, 0.588, 0.580)])
+@pytest.mark.parametrize(
+    ("beta0", "measured", "published"),
+    [(-3, 0.412, 0.412), (0, 0.500, 0.501), (3, 0.588, 0.580), (10, 0.702, 0.677), (20, 0.744, 0.719)],
+)
 def test_the_logging_policy_is_worth_what_table_3_says(beta0, measured, published):
-    """Over draws of the reward function, whose standard deviation is 0.01 to 0.02."""
-    values = [started(r, beta0=beta0, n_train=1, n_validation=1).logging_value for r in range(40)]
-    assert np.mean(values) == pytest.approx(measured, abs=0.01)
-    assert np.mean(values) == pytest.approx(published, abs=0.015)
+    """Over draws of the reward function, whose standard deviation is 0.01 to 0.02; near the best a little more.
 
-
-def test_near_optimal_logging_is_worth_a_little_more_than_table_3_says():
-    """Published: 0.677, 0.719 and 0.744 for the best policy."""
-    for beta0, measured in ((10, 0.702), (20, 0.744)):
-        made = [started(r, beta0=beta0, n_train=1, n_validation=1) for r in range(40)]
-        assert np.mean([env.logging_value for env in made]) == pytest.approx(measured, abs=0.01)
-    assert np.mean([env.best_value for env in made]) == pytest.approx(0.767, abs=0.01)
+    The best policy is worth 0.744 in print.
+    """
+    envs = [started(r, beta0=beta0, n_train=1, n_validation=1) for r in range(40)]
+    value = np.mean([env.logging_value for env in envs])
+    assert value == pytest.approx(measured, abs=0.01)
+    assert value == pytest.approx(published, abs=0.015 if beta0 < 10 else 0.035)
+    assert np.mean([env.best_value for env in envs]) == pytest.approx(0.767, abs=0.01)
 
 
 def test_part_of_the_test_data_is_its_first_rows():

