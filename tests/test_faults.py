@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import kill_many
 import psutil
 import pytest
 from commands import Commands
@@ -29,6 +29,7 @@ STOPPED = "stopped; finished work is kept, rerun to resume\n"
 TUNER = '''"""A tuner that goes wrong at repetition 2, in the way that a variable says."""
 
 import os
+import random
 import shutil
 import signal
 import time
@@ -61,9 +62,11 @@ class Trouble(Tuner):
         pass
 '''
 SETTINGS: dict[str, Any] = {
-    **kill_many.SETTINGS,
+    "env": {"_target_": "bench.envs.moving_peak.SwitchingTriangle"},
     "tuner": {"_target_": "trouble_tuner.Trouble"},
+    "task": {"_target_": "bench.tasks.direct.Direct"},
     "horizon": 300,
+    "seed": 0,
 }
 
 
@@ -95,17 +98,40 @@ def small_disk(tmp_path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+def count(root: Path) -> int:
+    return len(list(root.glob("raw/*/*.parquet")))
+
+
 def parquet(root: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in root.glob("raw/*/*.parquet")}
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.release)])
 def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(tmp_path, kills):
-    counts = kill_many.kill_many(
-        kills, tmp_path, repetitions=200, jobs=2, backend="loky", who="mixed", seed=time.time_ns()
-    )
-    assert counts["parent"] + counts["worker"] >= kills
-    assert {name: counts[name] for name in ("lost", "altered", "errors")} == {"lost": 0, "altered": 0, "errors": 0}
+    """A worker, then the command, which is started anew at once: its workers may still be there."""
+    words = ["env=switching_triangle", "algorithm=none", "tuner=random", "horizon=500", "repetitions=200"]
+    calm, disturbed = Commands(tmp_path / "calm"), Commands(tmp_path / "disturbed")
+    assert calm.call("run", *words).code == 0
+    rng, killed = random.Random(time.time_ns()), 0
+    for i in range(kills):
+        done = set(parquet(disturbed.results))
+        child = disturbed.popen("run", *words, "jobs=2")
+        wanted = len(done) + rng.random() * (200 - len(done)) / (kills - i)
+        for _ in range(2):
+            until(lambda child=child, wanted=wanted: child.poll() is not None or count(disturbed.results) >= wanted)
+            time.sleep(rng.random() * 0.1)
+            with suppress(psutil.NoSuchProcess, IndexError):
+                process = psutil.Process(child.pid)
+                workers = [p for p in process.children(recursive=True) if "resource_tracker" not in p.cmdline()[-1]]
+                rng.choice(workers).kill()
+                killed += 1
+        child.kill()
+        child.communicate()
+        assert done <= set(parquet(disturbed.results))
+    assert killed
+    answer = disturbed.call("run", *words, "jobs=2")
+    assert (answer.code, answer.err) == (0, "")
+    assert parquet(disturbed.results) == parquet(calm.results)
 
 
 def test_a_repetition_lost_with_its_worker_is_run_once_more(tmp_path, trouble, experiment):
