@@ -327,20 +327,6 @@ def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experimen
     assert len(err.splitlines()) == 1
 
 
-def test_a_folder_in_the_place_of_a_result_is_named_and_a_foreign_file_does_no_harm(tmp_path, experiment):
-    store = Store(tmp_path / "results")
-    run_all([experiment], 1, store, jobs=1)
-    store.path(experiment.run_id, 999_999_999).write_bytes(b"PAR1")
-    path = store.path(experiment.run_id, 1)
-    path.mkdir()
-    with pytest.raises(StoreError, match=rf"^{path}: could not be written \(Is a directory\)"):
-        run_all([experiment], 2, store, jobs=1)
-    path.rmdir()
-    path.symlink_to(tmp_path / "nowhere")  # is replaced
-    assert run_all([experiment], 2, store, jobs=1)[experiment.run_id].new == {1}
-    assert not path.is_symlink()
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs):
     """From Python's start to the last worker."""
@@ -354,20 +340,3 @@ def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs
         before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
         stopped = code in (130, -signal.SIGINT) and err == STOPPED  # -SIGINT, if Python was importing: 130 in a shell
         assert before or (code == 0 and not err) or stopped, (seconds, code, err)
-
-
-def test_ctrl_c_while_workers_start_prints_the_sentence_alone(tmp_path):
-    folder = tmp_path / "first"
-    commands = Commands(folder)
-    for i in range(3):
-        child = commands.popen(
-            "run", "env=switching_triangle", "algorithm=none", "tuner=random", "horizon=3000", "repetitions=400",
-            "jobs=4", f"seed={i}",
-        )  # fmt: skip
-        end = time.monotonic() + 60
-        while not psutil.Process(child.pid).children() and time.monotonic() < end:
-            time.sleep(0.01)
-        time.sleep(0.3 * i)
-        os.killpg(child.pid, signal.SIGINT)
-        _, err = child.communicate(timeout=60)
-        assert (child.returncode, err) == (130, STOPPED)

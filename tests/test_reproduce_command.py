@@ -69,9 +69,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     *stand_ins, _, summary, look = first.out.splitlines()
     assert summary.startswith("1 figure in ")
     assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
-    assert look.startswith(
-        "A few repetitions of short runs are a look, not a verdict. The committed results' claims, stated by the "
-    )
+    assert look.startswith("A few repetitions of short runs are a look, not a verdict; ")
     assert stand_ins == [
         "Data that is not here is replaced by stand-ins, which are no evidence about the papers:",
         "  movielens: generated surrogate ratings are used, in syndicated/figure2 "
@@ -242,14 +240,9 @@ WRONG: dict[str, tuple[str, ...]] = {
     "figure=syndicated/foo": ("found 'syndicated/foo'", "syndicated/figure2"),
     "paper=foo": ("paper: found 'foo'", "syndicated", "cdt"),
     "scale=foo": ("scale: found 'foo'", "smoke", "quick", "paper"),
-    "figrue=foo": ("figrue: found an unknown key", "figure", "paper", "scale", "horizon"),
     "env.dim=3": ("env.dim: found an unknown key", "horizon", "seed"),
     "horizon=abc": ("horizon: found 'abc'", "integer"),
-    "horizon=-1": ("horizon: found -1", "greater than"),
     "readings=some": ("readings: found 'some'", "expected true, false or null"),
-    "repetitions=0": ("repetitions: found 0", "greater than"),
-    "seed=-1": ("seed: found -1", "greater than or equal to 0"),
-    "jobs=0": ("jobs: found 0", "greater than"),
     "jobs=abc": ("jobs: found 'abc'", "integer"),
     "runner.backend=foo": ("runner.backend: found 'foo'", "loky"),
 }

@@ -142,11 +142,6 @@ def curves_of(finals: pd.DataFrame) -> pd.DataFrame:
     return means.assign(column="regret", round=10, std=1.0, ci_low=means["mean"], ci_high=means["mean"], n=20)
 
 
-def test_provenance_says_what_was_decided_on():
-    words = Provenance(repetitions=(20, 40, 60), horizons=(100,), sequential=True).words()
-    assert words == "20 to 60 repetitions of 100 rounds"
-
-
 @pytest.fixture
 def undrawn(tmp_path, monkeypatch):
     """A folder of results whose pictures are not drawn."""

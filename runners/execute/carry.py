@@ -1,7 +1,6 @@
 """Carrying committed repetitions over to changed code: what the change leaves bit-identical need not be run again."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,10 +20,7 @@ from runners.results.store import Store, results_folder, write_manifest, write_t
 
 @dataclass
 class Proof:
-    """What was found of a committed run whose identity has changed.
-
-    ``difference`` is the first value that differs, or why nothing was played; "" where every value is equal.
-    """
+    """A committed run whose identity has changed: the first ``difference``, or why nothing was played; "" if equal."""
 
     run: CommittedRun
     difference: str
@@ -36,7 +32,6 @@ def carry(
     *,
     jobs: int,
     repetitions: int = 1,
-    seconds: float = math.inf,
     train: bool = False,
 ) -> bool:
     """Play committed runs whose identity has changed, rename those that come out the same; return whether all did.
@@ -48,23 +43,12 @@ def carry(
     played once more with the code of the commit that made it, and the two traces are compared. Nothing is carried of a
     run that differs, fails, or has other settings or data than before.
 
-    What is played is kept among the raw runs, so that an interrupted call goes on where it was.
+    What is played is kept among the raw runs, so that an interrupted call goes on where it was. Raises ConfigError when
+    the checkout has changes that are not committed, since a proof names its commit.
 
-    Parameters
-    ----------
-    runs
-        Committed runs; those whose identity has not changed are left as they are.
-    repetitions
-        How many of the committed repetitions of each run are played.
-    seconds
-        About how long they may take; what is then left, the longest, waits for another call.
-    train
-        Whether runs that train an encoder first are played, too.
-
-    Raises
-    ------
-    ConfigError
-        When the checkout has changes that are not committed, since a proof names its commit.
+    ``runs``: committed runs; those whose identity has not changed are left as they are. ``repetitions``: how many of
+    the committed repetitions of each run are played. ``train``: whether runs that train an encoder first are played,
+    too.
     """
     code = environment()["git"]
     if code is None or code["dirty"]:
@@ -73,7 +57,6 @@ def carry(
         )
     store = Store(results_folder())
     proofs = [Proof(run, _obstacle(run, train)) for run in runs if run.has_changed]
-    _leave_late(proofs, store, repetitions, seconds * jobs)
     playable = [proof for proof in proofs if not proof.difference]
     missing = [
         (proof.run.experiment, set(proof.run.first(repetitions)) - store.done(proof.run.experiment.run_id))
@@ -102,19 +85,6 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     if run.trains_first and not train:
         return f"it trains an encoder first; name its figure to play it (figure={run.name})"
     return ""
-
-
-def _leave_late(proofs: Sequence[Proof], store: Store, repetitions: int, core_seconds: float) -> None:
-    """Leave runs that no time is left for, if the shortest are played first."""
-    counted: set[Key] = set()
-    for proof in sorted(proofs, key=lambda proof: proof.run.seconds):
-        run_id = proof.run.experiment.run_id
-        missing = set(proof.run.first(repetitions)) - store.done(run_id) if not proof.difference else ()
-        new = {(run_id, number) for number in missing} - counted
-        core_seconds -= proof.run.seconds * len(new)
-        counted |= new
-        if missing and core_seconds < 0:
-            proof.difference = f"a repetition takes {proof.run.seconds:.0f} s, for which there was no time"
 
 
 def _prove(proof: Proof, store: Store, repetitions: int, errors: Mapping[Key, str], earlier: EarlierCode) -> None:

@@ -18,10 +18,7 @@ SAMPLE = OPEN_BANDIT.name
 def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[str]]:
     """Return the data sets that a figure needs and that are not at hand, each with the labels that need it.
 
-    Raises
-    ------
-    DataError
-        If ``BENCH_DATA_DIR`` is no folder.
+    Raises DataError if ``BENCH_DATA_DIR`` is no folder.
     """
     needed: dict[str, list[str]] = {}
     for label, override in _overrides(figure, readings=readings):
@@ -89,10 +86,7 @@ def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> st
 def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
     """Refuse runs of the papers' size with data that is not at hand, other than those with a sample of real data.
 
-    Raises
-    ------
-    DataError
-        Naming data sets and figures, and the ways to go on.
+    Raises DataError naming data sets and figures, and the ways to go on.
     """
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
     figures = [figure for figure, needed in missing.items() if lacks_data(needed)]

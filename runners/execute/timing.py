@@ -14,9 +14,9 @@ from bench.errors import TaskError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
+from runners.config.classes import describe
 from runners.config.experiment import Experiment, build, play
 from runners.config.figures import LabelledRun
-from runners.config.tracebacks import describe
 from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
 from runners.results.capture import environment, kind_of_machine

@@ -172,10 +172,7 @@ PLAYERS: dict[str, Player] = {
 
 @cache
 def install(peer: str) -> str:
-    """Install a library into its environment, unless it is there; return the Python of that.
-
-    Raises PeerError with the last error that pip prints.
-    """
+    """Install a library into its environment, unless it is there; return the Python of that."""
     if peer not in REQUIREMENTS:
         return sys.executable
     folder, wanted = _ROOT / ".venv-peers" / peer, " ".join(REQUIREMENTS[peer])
@@ -191,10 +188,7 @@ def install(peer: str) -> str:
 
 
 def play(distribution: str, player: str, python: str, data: Data, rounds: int, seed: int) -> dict[str, Any]:
-    """Play in a process with one thread, on one core where the system allows it: ``seconds, result, version``.
-
-    Raises PeerError with what went wrong.
-    """
+    """Play in a process with one thread, if possible on one core: ``seconds, result, version``, or a PeerError."""
     environ = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
     environ.pop("PYTHONPATH", None)
     if player in PLAYERS:
