@@ -7,7 +7,7 @@ import shutil
 
 import pandas as pd
 import pytest
-from commands import ROOT, Answer, Commands, assert_one_sentence
+from commands import ROOT, assert_one_sentence
 from hydra import initialize_config_dir
 from rendered import tables
 
@@ -33,19 +33,7 @@ FILES = {
 }
 
 
-@pytest.fixture
-def commands(tmp_path):
-    return Commands(tmp_path)
-
-
-@pytest.fixture
-def here(commands, monkeypatch, capsys):
-    """Call the command in this process."""
-
-    def call(*words: str) -> Answer:
-        return commands.here(monkeypatch, capsys, "reproduce", *words)
-
-    return call
+COMMAND = "reproduce"
 
 
 @pytest.fixture
@@ -115,7 +103,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert {path.name for path in folder.iterdir()} == FILES
     for name in FILES - {"environment.json"}:  # it says when the figure was made
         assert (folder / name).read_bytes() == files[name], name
-    assert not list(commands.cwd.iterdir())
+    assert [path.name for path in commands.cwd.iterdir()] == ["my_module.py"]
 
 
 def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_published_beside_it(here, small):

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from commands import Commands, assert_one_sentence
+from commands import assert_one_sentence
 
 from bench.report.figure import read_figure
 from bench.report.overrides import commands as commands_of
@@ -238,20 +238,13 @@ class Never(Often):
 SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=400", "repetitions=until_decided")
 
 
+COMMAND = "compare"
+
+
 @pytest.fixture
-def commands(tmp_path, monkeypatch):
-    made = Commands(tmp_path)
-    (made.cwd / "my_module.py").write_text(MODULE)
+def compare(here, monkeypatch):
     monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
-    return made
-
-
-@pytest.fixture
-def compare(commands, monkeypatch, capsys):
-    def call(*words: str):
-        return commands.here(monkeypatch, capsys, "compare", *SMALL, *words)
-
-    return call
+    return lambda *words: here(*SMALL, *words)
 
 
 def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_later(compare, monkeypatch):

@@ -36,19 +36,14 @@ def carry(
 ) -> bool:
     """Play committed runs whose identity has changed, rename those that come out the same; return whether all did.
 
-    The committed repetitions of a run are written under its new identity where every value that is stored of them comes
-    out equal, bit for bit, and tuner and task are in the same state after the first plays as with the code of the
-    commit that made them; states are compared for one run of each combination of classes and options. On another kind
-    of machine than made them, last digits may differ without a change of the code; a repetition that differs there is
-    played once more with the code of the commit that made it, and the two traces are compared. Nothing is carried of a
-    run that differs, fails, or has other settings or data than before.
+    Of each run ``repetitions`` are played; runs that ``train`` an encoder first only if asked for. The committed ones
+    get the new identity where every stored value comes out equal, bit for bit, and tuner and task are in the same state
+    after the first plays as with the code of the commit that made them; states are compared for one run of each
+    combination of classes and options. On another kind of machine a repetition that differs is played once more with
+    the earlier code, and the two traces are compared. Nothing is carried of a run that differs, fails, or has other
+    settings or data. What is played is kept among the raw runs, so that an interrupted call goes on where it was.
 
-    What is played is kept among the raw runs, so that an interrupted call goes on where it was. Raises ConfigError when
-    the checkout has changes that are not committed, since a proof names its commit.
-
-    ``runs``: committed runs; those whose identity has not changed are left as they are. ``repetitions``: how many of
-    the committed repetitions of each run are played. ``train``: whether runs that train an encoder first are played,
-    too.
+    Raises ConfigError when the checkout has changes that are not committed, since a proof names its commit.
     """
     code = environment()["git"]
     if code is None or code["dirty"]:

@@ -22,10 +22,7 @@ from runners.results.until_decided import look
 
 
 def reproduce_figure(run: FigureRun, *, jobs: int, runner: Runner) -> FigureRun:
-    """Run what is missing for one figure, write all its files, and print a line; see `reproduce_figures`.
-
-    Raises BenchError also when the figure cannot be written.
-    """
+    """Run what is missing for one figure and write its files; BenchError also when it cannot be written."""
     (written,) = reproduce_figures([run], jobs=jobs, runner=runner)
     if written.error:
         raise BenchError(written.error)
@@ -40,9 +37,6 @@ def reproduce_figures(runs: Iterable[FigureRun], *, jobs: int, runner: Runner) -
     repetitions beyond the step are not looked at even if they are there, so the result depends on the claims alone.
     Timings are measured at the end, when no worker runs. A figure that cannot be written does not stop the others.
     Raises BenchError when a setting is wrong, or repetitions cannot be written; what is finished is kept.
-
-    ``runs``: the figures; each is looked at while the workers run what earlier ones need. ``jobs`` and ``runner``: as
-    in `runners.execute.fanout.FanOut`.
     """
     store = Store(results_folder())
     runs = [replace(run, figure=read_figure(run.figure)) for run in runs]

@@ -48,10 +48,7 @@ def record(verified: dict[str, Verified], commit: str) -> None:
 
 
 def playable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]:
-    """Return the runs that can be compared here, and say which figures have others, and why.
-
-    Raises ConfigError when there are none.
-    """
+    """Return the runs that can be compared here, and say which figures have others, and why; ConfigError if none."""
     lacking = Counter(run.result for run in runs if run.lacks_data)
     for result, count in lacking.items():
         print(f"not verified: {result}: the data of {count} runs is missing here")

@@ -129,10 +129,7 @@ def _derived(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> Deriv
 
 
 def write_tables(run: FigureRun, derived: Derived) -> None:
-    """Write all tables; those that an earlier run had and this one has not are removed.
-
-    What is committed is written once: `FILE` holds final values and curves, and CSV what Markdown repeats.
-    """
+    """Write all tables, of what is committed each number once; those that only an earlier run had are removed."""
     figure, folder = run.figure, run.folder
     has_repetitions = (folder / FILE).exists()
     tables = derived.tables() | ({} if has_repetitions else long_tables(derived.curves, derived.finals))
@@ -165,10 +162,7 @@ def _write_seconds(finals: pd.DataFrame, folder: Path) -> None:
 
 
 def write_pictures(run: FigureRun, derived: Derived) -> None:
-    """Write the figure, and what its readings say, and remove the pictures that are not among them.
-
-    What is committed is an SVG alone: a PNG is larger, and new in every byte whenever a number moves.
-    """
+    """Write the figure, and what its readings say, and remove other pictures; of what is committed an SVG alone."""
     kinds, name, folder = ["svg"] if run.is_reference else ["png", "svg"], run.figure.name, run.folder
     wanted = [*kinds, *(["pdf"] if "pdf" in run.formats else [])]
     for path in (*folder.glob(f"{name}_[rn]*.*"), *folder.glob(f"{name}*.png")):

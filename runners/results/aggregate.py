@@ -55,12 +55,10 @@ def read(
     keep: Keep = evenly,
     known: Mapping[int, Kept] = MappingProxyType({}),
 ) -> Repetitions:
-    """Return what is kept of the repetitions ``numbers`` of an experiment.
+    """Return what is kept of the repetitions ``numbers`` of an experiment; StoreError where a result is damaged.
 
-    Raises StoreError when a result is damaged.
-
-    ``columns``: trace columns to keep curves of, or patterns such as ``probe_*``. ``keep``: which rounds of them;
-    chosen from those of the first repetition. ``known``: repetitions that need not be read from the store.
+    Curves are kept of trace ``columns``, or patterns such as ``probe_*``, at those rounds of the first repetition that
+    ``keep`` chooses; ``known`` repetitions need not be read.
     """
     kept: dict[int, Kept] = {}
     for number in numbers:

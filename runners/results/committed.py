@@ -23,13 +23,10 @@ _KEYS = ("run_id", "repetition", "round")
 
 
 class CommittedRepetitions:
-    """What `write_repetitions` has written beside a figure, in one or several folders.
+    """What `write_repetitions` has written beside a figure, in one or several folders; StoreError if it is damaged.
 
-    Raises StoreError when a file is damaged.
-
-    ``folders``: where to look; a folder without the file, or whose file was written for other curves, counts for
-    nothing. ``needs``: what a figure keeps of a repetition, see `write_repetitions`. ``labels``: the figure's labels of
-    each run, by its name; only these runs are read.
+    A folder without the file, or whose file was written for other ``needs``, counts for nothing. Only runs with
+    ``labels``, by name those of the figure, are read.
     """
 
     def __init__(

@@ -68,15 +68,12 @@ def look(
     curves: pd.DataFrame,
     most: int,
 ) -> Look:
-    """Look at the claims, and return which experiments need more repetitions for them.
+    """Look at the claims, and return which experiments need more repetitions, of which ``most`` is the largest number.
 
     All experiments of an open case go on together, from the least number that one of them has, since repetitions are
-    paired. A case with an experiment that has no result at all, since the scale leaves it out or all its repetitions
-    failed, is given up; so is one that is out of reach (`OUT_OF_REACH`), and every case where data stands in for other
-    data, since it is no evidence.
-
-    ``drawn`` and ``done``: experiments, each with the number of repetitions that was asked for, and those that have a
-    result. ``most``: the largest number of repetitions.
+    paired. A case with an experiment that has no result at all (in ``done``), since the scale leaves it out or all its
+    repetitions failed, is given up; so is one out of reach (`OUT_OF_REACH`), and every case where data stands in for
+    other data, since it is no evidence.
     """
     numbers = [one.run.settings.repetitions for one in drawn]
     following, open_cases = list(numbers), 0
