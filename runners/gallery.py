@@ -14,7 +14,6 @@ from typing import Any
 
 from bench.errors import BenchError, ConfigError, one_line
 from runners.cli import plain_command, read_words
-from runners.results.pages import write_gallery
 from runners.results.store import results_folder
 
 HOST, PORT = "127.0.0.1", 8765
@@ -44,6 +43,13 @@ def gallery(words: list[str]) -> bool:
         except KeyboardInterrupt:
             pass
     return True
+
+
+def write_gallery(folder: Path) -> tuple[Path, int]:
+    """Write the pages; return the first, and how many are new."""
+    from runners.results.pages import write_gallery as write  # slow to import
+
+    return write(folder)
 
 
 def serve(results: Path, port: int) -> None:

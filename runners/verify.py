@@ -25,13 +25,6 @@ from runners.cli import plain_command, read_words
 from runners.config.figures import figure_names
 from runners.config.runner import Runner
 from runners.config.tree import choices, unknown_choice
-from runners.execute.carry import carry
-from runners.execute.pool import spread, workers
-from runners.execute.sample import TOLERANCE, draw, outdated, playable, record, run_anew
-from runners.results.capture import environment
-from runners.results.committed import FILE, SECONDS
-from runners.results.golden import compare_committed, compare_overviews
-from runners.results.replay import committed_runs
 from runners.results.store import results_folder
 
 _DEFAULTS = {"seconds": 180, "figure": "", "paper": "", "seed": 0, "jobs": 2, "record": False, "carry": False,
@@ -45,6 +38,11 @@ def main() -> int:
 
 def verify(words: Sequence[str]) -> bool:
     """Derive, draw, run and compare; return whether nothing differs and nothing is outdated."""
+    from runners.execute.carry import carry  # slow to import
+    from runners.execute.sample import TOLERANCE, draw, outdated, playable, record, run_anew
+    from runners.results.capture import environment
+    from runners.results.replay import committed_runs
+
     given = _parse(words)
     end = time.perf_counter() + given["seconds"]
     jobs, named = given["jobs"], given["figure"]
@@ -72,11 +70,19 @@ def verify(words: Sequence[str]) -> bool:
 
 def _folders(name: str) -> list[Path]:
     """Return the results of a figure that repetitions are committed of."""
-    return [folder for folder in sorted((results_folder() / name).glob("paper*")) if (folder / FILE).is_file()]
+    return [
+        folder
+        for folder in sorted((results_folder() / name).glob("paper*"))
+        if (folder / "repetitions.parquet").is_file()
+    ]
 
 
 def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> bool:
     """Derive all tables again, print what differs and what no repetition backs; return whether nothing differs."""
+    from runners.execute.pool import spread, workers  # slow to import
+    from runners.results.committed import SECONDS
+    from runners.results.golden import compare_committed, compare_overviews
+
     root, runner = results_folder(), Runner(progress=False)
     with workers(runner, jobs):
         compared = compare_committed(root, names, spread(runner, jobs))
