@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import hydra
@@ -89,10 +89,7 @@ def _help(name: str, words: list[str]) -> None:
 
 
 def command(job: Callable[[], bool]) -> int:
-    """Run a command and return its exit code.
-
-    An error that a user can mend is one sentence on stderr; so are Ctrl-C, SIGTERM and a closed output pipe.
-    """
+    """Run a command; return its exit code. What a user can mend, Ctrl-C and a closed pipe are a sentence on stderr."""
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
     stop = _Stop()
     try:
@@ -112,6 +109,37 @@ def command(job: Callable[[], bool]) -> int:
     finally:
         stop.end()
     return 0 if good else 1
+
+
+def plain_command(doc: str | None, job: Callable[[list[str]], bool]) -> int:
+    """Run a command that Hydra does not read the words of, or print its help; return its exit code."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(doc)
+        return 0
+    return command(lambda: job(sys.argv[1:]))
+
+
+def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a command's keys, each of the type of its default: a word, a whole number, true or false.
+
+    Raises ConfigError when a word is not one of them.
+    """
+    given = dict(defaults)
+    for word in words:
+        key, _, text = word.partition("=")
+        if key not in defaults:
+            raise unknown_key({}, key, list(defaults))
+        if isinstance(defaults[key], bool):
+            if text.lower() not in ("true", "false"):
+                raise ConfigError(f"{key}: found '{text}', expected true or false")
+            given[key] = text.lower() == "true"
+        elif isinstance(defaults[key], int):
+            if not text.isdecimal():
+                raise ConfigError(f"{key}: found '{text}', expected a whole number")
+            given[key] = int(text)
+        else:
+            given[key] = text
+    return given
 
 
 class _Stop:

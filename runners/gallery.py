@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import BenchError, ConfigError, one_line
-from runners.results.pages import write_gallery
+from runners.cli import plain_command, read_words
 from runners.results.store import results_folder
 
 HOST, PORT = "127.0.0.1", 8765
@@ -23,54 +23,37 @@ REFRESH_SECONDS = 5.0
 
 def main() -> int:
     """Write the gallery into the folder of results, and serve it if asked to; return the exit code."""
-    words = sys.argv[1:]
-    if "--help" in words or "-h" in words:
-        print(__doc__)
-        return 0
-    try:
-        port = _port(words)
-        first, count = write_gallery(results_folder())
-        print(f"gallery, {count} pages written: {first}")
-        if port is not None:
-            serve(results_folder(), port)
-    except (BenchError, OSError) as error:
-        print(f"error: {one_line(error)}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 0
-    return 0
+    return plain_command(__doc__, gallery)
 
 
-def _port(words: list[str]) -> int | None:
-    """Return the port to serve at; None if the pages are only to be written.
+def gallery(words: list[str]) -> bool:
+    """Do what the command line asks for, until Ctrl-C where it serves."""
+    given = read_words(words, {"serve": False, "port": PORT})
+    if not 1024 <= given["port"] <= 65535:
+        raise ConfigError(f"port: found '{given['port']}', expected a whole number from 1024 to 65535")
+    first, count = write_gallery(results_folder())
+    print(f"gallery, {count} pages written: {first}")
+    if given["serve"]:
+        try:
+            serve(results_folder(), given["port"])
+        except OSError as error:
+            raise ConfigError(
+                f"port: found {given['port']}, which cannot be used ({error}), expected another"
+            ) from None
+        except KeyboardInterrupt:
+            pass
+    return True
 
-    Raises
-    ------
-    ConfigError
-        When a word is none of those expected.
-    """
-    given = {"serve": "false", "port": str(PORT)}
-    for word in words:
-        key, _, value = word.partition("=")
-        if key not in given:
-            raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(sorted(given))}")
-        given[key] = value
-    serve, port = given["serve"].lower(), given["port"]
-    if serve not in ("true", "false"):
-        raise ConfigError(f"serve: found '{given['serve']}', expected true or false")
-    if not port.isdigit() or not 1024 <= int(port) <= 65535:
-        raise ConfigError(f"port: found '{port}', expected a whole number from 1024 to 65535")
-    return int(port) if serve == "true" else None
+
+def write_gallery(folder: Path) -> tuple[Path, int]:
+    """Write the pages; return the first, and how many are new."""
+    from runners.results.pages import write_gallery as write  # slow to import
+
+    return write(folder)
 
 
 def serve(results: Path, port: int) -> None:
-    """Serve the pages until Ctrl-C, and write them again whenever a figure or comparison is written.
-
-    Raises
-    ------
-    OSError
-        When the port is taken.
-    """
+    """Serve the pages, and write them again whenever a figure or comparison is written."""
     with server(results, port) as httpd:
         print(f"gallery: http://{HOST}:{httpd.server_port}/; Ctrl-C ends it", flush=True)
         threading.Thread(target=_keep_up, args=(results,), daemon=True).start()

@@ -16,23 +16,21 @@ from runners.config.compose import run_settings, runner_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.tree import CHECKOUT
 from runners.execute.pool import spread, workers
-from runners.execute.progress import phase
 from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
 from runners.results.store import results_folder
 
 if TYPE_CHECKING:
     from runners.execute.figure_run import FigureRun
 
-_COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.csv"
+_COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.md"
 
 
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
-    with phase("importing"):
-        from bench.report.claims import added_up, spell_by_origin  # slow to import
-        from runners.execute.reproduce_figure import reproduce_figures, tell
-        from runners.execute.write_figure import committed_folder, redraw
-        from runners.results.pages import write_gallery
+    from bench.report.claims import added_up, spell_by_origin  # slow to import
+    from runners.execute.reproduce_figure import reproduce_figures, tell
+    from runners.execute.write_figure import committed_folder, redraw
+    from runners.results.pages import write_gallery
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
@@ -58,14 +56,15 @@ def reproduce(cfg: DictConfig) -> bool:
     with workers(runner, cfg.jobs):
         made = [tell(*answer) for answer in spread(runner, cfg.jobs)(redraw, stored)]
         made += reproduce_figures([run for run in runs if run.name in missing], jobs=cfg.jobs, runner=runner)
-        with phase("drawing the pages of the gallery", runner.progress):
-            gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
+        gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
     claims = spell_by_origin(added_up(run.tallies for run in made)) or "none"
     seconds = time.perf_counter() - start
     count = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
     print(f"{count} in {seconds:.0f} s; their claims: {claims}; gallery: {gallery}")
-    for line in _caution(runs[0].scale, runs[0].extra, names):
-        print(line)
+    if runs[0].scale != "paper" or runs[0].extra:
+        print(
+            f"A few repetitions of short runs are a look, not a verdict; those of the committed results: {_COMMITTED}"
+        )
     for run in made:
         if run.error:
             print(f"error: {'/'.join(run.folder.parts[-3:])} could not be written: {run.error}", file=sys.stderr)
@@ -73,13 +72,7 @@ def reproduce(cfg: DictConfig) -> bool:
 
 
 def _figure_run(cfg: DictConfig, scale: str, explicit: Sequence[str], name: str) -> "FigureRun":
-    """Return a figure as the command line asks for it.
-
-    Raises
-    ------
-    ConfigError
-        Naming the key that is wrong.
-    """
+    """Return a figure as the command line asks for it. Raises ConfigError naming the key that is wrong."""
     from bench.report.saving import extra_formats, print_size  # slow to import
     from runners.execute.figure_run import FigureRun
     from runners.results.until_decided import most_repetitions
@@ -112,24 +105,6 @@ def _figure_run(cfg: DictConfig, scale: str, explicit: Sequence[str], name: str)
         readings=readings,
         size=print_size(cfg.size, formats),
     )
-
-
-def _caution(scale: str, extra: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Say what results smaller than the papers' are worth, and what the committed ones say."""
-    if scale == "paper" and not extra:
-        return []
-    import pandas as pd  # slow to import
-
-    from bench.report.claims import spell_by_origin
-    from bench.report.gallery import counted
-
-    look = "A few repetitions of short runs are a look, not a verdict."
-    try:
-        table = pd.read_csv(_COMMITTED)
-        claims = spell_by_origin(counted(table[(table["paper"] + "/" + table["figure"]).isin(names)]))
-    except (OSError, ValueError, KeyError):
-        claims = ""
-    return [f"{look} The committed results' claims, {claims}: {_COMMITTED.with_suffix('.md')}" if claims else look]
 
 
 if __name__ == "__main__":

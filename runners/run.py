@@ -34,7 +34,7 @@ def play(job: "Run") -> bool:
     store = Store(results_folder())
     n = job.settings.repetitions
     if not set(range(n)) <= store.done(job.experiment.run_id):
-        check(job.experiment, job.runner.time_limit)
+        check(job.experiment)
     for line in replaced(job.choices["env"], job.experiment.settings["env"]) if job.settings.output == "text" else ():
         print(line, flush=True)
     start = time.perf_counter()

@@ -26,6 +26,18 @@ MAINS: dict[str, Callable[[], int]] = {
 """What stands at the end of each module."""
 
 
+def linucb_settings(**changes: Any) -> dict[str, Any]:
+    """Return the settings of a small experiment."""
+    return {
+        "env": {"_target_": "bench.envs.synthetic_linear.SyntheticLinear", "dim": 3, "n_arms": 5},
+        "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
+        "tuner": {"_target_": "bench.tuners.tl.TL"},
+        "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
+        "horizon": 50,
+        "seed": 0,
+    } | changes
+
+
 @dataclass(frozen=True)
 class Answer:
     """What came of a call: exit code, both streams, and the folder of results."""

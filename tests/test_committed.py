@@ -82,15 +82,6 @@ def test_final_values_and_curves_of_a_reference_result_are_those_of_a_users_own(
     pd.testing.assert_frame_equal(*plots)
 
 
-def test_a_damaged_file_of_repetitions_is_named_on_the_page(make, tmp_path):
-    make("first")
-    path = tmp_path / "first/mine/small/paper" / FILE
-    path.write_bytes(path.read_bytes()[:-40])
-    result = Result(path.parent, read_figure(FIGURE), committed_long_tables)
-    assert result.plot is None or not list(result.plot.marks())
-    assert [str(path) in problem for problem in result.problems].count(True) == 1
-
-
 def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted(make, tmp_path):
     make("first")
     clone(tmp_path, "first", "second")

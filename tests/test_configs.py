@@ -211,13 +211,6 @@ def test_our_number_of_repetitions_is_not_taken_for_the_papers():
             assert figure.published_repetitions, f"a further set of {figure.name} would have our size"
 
 
-@pytest.mark.parametrize("path", sorted(registry.CONF.rglob("*.yaml")), ids=lambda path: path.stem)
-def test_every_file_is_yaml_that_opens_with_a_comment(path: Path):
-    """The first line says what the file is, or the command that runs it."""
-    assert OmegaConf.load(path) is not None
-    assert any(line.startswith("# ") for line in path.read_text().splitlines()[:2])
-
-
 def test_readings_come_from_the_paper():
     """By name: their text and source, and the overrides of those labels that the figure has; `like` comes first."""
     figure = load_figure("cdt/table6")

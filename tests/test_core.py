@@ -17,8 +17,8 @@ from hydra.utils import get_class
 from packaging.requirements import Requirement
 from registry import names, settings
 
+from runners.config.classes import DISTRIBUTION, OPTIONAL
 from runners.config.identity import module_digests
-from runners.config.requirements import DISTRIBUTION, OPTIONAL
 from runners.config.tree import PARTS
 
 MODULES = {"obp": "obp", "optuna": "optuna", "sklearn": "scikit-learn", "skopt": "scikit-optimize", "torch": "torch"}

@@ -26,13 +26,20 @@ from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds, read_figure
 from runners.cli import full_name
-from runners.compare import plan
+from runners.comparison import plan
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names
 from runners.config.tree import CONFIGS, choices
-from runners.results.reference import reference_part
-from runners.upkeep.docs import GP_PAGE, PAGE, REPRODUCE_PAGE, TUNERS_PAGE, configure_page, with_made_part
+from runners.upkeep.docs import (
+    GP_PAGE,
+    PAGE,
+    REPRODUCE_PAGE,
+    TUNERS_PAGE,
+    configure_page,
+    reference_part,
+    with_made_part,
+)
 from runners.upkeep.which_tuner import constants_part, which_tuner_page
 
 DOCS = ROOT / "docs"

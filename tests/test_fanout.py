@@ -4,13 +4,14 @@ import json
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import threadpoolctl
-from commands import Commands
+from commands import Commands, linucb_settings
 
 from bench.errors import ConfigError
 from bench.loop import run
@@ -19,7 +20,6 @@ from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
 from runners.execute.fanout import Answer, FanOut, Result, run_all
 from runners.execute.pool import workers
-from runners.execute.progress import Progress
 from runners.results.store import Store
 
 HORIZON = 250
@@ -68,16 +68,7 @@ class Mine(Tuner):
 '''
 
 
-def settings(**changes: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "env": {"_target_": "bench.envs.synthetic_linear.SyntheticLinear", "dim": 3, "n_arms": 5},
-        "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
-        "tuner": {"_target_": "mine_fanned.Mine"},
-        "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
-        "horizon": HORIZON,
-        "seed": 0,
-    }
-    return values | changes
+settings = partial(linucb_settings, tuner={"_target_": "mine_fanned.Mine"}, horizon=HORIZON)
 
 
 @pytest.fixture(autouse=True)
@@ -239,23 +230,6 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
     assert "found other code or data than when it was started" in result.failed[0]
 
 
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"jobs": 0}, "^jobs: found 0"),
-        ({"jobs": 2, "backend": "no"}, r"^Runner\.backend: found 'no'"),
-        (
-            {"jobs": 2, "scheduler": "tcp://127.0.0.1:1"},
-            r"^Runner\.scheduler: found .* with loky, expected runner=dask",
-        ),
-        ({"jobs": 2, "time_limit": 0}, r"^Runner\.time_limit: found 0"),
-    ],
-)
-def test_wrong_ways_to_run_are_named(tmp_path, experiment, keys, message):
-    with pytest.raises(ConfigError, match=message):
-        run_one(experiment, 2, Store(tmp_path / "results"), keys.pop("jobs"), runner=Runner(**keys))
-
-
 @pytest.mark.parametrize(("jobs", "backend", "seconds"), [(1, "loky", 5), (2, "loky", 5), (1, "dask", 3)])
 def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment, monkeypatch, jobs, backend, seconds):
     if backend == "dask":
@@ -363,17 +337,6 @@ def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys)
     out, err = capsys.readouterr()
     assert out == ""
     assert "2/2 repetitions" in err
-
-
-def test_progress_tells_what_is_being_done():
-    progress = Progress()
-    phases = [progress.phase]
-    progress.expect(10, 2)
-    for _ in range(2):
-        phases.append(progress.phase)
-        progress.advance(10)
-    assert [*phases, progress.phase] == ["composing", "compiling", "running", "drawing"]
-    assert (progress.rounds, progress.total_rounds) == (20, 20)
 
 
 def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_that_dies(

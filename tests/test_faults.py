@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import kill_many
 import psutil
 import pytest
 from commands import Commands
@@ -29,6 +29,7 @@ STOPPED = "stopped; finished work is kept, rerun to resume\n"
 TUNER = '''"""A tuner that goes wrong at repetition 2, in the way that a variable says."""
 
 import os
+import random
 import shutil
 import signal
 import time
@@ -61,9 +62,11 @@ class Trouble(Tuner):
         pass
 '''
 SETTINGS: dict[str, Any] = {
-    **kill_many.SETTINGS,
+    "env": {"_target_": "bench.envs.moving_peak.SwitchingTriangle"},
     "tuner": {"_target_": "trouble_tuner.Trouble"},
+    "task": {"_target_": "bench.tasks.direct.Direct"},
     "horizon": 300,
+    "seed": 0,
 }
 
 
@@ -95,17 +98,40 @@ def small_disk(tmp_path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+def count(root: Path) -> int:
+    return len(list(root.glob("raw/*/*.parquet")))
+
+
 def parquet(root: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in root.glob("raw/*/*.parquet")}
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.release)])
 def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(tmp_path, kills):
-    counts = kill_many.kill_many(
-        kills, tmp_path, repetitions=200, jobs=2, backend="loky", who="mixed", seed=time.time_ns()
-    )
-    assert counts["parent"] + counts["worker"] >= kills
-    assert {name: counts[name] for name in ("lost", "altered", "errors")} == {"lost": 0, "altered": 0, "errors": 0}
+    """A worker, then the command, which is started anew at once: its workers may still be there."""
+    words = ["env=switching_triangle", "algorithm=none", "tuner=random", "horizon=500", "repetitions=200"]
+    calm, disturbed = Commands(tmp_path / "calm"), Commands(tmp_path / "disturbed")
+    assert calm.call("run", *words).code == 0
+    rng, killed = random.Random(time.time_ns()), 0
+    for i in range(kills):
+        done = set(parquet(disturbed.results))
+        child = disturbed.popen("run", *words, "jobs=2")
+        wanted = len(done) + rng.random() * (200 - len(done)) / (kills - i)
+        for _ in range(2):
+            until(lambda child=child, wanted=wanted: child.poll() is not None or count(disturbed.results) >= wanted)
+            time.sleep(rng.random() * 0.1)
+            with suppress(psutil.NoSuchProcess, IndexError):
+                process = psutil.Process(child.pid)
+                workers = [p for p in process.children(recursive=True) if "resource_tracker" not in p.cmdline()[-1]]
+                rng.choice(workers).kill()
+                killed += 1
+        child.kill()
+        child.communicate()
+        assert done <= set(parquet(disturbed.results))
+    assert killed
+    answer = disturbed.call("run", *words, "jobs=2")
+    assert (answer.code, answer.err) == (0, "")
+    assert parquet(disturbed.results) == parquet(calm.results)
 
 
 def test_a_repetition_lost_with_its_worker_is_run_once_more(tmp_path, trouble, experiment):
@@ -301,20 +327,6 @@ def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experimen
     assert len(err.splitlines()) == 1
 
 
-def test_a_folder_in_the_place_of_a_result_is_named_and_a_foreign_file_does_no_harm(tmp_path, experiment):
-    store = Store(tmp_path / "results")
-    run_all([experiment], 1, store, jobs=1)
-    store.path(experiment.run_id, 999_999_999).write_bytes(b"PAR1")
-    path = store.path(experiment.run_id, 1)
-    path.mkdir()
-    with pytest.raises(StoreError, match=rf"^{path}: could not be written \(Is a directory\)"):
-        run_all([experiment], 2, store, jobs=1)
-    path.rmdir()
-    path.symlink_to(tmp_path / "nowhere")  # is replaced
-    assert run_all([experiment], 2, store, jobs=1)[experiment.run_id].new == {1}
-    assert not path.is_symlink()
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs):
     """From Python's start to the last worker."""
@@ -328,20 +340,3 @@ def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs
         before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
         stopped = code in (130, -signal.SIGINT) and err == STOPPED  # -SIGINT, if Python was importing: 130 in a shell
         assert before or (code == 0 and not err) or stopped, (seconds, code, err)
-
-
-def test_ctrl_c_while_workers_start_prints_the_sentence_alone(tmp_path):
-    folder = tmp_path / "first"
-    commands = Commands(folder)
-    for i in range(3):
-        child = commands.popen(
-            "run", "env=switching_triangle", "algorithm=none", "tuner=random", "horizon=3000", "repetitions=400",
-            "jobs=4", f"seed={i}",
-        )  # fmt: skip
-        end = time.monotonic() + 60
-        while not psutil.Process(child.pid).children() and time.monotonic() < end:
-            time.sleep(0.01)
-        time.sleep(0.3 * i)
-        os.killpg(child.pid, signal.SIGINT)
-        _, err = child.communicate(timeout=60)
-        assert (child.returncode, err) == (130, STOPPED)

@@ -7,10 +7,10 @@ import sys
 import time
 import types
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from commands import linucb_settings as settings
 
 from bench.errors import ConfigError
 from bench.tuners.base import Tuner
@@ -48,18 +48,6 @@ FILES = {
     "mine_parts/deep.py": "SHIFT = 0.25\n",
     "mine_unused.py": "VALUE = 1\n",
 }
-
-
-def settings(**changes: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "env": {"_target_": "bench.envs.synthetic_linear.SyntheticLinear", "dim": 3, "n_arms": 5},
-        "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
-        "tuner": {"_target_": "bench.tuners.tl.TL"},
-        "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
-        "horizon": 50,
-        "seed": 0,
-    }
-    return values | changes
 
 
 class User:

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from bench.errors import BenchError
+from runners.config.classes import describe
 from runners.config.experiment import Experiment, check, play
-from runners.config.tracebacks import describe
 
 MODULE = """
 import os
@@ -19,9 +19,6 @@ class Right(Tuner):
 
 class Wrong(Right):
     def _ask(self): return {"wrong": 1.0}
-
-class Dies(Right):
-    def _ask(self): os._exit(3)
 
 class Bare(Right):
     delta: float = 0.5
@@ -59,7 +56,6 @@ def experiment(tmp_path, monkeypatch):
     ("target", "settings", "text"),
     [
         ("own_tuners.Wrong", {}, r"^round 1: Wrong: found a value for 'wrong', expected values for just \w+$"),
-        ("own_tuners.Dies", {}, r"^Dies: found that its process died when it was started and asked once, expected"),
         ("own_tuners.Bare", {"delta": 0.1}, r"^tuner.delta: found a setting of Bare, a class without @component, exp"),
         ("own_tuners.Right", {"size": 1}, r"^tuner.size: found a setting that Right does not take, expected"),
         ("own_tuners.NoTell", {}, r"^tuner: the class NoTell does not define _tell"),

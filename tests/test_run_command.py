@@ -280,10 +280,7 @@ KEYS = ("algorithm", "env", "horizon", "jobs", "output", "paper", "repetitions",
 WRONG: dict[str, tuple[str, ...]] = {
     # no such choice
     "env=foo": ("env: found 'foo'", *ENVS),
-    "env=null": ("env: ", *ENVS),
-    "env={a:1}": ("env: ", *ENVS),
     "~env": ("env",),
-    "runner=foo": ("runner: found 'foo'", "loky"),
     "output=xml": ("output: found 'xml'", "'text' or 'json'"),
     # no such key
     "tunre=cdt": ("tunre: found an unknown key, did you mean 'tuner'?", *KEYS),
@@ -292,12 +289,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     "+env.foo=3": ("env: found the unknown key 'foo'", "dim", "n_arms", "noise_std"),
     # no such value
     "env.dim=abc": ("env.dim: found 'abc'", "integer"),
-    "env.dim=-2": ("env.dim: found -2", "greater than 0"),
-    "env.noise_std=nan": ("env.noise_std: found nan", "finite number"),
-    "env.features=foo": ("env.features: found 'foo'", "'changing' or 'fixed'"),
     "horizon=1.5": ("horizon: found 1.5", "integer"),
-    "horizon=true": ("horizon: found True", "whole number"),
-    "horizon=": ("horizon: found ''", "integer"),
     "horizon": ("horizon: found no valid override", "key=value"),
     "horizon=${foo}": ("foo",),
     "horizon=20,30": ("horizon=20,30", "--multirun"),
@@ -307,39 +299,25 @@ WRONG: dict[str, tuple[str, ...]] = {
     "tuner=custom": ("tuner._target_: found no value", "dotted path of a class"),
     "tuner=custom tuner._target_=nope.X": ("tuner._target_: found 'nope.X'", "run from the folder of nope"),
     "tuner._target_=math.sqrt": ("tuner._target_: found 'math.sqrt'", "math has no class sqrt"),
-    "tuner._target_=TL": ("tuner._target_: found 'TL'", "dotted path of a class"),
     "env._target_=bench.tuners.tl.TL": ("env._target_: found 'bench.tuners.tl.TL'", "bench.envs.base.Environment"),
     "tuner=custom tuner._target_=broken.X": ("tuner._target_: found 'broken.X'", "ImportError: first line"),
     # parts that don't fit
     "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
-    "env=titanic algorithm=linucb": ("found Titanic with LinUCB", "expected a contextual environment"),
     "tuner=hedge": ("tuner: found Hedge with ContextualBandit", "SyntheticLinear", "expected", "full information"),
     "tuner=best_forecast": ("tuner: found BestForecast with ContextualBandit", "task=copies task.learn=all"),
-    "task=copies task.learn=some": ("task.learn: found 'some'", "'played'"),
     "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
     "env=gaussian_arms tuner=cdt": ("tuner: CDT does not fit", "GaussianArms", "'arm': found no interval"),
     "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose"),
-    "env=switching_sine tuner=theory": ("tuner=theory: found no theoretical value of x", "expected"),
     "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected a pair that fits"),
     # search spaces
     "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
-    "algorithm.tune=exploration_rate": ("algorithm.tune: found 'exploration_rate'", "list"),
     "algorithm.space.foo.low=2": ("algorithm.space.foo", "exploration_rate", "ridge"),
     "algorithm.space.ridge.low=2": ("algorithm.space.ridge", "[2.0, 1.0]", "low < high"),
     "algorithm.tune=[ridge] algorithm.space.ridge.candidates=[]": ("algorithm.space.ridge", "expected candidates"),
-    "algorithm.space.exploration_rate.candidates=abc": ("algorithm.space.exploration_rate.candidates", "'abc'"),
     "algorithm.space.exploration_rate.candidates=[a]": ("algorithm.space.exploration_rate.candidates", "'a'"),
-    "algorithm.space.exploration_rate.candidates=[nan]": ("algorithm.space.exploration_rate.candidates", "nan"),
     "tuner=fixed +tuner.configuration.foo=1": ("tuner.configuration", "'foo'", "exploration_rate"),
     "tuner=fixed +tuner.configuration.exploration_rate=abc": ("tuner.configuration", "'abc'", "number"),
-    "tuner=fixed +tuner.configuration.exploration_rate=inf": ("tuner.configuration", "inf", "number"),
 }
-
-
-def test_an_unknown_key_is_not_among_the_valid_ones(here):
-    answer = here("+horizn=3")
-    valid = answer.err.partition("expected one of: ")[2].strip().split(", ")
-    assert sorted({*KEYS, "task"}) == valid
 
 
 @pytest.mark.parametrize("line", WRONG)

@@ -21,7 +21,7 @@ def imported(commands: Commands, *words: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("command", ["run", "reproduce", "compare"])
+@pytest.mark.parametrize("command", ["run", "reproduce", "compare", "verify", "gallery"])
 def test_help_imports_nothing_slow(command, tmp_path):
     assert not imported(Commands(tmp_path), command, "--help") & SLOW
 

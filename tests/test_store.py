@@ -16,7 +16,7 @@ import pytest
 
 from bench.errors import StoreError
 from runners.results.capture import environment
-from runners.results.store import Store, results_folder, write_text
+from runners.results.store import Store, write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = "0123456789abcdef0123"
@@ -107,25 +107,6 @@ def test_a_file_under_a_wrong_name_is_noticed(store):
     assert len(store.read(RUN, 2)) == 50
 
 
-def test_a_listing_reads_no_result(store, monkeypatch):
-    for repetition in range(5):
-        store.write(RUN, repetition, columns(repetition), {})
-    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
-    assert store.done(RUN) == {0, 1, 2, 3, 4}
-
-
-def test_a_damaged_file_in_a_folder_that_is_read_only_is_named_all_the_same(store, monkeypatch):
-    store.write(RUN, 0, columns(), {})
-    store.path(RUN, 0).write_bytes(b"PAR1")
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(Path, "unlink", refuse)
-    with pytest.raises(StoreError, match="found a damaged file"):
-        store.read(RUN, 0)
-
-
 def test_where_nothing_can_be_written_one_sentence_says_so(tmp_path, store, monkeypatch):
     (tmp_path / "raw").write_text("a file where a folder should be")
     blocked = Store(tmp_path)
@@ -168,15 +149,6 @@ def test_a_failure_is_forgotten_after_a_success_and_does_not_follow_one(store):
     store.fail(RUN, 2, {"error": "of another process"})
     assert store.failure(RUN, 2) == {}
     assert store.done(RUN) == {2}
-
-
-def test_the_folder_of_results_can_be_moved(monkeypatch, tmp_path):
-    monkeypatch.delenv("BENCH_RESULTS_DIR", raising=False)
-    assert results_folder() == ROOT / "results"
-    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    assert results_folder() == tmp_path
-    write_text(tmp_path / "a" / "b.txt", "text")
-    assert (tmp_path / "a" / "b.txt").read_text() == "text"
 
 
 def test_the_environment_says_what_matters_and_not_who_it_was():

@@ -2,7 +2,6 @@
 
 import gc
 import json
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import threadpoolctl
+from commands import linucb_settings
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from rendered import assert_readable, check, draw, tables
+from rendered import check, draw, tables
 
 from bench.errors import ConfigError
 from bench.report.style import line_style
 from bench.tuners.baselines import Random
 from runners.config.experiment import Experiment
-from runners.config.figures import load_figure
 from runners.config.runner import Runner
 from runners.execute import timing
 from runners.execute.fanout import FanOut
@@ -55,17 +54,7 @@ SECONDS = {
 
 
 def experiment(**changes: Any) -> Experiment:
-    return Experiment(
-        {
-            "env": {"_target_": "bench.envs.synthetic_linear.SyntheticLinear", "dim": 3, "n_arms": 4},
-            "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
-            "tuner": {"_target_": "bench.tuners.tl.TL"},
-            "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
-            "horizon": HORIZON,
-            "seed": 0,
-            **changes,
-        }
-    )
+    return Experiment(linucb_settings(horizon=HORIZON, **changes))
 
 
 class Calls:
@@ -325,13 +314,6 @@ def marks(figure: Figure, axes: int, method: str, filled: bool) -> list[float]:
     return [float(x) for line in lines for x in np.asarray(line.get_xdata(), dtype=float)]
 
 
-def test_the_picture_shows_medians_and_ratios():
-    figure = draw({**FIGURE, "published": []}, pd.DataFrame(), finals(), note="scale paper")
-    assert legend(figure) == ["TL / Syndicated", "CDT"]
-    assert marks(figure, 0, "CDT", True) == [3.15, 2.5]
-    assert marks(figure, 1, "CDT", True) == pytest.approx([1.5, 2.5])
-
-
 def test_seconds_of_another_machine_stand_beside_ours_as_ratios_alone():
     figure = draw(FIGURE, pd.DataFrame(), finals(), note="scale paper")
     assert legend(figure) == ["TL / Syndicated", "CDT", "published"]
@@ -346,19 +328,3 @@ def test_the_picture_says_that_the_machine_had_other_work(busy, is_said):
     figure = draw(FIGURE, pd.DataFrame(), finals(busy=busy), note="scale paper")
     text = " ".join(text.get_text() for text in figure.texts)
     assert ("For 30 % of the time the processor was not with the run" in text) == is_said
-
-
-def test_nothing_overlaps_and_nothing_is_cut_off():
-    config = load_figure("cdt/table1").given()
-    (block,) = config["runs"]
-    rows = [
-        {"panel": panel, "method": method, "repetition": i, "rounds": 14000, "seconds": 0.02 * (1 + i + j)}
-        for j, panel in enumerate(block["panel"])
-        for method in block["method"]
-        for i in range(5)
-    ]
-    figure = draw(config, pd.DataFrame(), pd.DataFrame(rows), note="scale paper. " + config["note"])
-    assert_readable(figure)
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-    ticks = [tick.get_window_extent(renderer) for tick in figure.axes[0].get_xticklabels() if tick.get_text()]
-    assert all(left.x1 < right.x0 for left, right in pairwise(ticks))

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from commands import Commands, assert_one_sentence
+from commands import assert_one_sentence
 
 from bench.report.figure import read_figure
 from bench.report.overrides import commands as commands_of
@@ -142,11 +142,6 @@ def curves_of(finals: pd.DataFrame) -> pd.DataFrame:
     return means.assign(column="regret", round=10, std=1.0, ci_low=means["mean"], ci_high=means["mean"], n=20)
 
 
-def test_provenance_says_what_was_decided_on():
-    words = Provenance(repetitions=(20, 40, 60), horizons=(100,), sequential=True).words()
-    assert words == "20 to 60 repetitions of 100 rounds"
-
-
 @pytest.fixture
 def undrawn(tmp_path, monkeypatch):
     """A folder of results whose pictures are not drawn."""
@@ -243,20 +238,13 @@ class Never(Often):
 SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=400", "repetitions=until_decided")
 
 
+COMMAND = "compare"
+
+
 @pytest.fixture
-def commands(tmp_path, monkeypatch):
-    made = Commands(tmp_path)
-    (made.cwd / "my_module.py").write_text(MODULE)
+def compare(here, monkeypatch):
     monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
-    return made
-
-
-@pytest.fixture
-def compare(commands, monkeypatch, capsys):
-    def call(*words: str):
-        return commands.here(monkeypatch, capsys, "compare", *SMALL, *words)
-
-    return call
+    return lambda *words: here(*SMALL, *words)
 
 
 def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_later(compare, monkeypatch):

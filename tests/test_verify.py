@@ -22,10 +22,12 @@ from runners.config.figures import figure_names
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results import golden, reference, replay
+from runners.execute.sample import draw
+from runners.results import golden, replay
 from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import needs
+from runners.upkeep import docs
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -181,8 +183,8 @@ def test_what_was_verified_is_noted_on_request(folder, monkeypatch):
     assert (row["day"], row["repetitions"], row["equal"]) == (today, 12, row["values"])
     assert row["values"] > 100
     assert table.loc["other/one/paper", "values"] == 3
-    monkeypatch.setattr(reference, "figure_names", lambda *_: ["mine/small", "mine/none"])
-    page = reference.reference_part()
+    monkeypatch.setattr(docs, "figure_names", lambda *_: ["mine/small", "mine/none"])
+    page = docs.reference_part()
     seconds = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
     [line] = [line for line in page.splitlines() if "small" in line]
     assert line.startswith(f"| `mine/small` | 3 | {3 * sum(seconds.values()) / 3600:.2f} | ")
@@ -195,12 +197,12 @@ def test_the_sample_fits_the_time_and_follows_the_seed():
     experiment: Any = type("E", (), {"run_id": "x"})()
     values: dict[str, Any] = dict.fromkeys(replay.CommittedRun._fields)
     run = replay.CommittedRun(**values)._replace(result="a/b/paper", experiment=experiment, committed=kept, seconds=2.0)
-    draws = [[n for _, n in verify._draw([run], 20.0, verify.random.Random(seed))] for seed in (0, 0, 1)]
+    draws = [[n for _, n in draw([run], 20.0, random.Random(seed))] for seed in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
     assert [len(draw) for draw in draws] == [10] * 3
     slow = run._replace(result="a/c/paper", seconds=100.0)
-    assert {one.name for one, _ in verify._draw([slow, run], 20.0, verify.random.Random(0))} == {"a/b"}
-    assert verify._draw([slow, run], 1.0, verify.random.Random(0)) == [(run, 0)]
+    assert {one.name for one, _ in draw([slow, run], 20.0, random.Random(0))} == {"a/b"}
+    assert draw([slow, run], 1.0, random.Random(0)) == [(run, 0)]
 
 
 def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(folder, capsys, monkeypatch):
@@ -257,14 +259,6 @@ def test_every_committed_result_is_of_a_clean_commit(reference_results):
     for path, git in made.items():
         assert git["dirty"] is False, path
         assert re.fullmatch("[0-9a-f]{40}", git["commit"]), path
-
-
-def test_committed_pictures_are_those_of_their_figure(reference_results):
-    pictures = [path for end in ("png", "svg") for path in reference_results.glob(f"*/*/*/*.{end}")]
-    assert pictures
-    for path in pictures:
-        figure = path.parts[-3]
-        assert path.stem == figure or path.stem in (f"{figure}_readings", f"{figure}_numbers"), path
 
 
 def test_every_committed_table_is_what_its_repetitions_say(reference_results):

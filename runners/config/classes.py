@@ -1,19 +1,26 @@
-"""The classes that settings name, imported and built."""
+"""The classes that settings name: imported and built, what they require, and where in them errors arise."""
 
 import copy
 import importlib
+import importlib.metadata
 import inspect
 import os
 import re
+import reprlib
 import sys
+import sysconfig
+import traceback
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+import bench.loop
 from bench.algorithms.base import Algorithm
 from bench.envs.base import Environment
-from bench.errors import ConfigError
+from bench.errors import BenchError, ConfigError
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
-from runners.config.tracebacks import describe
 from runners.config.tree import one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
@@ -80,3 +87,73 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         else:
             text = f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
         raise ConfigError(text) from error
+
+
+DISTRIBUTION = "bandit-tuning-bench"
+OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")
+
+
+@lru_cache(maxsize=256)
+def version(name: str) -> str | None:
+    """Return the version of an installed package; None if it is not installed."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def require(*runs: Mapping[str, type]) -> None:
+    """Refuse classes, of each run by part, that name a package in ``requires`` that is not installed: ConfigError."""
+    lacking = {
+        (part, cls.__name__, name)
+        for classes in runs
+        for part, cls in classes.items()
+        for name in getattr(cls, "requires", ())
+        if version(name) is None
+    }
+    if lacking:
+        parts, classes, names = (sorted(set(column)) for column in zip(*lacking, strict=True))
+        raise ConfigError(
+            f"{', '.join(parts)}: {', '.join(classes)} need{'s' * (len(classes) == 1)} {', '.join(names)}, which "
+            f"{'are' if len(names) > 1 else 'is'} not installed: pip install '{DISTRIBUTION}[{','.join(names)}]'"
+        )
+
+
+_NOT_THE_USERS = tuple(
+    str(path)
+    for path in (
+        Path(__file__).parents[2] / "bench",
+        Path(__file__).parents[1],
+        *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    )
+)
+
+
+def describe(error: BaseException) -> str:
+    """Return the first line of what went wrong, with the last line of a user's own file where it passed through one.
+
+    The message alone for an error of this project; else with round, configuration and the name of its class, such as
+    ``round 3, {'x': 0.5}: ValueError: no such arm (my_tuner.py:7 in _ask)``.
+    """
+    text = str(error).strip().partition("\n")[0]
+    if not isinstance(error, BenchError):
+        text = _played(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(("<", *_NOT_THE_USERS))
+    ]
+    if frames:
+        text += f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})"
+    return text
+
+
+def _played(error: BaseException) -> str:
+    """Return the round and configuration of the loop that was left by an error."""
+    frames = {frame.f_code: frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__)}
+    loop = frames.get(bench.loop.run.__code__, {})
+    asks, tells = Tuner.ask.__code__ in frames, Tuner.tell.__code__ in frames
+    if "trace" not in loop or not (asks or "configuration" in loop):
+        return ""
+    configuration = "" if asks else f", {reprlib.repr(loop['configuration'])}"
+    return f"round {loop['trace'].round + (not tells)}{configuration}: "

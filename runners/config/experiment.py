@@ -1,17 +1,15 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
 import math
-import multiprocessing
 import re
 from collections.abc import Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.configuration_check import ConfigurationCheck
-from bench.errors import BenchError, ConfigError, TaskError, TunerError
+from bench.errors import BenchError, ConfigError, TunerError
 from bench.loop import run
 from bench.report.provenance import ALTERED, PACKAGED, SURROGATE
 from bench.seeding import Seeds
@@ -19,9 +17,8 @@ from bench.space import HyperParameter
 from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
-from runners.config.classes import BASES, construct, import_class
+from runners.config.classes import BASES, construct, import_class, require
 from runners.config.identity import hash_identity, plain, source_digest
-from runners.config.requirements import require
 
 _NEEDS = {
     "change_points": "an environment with known changes, such as env=switching_sine",
@@ -120,18 +117,12 @@ def _by_class_name(settings: Any) -> Any:
 
 
 def part_classes(settings: dict[str, Any]) -> dict[str, type]:
-    """Import the classes that the settings name, the current folder being a place to import from.
-
-    Raises ConfigError, naming key and value, when a class can't be imported or is not of its part's kind.
-    """
+    """Import the classes that the settings name, also from the current folder; ConfigError, naming the key, else."""
     return {part: import_class(part, settings[part]) for part in BASES if settings.get(part) is not None}
 
 
 def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
-    """Build fresh parts: the task with its environment and algorithm, and the tuner.
-
-    Raises ConfigError, naming the key, when a class is unknown, lacks a package or refuses a setting.
-    """
+    """Build fresh task (with environment and algorithm) and tuner; ConfigError, naming the key, if a class refuses."""
     classes = part_classes(settings)
     require(classes)
     names = {"env": "environment", "algorithm": "algorithm"}
@@ -140,33 +131,11 @@ def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
     return task, construct("tuner", classes["tuner"], settings["tuner"])
 
 
-def check(experiment: Experiment, time_limit: float | None = None) -> None:
+def check(experiment: Experiment) -> None:
     """Find what a user can mend before anything is run or written: build the parts and start them once.
 
-    Classes that are not the suite's are tried in a process of their own, since they may crash it, for at most
-    ``time_limit`` seconds. Raises BenchError; any other error is left to the repetition, which records its traceback.
+    Raises BenchError; any other error is left to the repetition, which records its traceback.
     """
-    classes = part_classes(experiment.settings).values()
-    names = [cls.__name__ for cls in classes if not cls.__module__.startswith("bench.")]
-    if not names or multiprocessing.current_process().name != "MainProcess":
-        _check_here(experiment)
-        return
-    from joblib.externals.loky import ProcessPoolExecutor  # slow to import
-
-    pool = ProcessPoolExecutor(1)
-    future = pool.submit(_check_here, experiment)
-    which = f"{', '.join(names)}: found that"
-    try:
-        future.result(time_limit)
-    except BrokenProcessPool:
-        raise TaskError(f"{which} its process died when it was started and asked once, expected an answer") from None
-    except TimeoutError:
-        raise TaskError(f"{which} it gave no answer within {time_limit:g} s, expected one") from None
-    finally:
-        pool.shutdown(kill_workers=True)
-
-
-def _check_here(experiment: Experiment) -> None:
     settings = experiment.settings
     _check_numbers(settings)
     task, tuner = build(settings)
@@ -197,10 +166,7 @@ def _check_here(experiment: Experiment) -> None:
 
 
 def _check_numbers(settings: dict[str, Any]) -> None:
-    """Check what only an algorithm would stumble over, long after: a bandit's hyper-parameters are finite numbers.
-
-    Raises ConfigError, naming the key in full.
-    """
+    """Check what an algorithm would stumble over long after: a bandit's hyper-parameters are finite numbers."""
     algorithm = part_classes(settings).get("algorithm")
     spaces = getattr(algorithm, "spaces", {})
     numbers = algorithm is not None and issubclass(algorithm, ContextualAlgorithm)

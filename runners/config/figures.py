@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical, labels_of
@@ -17,14 +17,6 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
     from bench.report.figure import Figure
-
-
-class Labelled(Protocol):
-    """What has a label on each axis of a figure."""
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """Label by axis."""
 
 
 @dataclass(frozen=True)
@@ -183,11 +175,8 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     return drawn
 
 
-def by_reading(figure: "Figure", drawn: Sequence[Labelled]) -> dict[str, list[int]]:
-    """Return the positions of the experiments under each reading that has any, the first first.
-
-    The reading of a figure without readings is "".
-    """
+def by_reading(figure: "Figure", drawn: Sequence[Any]) -> dict[str, list[int]]:
+    """Return the positions of the experiments by reading, the first first; of a figure without readings it is ""."""
     if not figure.readings:
         return {"": list(range(len(drawn)))}
     positions: dict[str, list[int]] = {}

@@ -14,10 +14,7 @@ _NESTED = (*GROUPS, "figure")
 
 
 class Groups(ConfigSource):
-    """The suite's and the user's files; parts have all the settings of their class, and take any key.
-
-    Which keys there are is checked where a run is composed.
-    """
+    """The suite's and the user's files; parts take any key: which there are is checked where a run is composed."""
 
     @staticmethod
     def scheme() -> str:

@@ -37,10 +37,7 @@ class Source(NamedTuple):
 
 
 def plain(value: Any, where: str = "") -> Any:
-    """Return settings as plain data: dicts with string keys, lists, strings, numbers, booleans and None.
-
-    Raises ConfigError, naming the key, when there is anything else.
-    """
+    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None); ConfigError if they are not."""
     if isinstance(value, Mapping):
         return {str(key): plain(item, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -63,10 +63,7 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.valu
 
 
 def user_folder() -> Path | None:
-    """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if it exists.
-
-    Raises ConfigError when ``BENCH_CONF_DIR`` is no folder.
-    """
+    """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
     given = os.environ.get("BENCH_CONF_DIR")
     folder = Path(given or "conf").expanduser()
     if not folder.is_dir():
@@ -85,10 +82,7 @@ def _file(name: str) -> str:
 
 
 def path_of(name: str) -> Path | None:
-    """Return the file of a name such as ``figure/cdt/figure2``, the suite's or the user's; None if there is none.
-
-    Raises ConfigError when both have one, and they differ.
-    """
+    """Return the file of a name such as ``figure/cdt/figure2``, the suite's or the user's; ConfigError if both."""
     folders = [CONFIGS, *filter(None, [user_folder()])]
     paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
     if len(paths) > 1 and paths[0].read_bytes() != paths[1].read_bytes():
@@ -156,10 +150,7 @@ def _load(path: Path, name: str) -> dict[str, Any]:
 
 
 def read_choice(group: str, name: str) -> Choice:
-    """Return what a choice of a group holds: an entry of the suite's file of the group, or a user's own file.
-
-    Raises ConfigError when there is no such choice, or its file is no valid YAML.
-    """
+    """Return what a choice of a group holds: an entry of the suite's file of the group, or a user's own file."""
     if group in PARTS and CLASS.fullmatch(name):
         return Choice(Open(_target_=name), {})
     folder = user_folder()
@@ -200,10 +191,7 @@ def _class_defaults(target: str) -> dict[str, Any]:
 
 
 def merge(settings: dict[str, Any], changes: Mapping[str, Any], *, add: bool = False, where: str = "") -> None:
-    """Change nested settings in place: mappings are merged, all else is replaced; ``add`` allows new keys.
-
-    Raises KeyError with the dotted key that does not exist.
-    """
+    """Change nested settings in place; ``add`` allows new keys, else KeyError has the dotted key that is not there."""
     add = add or isinstance(settings, Open)
     for key, value in changes.items():
         dotted = f"{where}.{key}".lstrip(".")

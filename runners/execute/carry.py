@@ -24,10 +24,7 @@ EXAMPLES = 3
 
 @dataclass
 class Proof:
-    """What was found of a committed run whose identity has changed.
-
-    ``difference`` is the first value that differs, or why nothing was played; "" where every value is equal.
-    """
+    """A committed run whose identity has changed: the first ``difference``, or why nothing was played; "" if equal."""
 
     run: CommittedRun
     difference: str
@@ -44,30 +41,15 @@ def carry(
 ) -> bool:
     """Play committed runs whose identity has changed, rename those that come out the same; return whether all did.
 
-    The committed repetitions of a run are written under its new identity where every value that is stored of them comes
-    out equal, bit for bit, and tuner and task are in the same state after the first plays as with the code of the
-    commit that made them; states are compared for runs that together have every variant of each part. On another kind
-    of machine than made them, last digits may differ without a change of the code; a repetition that differs there is
-    played once more with the code of the commit that made it, and the two traces are compared. Nothing is carried of a
-    run that differs, fails, or has other settings or data than before.
+    Of each run ``repetitions`` are played, the shortest first, for about ``seconds``; runs that ``train`` an encoder
+    first only if asked for. The committed ones get the new identity where every stored value comes out equal, bit for
+    bit, and tuner and task are in the same state after the first plays as with the code of the commit that made them;
+    states are compared for runs that together have every variant of each part. On another kind of machine a repetition
+    that differs is played once more with the earlier code, and the two traces are compared. Nothing is carried of a run
+    that differs, fails, or has other settings or data. What is played is kept among the raw runs, so that an
+    interrupted call goes on where it was.
 
-    What is played is kept among the raw runs, so that an interrupted call goes on where it was.
-
-    Parameters
-    ----------
-    runs
-        Committed runs; those whose identity has not changed are left as they are.
-    repetitions
-        How many of the committed repetitions of each run are played.
-    seconds
-        About how long they may take; what is then left, the longest, waits for another call.
-    train
-        Whether runs that train an encoder first are played, too.
-
-    Raises
-    ------
-    ConfigError
-        When the checkout has changes that are not committed, since a proof names its commit.
+    Raises ConfigError when the checkout has changes that are not committed, since a proof names its commit.
     """
     code = environment()["git"]
     if code is None or code["dirty"]:

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 from bench.errors import ConfigError, TaskError
 from bench.seeding import Seeds
+from runners.config.classes import describe
 from runners.config.experiment import Experiment, build, part_classes, play
 from runners.config.experiment import check as check_experiment
 from runners.config.runner import Runner
-from runners.config.tracebacks import describe
 from runners.execute.limits import one_thread, time_limit
 from runners.execute.pool import Task, WorkerDiedError, workers
 from runners.execute.progress import progress_bar
@@ -35,15 +35,10 @@ class Answer(NamedTuple):
 
 
 class FanOut:
-    """Workers for repetitions and other calls; more of both can be added while answers come.
+    """Workers for repetitions and other calls, of which more can be added while answers come; ``jobs`` 1: this process.
 
     A repetition that fails is recorded with its traceback, and the others go on. Another process that works on the
     same folder does no harm: a repetition that both run has the same bytes.
-
-    Parameters
-    ----------
-    jobs
-        Number of worker processes; 1: everything runs in this process.
     """
 
     def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None) -> None:
@@ -59,15 +54,9 @@ class FanOut:
         """By data that is being prepared, what is to be done when it is there; None: it is there."""
 
     def add(self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False) -> None:
-        """Ask for repetitions; those that have been asked for before are left out.
+        """Ask for repetitions that were not asked for before; one worker prepares data before others start on it.
 
-        Where data has to be prepared for an environment, one worker does so before any other starts on it.
-
-        Parameters
-        ----------
-        check
-            Whether to start its parts once, before anything is run or written, to find what a user can mend: the
-            error is then raised by `answers`.
+        With ``check`` its parts are started once before, to find what a user can mend: `answers` then raises it.
         """
         numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
         if not numbers:
@@ -90,17 +79,9 @@ class FanOut:
         self._queue.appendleft(Task(None, function, arguments))
 
     def answers(self, feed: Iterable[None] = ()) -> Iterator[Any]:
-        """Yield an `Answer` for each repetition, and what each call returns, as they come.
+        """Yield an `Answer` for each repetition, and what each call returns, as they come; what one raises is raised.
 
-        Parameters
-        ----------
-        feed
-            What asks for something at each step: one step is made at the beginning, and one after each answer.
-
-        Raises
-        ------
-        BenchError
-            What a check or a call raises, and when results cannot be written; what is finished is kept.
+        ``feed`` asks for something at each step: one step is made at the beginning, and one after each answer.
         """
         steps = iter(feed)
         with one_thread(), workers(self._runner, self._jobs) as pool:
@@ -157,16 +138,9 @@ class Result:
 def run_all(
     experiments: Iterable[Experiment], repetitions: int, store: Store, *, jobs: int, runner: Runner | None = None
 ) -> dict[str, Result]:
-    """Make sure that every experiment has its repetitions: run what is missing, each in one thread.
+    """Run what is missing of each experiment's repetitions, each in one thread; return results by run id.
 
-    Results are returned by run id.
-
-    Raises
-    ------
-    ConfigError
-        When ``jobs`` or the runner's settings are wrong.
-    StoreError
-        When results cannot be written; what is finished is kept.
+    Raises ConfigError for a wrong runner, StoreError when results cannot be written; what is finished is kept.
     """
     by_id = {experiment.run_id: experiment for experiment in experiments}
     results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}

@@ -25,23 +25,13 @@ from runners.results.until_decided import STEP, applies_to, with_repetitions
 class FigureRun:
     """A figure that is asked for; then composed (`compose`), played, and written or found impossible to write.
 
-    Parameters
-    ----------
-    where
-        The folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
-    extra
-        Overrides for all its experiments.
-    command
-        The command that makes the figure, for the manifest.
-    is_reference
-        Whether the result is one to be committed: its repetitions are written beside it, and taken from there.
-    until_decided
-        The largest number of repetitions where they are run until the claims are decided; None: as many as the scale
-        says, which also holds for timings and for figures without claims.
-    formats, size
-        What is written beside the usual files, and the width of a PDF; see `bench.report.saving`.
-    readings
-        Whether all readings are run, or the first alone.
+    ``where``: the folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
+    ``extra``: overrides for all its experiments. ``command``: the command that makes the figure, for the manifest.
+    ``is_reference``: whether the result is one to be committed: its repetitions are written beside it, and taken from
+    there. ``until_decided``: the largest number of repetitions where they are run until the claims are decided; None:
+    as many as the scale says, which also holds for timings and for figures without claims. ``formats`` and ``size``:
+    what is written beside the usual files, and the width of a PDF; see `bench.report.saving`. ``readings``: whether all
+    readings are run, or the first alone.
     """
 
     figure: Figure

@@ -28,11 +28,6 @@ def state(parts: Mapping[str, Any]) -> dict[str, str]:
     """Return a path to each distinct number, or array of numbers, that objects hold, by its digest.
 
     Names, order and types of containers do not count, so that these may change between two versions of the code.
-
-    Parameters
-    ----------
-    parts
-        The objects by name.
     """
     paths: dict[str, str] = {}
     seen: dict[int, Any] = {}

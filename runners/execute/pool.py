@@ -42,12 +42,7 @@ class Workers:
         """Yield each task with its finished future, as they finish; tasks may be added to ``queue`` meanwhile.
 
         When a worker dies (out of memory, a crash in compiled code), what it ran is run once more, alone. What loses
-        its worker then, too, has a `WorkerDiedError`.
-
-        Raises
-        ------
-        ConfigError
-            When there are no workers any more.
+        its worker then, too, has a `WorkerDiedError`. Raises ConfigError when there are no workers any more.
         """
         flying: dict[Future[Any], Task] = {}
         try:
@@ -189,12 +184,8 @@ def workers(runner: Runner, jobs: int) -> Iterator[Workers]:
     """Provide workers inside the block and stop them at its end, also after an interruption.
 
     With one job and without dask, tasks run in this process. A nested block uses the workers of the outer one, since
-    starting them takes seconds.
-
-    Raises
-    ------
-    ConfigError
-        When dask is not installed, or the scheduler cannot be reached or has no workers.
+    starting them takes seconds. Raises ConfigError when dask is not installed, or the scheduler cannot be reached or
+    has no workers.
     """
     global _current
     if _current is not None:

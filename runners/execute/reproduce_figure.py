@@ -7,9 +7,9 @@ from dataclasses import replace
 from bench.errors import BenchError
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
+from runners.config.classes import OPTIONAL, require, version
 from runners.config.experiment import part_classes
 from runners.config.figures import by_reading, without_reading
-from runners.config.requirements import OPTIONAL, require, version
 from runners.config.runner import Runner
 from runners.execute.fanout import Answer, FanOut, Key
 from runners.execute.figure_run import FigureRun
@@ -22,13 +22,7 @@ from runners.results.until_decided import look
 
 
 def reproduce_figure(run: FigureRun, *, jobs: int, runner: Runner) -> FigureRun:
-    """Run what is missing for one figure, write all its files, and print a line; see `reproduce_figures`.
-
-    Raises
-    ------
-    BenchError
-        Also when the figure cannot be written.
-    """
+    """Run what is missing for one figure and write its files; BenchError also when it cannot be written."""
     (written,) = reproduce_figures([run], jobs=jobs, runner=runner)
     if written.error:
         raise BenchError(written.error)
@@ -42,18 +36,7 @@ def reproduce_figures(runs: Iterable[FigureRun], *, jobs: int, runner: Runner) -
     ``until_decided`` its claims are looked at after each step, and only the experiments that open cases need go on;
     repetitions beyond the step are not looked at even if they are there, so the result depends on the claims alone.
     Timings are measured at the end, when no worker runs. A figure that cannot be written does not stop the others.
-
-    Parameters
-    ----------
-    runs
-        The figures; each is looked at while the workers run what earlier ones need.
-    jobs, runner
-        As in `runners.execute.fanout.FanOut`.
-
-    Raises
-    ------
-    BenchError
-        When a setting is wrong, or repetitions cannot be written; what is finished is kept.
+    Raises BenchError when a setting is wrong, or repetitions cannot be written; what is finished is kept.
     """
     store = Store(results_folder())
     runs = [replace(run, figure=read_figure(run.figure)) for run in runs]

@@ -16,13 +16,7 @@ SAMPLE = OPEN_BANDIT.name
 
 
 def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[str]]:
-    """Return the data sets that a figure needs and that are not at hand, each with the labels that need it.
-
-    Raises
-    ------
-    DataError
-        If ``BENCH_DATA_DIR`` is no folder.
-    """
+    """Return the data sets that a figure needs and that are not at hand, each with the labels that need it."""
     needed: dict[str, list[str]] = {}
     for label, override in _overrides(figure, readings=readings):
         key, _, name = override.lstrip("+").partition("=")
@@ -87,13 +81,7 @@ def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> st
 
 
 def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-    """Refuse runs of the papers' size with data that is not at hand, other than those with a sample of real data.
-
-    Raises
-    ------
-    DataError
-        Naming data sets and figures, and the ways to go on.
-    """
+    """Refuse (DataError) runs of the papers' size with data that is not at hand and has no sample of real data."""
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
     figures = [figure for figure, needed in missing.items() if lacks_data(needed)]
     if names:

@@ -14,9 +14,9 @@ from bench.errors import TaskError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
+from runners.config.classes import describe
 from runners.config.experiment import Experiment, build, play
 from runners.config.figures import LabelledRun
-from runners.config.tracebacks import describe
 from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
 from runners.results.capture import environment, kind_of_machine
@@ -32,18 +32,15 @@ _FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.jso
 
 
 def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> dict[str, Result]:
-    """Make sure that every run has been timed as often as it is to have repetitions; always with repetition 0.
+    """Make sure that every run has been timed as often as it is to have repetitions; return results by run id.
 
-    All runs have their turn before any is timed again, so that a machine that slows down slows all of them alike. Every
-    measurement is kept at once, in ``seconds.json`` beside the run's results; what is there is not measured again,
-    unless it comes from another processor or other versions of Python and packages.
+    Always with repetition 0. All runs have their turn before any is timed again: a machine that slows down slows all
+    alike. Every measurement is kept at once, in ``seconds.json`` beside the run's results, and not made again, unless
+    on another processor or with other versions of Python and packages; nor is a run that fails.
 
-    Where tuners are timed alone, a run is played once, and then its rewards are told to the tuner again, which asks for
-    the same configurations; only that is timed. Turns then go forwards and backwards, so that of two runs each is the
-    first of a pair equally often.
-
-    Results are returned by run id, with numbers of measurements in place of repetitions. A run that fails is not tried
-    again.
+    Where tuners are timed alone, a run is played once, and then its rewards are told to the tuner again, which asks
+    for the same configurations; only that is timed. Turns then go forwards and backwards, so that of two runs each is
+    the first of a pair equally often.
     """
     runs = {one.run.experiment.run_id: one.run.experiment for one in drawn}
     in_order = sorted(drawn, key=lambda one: one.run.settings.repetitions)

@@ -21,7 +21,8 @@ from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.config.compose import PARTS
-from runners.config.figures import LabelledRun, by_reading, load_paper, without_reading
+from runners.config.figures import LabelledRun, by_reading, without_reading
+from runners.config.papers import leaves, load_paper
 from runners.execute.figure_run import FigureRun, all_failed
 from runners.execute.timing import Part, finals_of, measurements
 from runners.results.aggregate import Repetitions, is_measured
@@ -128,10 +129,7 @@ def _derived(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> Deriv
 
 
 def write_tables(run: FigureRun, derived: Derived) -> None:
-    """Write all tables; those that an earlier run had and this one has not are removed.
-
-    What is committed is written once: `FILE` holds final values and curves, and CSV what Markdown repeats.
-    """
+    """Write all tables, of what is committed each number once; those that only an earlier run had are removed."""
     figure, folder = run.figure, run.folder
     has_repetitions = (folder / FILE).exists()
     tables = derived.tables() | ({} if has_repetitions else long_tables(derived.curves, derived.finals))
@@ -164,10 +162,7 @@ def _write_seconds(finals: pd.DataFrame, folder: Path) -> None:
 
 
 def write_pictures(run: FigureRun, derived: Derived) -> None:
-    """Write the figure, and what its readings say, and remove the pictures that are not among them.
-
-    What is committed is an SVG alone: a PNG is larger, and new in every byte whenever a number moves.
-    """
+    """Write the figure, and what its readings say, and remove other pictures; of what is committed an SVG alone."""
     kinds, name, folder = ["svg"] if run.is_reference else ["png", "svg"], run.figure.name, run.folder
     wanted = [*kinds, *(["pdf"] if "pdf" in run.formats else [])]
     for path in (*folder.glob(f"{name}_[rn]*.*"), *folder.glob(f"{name}*.png")):
@@ -272,7 +267,9 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
     for one in drawn:
         flat = {"horizon": one.run.settings.horizon, "repetitions": one.run.settings.repetitions}
         for part in PARTS:
-            own = _flatten(one.run.experiment.settings.get(part) or {}, f"{part}.{one.run.choices[part]}")
+            settings = dict(one.run.experiment.settings.get(part) or {})
+            settings.pop("_target_", None)
+            own = leaves(settings, f"{part}.{one.run.choices[part]}") if settings else {}
             flat |= {key: value for key, value in own.items() if part != "task" or value}  # what a task is not given
         for key, value in flat.items():
             part, _, rest = key.partition(".")
@@ -287,15 +284,3 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
             if value not in row["values"]:
                 row["values"].append(value)
     return list(rows.values())
-
-
-def _flatten(node: dict[str, Any], prefix: str) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in node.items():
-        if key == "_target_":
-            continue
-        if isinstance(value, dict) and value:
-            flat |= _flatten(value, f"{prefix}.{key}")
-        else:
-            flat[f"{prefix}.{key}"] = value
-    return flat

@@ -55,21 +55,10 @@ def read(
     keep: Keep = evenly,
     known: Mapping[int, Kept] = MappingProxyType({}),
 ) -> Repetitions:
-    """Return what is kept of the repetitions ``numbers`` of an experiment.
+    """Return what is kept of the repetitions ``numbers`` of an experiment; StoreError where a result is damaged.
 
-    Parameters
-    ----------
-    columns
-        Trace columns to keep curves of, or patterns such as ``probe_*``.
-    keep
-        Which rounds of them; chosen from those of the first repetition.
-    known
-        Repetitions that need not be read from the store.
-
-    Raises
-    ------
-    StoreError
-        When a result is damaged.
+    Curves are kept of trace ``columns``, or patterns such as ``probe_*``, at those rounds of the first repetition that
+    ``keep`` chooses; ``known`` repetitions need not be read.
     """
     kept: dict[int, Kept] = {}
     for number in numbers:
@@ -111,11 +100,8 @@ def thin(
 def curve_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
     """Return mean curves, over the rounds that all repetitions of an experiment have.
 
-    Returns
-    -------
-    DataFrame
-        Axis columns, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; empty without curves.
-        A column that is not set in some round, such as a hyper-parameter before the tuner is asked, has no curve.
+    Axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; empty without curves. A column that
+    is not set in some round, such as a hyper-parameter before the tuner is asked, has no curve.
     """
     axes = _axes(runs)
     parts = []
@@ -150,11 +136,8 @@ def _at(kept: Kept, column: str, rounds: npt.NDArray[np.int64]) -> npt.NDArray[n
 def final_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
     """Return a row for each repetition.
 
-    Returns
-    -------
-    DataFrame
-        Axis columns, ``repetition``, ``rounds``, the last value of every trace column, and measured seconds as
-        ``seconds_<name>``. Words stand as they are, what is missing as NaN.
+    Axes, ``repetition``, ``rounds``, the last value of every trace column, and measured seconds as ``seconds_<name>``.
+    Words stand as they are, what is missing as NaN.
     """
     axes = _axes(runs)
     rows: list[dict[str, Any]] = []

@@ -5,7 +5,6 @@ import os
 import platform
 import re
 import subprocess
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-from runners.config.requirements import DISTRIBUTION, OPTIONAL, version
+from runners.config.classes import DISTRIBUTION, OPTIONAL, version
 
 _ROOT = Path(__file__).resolve().parents[2]
 _COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
@@ -42,12 +41,9 @@ def environment() -> dict[str, Any]:
 def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the last digits of results depend on besides the code, given an environment.
 
-    Returns
-    -------
-    dict
-        ``cpu`` and ``python`` as in `environment`, the ``packages`` that compute, and ``blas``, the processors that
-        OpenBLAS chose its kernels for: machines that name the same processor may differ in it. Of such a dict itself
-        the same is returned.
+    That is ``cpu`` and ``python`` as in `environment`, the ``packages`` that compute, and ``blas``, the processors that
+    OpenBLAS chose its kernels for: machines that name the same processor may differ in it. Of such a dict itself the
+    same is returned.
     """
     openblas = [library for library in of.get("libraries") or [] if library.get("internal_api") == "openblas"]
     blas = of.get("blas", sorted({str(library.get("architecture")) for library in openblas}))
@@ -73,12 +69,9 @@ def _usable_cores() -> int | None:
 def _packages() -> dict[str, str | None]:
     """Return the versions of the direct dependencies, the optional ones included."""
     try:
-        requirements = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    except (OSError, KeyError):
-        try:
-            requirements = importlib.metadata.requires(DISTRIBUTION) or []
-        except importlib.metadata.PackageNotFoundError:
-            requirements = []
+        requirements = importlib.metadata.requires(DISTRIBUTION) or []
+    except importlib.metadata.PackageNotFoundError:
+        requirements = []
     names = [re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in requirements if "extra ==" not in text]
     return {name: version(name) for name in sorted([*names, *OPTIONAL])}
 

@@ -23,21 +23,10 @@ _KEYS = ("run_id", "repetition", "round")
 
 
 class CommittedRepetitions:
-    """What `write_repetitions` has written beside a figure, in one or several folders.
+    """What `write_repetitions` has written beside a figure, in one or several folders; StoreError if it is damaged.
 
-    Parameters
-    ----------
-    folders
-        Where to look; a folder without the file, or whose file was written for other curves, counts for nothing.
-    needs
-        What a figure keeps of a repetition, see `write_repetitions`.
-    labels
-        The figure's labels of each run, by its name; only these runs are read.
-
-    Raises
-    ------
-    StoreError
-        When a file is damaged.
+    A folder without the file, or whose file was written for other ``needs``, counts for nothing. Only runs with
+    ``labels``, by name those of the figure, are read.
     """
 
     def __init__(
@@ -75,12 +64,8 @@ def write_repetitions(folder: Path, needs: str, runs: Mapping[str, Mapping[int, 
     in a repetition's last row also the last values of all others. Numbers are stored by bytes of equal weight, which
     makes curves a quarter smaller; pages have checksums.
 
-    Parameters
-    ----------
-    needs
-        What is kept of a repetition, in words: a file that was written for other needs is not read.
-    runs
-        What is kept, by run and number of the repetition.
+    ``needs``: what is kept of a repetition, in words: a file that was written for other needs is not read. ``runs``:
+    what is kept, by run and number of the repetition.
     """
     rows = {(run_id, number): kept for run_id, own in runs.items() for number, kept in own.items()}
     curves = list(dict.fromkeys(name for kept in rows.values() for name in kept.curves))

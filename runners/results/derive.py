@@ -31,13 +31,7 @@ CURVE_DIGITS = 8
 
 
 class Derived:
-    """What a figure says.
-
-    Parameters
-    ----------
-    evidence
-        Its results under each reading, the first first; of a figure without readings one, called "".
-    """
+    """What a figure says, given its results by reading, the first first (of a figure without readings one, "")."""
 
     def __init__(self, figure: Figure, evidence: Mapping[str, Evidence]) -> None:
         self.figure = figure
@@ -82,15 +76,7 @@ def long_tables(curves: pd.DataFrame, finals: pd.DataFrame) -> dict[str, bytes]:
 
 
 def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str, Provenance]) -> Derived:
-    """Return what a figure says of its repetitions.
-
-    Parameters
-    ----------
-    runs
-        Its experiments, as `runners.config.figures.expand` orders them; none of a figure whose source is a formula.
-    provenances
-        What they rest on, by reading.
-    """
+    """Return what a figure says of its ``runs``, as `expand` orders them, given what they rest on by reading."""
     positions = by_reading(figure, runs)
     under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
     return Derived(figure, {name: evidence(figure, under[name], provenances[name]) for name in provenances})
@@ -113,26 +99,14 @@ def needs(figure: Figure) -> str:
 
 
 def derive_committed(figure: Figure, folder: Path) -> Derived:
-    """Return what the committed repetitions of a figure say; of a figure whose source is a formula, the formula.
-
-    Raises
-    ------
-    StoreError
-        When repetitions are damaged, or not those that the manifest lists.
-    """
+    """Return what a figure's committed repetitions say; StoreError unless they are those that the manifest lists."""
     manifest = json.loads((folder / "manifest.json").read_text())
     runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
 
 
 def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
-    """Return `long_tables` of a figure's committed repetitions under the first reading.
-
-    Raises
-    ------
-    StoreError
-        When repetitions are damaged, or not those that the manifest lists.
-    """
+    """Return `long_tables` of a figure's committed repetitions under the first reading; StoreError as above."""
     entries = json.loads((folder / "manifest.json").read_text())["runs"]
     runs = list(_runs(figure, folder, [entry for entry in entries if READING not in entry["labels"]]))
     curves, finals, _ = evidence(figure, runs, Provenance())

@@ -40,18 +40,7 @@ class Comparison(NamedTuple):
 
 
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Comparison]:
-    """Derive all tables of the committed results of some figures again, and compare them.
-
-    Parameters
-    ----------
-    each
-        What calls a function for each result, such as `runners.execute.pool.spread`.
-
-    Raises
-    ------
-    BenchError
-        When repetitions are damaged, or not those that a manifest lists.
-    """
+    """Derive all tables of some figures' committed results again, and compare them; ``each`` as in `write_gallery`."""
     folders = [(name, folder) for name in names for folder in sorted((root / name).glob("paper*"))]
     made = [(name, folder) for name, folder in folders if (folder / "manifest.json").is_file()]
     return list(each(_compare, [(root, load_figure(name), folder) for name, folder in made]))

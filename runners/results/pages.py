@@ -28,21 +28,9 @@ DOCS = CHECKOUT / "docs" if CHECKOUT else None
 
 
 def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
-    """Write the pages, and overviews of claims and published numbers from reference results.
+    """Write pages, and overviews of reference results; return the first page, and how many are new.
 
-    Return the first page, and how many are new.
-
-    Parameters
-    ----------
-    folder
-        The folder of results.
-    each
-        What calls a function for each figure that has changed, such as `runners.execute.pool.spread`.
-
-    Raises
-    ------
-    BenchError
-        When results cannot be read, or pages cannot be written.
+    ``each`` calls a function for each figure that has changed, such as `runners.execute.pool.spread`.
     """
     papers, numbers = _read(folder, committed_long_tables)
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}

@@ -28,22 +28,11 @@ _FITTED = "bench.tuners.gp_minimize."
 class CommittedRun(NamedTuple):
     """A run of a committed result, with the experiment that stands for it today.
 
-    Parameters
-    ----------
-    run_id
-        The committed name of the run; that of ``experiment`` differs where code, settings or data have changed.
-    overrides
-        What to add to ``python -m runners.run`` to run it.
-    same_inputs
-        Whether settings and data are those that were committed.
-    data
-        Fingerprint of the data that it was run on.
-    seconds
-        Mean seconds of a repetition.
-    commits
-        Commits, one of which has the code that names the run as committed, the likeliest first.
-    same_machine
-        Whether all repetitions were made on this kind of machine.
+    ``run_id``: the committed name of the run; that of ``experiment`` differs where code, settings or data have changed.
+    ``overrides``: what to add to ``python -m runners.run`` to run it. ``same_inputs``: whether settings and data are
+    those that were committed. ``data``: fingerprint of the data that it was run on. ``seconds``: mean seconds of a
+    repetition. ``commits``: commits, one of which has the code that names the run as committed, the likeliest first.
+    ``same_machine``: whether all repetitions were made on this kind of machine.
     """
 
     result: str
@@ -126,10 +115,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
 
 
 def compare(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, int, str]:
-    """Return how many values are equal, how many there are, and the first difference in words.
-
-    Numbers that differ by less than a relative ``tolerance`` count as equal.
-    """
+    """Return how many values are equal within a relative tolerance, how many there are, and the first difference."""
     if then.rounds.tolist() != now.rounds.tolist():
         return 0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}"
     pairs: list[tuple[str, float | str, float | str]] = []

@@ -132,14 +132,7 @@ class Store:
             self.path(run_id, repetition, ".failed.json").unlink(missing_ok=True)
 
     def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
-        """Return a repetition's trace, checked against its digest.
-
-        Raises
-        ------
-        StoreError
-            When it is missing, or is not what was written for this repetition; it is then deleted, so that the next
-            command runs it again.
-        """
+        """Return a repetition's trace; one that is not what was written is deleted, to be run again: StoreError."""
         return self._table(run_id, repetition).to_pandas()
 
     def last_round(self, run_id: str, repetition: int) -> dict[str, Any]:
@@ -192,10 +185,7 @@ def _digest(run_id: str, repetition: int, content: bytes) -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a temporary file beside ``path``, then rename it.
-
-    It is not forced to the disk: a result that a power failure tears does not fit its digest.
-    """
+    """Write a temporary file, then rename it, without fsync: what a power failure tears does not fit its digest."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
     with _disk(path):
         try:

@@ -24,30 +24,14 @@ OUT_OF_REACH = 2
 
 
 class Look(NamedTuple):
-    """What the verdicts ask for.
-
-    Parameters
-    ----------
-    open_cases
-        Number of cases that more repetitions may decide.
-    next
-        The number of repetitions of each experiment at the next look.
-    """
+    """What the verdicts ask for: how many cases are open, and the repetitions of each experiment at the next look."""
 
     open_cases: int
     next: list[int]
 
 
 def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
-    """Return the largest number of repetitions, given two words of the command line, None where they are not there.
-
-    None if a number is asked for, and not ``until_decided``.
-
-    Raises
-    ------
-    ConfigError
-        When a word is none of these, or ``max_repetitions`` is given without ``until_decided``.
-    """
+    """Return the largest number of repetitions, given two words (or None); None if not ``until_decided``."""
     if repetitions != UNTIL_DECIDED:
         if max_repetitions is not None:
             raise ConfigError(f"max_repetitions={max_repetitions} requires repetitions={UNTIL_DECIDED}")
@@ -84,19 +68,12 @@ def look(
     curves: pd.DataFrame,
     most: int,
 ) -> Look:
-    """Look at the claims, and return which experiments need more repetitions for them.
+    """Look at the claims, and return which experiments need more repetitions, of which ``most`` is the largest number.
 
     All experiments of an open case go on together, from the least number that one of them has, since repetitions are
-    paired. A case with an experiment that has no result at all, since the scale leaves it out or all its repetitions
-    failed, is given up; so is one that is out of reach (`OUT_OF_REACH`), and every case where data stands in for other
-    data, since it is no evidence.
-
-    Parameters
-    ----------
-    drawn, done
-        Experiments, each with the number of repetitions that was asked for, and those that have a result.
-    most
-        The largest number of repetitions.
+    paired. A case with an experiment that has no result at all (in ``done``), since the scale leaves it out or all its
+    repetitions failed, is given up; so is one out of reach (`OUT_OF_REACH`), and every case where data stands in for
+    other data, since it is no evidence.
     """
     numbers = [one.run.settings.repetitions for one in drawn]
     following, open_cases = list(numbers), 0

@@ -1,9 +1,9 @@
 """How often do intervals contain the truth? python -m runners.upkeep.coverage [--draws 400]
 
 Makes 400 repetitions of twelve typical experiments and of two grids, shortened to run in minutes. What all 400 give
-counts as the truth; n of them are drawn again and again, with replacement, and the intervals that contain it are
-counted. Writes ``coverage.csv`` and ``rare.csv``, which compares intervals with and without room for rare losses, to
-``results/coverage/``.
+counts as the truth; n of them are drawn again and again, with replacement, and the intervals of claims that contain it
+are counted. Writes ``coverage.csv`` and ``rare.csv``, which compares intervals with and without room for rare losses,
+to ``results/coverage/``.
 """
 
 import argparse
@@ -11,15 +11,13 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from bench.critical import fixed
-from bench.report.claims.quantities import BestValue, Extreme, Mean, RatioOfMeans, Unseen
+from bench.report.claims.quantities import BestValue, Extreme, Mean, Quantity, RatioOfMeans, Unseen
 from bench.report.claims.rare import rare_room
 from bench.report.claims.slope import slope_weights
 from bench.report.tables import to_csv
@@ -28,7 +26,6 @@ from runners.execute.fanout import run_all
 from runners.results.store import Store, results_folder, write_text
 
 SIZES = (5, 10, 20, 50)
-RESAMPLES = 399
 ERROR = 0.025  # to each side
 PANELS = 5
 CONSTANT = 30.0  # added to the best candidate's regret, where bounds are measured
@@ -111,144 +108,68 @@ def final_values() -> Finals:
     return finals
 
 
-Linear = Callable[[Array], tuple[Array, Array]]
-"""Samples (..., n, columns) -> estimate (...) and the influence of each repetition on it (..., n)."""
+Item = tuple[str, str, Callable[[Array], Quantity], Array]
+"""Kind and name of a statistic, what estimates it, and repetitions of an experiment, (repetitions, columns)."""
 
 
-class Item(NamedTuple):
-    """A statistic of an experiment's repetitions, shape (repetitions, columns)."""
-
-    kind: str
-    name: str
-    linear: Linear
-    values: Array
+def mean(values: Array) -> Quantity:
+    return Mean(values[:, 0])
 
 
-def mean(values: Array) -> tuple[Array, Array]:
-    """Return the mean of the one column."""
-    middle = values[..., 0].mean(axis=-1)
-    return middle, values[..., 0] - middle[..., None]
+def ratio(values: Array) -> Quantity:
+    return RatioOfMeans(*values.T)
 
 
-def log_ratio(values: Array) -> tuple[Array, Array]:
-    """Return the logarithm of the ratio of two means."""
-    middle = values.mean(axis=-2)
-    shares = values / middle[..., None, :]
-    return np.log(middle[..., 0] / middle[..., 1]), shares[..., 0] - shares[..., 1]
+def spread(values: Array) -> Quantity:
+    """Return the jackknifed logarithm of the ratio of two standard deviations."""
+
+    def logarithm(rows: Array) -> float:
+        left, right = rows.std(axis=0, ddof=1)
+        return float(np.log(left / right))
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        without = np.array([logarithm(np.delete(values, i, axis=0)) for i in range(len(values))])
+        return Mean(logarithm(values) + (len(values) - 1) * (without.mean() - without))
 
 
-def log_spread(values: Array) -> tuple[Array, Array]:
-    """Return the logarithm of the ratio of two standard deviations."""
-    squares = (values - values.mean(axis=-2, keepdims=True)) ** 2
-    variances = squares.mean(axis=-2)
-    shares = squares / variances[..., None, :]
-    return np.log(variances[..., 0] / variances[..., 1]) / 2, (shares[..., 0] - shares[..., 1]) / 2
+def slope(values: Array) -> Quantity:
+    """Return the slope of ln(mean) over horizons that double from column to column, by the delta method."""
+    means, weights = values.mean(axis=0), slope_weights(np.arange(values.shape[1]) * np.log(2.0))
+    return Mean(np.log(means) @ weights + (values / means - 1.0) @ weights)
 
 
-def log_slope(values: Array) -> tuple[Array, Array]:
-    """Return the slope of ln(mean) over horizons that double from column to column."""
-    middle, weights = values.mean(axis=-2), slope_weights(np.arange(values.shape[-1]) * np.log(2.0))
-    return np.log(middle) @ weights, (values / middle[..., None, :] - 1.0) @ weights
+def bound(values: Array) -> Quantity:
+    """Return the second candidate's mean by that of the best plus a constant."""
+    return Extreme([[RatioOfMeans(values[:, 1], other + CONSTANT) for other in values.T]], "max", "max")
 
 
 def items(finals: Finals) -> Iterator[Item]:
     """Yield what is measured."""
     for name, methods in finals.items():
         if name.endswith("grid"):
+            grid = np.stack([columns["final"] for columns in methods.values()], axis=1)
+            yield "best on grid", name, lambda values: BestValue(np.array(RATES, dtype=float), values), grid
+            yield "bound", name, bound, grid
             continue
         for method, columns in methods.items():
-            yield Item("mean", f"{name}: {method}", mean, columns["final"][:, None])
+            yield "mean", f"{name}: {method}", mean, columns["final"][:, None]
         pairs = list(combinations(methods, 2))
         if name == "Lipschitz":
             pairs = [(a, b) for a, b in pairs if a.split(", ")[1] == b.split(", ")[1]]
             for tuner in ("sd2me", "ad2me"):
                 table = [methods[f"{tuner}, {rounds}"]["final"] for rounds in (500, 1000, 2000)]
-                yield Item("slope", f"{name}: {tuner}", log_slope, np.stack(table, axis=1))
+                yield "slope", f"{name}: {tuner}", slope, np.stack(table, axis=1)
         for a, b in pairs:
             left, right = methods[a]["final"], methods[b]["final"]
             both, pair = np.stack([left, right], axis=1), f"{name}: {a}, {b}"
-            yield Item("difference", pair, mean, (left - right)[:, None])
-            yield Item("ratio", pair, log_ratio, both)
-            yield Item("spread", pair, log_spread, both)
+            yield "difference", pair, mean, (left - right)[:, None]
+            yield "ratio", pair, ratio, both
+            yield "spread", pair, spread, both
             if "random_regret" in methods[a]:
                 random_left, random_right = methods[a]["random_regret"], methods[b]["random_regret"]
-                yield Item("difference over random", pair, mean, (left / random_left - right / random_right)[:, None])
+                yield "difference over random", pair, mean, (left / random_left - right / random_right)[:, None]
                 if (both > 0).all():
-                    yield Item("mean log ratio", pair, mean, np.log(left / right)[:, None])
-
-
-def intervals(item: Item, samples: Array, rng: np.random.Generator) -> dict[str, tuple[Array, Array]]:
-    """Return low and high of each method for samples (draws, n, columns)."""
-    draws, n, _ = samples.shape
-    with np.errstate(divide="ignore", invalid="ignore"):
-        estimate, influence = item.linear(samples)
-        error, reach = standard_error(influence), fixed(n, ERROR)
-        rows = rng.integers(0, n, size=(RESAMPLES, n))
-        resampled, t = np.empty((2, draws, RESAMPLES))
-        for draw in range(draws):
-            resampled[draw], influences = item.linear(samples[draw][rows])
-            t[draw] = (resampled[draw] - estimate[draw]) / standard_error(influences)
-    resampled[~np.isfinite(resampled)], t[~np.isfinite(t)] = np.nan, np.nan
-    ends = {
-        "Student's t": (estimate - reach * error, estimate + reach * error),
-        "percentile": tuple(np.nanquantile(resampled, [ERROR, 1 - ERROR], axis=1)),
-        "BCa": _accelerated(estimate, influence, resampled),
-    }
-    low, high = np.nanquantile(t, [ERROR, 1 - ERROR], axis=1)
-    ends["studentised"] = estimate - high * error, estimate - low * error
-    if item.kind == "ratio":
-        fieller = [RatioOfMeans(*sample.T).ends(ERROR, fixed, n) for sample in samples]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ends["Fieller"] = tuple(np.log(np.maximum(np.array(fieller).T, 0.0)))
-    if item.kind == "spread":
-        without = np.array([[j for j in range(n) if j != i] for i in range(n)])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left_out = item.linear(samples[:, without, :])[0]
-            error = standard_error((n - 1) * (left_out - left_out.mean(axis=1, keepdims=True)))
-        ends["jackknife"] = estimate - reach * error, estimate + reach * error
-    return ends
-
-
-def _accelerated(estimate: Array, influence: Array, resampled: Array) -> tuple[Array, Array]:
-    """Return the bias-corrected and accelerated interval (Efron 1987)."""
-    below = (resampled < estimate[:, None]).mean(axis=1) + (resampled == estimate[:, None]).mean(axis=1) / 2
-    bias = stats.norm.ppf(np.clip(below, 0.5 / RESAMPLES, 1 - 0.5 / RESAMPLES))
-    acceleration = (influence**3).sum(axis=1) / np.maximum(6 * (influence**2).sum(axis=1) ** 1.5, 1e-300)
-    ordered, ends = np.sort(resampled, axis=1), []
-    for normal in stats.norm.ppf([ERROR, 1 - ERROR]):
-        share = stats.norm.cdf(bias + (bias + normal) / (1 - acceleration * (bias + normal)))
-        ends.append(ordered[np.arange(len(share)), np.clip((share * RESAMPLES).astype(int), 0, RESAMPLES - 1)])
-    return ends[0], ends[1]
-
-
-def standard_error(influence: Array) -> Array:
-    """Return the standard error that influences (..., n) give."""
-    n = influence.shape[-1]
-    return np.asarray(np.sqrt((influence**2).sum(axis=-1) / (n - 1) / n))
-
-
-def grids(finals: Finals, draws: int) -> Iterator[tuple[str, str, int, str, float]]:
-    """Yield the coverages of the best grid value, and of a bound: the best candidate's regret plus a constant."""
-    grid = np.array(RATES, dtype=float)
-    for name in (name for name in finals if name.endswith("grid")):
-        values = np.stack([columns["final"] for columns in finals[name].values()], axis=1)
-        means = values.mean(axis=0)
-        best, ratio = grid[means.argmin()], means[1] / (means.min() + CONSTANT)
-        for n in SIZES:
-            rng, hits = np.random.default_rng(n), np.zeros((2, 2))
-            for _ in range(draws):
-                sample = values[rng.integers(0, len(values), n)]
-                again = sample[rng.integers(0, n, (RESAMPLES, n))].mean(axis=1)
-                bound = Extreme([[RatioOfMeans(sample[:, 1], other + CONSTANT) for other in sample.T]], "max", "max")
-                of_bound = again[:, 1] / (again.min(axis=1) + CONSTANT)
-                for i, (truth, old, new) in enumerate(
-                    [(best, grid[again.argmin(axis=1)], BestValue(grid, sample)), (ratio, of_bound, bound)]
-                ):
-                    for j, (low, high) in enumerate([np.quantile(old, [ERROR, 1 - ERROR]), new.ends(ERROR, fixed, n)]):
-                        hits[i, j] += low <= truth <= high
-            for kind, row in zip(("best on grid", "bound"), hits / draws, strict=True):
-                for method, share in zip(("percentile", "each at its share of the error"), row, strict=True):
-                    yield kind, name, n, method, float(share)
+                    yield "mean log ratio", pair, mean, np.log(left / right)[:, None]
 
 
 def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
@@ -277,20 +198,19 @@ def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
 
 
 def coverages(finals: Finals, draws: int) -> pd.DataFrame:
-    """Return the share of ``draws`` intervals that contain the truth, by kind of statistic, method and n."""
-    rows = list(grids(finals, draws))
-    for item in items(finals):
-        if not np.ptp(item.values, axis=0).all():  # a tuner that never varies has no spread
+    """Return the share of ``draws`` intervals that contain the truth, by kind of statistic and n."""
+    rows = []
+    for kind, name, quantity, values in items(finals):
+        if not np.ptp(values, axis=0).all():  # a tuner that never varies has no spread
             continue
-        truth = float(item.linear(item.values[None])[0][0])
+        truth = quantity(values).estimate
         for n in SIZES:
-            rng = np.random.default_rng(n)
-            samples = item.values[rng.integers(0, len(item.values), (draws, n))]
-            for method, (low, high) in intervals(item, samples, rng).items():
-                rows.append((item.kind, item.name, n, method, float(((low <= truth) & (truth <= high)).mean())))
-    table = pd.DataFrame(rows, columns=["kind", "of", "n", "method", "coverage"])
+            samples = values[np.random.default_rng(n).integers(0, len(values), (draws, n))]
+            low, high = np.array([quantity(sample).ends(ERROR, fixed, n) for sample in samples]).T
+            rows.append((kind, name, n, float(((low <= truth) & (truth <= high)).mean())))
+    table = pd.DataFrame(rows, columns=["kind", "of", "n", "coverage"])
     table.insert(1, "experiments", np.where(table["of"].str.startswith(RARE), "rare large losses", "others"))
-    groups = table.groupby(["kind", "experiments", "method", "n"])["coverage"]
+    groups = table.groupby(["kind", "experiments", "n"])["coverage"]
     return groups.agg(statistics="count", mean="mean", median="median", lowest="min").reset_index()
 
 
@@ -303,7 +223,7 @@ def main() -> int:
     write_text(folder / "rare.csv", to_csv(rare_losses(finals, arguments.draws)))
     table = coverages(finals, arguments.draws)
     write_text(folder / "coverage.csv", to_csv(table))
-    means = table.pivot(index=["kind", "experiments", "method"], columns="n", values="mean")
+    means = table.pivot(index=["kind", "experiments"], columns="n", values="mean")
     print((100 * means).round(1).to_string())
     return 0
 

@@ -11,18 +11,21 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, get_args
 
+import pandas as pd
 from hydra.utils import get_class
 
 from bench.component import explanations
 from bench.report.headlines import Word
+from bench.report.stored import Stored
 from runners.config.compose import RunSettings
 from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
 from runners.config.runner import Runner
 from runners.config.tree import CONFIGS, GROUPS, PARTS, path_of, read, read_choice, suite_choices
+from runners.execute.sample import VERIFIED
+from runners.results.committed import FILE
 from runners.results.pages import headlines
-from runners.results.reference import reference_part
-from runners.results.store import write_text
+from runners.results.store import results_folder, write_text
 from runners.upkeep.which_tuner import constants_part, which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configure.md"
@@ -146,6 +149,35 @@ def headlines_part() -> str:
             rows.append(f"| {headline.claim}{where} | **{verdict}** | {sentence} |")
         parts.append("\n".join(rows))
     return "\n".join(parts) + "\n"
+
+
+def reference_part(folder: Path | None = None) -> str:
+    """Return the table as Markdown: a row for each reference result in a folder of results, and sums by paper.
+
+    Hours are those of one core, from the measured seconds of repetitions. What readings or figures share counts once in
+    each figure, and once in the sums.
+    """
+    folder = folder or results_folder()
+    path = folder / VERIFIED
+    verified = pd.read_csv(path, dtype=str).set_index("result")["day"].to_dict() if path.is_file() else {}
+    rows = ["| figure | repetitions | core-hours | commit | verified |", "| --- | --- | ---: | --- | --- |"]
+    spent: dict[str, dict[str, float]] = {}
+    for name in figure_names():
+        of_paper = spent.setdefault(name.partition("/")[0], {})
+        results = [Stored(path.parent, None) for path in sorted((folder / name).glob("paper*/manifest.json"))]
+        if not results:
+            rows.append(f"| `{name}` | none yet | | | |")
+        for result in results:
+            label = f"`{name}`" + ("" if result.scale == "paper" else f", {result.scale}")
+            for run_id, seconds in result.seconds_by_run.items():
+                of_paper[run_id] = max(seconds, of_paper.get(run_id, 0.0))
+            when = verified.get(f"{name}/{result.scale}", "" if FILE in result.files else "cannot be")
+            hours = "" if result.seconds is None else f"{result.seconds / 3600.0:.2f}"
+            rows.append(f"| {label} | {result.repetitions.partition(' rep')[0]} | {hours} | {result.commit} | {when} |")
+    sums = {f"all of `{paper}`": sum(seconds.values()) for paper, seconds in spent.items()}
+    sums["all"] = sum({run_id: of_run for seconds in spent.values() for run_id, of_run in seconds.items()}.values())
+    rows += [f"| {label} | | {seconds / 3600.0:.2f} | | |" for label, seconds in sums.items()]
+    return "\n".join(rows)
 
 
 def with_made_part(page: str, part: str) -> str:
