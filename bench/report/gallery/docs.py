@@ -113,10 +113,9 @@ def _results(papers: list[PaperPage]) -> Iterator[Row]:
         yield "paper", paper.title, f"{paper.name}/index.html", f"{paper.name} {paper.authors} {paper.summary}"
         for figure in paper.figures:
             yield "figure", f"{paper.name}, {figure.label}: {figure.title}", figure.address, figure.words
-            for group in figure.first.claim_groups if figure.first else ():
-                for claim in group.claims:
-                    text = f"{paper.name} {figure.label}: {claim.tally}"
-                    yield "claim", claim.first["text"], f"{figure.address}#claim-{claim.slug}", text
+            for claim in figure.first.shown_claims if figure.first else ():
+                text = f"{paper.name} {figure.label}: {claim.tally}"
+                yield "claim", claim.first["text"], f"{figure.address}#claim-{claim.slug}", text
 
 
 def _sections(docs: Mapping[str, str]) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from bench.report.figure import Figure
-from bench.report.gallery.claims import Group, compared, finding, grouped, threshold_of
+from bench.report.gallery.claims import Claim, claim_of, compared, finding, threshold_of
 from bench.report.gallery.picture import Picture, picture
 from bench.report.published import ASSUMING, is_assuming
 from bench.report.reading import Reading
@@ -68,9 +68,9 @@ class Result(Stored):
         return compared(claims) if self.is_own else finding([[case["verdict"] for case in cases] for cases in claims])
 
     @cached_property
-    def claim_groups(self) -> list[Group]:
+    def shown_claims(self) -> list[Claim]:
         """Its claims as the page shows them."""
-        return grouped(self.grouped_claims())
+        return list(map(claim_of, self.grouped_claims()))
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
