@@ -40,7 +40,7 @@ class Claim(Sourced):
     id: str
     text: str
     kind: str
-    expect: str = ""
+    expect: str
 
     @model_validator(mode="after")
     def _place_fits(self) -> "Claim":

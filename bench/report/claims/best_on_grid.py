@@ -37,8 +37,7 @@ class BestOnGrid(CaseClaim):
         ``{axis: [A, B]}``: the estimate is the best value in A minus that in B. Holds if the interval excludes 0,
         fails if it is exactly [0, 0] (only one value may be the best, the same in both), else open.
     expect
-        With `differs`: ``differs`` (default). Without: a direction against `threshold`, or nothing, which only
-        reports the best value and leaves the verdict open.
+        ``differs`` (default with that key), or a direction against `threshold`.
     threshold
         With a direction: the grid value it is compared with.
     """
@@ -48,7 +47,7 @@ class BestOnGrid(CaseClaim):
     measured: Chosen = Field(default_factory=dict)
     best: Literal["lowest", "highest"] = "lowest"
     differs: Annotated[Selection, BeforeValidator(_read_pair)] | None = None
-    expect: Literal["", "differs"] | Direction = ""
+    expect: Literal["differs"] | Direction
     threshold: float | None = None
 
     @model_validator(mode="before")
@@ -60,7 +59,7 @@ class BestOnGrid(CaseClaim):
     def _expectation_fits(self) -> "BestOnGrid":
         if (self.expect == "differs") != (self.differs is not None):
             raise ValueError("'differs' and expect: differs go together")
-        if (self.expect in ("", "differs")) != (self.threshold is None):
+        if (self.expect == "differs") != (self.threshold is None):
             raise ValueError("a threshold goes with expect: less, greater, at_most or at_least")
         return self
 
@@ -77,7 +76,7 @@ class BestOnGrid(CaseClaim):
         if self.measured:
             value += f" of {describe(self.measured)}"
         if self.differs is None:
-            return value if self.threshold is None else f"{value}, against {self.threshold:g}"
+            return f"{value}, against {self.threshold:g}"
         ((axis, (a, b)),) = self.differs.items()
         return f"{value}, {describe({axis: (a,)})} - {describe({axis: (b,)})}"
 
@@ -101,8 +100,6 @@ class BestOnGrid(CaseClaim):
         best = [BestValue(grid, columns, self.best) for grid, columns in zip(grids, values, strict=True)]
         if self.differs is not None:
             return Question(Difference(*best), "differs")
-        if self.threshold is None and not case.notes:
-            case.notes.append("reported, nothing is expected of it")
         return Question(best[0], self.expect, self.threshold or 0.0)
 
 

@@ -115,14 +115,13 @@ def still_open(
 ) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
-    Cases that nothing can decide, such as those that are no evidence or only report a value, are left out. Raises as
-    `check` does.
+    Cases that are no evidence are left out. Raises as `check` does.
     """
     results = Results(figure, curves, finals, Provenance())
     setting = Setting(rule(is_sequential=sequential))
     unfinished = {}
     for claim in read(figure, results.data):
-        if not isinstance(claim, CaseClaim) or not claim.expect:
+        if not isinstance(claim, CaseClaim):
             continue
         for labels in claim.cases(results.data):
             case = Case(claim, results, labels)

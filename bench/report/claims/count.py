@@ -11,6 +11,9 @@ from bench.report.claims.base import Claim
 from bench.report.claims.judgement import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NOTHING, TIE, Finding
 from bench.stats import Interval
 
+MOST = Fraction(2, 3)
+"""The share of the cases that must be exceeded: exact, so that two of three are not more by rounding."""
+
 
 def _read_ids(raw: Any) -> tuple[str, ...]:
     several = isinstance(raw, Sequence) and not isinstance(raw, str)
@@ -20,7 +23,7 @@ def _read_ids(raw: Any) -> tuple[str, ...]:
 class Count(Claim):
     """How many cases of another claim hold: "mostly" is more than two thirds of them.
 
-    Holds if more than the share `more_than` of the cases hold; fails if that many would not hold even if all open cases
+    Holds if more than two thirds of the cases hold; fails if that many would not hold even if all open cases
     did; else open. Cases that are no evidence are left out. A tie counts as holding where the claim is "no more" or "no
     less", else as failing. The estimate is the share of cases whose point estimate alone is as expected; its interval
     runs from the share that hold to the share that do not fail. Cases without results count as open.
@@ -29,24 +32,21 @@ class Count(Claim):
     ----------
     of
         The id of the claim whose cases are counted, or a list of ids.
-    more_than
-        The share that must be exceeded, default 2/3.
     """
 
     kind: Literal["count"]
     expect: Literal["mostly"] = "mostly"
     of: Annotated[tuple[str, ...], BeforeValidator(_read_ids)] = Field(min_length=1)
-    more_than: float = Field(default=2 / 3, ge=0, lt=1)
 
     def unit(self) -> str:
-        return f"share of cases of claim {', '.join(self.of)} that go as expected, against {self._share}"
+        return f"share of cases of claim {', '.join(self.of)} that go as expected, against {MOST}"
 
     def tally(self, cases: Sequence[Finding]) -> Finding:
         """Return the finding over the cases of the claims counted."""
         evidence = [case for case in cases if case.verdict != SAYS_NOTHING]
         n, counted = len(evidence), Counter(case.verdict for case in evidence)
         hold, fail = (sum(case.counts_as == verdict for case in evidence) for verdict in (HOLDS, FAILS))
-        needed = self._share * n
+        needed = MOST * n
         verdict = HOLDS if hold > needed else FAILS if n - fail <= needed else OPEN
         note = f"{counted[HOLDS]} hold, {counted[TIE]} tie, {counted[OPEN]} open, {counted[FAILS]} fail of {n}"
         if len(cases) > n:
@@ -58,8 +58,3 @@ class Count(Claim):
         else:
             verdict = SAYS_NOTHING if cases else OPEN
         return Finding("all", interval, self.unit(), verdict, counts_as=verdict, note=note)
-
-    @property
-    def _share(self) -> Fraction:
-        # Exact, so that two of three cases are not more than two thirds by rounding.
-        return Fraction(self.more_than).limit_denominator(1000)
