@@ -848,8 +848,14 @@ def test_looking_repeatedly_needs_more() -> None:
         ({**BOUND, "over": {"method": "B"}, "measured": {"method": "A"}, "candidates": [0]}, r"key 'candidates.0'"),
         ({**BOUND, "candidates": [2], "against": {"method": "B"}}, r"'against' goes with 'formula'"),
         ({**SLOPE, "axis": "T"}, r"key 'axis': the figure has no axis 'T'"),
-        ({"kind": "best_on_grid", "axis": "panel", "differs": {"method": ["A"]}}, r"found .*, expected one axis with two labels"),
-        ({"kind": "best_on_grid", "axis": "panel", "differs": {"arm": ["A", "B"]}}, r"key 'differs': the figure has no axis 'arm'"),
+        (
+            {"kind": "best_on_grid", "axis": "panel", "differs": {"method": ["A"]}},
+            r"found .*, expected one axis with two labels",
+        ),
+        (
+            {"kind": "best_on_grid", "axis": "panel", "differs": {"arm": ["A", "B"]}},
+            r"key 'differs': the figure has no axis 'arm'",
+        ),
         ({**ON_GRID, "axis": "panel", "threshold": None}, r"a threshold goes with expect"),
         ({"kind": "count", "of": "7"}, r"claim '1', key 'of': no claim '7' to count, choose from none"),
         ({"kind": "count", "of": []}, r"'1' of kind 'count', key 'of'"),

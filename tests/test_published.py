@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 from bench.report.figure import read_figure
-from bench.report.gallery.numbers import counted, view
-from bench.report.published import published_overview
-from bench.report.published_plot import scatter
-from bench.report.published_text import published_text, reached
+from bench.report.gallery.numbers import counted, scatter, view
+from bench.report.published import published_overview, published_text, reached
 from bench.report.readings import NUMBERS
 from runners.config.papers import compared, published
 from runners.config.tree import suite_choices

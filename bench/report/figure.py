@@ -14,12 +14,11 @@ import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.claims.check import complaint, read
 from bench.report.claims.origin import Sourced
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, labels_of
 from bench.report.limits import Limits
 from bench.report.plot import Plot
-from bench.report.reading import READING, Reading
-from bench.report.results import Results
+from bench.report.readings import READING, Reading
+from bench.report.results import Experiments, Key, Results
 from bench.report.tables import summary
 
 MAX_ROUNDS = 60

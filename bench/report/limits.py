@@ -16,9 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
 from bench.critical import fixed
 from bench.errors import ConfigError
 from bench.report.claims.quantities import RatioOfMeans
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, labels_of, said
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.tasks import BEST_FIXED, METHOD
 from bench.stats import Array
 

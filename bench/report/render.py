@@ -9,8 +9,7 @@ from bench.report.claims import check
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
-from bench.report.reading_plots import matrix
-from bench.report.readings import AS_PRINTED, claims_table, numbers_table
+from bench.report.readings import AS_PRINTED, claims_table, matrix, numbers_table
 from bench.report.results import Results
 
 

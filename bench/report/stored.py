@@ -13,13 +13,21 @@ from bench.report.claims import VERDICTS, sources, tallies
 from bench.report.claims.origin import Source, Tally
 from bench.report.figure import Figure
 from bench.report.limits import is_limit
-from bench.report.manifest import Made, Manifest
-from bench.report.overrides import commands
 from bench.report.plot import Plot
-from bench.report.provenance import ALTERED, PACKAGED, SURROGATE, Provenance, number_of_repetitions, number_of_rounds
+from bench.report.provenance import (
+    ALTERED,
+    PACKAGED,
+    SURROGATE,
+    Made,
+    Manifest,
+    Provenance,
+    commands,
+    number_of_repetitions,
+    number_of_rounds,
+)
 from bench.report.render import plot_of
 from bench.report.results import Results
-from bench.report.text import duration, interval, number
+from bench.report.typeset import duration, interval, number
 
 PARTS = ("env", "algorithm", "tuner")
 SCALES = ("paper", "reduced", "quick", "smoke")

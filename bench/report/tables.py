@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, describe, is_number, selection
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.stats import mean_interval, standard_deviation
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench.report.experiments import Key
-from bench.report.results import Results
+from bench.report.results import Key, Results
 from bench.stats import Array, mean_interval
 
 FAMILY, TASK, METHOD, FIXED = "family", "task", "method", "fixed"

@@ -19,8 +19,8 @@ import pandas as pd
 from scipy import stats
 
 from bench.critical import fixed
+from bench.report.claims.comparisons import rare_room
 from bench.report.claims.quantities import BestValue, Extreme, Mean, RatioOfMeans, Unseen
-from bench.report.claims.rare import rare_room
 from bench.report.claims.slope import slope_weights
 from bench.report.tables import to_csv
 from runners.config.compose import from_overrides

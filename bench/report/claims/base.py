@@ -12,9 +12,8 @@ from bench.critical import Rule
 from bench.errors import ConfigError
 from bench.report.claims.judgement import NO_INTERVAL, OPEN, Finding, Question, Setting, Unmeasured
 from bench.report.claims.origin import Sourced
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, canonical, describe, selection
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.stats import Array
 
 

@@ -12,10 +12,9 @@ from bench.errors import ConfigError
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans
-from bench.report.experiments import Key
 from bench.report.labels import Selection, describe
 from bench.report.regret_bounds import regret_bound
-from bench.report.results import RANDOM_REGRET
+from bench.report.results import RANDOM_REGRET, Key
 from bench.stats import Array, Interval
 
 

@@ -1,7 +1,7 @@
 """Claims that compare a left with a right side: what they share, and those on differences."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -11,11 +11,43 @@ from bench.critical import Rule
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans, Unseen
-from bench.report.claims.rare import rare_room
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import describe
-from bench.report.results import RANDOM_REGRET
+from bench.report.results import RANDOM_REGRET, Experiments, Key
 from bench.stats import Array
+
+FAR = 2.0
+"""A repetition is far off where it differs from the median by more than this many medians."""
+MOST = 0.1
+"""The largest share of repetitions that counts as a few."""
+LEAST = 10
+"""Number of repetitions from which on an experiment can have a few."""
+
+
+def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
+    """Return the largest deviations, below and above, where a few repetitions are far off; 0 where none are.
+
+    They are shares of the median of an experiment, whose final values have shape (n,).
+    """
+    below = above = 0.0
+    for values in experiments:
+        middle = float(np.median(values)) if len(values) >= LEAST else 0.0
+        if not middle:
+            continue
+        deviations = (values - middle) / abs(middle)
+        if 0.0 < np.mean(np.abs(deviations) > FAR) <= MOST:
+            below, above = max(below, -float(deviations.min())), max(above, float(deviations.max()))
+    return below, above
+
+
+def rare_room(left: Array, right: Array, lefts: Iterable[Array], rights: Iterable[Array]) -> tuple[float, float]:
+    """Return how far below and above the others a repetition of left minus right, (n, ...) each, may rarely lie.
+
+    ``lefts`` and ``rights`` are the same methods' final values in all cases of the figure.
+    """
+    (left_below, left_above), (right_below, right_above) = rare_deviations(lefts), rare_deviations(rights)
+    a, b = float(np.abs(np.median(left))), float(np.abs(np.median(right)))
+    return max(left_below * a, right_above * b), max(left_above * a, right_below * b)
+
 
 How = Literal["mean", "lowest", "highest"]
 Tie = Annotated[float, Field(ge=0)]

@@ -18,8 +18,7 @@ from bench.report.gallery.numbers import counted, ratio_of, view
 from bench.report.gallery.papers import Figure, PaperPage
 from bench.report.published import Published
 from bench.report.stored import DATA, PAGE, PARTS
-from bench.report.text import duration, interval, number
-from bench.report.typeset import in_unicode
+from bench.report.typeset import duration, in_unicode, interval, number
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from bench.report.claims import VERDICTS
 from bench.report.claims.judgement import SAYS_NOTHING, in_words
 from bench.report.claims.origin import DECIDED, Tally, tally_of
-from bench.report.text import number
+from bench.report.typeset import number
 
 DIFFERENCES = ("paired_difference", "relative_difference")
 PRACTICALLY_LEVEL = 10_000

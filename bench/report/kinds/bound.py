@@ -12,11 +12,10 @@ from bench.report.claims.bound import Bound as BoundClaim
 from bench.report.claims.bound import Measured
 from bench.report.claims.check import read
 from bench.report.claims.judgement import Unmeasured
-from bench.report.experiments import Experiments
 from bench.report.figure import Figure
 from bench.report.labels import describe
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, Text, mark, row_panel, wrapped
-from bench.report.results import Results
+from bench.report.results import Experiments, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS, line_style
 from bench.stats import MEAN_INTERVAL, Interval
 

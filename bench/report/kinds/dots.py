@@ -10,10 +10,9 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ConfigError
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import describe, matches, selection
 from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.rows import Rows, in_row, repetitions
 from bench.report.style import RANDOM_ARMS
 from bench.report.tables import by_experiment

@@ -11,12 +11,11 @@ from pydantic import BaseModel, ConfigDict
 
 from bench.errors import ConfigError
 from bench.report.claims.best_on_grid import best_value
-from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
 from bench.report.labels import Selection, is_number, matches, panel_title
 from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, look_of, mark, start_at_zero
 from bench.report.regret_bounds import regret_bound
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
 from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation

@@ -10,11 +10,10 @@ import pandas as pd
 from pydantic import Field
 
 from bench.errors import ConfigError
-from bench.report.experiments import Experiments
 from bench.report.figure import Figure
 from bench.report.labels import selection
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, mark, wrapped
-from bench.report.results import Results
+from bench.report.results import Experiments, Results
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK, Tasks
 
 _ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 10

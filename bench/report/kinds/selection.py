@@ -15,10 +15,9 @@ from pydantic import Field
 from scipy import special
 
 from bench.errors import ConfigError
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical
 from bench.report.plot import Look, Mark, Panel, Plot, look_of
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.rows import Rows, in_row
 from bench.report.tables import by_experiment
 from bench.stats import Array

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError
-from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
 from bench.report.labels import describe, matches, panel_title, selection
 from bench.report.plot import GREY, Axis, Look, Mark, Plot, look_of, mark, row_panel, wrapped
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.tables import check_column, experiments_of
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
