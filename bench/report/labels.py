@@ -46,7 +46,6 @@ def labels_of(entry: Any) -> Any:
 
 
 def is_number(label: str) -> bool:
-    """Return whether a canonical label is a number."""
     return _NUMBER.fullmatch(label) is not None
 
 
@@ -84,5 +83,4 @@ def said(axis: str, label: str, link: str = " ") -> str:
 
 
 def panel_title(labels: Selection) -> str:
-    """Return the title of a panel: its labels."""
     return ", ".join(said(axis, only[0], " = ") for axis, only in labels.items())

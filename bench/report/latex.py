@@ -226,5 +226,4 @@ def _number(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Return words as people write them, for LaTeX."""
     return typeset(text, escape)

@@ -71,7 +71,6 @@ class Limits(BaseModel):
 
 
 def is_limit(labels: Mapping[str, str]) -> bool:
-    """Return whether an experiment is one of the configurations that make a limit."""
     return labels.get(METHOD, "").startswith(LIMIT)
 
 
@@ -98,7 +97,6 @@ def limits_of(results: Results, chosen: Selection, column: str) -> OfPanel | Non
 
 
 def configuration(results: Results, key: Key) -> str:
-    """Return a limit's configuration in words."""
     return results.data.as_dict(key)[METHOD].removeprefix(LIMIT)
 
 

@@ -16,17 +16,8 @@ def factored(
 ) -> tuple[dict[str, Any], list[list[str]]]:
     """Return what a manifest stores of the experiments' overrides; `commands` is its inverse.
 
-    Parameters
-    ----------
-    labels, overrides
-        Of each experiment. Of several overrides of one key the last counts.
-
-    Returns
-    -------
-    shared : dict
-        `all`: overrides that all experiments have; `labels`: axis -> label -> overrides that all with the label have.
-    rest : list
-        The overrides of each experiment that its labels do not determine.
+    First what they share: `all`, overrides that all experiments have, and `labels`: axis -> label -> overrides that all
+    with the label have; then what is left of each. Of several overrides of one key the last counts.
     """
     last = [list({key_of(word): word for word in words if key_of(word) not in _SIZE}.values()) for words in overrides]
     every = [word for word in last[0] if all(word in words for words in last)] if last else []
@@ -44,7 +35,6 @@ def factored(
 
 
 def commands(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the command that runs each experiment of a manifest."""
     shared = manifest.get("overrides") or {}
     lines = []
     for run in manifest.get("runs") or []:
@@ -159,8 +149,6 @@ class Setting(BaseModel):
 
 
 class Run(BaseModel):
-    """An experiment of the figure."""
-
     run_id: str = ""
     labels: dict[str, str] = {}
     overrides: list[str] = []

@@ -25,22 +25,13 @@ _COLUMNS = ("paper", "cell", "published", "ours", "low", "high", READING, "verdi
 class Published(NamedTuple):
     """What there is to say of all papers' numbers.
 
-    Parameters
-    ----------
-    rows
-        Those of all figures' `bench.report.readings.numbers_table`, of each number under each reading the one with most
-        repetitions; with `paper`, `figure`, `table`, `panel`, `method` and whether the reading `is_of_paper`.
-    numbers
-        A row for each number: `ours` with `low` and `high`, the 95 % prediction interval of a further set of the
-        paper's size, are under the reading that is the paper's, or that gives an exact number; it is `possible` under
-        so many readings of those `tried`.
-    placebo
-        A row for each reading of a paper, and one for all: how many numbers are `exact` and `within` the prediction
-        intervals, how many false ones, `swapped` (mean, with the central 95 % of the draws) and multiplied; whether it
-        `reaches` the numbers.
-    levels
-        By paper and group of panels: a row for each reading, a column for each method with ours / printed, then how
-        many of the decided pairs stand in the printed order.
+    ``rows`` are those of all figures' `bench.report.readings.numbers_table`, of each number under each reading the one
+    with most repetitions. Of ``numbers``, a row each, `ours` with `low` and `high`, the 95 % prediction interval of a
+    further set of the paper's size, are under the reading that is the paper's, or that gives an exact number; it is
+    `possible` under so many readings of those `tried`. ``placebo`` has a row for each reading of a paper, and one for
+    all: how many numbers are `exact` and `within` the prediction intervals, how many false ones, `swapped` (mean, with
+    the central 95 % of the draws) and multiplied. ``levels``, by paper and group of panels, have a row for each
+    reading: ours / printed of each method, then how many of the decided pairs stand in the printed order.
     """
 
     rows: pd.DataFrame

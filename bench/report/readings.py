@@ -33,21 +33,14 @@ class Some(BaseModel):
 
     @property
     def selection(self) -> Selection:
-        """The labels in `only`."""
         return selection(self.only)
 
 
 class Reading(BaseModel):
     """One way to read a paper; its `text` is a sentence.
 
-    Parameters
-    ----------
-    source
-        ``stated``, ``code`` or ``assumed``, and the place; of code the repository, the commit and its date.
-    overrides
-        What it changes in all runs, or, as a mapping with ``only`` and ``overrides``, in some.
-    same_draws
-        Labels of the runs that draw what the authors' runs drew: the first of their repetitions may be those printed.
+    ``source`` is ``stated``, ``code`` or ``assumed``, and the place; of code the repository, the commit and its date.
+    Runs with the labels ``same_draws`` draw what the authors' drew: their first repetitions may be those printed.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -59,7 +52,6 @@ class Reading(BaseModel):
     same_draws: dict[str, Any] = {}
 
     def selections(self) -> Iterator[tuple[str, Selection]]:
-        """Yield every selection of labels that it makes, with its key."""
         for part in self.overrides:
             if isinstance(part, Some):
                 yield "overrides", part.selection
@@ -161,7 +153,6 @@ def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
 
 
 def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return in which rows of `numbers_table` our first repetitions give the published number."""
     return (rows["first"] - rows["published"]).abs() <= rows["published"].map(rounding)
 
 

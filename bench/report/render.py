@@ -29,14 +29,8 @@ def render(
 ) -> Rendering:
     """Return a figure's tables, verdicts and plot; `BenchError` if results don't fit it.
 
-    Parameters
-    ----------
-    curves
-        Mean curves: axis columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; may be empty.
-    finals
-        Final values: axis columns, `repetition`, `rounds`, one column per trace column; may be empty.
-    provenance
-        What the results rest on. Surrogate results stand beside no published number.
+    ``curves`` have the axes' columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; ``finals`` the axes',
+    `repetition`, `rounds`, one per trace column; both may be empty. Surrogate results stand beside no published number.
     """
     figure = read_figure(figure)
     results = Results(figure, curves, finals, provenance)
@@ -69,14 +63,8 @@ def render_readings(
 ) -> Readings:
     """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
 
-    Parameters
-    ----------
-    evidence
-        What there is, by reading, the first first; without readings one, whatever it is called.
-    size
-        The paper's number of repetitions.
-    first
-        The verdicts under the first reading, if they are known.
+    ``evidence`` is by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
+    under the first reading, if they are known.
     """
     results = {name: Results(figure, *under) for name, under in evidence.items()}
     if len(results) == 1:

@@ -71,11 +71,9 @@ class Experiments:
         return list(dict.fromkeys(key[position] for key in self.keys if key[position]))
 
     def as_dict(self, key: Key) -> dict[str, str]:
-        """Return an experiment's labels by axis."""
         return dict(zip(self.axes, key, strict=True))
 
     def text(self, key: Key) -> str:
-        """Return an experiment in words."""
         return describe({axis: (label,) for axis, label in self.as_dict(key).items() if label})
 
     def series_name(self, key: Key, without: Iterable[str]) -> str:
@@ -84,7 +82,6 @@ class Experiments:
         return ", ".join(said(axis, label) for axis, label in shown.items())
 
     def select(self, chosen: Selection) -> list[Key]:
-        """Return the experiments, expected or found, that satisfy a selection."""
         question = tuple(chosen.items())
         if question not in self._selected:
             self._selected[question] = [key for key in self.keys if matches(self.as_dict(key), chosen)]
@@ -156,7 +153,6 @@ class Results:
 
     @property
     def is_surrogate(self) -> bool:
-        """Whether any of the data was generated in place of the real."""
         return bool(self.provenance.surrogate)
 
     @cached_property
@@ -179,11 +175,7 @@ class Results:
 
     def column(self, key: Key, column: str) -> Array:
         """Return the final values of an experiment, one per repetition that has one; empty if there are none."""
-        rows = self.data.rows(key)
-        if column not in rows.columns:
-            return np.empty(0)
-        values = rows.sort_values("repetition")[column].to_numpy(dtype=np.float64)
-        return np.asarray(values[np.isfinite(values)])
+        return self.data.values(key, column)[1] if column in self.data.finals else np.empty(0)
 
     def series(self, key: Key, column: str) -> "pd.Series[float]":
         """Return the final values of an experiment by repetition; empty if it has no such column."""

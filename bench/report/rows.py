@@ -81,7 +81,6 @@ class Rows(Figure):
 
 
 def in_row(panel: Panel, row: float, name: str, numbers: Any, look: Look, **keys: Any) -> Mark:
-    """Return a mark on the middle line of a row."""
     return mark(name, panel.title, look, **({"x": numbers, "y": row, "number": "x"} | keys))
 
 

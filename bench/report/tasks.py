@@ -54,7 +54,6 @@ class Tasks:
         return run if all(set(self.methods[task]) == set(self.all_methods) for task in run) else []
 
     def base(self, task: str) -> float:
-        """Return the reference's mean on a task."""
         key = self.methods[task].get(self._reference)
         return float(self._results.series(key, self._column).mean()) if key else math.nan
 

@@ -35,7 +35,6 @@ def number(value: Any) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Return an interval in brackets, a dash where there is none."""
     return f"[{number(low)}, {number(high)}]" if math.isfinite(low) and math.isfinite(high) else NONE
 
 
@@ -147,7 +146,6 @@ def _letters(formula: str) -> str:
 
 
 def _formula(match: re.Match[str]) -> str:
-    """Return what was found as a formula."""
     formula = match[0]
     if match["root"]:
         return rf"\sqrt{{{_symbols(formula[5:-1])}}}"

@@ -23,23 +23,10 @@ def _read_pair(raw: Any) -> Selection:
 class BestOnGrid(CaseClaim):
     """The value of a numeric axis with the lowest (or highest) mean, with the range of the values that may be the best.
 
-    On a tie of means the smallest value counts.
-
-    Parameters
-    ----------
-    axis
-        The axis with numeric labels.
-    measured
-        The runs: one experiment per case and axis value; default all that have a value on the axis.
-    best
-        ``lowest`` (default) or ``highest`` mean.
-    differs
-        ``{axis: [A, B]}``: the estimate is the best value in A minus that in B. Holds if the interval excludes 0,
-        fails if it is exactly [0, 0] (only one value may be the best, the same in both), else open.
-    expect
-        ``differs`` (default with that key), or a direction against `threshold`.
-    threshold
-        With a direction: the grid value it is compared with.
+    On a tie of means the smallest value counts. Runs are those ``measured``, one experiment per case and axis value, by
+    default all that have a value on the axis. With ``differs``, ``{axis: [A, B]}``, the estimate is the best value in A
+    minus that in B: it holds if the interval excludes 0, fails if it is exactly [0, 0] (only one value may be the best,
+    the same in both). Otherwise a direction is expected against ``threshold``.
     """
 
     kind: Literal["best_on_grid"]

@@ -36,17 +36,12 @@ def _read_ids(raw: Any) -> tuple[str, ...]:
 
 
 class Count(Claim):
-    """How many cases of another claim hold: "mostly" is more than two thirds of them.
+    """How many cases of other claims, ``of`` these ids, hold: "mostly" is more than two thirds of them.
 
     Holds if more than two thirds of the cases hold; fails if that many would not hold even if all open cases
     did; else open. Cases that are no evidence are left out. A tie counts as holding where the claim is "no more" or "no
     less", else as failing. The estimate is the share of cases whose point estimate alone is as expected; its interval
     runs from the share that hold to the share that do not fail. Cases without results count as open.
-
-    Parameters
-    ----------
-    of
-        The id of the claim whose cases are counted, or a list of ids.
     """
 
     kind: Literal["count"]
@@ -57,7 +52,6 @@ class Count(Claim):
         return f"share of cases of claim {', '.join(self.of)} that go as expected, against {MOST}"
 
     def tally(self, cases: Sequence[Finding]) -> Finding:
-        """Return the finding over the cases of the claims counted."""
         evidence = [case for case in cases if case.verdict != SAYS_NOTHING]
         n, counted = len(evidence), Counter(case.verdict for case in evidence)
         hold, fail = (sum(case.counts_as == verdict for case in evidence) for verdict in (HOLDS, FAILS))
@@ -109,24 +103,10 @@ def check(
 ) -> pd.DataFrame:
     """Return the verdict on every case of every claim of a figure, a row each with the columns `COLUMNS`.
 
-    Parameters
-    ----------
-    finals
-        Final values: axis columns, `repetition`, `rounds`, one column per trace column. Experiments may be missing:
-        the cases that need them are open.
-    curves
-        Mean curves: axis columns, `column`, `round`, `mean`, `std`, `n`, among others.
-    provenance
-        Where the number of repetitions was decided on by looking at the verdicts, intervals are those of a confidence
-        sequence, and stay valid. Where data is not the real, or a packaged sample, no case says anything but those on
-        genuine data.
-
-    Raises
-    ------
-    ConfigError
-        If a claim has an unknown kind, key, axis or label, or lacks one.
-    DataError
-        If ``finals`` is not such a table.
+    Tables are as in `bench.report.render.render`; cases that need missing experiments are open. Where the number of
+    repetitions was decided on by looking at the verdicts, intervals are those of a confidence sequence, and stay valid.
+    Where data is not the real, or a packaged sample, no case says anything but those on genuine data. `ConfigError` if
+    a claim has an unknown kind, key, axis or label, or lacks one; `DataError` if ``finals`` is not such a table.
     """
     results = Results(figure, curves, finals, provenance)
     claims = read(figure, results.data)
@@ -189,13 +169,7 @@ def _silent(provenance: Provenance) -> str:
 
 
 def read(figure: "Figure", data: Experiments) -> list[Claim]:
-    """Return a figure's claims, checked against its axes and labels.
-
-    Raises
-    ------
-    ConfigError
-        Naming figure, claim, key and the valid choices.
-    """
+    """Return a figure's claims, checked against axes and labels; `ConfigError` names figure, claim, key and choices."""
     claims = [_read_one(figure, raw, data) for raw in figure.claims]
     ids = [claim.id for claim in claims]
     countable = [claim.id for claim in claims if not isinstance(claim, Count)]

@@ -70,13 +70,8 @@ class Combine(BaseModel):
 class TwoSided(CaseClaim):
     """A claim that compares the runs of two selections, repetition by repetition.
 
-    Parameters
-    ----------
-    left, right
-        The two selections. Where a side has several experiments in a case, `combine` says what becomes of them.
-    combine
-        For each side: "mean" (default), "lowest" or "highest" of its experiments. Averages on both sides need the
-        same combinations of the other axes on both, else the case is open.
+    Where a side has several experiments in a case, ``combine`` takes their mean, the lowest or the highest. Averages on
+    both sides need the same combinations of the other axes on both, else the case is open.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right")
@@ -86,7 +81,6 @@ class TwoSided(CaseClaim):
     combine: Combine = Combine()
 
     def names(self, link: str) -> str:
-        """Return left and right in words."""
         sides = ((self.left, self.combine.left), (self.right, self.combine.right))
         return link.join(describe(chosen) if how == "mean" else f"{how} of {describe(chosen)}" for chosen, how in sides)
 
@@ -214,23 +208,11 @@ def _share(left: Array, right: Array) -> Quantity:
 class RelativeDifference(CaseClaim):
     """The mean of left minus right, each relative to a reference's mean on the same task, averaged over tasks.
 
-    The mean is taken over the labels of the last axis in `over`, then over those of the one before, so that with
+    The mean is taken over the labels of the last axis in ``over``, then over those of the one before, so that with
     ``over: [family, task]`` each family counts once. Only labels count on which both sides are run. Differences are
-    paired by repetition; the reference's means count as known.
-
-    Parameters
-    ----------
-    left, right
-        The two selections. Where a side has several experiments on a task, such as all fixed configurations, the one
-        with the lowest mean counts, which is known only afterwards.
-    reference
-        What values are divided by: one experiment on each task.
-    over
-        One or two axes.
-    expect
-        ``less`` or ``greater``: below or above 0.
-    tie
-        What share of right's mean is too small to matter; 0: nothing is.
+    paired by repetition; the reference's means count as known. Where a side has several experiments on a task, such as
+    all fixed configurations, the one with the lowest mean counts, which is known only afterwards. ``tie`` is what share
+    of right's mean is too small to matter.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right", "reference")
@@ -271,7 +253,6 @@ class RelativeDifference(CaseClaim):
         return {labels: sides for labels, sides in tasks.items() if all(sides)}
 
     def _means(self, case: Case) -> Array:
-        """Return both sides' means, (2, n)."""
         tasks = self._tasks(case)
         if not tasks:
             raise Unmeasured("no such runs")

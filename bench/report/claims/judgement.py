@@ -126,7 +126,6 @@ class Question:
     least: int = MIN_REPETITIONS
 
     def answer(self, case: str, unit: str, setting: Setting, notes: Sequence[str] = ()) -> Finding:
-        """Return the finding on a case."""
         rule, n, notes = setting.rule, self.quantity.n, list(notes)
         tests = self._tests()
         least = self.least if rule is fixed else max(self.least, FIRST_LOOK)

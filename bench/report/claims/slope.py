@@ -27,17 +27,8 @@ class Slope(CaseClaim):
     means (delta method). Along `round` only means and deviations are kept; there the interval is the range of slopes of
     all curves within the pointwise band, which is wider than a 95 % interval of the slope.
 
-    Parameters
-    ----------
-    measured
-        The runs: one experiment per case and axis value.
-    axis
-        ``round`` (default) or an axis with numeric labels.
-    threshold
-        The exponent it is compared with.
-    log_power
-        The power of the logarithm that belongs to the rate: T^threshold (ln T)^log_power is allowed its own slope, by
-        least squares over the same values of the axis, which is what the slope is compared with.
+    ``threshold`` is the exponent that it is compared with. With ``log_power``, T^threshold (ln T)^log_power is allowed
+    its own slope, by least squares over the same values of the axis, which is what the slope is compared with.
     """
 
     kind: Literal["slope"]
@@ -119,16 +110,8 @@ class Steepness(CaseClaim):
     """The largest change of the mean reward of a round between neighbouring values that were probed, by their distance.
 
     It bounds the Lipschitz constant from below; between the probed values the reward may be steeper. Of several
-    neighbours the steepest counts, upwards or downwards, each judged at its share of the error.
-
-    Parameters
-    ----------
-    measured
-        The runs: one experiment per case, with the final values ``probe_<value>``, sums over the rounds.
-    length
-        Length of the interval that the metric calls 1.
-    threshold
-        The constant it is compared with.
+    neighbours the steepest counts, upwards or downwards, each judged at its share of the error. The final values
+    ``probe_<value>`` are sums over the rounds; ``length`` is that of the interval which the metric calls 1.
     """
 
     kind: Literal["steepness"]

@@ -65,22 +65,18 @@ class Claim(NamedTuple):
 
     @property
     def every(self) -> list[Case]:
-        """All of its cases."""
         return [*self.cases, *self.silent]
 
     @property
     def tally(self) -> Tally:
-        """The number of its cases by verdict."""
         return tally_of(self.every)
 
 
 def slug(text: str) -> str:
-    """Return a text as an id."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-") or "claim"
 
 
 def claim_of(cases: list[Case]) -> Claim:
-    """Return a claim, given by its cases."""
     shown = [case for case in cases if case["verdict"] != SAYS_NOTHING]
     silent = [case for case in cases if case["verdict"] == SAYS_NOTHING]
     return Claim(slug(cases[0]["claim"]), cases[0], shown, forest(shown), silent)
@@ -116,13 +112,7 @@ def threshold_of(claim: Mapping[str, Any]) -> float | None:
 
 
 def forest(cases: Sequence[Case]) -> Forest | None:
-    """Return cases that share a kind on one axis; None if none of them has an interval.
-
-    Parameters
-    ----------
-    cases
-        With `kind`, `expect`, `threshold` and `values`: estimate and ends, and the same as shares of the right side.
-    """
+    """Return cases that share a kind on one axis; None if none of them has an interval."""
     is_share, triples = _values(cases)
     known = [triple for triple in triples if triple]
     if not known:

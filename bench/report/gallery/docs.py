@@ -22,7 +22,6 @@ Row = tuple[str, str, str, str]
 
 
 def title_of(text: str) -> str:
-    """Return the heading of a Markdown text."""
     match = re.search(r"^#+ (.+)$", text, re.MULTILINE)
     return match[1] if match else ""
 
@@ -38,12 +37,8 @@ def first_words(text: str) -> str:
 def page_of(text: str, names: Collection[str]) -> str:
     """Return a Markdown text of the folder ``docs`` as HTML for a page in the folder of results.
 
-    Parameters
-    ----------
-    text
-        The text.
-    names
-        Texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as ``a_b.html``.
+    ``names`` are texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as
+    ``a_b.html``.
     """
     text = re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)

@@ -101,11 +101,7 @@ _ROOM = 1.25
 def scatter(rows: pd.DataFrame, title: str) -> Plot:
     """Return our numbers against the printed ones on logarithmic axes, a panel for each reading, all to one scale.
 
-    Parameters
-    ----------
-    rows
-        As `bench.report.published.Published.rows`, of one paper. Best values on a grid are left out, and
-        numbers that are not above 0.
+    Of a paper's `Published.rows`, best values on a grid are left out, and numbers that are not above 0.
     """
     is_shown = (rows["what"] != "best") & (rows["published"] > 0) & (rows["estimate"] > 0)
     shown = rows[is_shown]

@@ -36,13 +36,7 @@ class ReadingsView(NamedTuple):
 
 
 class Result(Stored):
-    """A folder of results; parameters are those of `Stored`.
-
-    Parameters
-    ----------
-    is_own
-        Whether it is a comparison of a user's own, whose page lies beside its results.
-    """
+    """A folder of results; a comparison of a user's own (``is_own``) has its page beside its results."""
 
     def __init__(
         self, folder: Path, figure: Figure | None, derive: Derive | None = None, *, is_own: bool = False

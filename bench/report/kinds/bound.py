@@ -30,10 +30,7 @@ _TICK: dict[str, Any] = {"dash": "none", "marker": "|", "edge_width": 2}
 class Bound(Figure):
     """The measured mean, its bound and the best candidate, for every case of every claim of kind `bound`.
 
-    Parameters
-    ----------
-    x_scale
-        ``linear`` or ``log``; default: log if the numbers differ by more than a factor of 20.
+    The axis is by default logarithmic if the numbers differ by more than a factor of 20.
     """
 
     x_scale: Literal["linear", "log"] | None = None

@@ -31,21 +31,13 @@ class Ranking(Figure):
 
     The runs have the axes `task` and `method`, and may have `family`; without it each task is a family of its own. A
     value is divided by the reference's mean on the same task, averaged over the tasks of a family, then over families;
-    so are ranks. What is compared over several families are those that all methods are run on.
+    so are ranks. What is compared over several families are those that all methods are run on. Runs with an axis
+    `fixed` and no method play one configuration throughout; the one with the lowest mean on a task stands below the
+    methods as a limit, which has no rank.
 
-    Runs with an axis `fixed` and no method play one configuration throughout. The one of them with the lowest mean on a
-    task stands below the methods as a limit, which has no rank.
-
-    Parameters
-    ----------
-    reference
-        The method that the others are divided by, ``{method: ...}``.
-    duplicates
-        Lists of methods that are variants of one: they share one place in the ranks of the others.
-    apart
-        Name -> tasks whose results are shown apart from those of all other tasks.
-    has_ranks
-        Whether methods are ranked; if not, they stay in the file's order, and the last column is the mean ratio.
+    The ``reference`` is ``{method: ...}``. Variants of one method, a list in ``duplicates``, share one place in the
+    ranks of the others. Tasks of ``apart``, by name, have results apart from those of all other tasks. Without ranks
+    methods stay in the file's order, and the last column is the mean ratio.
     """
 
     draws_finals: ClassVar[bool] = False
