@@ -134,11 +134,6 @@ def test_numbers_without_real_data_or_runs_are_said_to_be_so(tmp_path):
         assert f"| p | 6 | 0 | 0 | 0 | 0 | 0 | {6 * (verdict == 'no real data')} |" in published_text(published)
 
 
-def test_times_are_left_out(tmp_path):
-    write(tmp_path, "made_up", rows(lambda *_: _[-1]))
-    assert published_overview({"p/made_up": figure(column="seconds_all")}, tmp_path).numbers.empty
-
-
 def test_what_is_said_of_each_reading(tmp_path):
     """The numbers that a true reading gives, and those of one under which TL and OP change places, twice as high."""
     other = {"TL": lambda value: 2 * (value + 100), "OP": lambda value: 2 * (value - 100)}
