@@ -14,7 +14,6 @@ from bench.report.gallery.result import Result
 from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.render import Evidence, render, render_readings
-from runners.config.experiment import play
 from runners.config.figures import by_reading, expand, load_figure, without_reading
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
@@ -227,18 +226,6 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert seconds[0]
     assert seconds[1]
     assert not seconds[2]
-
-
-@pytest.mark.parametrize(("features", "printed"), [("fixed", (364.99, 151.54)), ("changing", (582.59, 523.60))])
-def test_table_1_as_its_authors_ran_it_has_the_printed_cells(features, printed):
-    figure = load_figure("syndicated/table1")
-    drawn = expand(figure, "paper", [])
-    wanted = {"panel": f"LinUCB, {features}", "method": "Theory", "reading": "as the authors ran it"}
-    (one,) = [one for one in drawn if one.labels == wanted]
-    experiment = one.run.experiment
-    traces = [play(experiment, repetition).columns() for repetition in range(one.run.settings.repetitions)]
-    finals = np.array([trace["regret"][-1] for trace in traces])
-    assert (round(finals.mean(), 2), round(finals.std(), 2)) == printed
 
 
 def test_what_is_best_of_few_repetitions_is_predicted_from_many():
