@@ -35,11 +35,7 @@ def render(
     figure = read_figure(figure)
     results = Results(figure, curves, finals, provenance)
     tables = figure.tables(results)
-    return Rendering(tables, _verdicts(figure, results), plot_of(figure, results, tables))
-
-
-def _verdicts(figure: Figure, results: Results) -> pd.DataFrame:
-    return check(figure, results.data.finals, results.curves, results.provenance)
+    return Rendering(tables, check(figure, results), plot_of(figure, results, tables))
 
 
 class Evidence(NamedTuple):
@@ -71,7 +67,7 @@ def render_readings(
         ((name, only),) = results.items()
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
     verdicts = {
-        name: first if first is not None and name == next(iter(results)) else _verdicts(figure, under)
+        name: first if first is not None and name == next(iter(results)) else check(figure, under)
         for name, under in results.items()
     }
     claims = claims_table(verdicts)

@@ -95,21 +95,15 @@ COLUMNS = ("claim", "text", "kind", "case", "estimate", "ci_low", "ci_high", "n"
            "relative_high", "expect", "verdict", "p", "holm", "needs", "note")  # fmt: skip
 
 
-def check(
-    figure: "Figure",
-    finals: pd.DataFrame,
-    curves: pd.DataFrame,
-    provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
-) -> pd.DataFrame:
+def check(figure: "Figure", results: Results) -> pd.DataFrame:
     """Return the verdict on every case of every claim of a figure, a row each with the columns `COLUMNS`.
 
-    Tables are as in `bench.report.render.render`; cases that need missing experiments are open. Where the number of
-    repetitions was decided on by looking at the verdicts, intervals are those of a confidence sequence, and stay valid.
-    Where data is not the real, or a packaged sample, no case says anything but those on genuine data. `ConfigError` if
-    a claim has an unknown kind, key, axis or label, or lacks one; `DataError` if ``finals`` is not such a table.
+    Cases that need missing experiments are open. Where the number of repetitions was decided on by looking at the
+    verdicts, intervals are those of a confidence sequence, and stay valid. Where data is not the real, or a packaged
+    sample, no case says anything but those on genuine data. `ConfigError` if a claim has an unknown kind, key, axis or
+    label, or lacks one.
     """
-    results = Results(figure, curves, finals, provenance)
-    claims = read(figure, results.data)
+    claims, provenance = read(figure, results.data), results.provenance
     setting = Setting(rule(is_sequential=provenance.sequential), _silent(provenance), provenance.genuine)
     findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
     kept = _after_holm([case for cases in findings.values() for case in cases])

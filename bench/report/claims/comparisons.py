@@ -142,20 +142,12 @@ def is_random(data: Experiments, key: Key, rule: Rule) -> bool:
 class PairedDifference(TwoSided):
     """The mean of left minus right, paired by repetition.
 
-    Parameters
-    ----------
-    expect
-        - ``less`` / ``greater``: below / above 0.
-        - ``at_most`` / ``at_least``: "no worse". Without a margin as above, but a difference of exactly 0 holds.
-          With a margin, a test of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and
-          fails if it lies above +margin; ``at_least`` mirrors it at -margin.
-        - ``similar`` (needs a margin), a test of equivalence: holds if it is a tie within the margin, fails if the
-          95 % interval lies outside on one side.
-    margin
-        A share of right's mean: 0.05 is 5 %. With a margin the estimate is the difference divided by right's mean, so
-        that estimate, interval and margin can be compared directly.
-    tie
-        Without a margin: what share of right's mean is too small to matter; 0: nothing is.
+    ``less`` and ``greater`` are below and above 0; for ``at_most`` and ``at_least``, "no worse", a difference of
+    exactly 0 holds, too. With a ``margin``, a share of right's mean by which the estimate is divided, these are tests
+    of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and fails if it lies above,
+    ``at_least`` mirrors it; ``similar``, a test of equivalence, holds if it is a tie within the margin and fails if the
+    95 % interval lies outside on one side. Without a margin, ``tie`` is what share of right's mean is too small to
+    matter; 0: nothing is.
     """
 
     kind: Literal["paired_difference"]
