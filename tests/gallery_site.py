@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench.report.experiments import Experiments
 from bench.report.figure import read_figure
 from bench.report.gallery import build, read
 from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.render import render
+from bench.report.results import Experiments
 from bench.report.saving import save
 from bench.report.tables import to_csv
 

@@ -27,7 +27,8 @@ def figure_of(figure: Mapping[str, Any]) -> Figure:
 def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
     """Return the verdicts; what they rest on is said by keys of `Provenance`, of surrogate data by True."""
     how |= {key: ("made_up",) for key in ("surrogate", "altered") if how.get(key)}
-    return claims.check(figure_of(figure), finals, curves, Provenance(**how))
+    known = figure_of(figure)
+    return claims.check(known, Results(known, curves, finals, Provenance(**how)))
 
 
 def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:

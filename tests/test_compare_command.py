@@ -11,7 +11,7 @@ import pytest
 from commands import ROOT, assert_one_sentence
 from markupsafe import escape
 
-from bench.report.overrides import commands as commands_of
+from bench.report.provenance import commands as commands_of
 from runners.execute.fanout import FanOut
 
 MODULE = '''"""A tuner of a user's own, in a file of their own."""

@@ -9,8 +9,7 @@ from rendered import draw
 import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.overrides import commands, factored
-from bench.report.provenance import Provenance
+from bench.report.provenance import Provenance, commands, factored
 from bench.report.render import render
 
 FIGURE: dict[str, Any] = {
@@ -108,9 +107,9 @@ def test_commands_follow_from_overrides_stored_once() -> None:
     assert factored([], [])[1] == commands({}) == []
 
 
-def test_the_provenance_of_older_manifests_follows_from_their_runs() -> None:
-    run = {"repetitions": 3, "horizon": 50, "data": None, "command": "python -m runners.run env=synthetic_linear"}
-    generated = {**run, "horizon": 20, "data": "surrogate", "command": "python -m runners.run env=movielens env.dim=3"}
+def test_the_provenance_of_a_reading_follows_from_its_runs() -> None:
+    run = {"repetitions": 3, "horizon": 50, "data": None, "overrides": ["env=synthetic_linear"]}
+    generated = {**run, "horizon": 20, "data": "surrogate", "overrides": ["env=movielens", "env.dim=3"]}
     found = Provenance.of_manifest({"scale": "quick", "runs": [run, generated]})
     assert found == Provenance(scale="quick", repetitions=(3,), horizons=(20, 50), surrogate=("movielens",))
     assert found.words() == (

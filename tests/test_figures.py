@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from bench.report.experiments import Experiments
 from bench.report.figure import read_figure
+from bench.report.results import Experiments
 from runners.config.figures import claims_for_each, expand, unfold
 from runners.execute.write_figure import settings_table
 

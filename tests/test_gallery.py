@@ -162,14 +162,6 @@ def test_the_headline_figure_of_ranks_tells_which_tuner(site: Path) -> None:
     assert "Which tuner" not in build(read(site, FIGURES_MADE))["index.html"]
 
 
-def test_each_claim_has_an_address_and_leads_to_its_figure(site: Path) -> None:
-    page = Page((site / "claims.html").read_text())
-    for name, claim in (("syndicated/figure2", "1"), ("habo/limits", "b")):
-        assert f"{name}/index.html#claim-{claim}" in page.links
-        assert f"{name.replace('/', '-')}-{claim}" in page.ids
-        assert f"claim-{claim}" in Page((site / name / "index.html").read_text()).ids
-
-
 def test_the_papers_own_figures_come_first_and_ten_after_nine(tmp_path: Path) -> None:
     there = ("bound", "figure10", "figure9", "figure9_linear", "table1")
     names = [figure.name for figure in read(tmp_path, {f"cdt/{name}": {} for name in there})[0].figures]
@@ -436,16 +428,6 @@ def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
     assert compared(rows) == "Mine beats TL, OP: holds; CDT: fails."
     panels = [[{"text": "Mine beats TL", "verdict": word} for word in ("open", "holds", "open")]]
     assert compared(panels) == "Mine beats TL (1 of 3): holds; TL (2 of 3): open."
-
-
-def test_all_files_can_be_downloaded(tmp_path: Path) -> None:
-    folder = tmp_path / "syndicated/figure2/quick"
-    write(folder, CURVES)
-    for name in ("figure2.pdf", "table.tex", "figure2_readings.png"):
-        (folder / name).write_text("x")
-    page = Page(build(read(tmp_path, FIGURES_MADE))["syndicated/figure2/index.html"])
-    wanted = ("figure2.png", "figure2.svg", "figure2.pdf", "table.tex", "figure2_readings.png", "finals.csv")
-    assert {f"quick/{name}" for name in wanted} <= set(page.links)
 
 
 def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:

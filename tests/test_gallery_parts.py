@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.report.gallery.claims import forest, grouped, needs_in_words, threshold_of
+from bench.report.gallery.claims import claim_of, forest, needs_in_words, threshold_of
 from bench.report.gallery.docs import first_words, linked, search_of, words
 from bench.report.gallery.numbers import ratio_of
 from bench.report.gallery.papers import label
@@ -59,7 +59,6 @@ def test_differences_are_shown_as_shares_where_all_are_known() -> None:
         ({"kind": "slope", "threshold": 0.75}, 0.75),
         ({"kind": "slope", "threshold": 0.75, "log_power": 1}, None),
         ({"kind": "best_on_grid", "differs": {"panel": ["a", "b"]}}, 0),
-        ({"kind": "best_on_grid"}, None),
         ({"kind": "count"}, 2 / 3),
     ],
 )
@@ -81,23 +80,12 @@ def test_nobody_is_told_to_run_a_hundred_thousand_repetitions(kind: str, needs: 
     assert needs_in_words(row | {"values": row["values"] | {"needs": needs}}) == words
 
 
-def test_claims_of_one_kind_stand_together_and_cases_without_evidence_apart() -> None:
-    def claim(name: str, *verdicts: str) -> list[dict[str, Any]]:
-        parts = {"claim": name, "text": f"GP has less regret than {name}"}
-        return [case(0.5, 0.4, 0.6, **parts, case=f"task {i}", verdict=word) for i, word in enumerate(verdicts)]
-
-    several = [claim(name, "holds", "says_nothing") for name in ("TL", "OP", "CDT", "HABO")]
-    alone = [case(1, 1, 1, claim="2", text="Something else")]
-    groups = grouped([*several, alone])
-    assert [(group.stem, group.names) for group in groups] == [
-        ("GP has less regret than …", ["TL", "OP", "CDT", "HABO"]), ("", [""]),
-    ]  # fmt: skip
-    assert groups[0].cases == ["task 0", "task 1"]
-    assert [len(groups[0].claims[0].cases), len(groups[0].claims[0].silent)] == [1, 1]
-    [joined] = grouped([claim(name, "holds") for name in ("TL", "OP", "CDT", "HABO")])
-    assert joined.together is not None
-    assert [row["case"] for row in joined.together.cases] == ["TL", "OP", "CDT", "HABO"]
-    assert len(grouped(several[:3])) == 3
+def test_cases_without_evidence_stand_apart() -> None:
+    cases = [case(0.5, 0.4, 0.6, claim="a b", case=word, verdict=word) for word in ("holds", "says_nothing")]
+    found = claim_of(cases)
+    assert (found.slug, [row["case"] for row in found.cases], [row["case"] for row in found.silent]) == (
+        "a-b", ["holds"], ["says_nothing"],
+    )  # fmt: skip
 
 
 def test_a_published_number_lies_between_half_and_twice() -> None:

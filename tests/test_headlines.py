@@ -34,23 +34,13 @@ def verdict_of(*parts: pd.DataFrame) -> str:
 @pytest.mark.parametrize(
     ("verdicts", "expected"),
     [
-        (["holds"], "holds"),
-        (["holds", "open"], "open"),  # not more than half
-        (["holds", "holds", "open"], "holds"),
         (["holds", "holds", "open", "says_nothing", "says_nothing"], "holds"),  # what says nothing is no case
-        (["fails", "open", "open", "open"], "fails"),  # one contradicts what is said in general
-        (["holds", "fails", "open"], "mixed"),
-        (["holds", "holds", "holds", "fails"], "mixed"),
-        (["open", "open"], "open"),
         (["says_nothing", "says_nothing"], "no evidence"),
         (["says_nothing", "open"], "open"),
         ([], "not run"),
-        (["tie", "tie", "open"], "fails"),  # no difference where one is claimed
-        (["tie", "open"], "open"),
-        (["tie", "holds", "holds"], "holds"),
     ],
 )
-def test_the_rule(verdicts: list[str], expected: str) -> None:
+def test_what_says_nothing_is_no_case(verdicts: list[str], expected: str) -> None:
     assert verdict_of(cases(*verdicts)) == expected
 
 

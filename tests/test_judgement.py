@@ -21,7 +21,7 @@ from bench.report.claims.quantities import (
     RatioOfMeans,
     Resampled,
 )
-from bench.report.experiments import Experiments
+from bench.report.results import Experiments
 
 INF, NAN = math.inf, math.nan
 

@@ -174,14 +174,14 @@ def test_one_row_of_several_panels_is_turned_and_mathematics_is_set():
     ]  # fmt: skip
 
 
-def test_a_long_table_is_several_floats_and_a_wide_one_spans_both_columns():
+def test_a_long_table_is_broken_over_pages_and_a_wide_one_spans_both_columns():
     short = pd.DataFrame({"": ["a"], "b": ["1"]})
     assert floats([short], "Caption.", "x").count(r"\begin{table}") == 1
-    long = pd.concat([short] * 130)
-    text = floats([long], "Caption. More.", "x")
-    assert text.count(r"\begin{table}") == 3
+    text = floats([pd.concat([short] * 130)], "Caption. More.", "x_y")
+    assert (text.count(r"\begin{longtable}"), text.count(r"\end{longtable}")) == (1, 1)
+    assert r"\begin{table" not in text
     assert text.count("a & 1") == 130
-    assert r"\label{tab:x-3}" in text
+    assert text.index(r"\caption{Caption. More.}") < text.index(r"\label{tab:x-y} \\") < text.index("a & 1")
     wide = pd.DataFrame({"": ["name " * 30], "b": ["1"]})
     assert r"\begin{table*}" in floats([wide], "Caption.", "x")
     assert "{p{" in floats([wide], "Caption.", "x")

@@ -9,10 +9,8 @@ import pandas as pd
 import pytest
 
 from bench.report.figure import read_figure
-from bench.report.gallery.numbers import counted, view
-from bench.report.published import published_overview
-from bench.report.published_plot import scatter
-from bench.report.published_text import published_text, reached
+from bench.report.gallery.numbers import counted, scatter, view
+from bench.report.published import published_overview, published_text, reached
 from bench.report.readings import NUMBERS
 from runners.config.papers import compared, published
 from runners.config.tree import suite_choices
@@ -134,11 +132,6 @@ def test_numbers_without_real_data_or_runs_are_said_to_be_so(tmp_path):
         assert counted(published, "p") == {}
         assert view(published, "p") is None
         assert f"| p | 6 | 0 | 0 | 0 | 0 | 0 | {6 * (verdict == 'no real data')} |" in published_text(published)
-
-
-def test_times_are_left_out(tmp_path):
-    write(tmp_path, "made_up", rows(lambda *_: _[-1]))
-    assert published_overview({"p/made_up": figure(column="seconds_all")}, tmp_path).numbers.empty
 
 
 def test_what_is_said_of_each_reading(tmp_path):

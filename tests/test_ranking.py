@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import check, draw, shown, tables
+from rendered import draw, shown, tables
 
 from bench.errors import ConfigError
 from bench.report.tasks import BEST_FIXED
@@ -168,38 +168,6 @@ def test_profile_by_hand():
     assert shares.loc["A", "within 1.05"] == 0.75
     assert shares.loc["A", "within 5"] == 1.0
     assert shares.loc["B", "within 2"] == 0.5
-
-
-def relative_claim(**keys):
-    return {
-        "id": "1", "text": "A has less regret than B", "kind": "relative_difference", "expect": "less", "tie": 0,
-        "over": ["family", "task"], "reference": {"method": "R"}, "left": {"method": "A"}, "right": {"method": "B"},
-    } | keys  # fmt: skip
-
-
-def judged(**keys):
-    return check(FAMILIES | {"claims": [relative_claim(**keys)]}, family_finals())
-
-
-def test_relative_differences_by_hand():
-    [row] = judged().to_dict("records")
-    assert row["estimate"] == pytest.approx(0.875 - 1.375)
-    assert row["n"] == 2
-    rows = judged(per=["family"]).set_index("case")["estimate"]
-    assert rows["F"] == pytest.approx(1.25 - 0.75)
-    assert rows["G"] == pytest.approx(0.5 - 2.0)
-    assert "H" not in rows
-
-
-def test_of_several_on_one_side_the_lowest_mean_counts():
-    [row] = judged(left={"fixed": "*"}, right={"method": "R"}, per=["family"]).to_dict("records")
-    assert row["case"] == "G"
-    assert row["estimate"] == pytest.approx(0.4 - 1.0)
-
-
-def test_identical_sides_say_nothing():
-    [row] = judged(left={"method": "A", "task": ["one"]}, right={"method": "A2", "task": ["one"]}).to_dict("records")
-    assert row["verdict"] == "says_nothing"
 
 
 def test_families_fill_their_panels():

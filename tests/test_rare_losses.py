@@ -8,9 +8,9 @@ import pytest
 from rendered import check
 
 from bench.critical import Rule, fixed, sequential
+from bench.report.claims.comparisons import rare_deviations, rare_room
 from bench.report.claims.judgement import Question, Setting
 from bench.report.claims.quantities import Mean, Unseen
-from bench.report.claims.rare import rare_deviations, rare_room
 
 
 def test_deviations_by_hand():

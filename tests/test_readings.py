@@ -14,8 +14,7 @@ from bench.report.gallery.result import Result
 from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.render import Evidence, render, render_readings
-from runners.config.experiment import play
-from runners.config.figures import LabelledRun, by_reading, expand, load_figure, without_reading
+from runners.config.figures import by_reading, expand, load_figure, without_reading
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
@@ -124,12 +123,6 @@ def test_a_mistake_is_said_in_one_sentence(readings, words):
     assert "\n" not in str(error.value)
 
 
-def test_an_override_of_a_key_that_does_not_exist_is_said():
-    reading = QUIET | {"overrides": ["env.no_such_key=1"]}
-    with pytest.raises(ConfigError, match=r"env\.no_such_key: found an unknown key"):
-        expand(read_figure(with_readings(PRINTED, reading)), "smoke", [])
-
-
 def test_a_claim_turns_under_a_reading():
     figure = read_figure(FIGURE)
     found = render_readings(figure, evidence(finals(LOW, HIGH), finals(HIGH, LOW)), 6)
@@ -233,23 +226,6 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert seconds[0]
     assert seconds[1]
     assert not seconds[2]
-
-
-@pytest.mark.parametrize(("features", "printed"), [("fixed", (364.99, 151.54)), ("changing", (582.59, 523.60))])
-def test_table_1_as_its_authors_ran_it_has_the_printed_cells(features, printed):
-    figure = load_figure("syndicated/table1")
-    drawn = expand(figure, "paper", [])
-    wanted = {"panel": f"LinUCB, {features}", "method": "Theory", "reading": "as the authors ran it"}
-    (one,) = [one for one in drawn if one.labels == wanted]
-    experiment = one.run.experiment
-    traces = [play(experiment, repetition).columns() for repetition in range(one.run.settings.repetitions)]
-    finals = np.array([trace["regret"][-1] for trace in traces])
-    assert (round(finals.mean(), 2), round(finals.std(), 2)) == printed
-
-
-def test_without_readings_an_axis_may_be_called_reading():
-    drawn = [LabelledRun({"reading": label}, [], None) for label in ("one", "other")]
-    assert by_reading(read_figure(PLAIN), drawn) == {"": [0, 1]}
 
 
 def test_what_is_best_of_few_repetitions_is_predicted_from_many():

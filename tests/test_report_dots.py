@@ -1,9 +1,6 @@
 """The kinds dots and computed: what is drawn is what was measured, and can be read."""
 
 import functools
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +12,6 @@ from rendered import assert_apart, assert_readable, draw, shown
 from bench.errors import ConfigError
 from bench.report.computed import COMPUTATIONS
 from bench.report.plot import Mark, Plot
-from bench.report.saving import save
 from bench.report.style import line_style
 from bench.stats import mean_interval
 
@@ -190,15 +186,3 @@ def test_a_computed_table_shows_every_cell_and_each_group_once(monkeypatch: pyte
     monkeypatch.setitem(COMPUTATIONS, "made_up", lambda: table[:0])
     texts = draw(figure, pd.DataFrame(), pd.DataFrame()).axes[0].texts
     assert [text.get_text() for text in texts] == ["no results yet"]
-
-
-def test_pictures_are_the_same_bytes_in_another_process(tmp_path: Path) -> None:
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import test_report_dots as t; t.write(sys.argv[2])"
-    subprocess.run([sys.executable, "-c", program, str(Path(__file__).parent), str(tmp_path / "other")], check=True)
-    write(str(tmp_path / "own"))
-    for path in sorted((tmp_path / "own").iterdir()):
-        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes(), path.name
-
-
-def write(folder: str) -> None:
-    save(draw(SPREAD, pd.DataFrame(), finals()), folder, "quantiles")

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from rendered import figure_of
 
-from bench.report.experiments import Experiments
 from bench.report.labels import canonical, describe, matches, selection
+from bench.report.results import Experiments
 
 
 @pytest.mark.parametrize(

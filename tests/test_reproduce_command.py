@@ -13,7 +13,7 @@ from rendered import tables
 
 from bench.errors import StoreError
 from bench.report.figure import read_figure
-from bench.report.overrides import commands as commands_of
+from bench.report.provenance import commands as commands_of
 from runners import reproduce
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure

@@ -11,8 +11,8 @@ import pytest
 from commands import assert_one_sentence
 
 from bench.report.figure import read_figure
-from bench.report.overrides import commands as commands_of
 from bench.report.provenance import Provenance
+from bench.report.provenance import commands as commands_of
 from bench.report.render import render, render_readings
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner

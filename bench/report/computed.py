@@ -57,11 +57,7 @@ class Quantity(NamedTuple):
 def worked_examples() -> pd.DataFrame:
     """Return one row per quantity.
 
-    Returns
-    -------
-    DataFrame
-        `example`, `quantity`, `printed` (numbers, or a statement in brackets), `recomputed`, `right`, `verdict`,
-        `cause` (of slips; one cause may be behind several), `why`.
+    Of slips one `cause` may be behind several; a statement stands in brackets in place of numbers that are `printed`.
     """
     rows = [
         (

@@ -143,7 +143,6 @@ def _draw_line(axes: Axes, mark: Mark, gid: Any) -> None:
 
 
 def _line_style(look: Look) -> dict[str, Any]:
-    """Return a look in matplotlib's words."""
     size = look.size * mpl.rcParams["lines.markersize"] / SETTINGS["lines.markersize"]  # smaller in print
     wanted = {"linewidth": look.width, "markersize": size, "markerfacecolor": look.fill, "markeredgecolor": look.edge}
     style: dict[str, Any] = {"color": look.color, "linestyle": look.dash, "marker": look.marker}
@@ -200,7 +199,6 @@ def _name_rows(axes: Axes, panel: Panel, is_left: bool) -> None:
 
 
 def _table(axes: Axes, panel: Panel, is_left: bool, *, is_narrow: bool) -> None:
-    """Prepare axes for cells or words."""
     axes.set_xlim(panel.x.low, panel.x.high)
     if not panel.names_on_top:
         axes.set_ylim(panel.y.low, panel.y.high)
@@ -217,7 +215,6 @@ def _table(axes: Axes, panel: Panel, is_left: bool, *, is_narrow: bool) -> None:
 
 
 def _say_no_results(axes: Axes, panel: Panel) -> None:
-    """Mark a panel that has nothing to show yet, and leave the names of its rows."""
     place: dict[str, Any] = {"ha": "center", "va": "center", "bbox": {"facecolor": "white", "edgecolor": "none"}}
     axes.text(0.5, 0.5, "no results yet", transform=axes.transAxes, color="#777777", **place)
     axes.set_xticks([])

@@ -14,12 +14,11 @@ import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.claims.check import complaint, read
 from bench.report.claims.origin import Sourced
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, labels_of
 from bench.report.limits import Limits
 from bench.report.plot import Plot
-from bench.report.reading import READING, Reading
-from bench.report.results import Results
+from bench.report.readings import READING, Reading
+from bench.report.results import Experiments, Key, Results
 from bench.report.tables import summary
 
 MAX_ROUNDS = 60
@@ -70,25 +69,12 @@ class Figure(Sourced, BaseModel):
 
     A kind declares keys of its own, says what it needs of the raw runs, makes the tables, and turns them into a `Plot`.
 
-    Parameters
-    ----------
-    column
-        The trace column that is drawn, and that claims are about unless they name another.
-    panels
-        Axes whose labels make the panels; default: `panel` where the figure has it.
-    runs
-        Blocks of axes: axis -> label -> overrides; see `docs/extend.md`.
-    published_repetitions
-        How many repetitions a published number is the mean of; by default `repetitions`, or the paper's.
-    deviation
-        Whether published deviations are the sample's (divisor n - 1) or the population's (divisor n); ours are the
-        sample's.
-    sources
-        Setting -> where it is from: stated, code or assumed, and the place.
-    readings
-        Ways to read the paper; the first is the figure unchanged.
-    note
-        A line below the title; not shown beside surrogate data.
+    ``column`` is the trace column that is drawn, and that claims are about unless they name another; labels of the axes
+    ``panels`` make the panels, by default of `panel`; ``runs`` are blocks of axes: axis -> label -> overrides, see
+    `docs/extend.md`. A published number is the mean of ``published_repetitions``, by default `repetitions` or the
+    paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n. ``sources`` say of a
+    setting whether it is stated, code or assumed, and the place; the first of the ``readings`` is the figure unchanged;
+    the ``note``, a line below the title, is not shown beside surrogate data.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -177,12 +163,10 @@ class Figure(Sourced, BaseModel):
 
     @property
     def where(self) -> str:
-        """How an error names the figure."""
         return f"figure '{self.name}'"
 
     @property
     def heading(self) -> str:
-        """The title, or the name."""
         return self.title or self.name
 
     @property

@@ -19,21 +19,10 @@ def canonical(value: Any) -> str:
 
     A column of labels that look like numbers is read back from CSV as numbers; both must name the same experiment.
     """
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if isinstance(value, str):
-        text = value.strip()
-        return f"{float(text):.10g}" if _NUMBER.fullmatch(text) else text
-    if isinstance(value, bool):
-        return str(value)
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return str(value)
-    if math.isnan(number):
-        return ""
-    # Booleans of numpy are not bool; as labels they must read as in a CSV file.
-    return str(value) if type(value).__name__ in ("bool", "bool_") else f"{number:.10g}"
+    text = str(value).strip()
+    return f"{float(text):.10g}" if _NUMBER.fullmatch(text) else text
 
 
 def labels_of(entry: Any) -> Any:
@@ -46,7 +35,6 @@ def labels_of(entry: Any) -> Any:
 
 
 def is_number(label: str) -> bool:
-    """Return whether a canonical label is a number."""
     return _NUMBER.fullmatch(label) is not None
 
 
@@ -84,5 +72,4 @@ def said(axis: str, label: str, link: str = " ") -> str:
 
 
 def panel_title(labels: Selection) -> str:
-    """Return the title of a panel: its labels."""
     return ", ".join(said(axis, only[0], " = ") for axis, only in labels.items())

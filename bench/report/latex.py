@@ -1,6 +1,5 @@
-"""Tables as LaTeX, for papers; they need the package booktabs and nothing else."""
+"""Tables as LaTeX, for papers; they need the package booktabs, those of several pages longtable."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +22,7 @@ _MEANS = {"n", "mean", "ci_low", "ci_high"}
 _COLUMN, _TEXT, _GAP = 53, 110, 2
 """Letters of \\footnotesize that have room in a column, across both, and between columns of a table."""
 _LINES = 56
-"""Lines of a table; further rows are a table of their own."""
+"""Rows of a float; a table with more is broken over pages."""
 _ESCAPES = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": "--", "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$",
@@ -178,34 +177,25 @@ def _unchanged(table: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
-    """Return a float, or several where there are more rows than a page has lines, across both columns if need be."""
+    """Return a float, across both columns if need be; of more rows than a page has lines, a long table."""
     star = "*" * (max(sum(_widths(block)) for block in blocks) > _COLUMN)
-    parts: list[list[str]] = [[]]
-    left = _LINES
-    for block in blocks:
-        formats, limit = _formats(block, _TEXT if star else _COLUMN)
-        start = 0
-        for row in range(len(block)):
-            lines = max(1, *(math.ceil(_letters(cell) / limit) for cell in block.iloc[row]))
-            if lines > left:
-                parts[-1] += [_tabular(block.iloc[start:row], formats)] * (row > start)
-                parts.append([])
-                left, start = _LINES, row
-            left -= lines
-        parts[-1].append(_tabular(block.iloc[start:], formats))
-        left -= 2
-    label, text = re.sub("[^A-Za-z0-9-]+", "-", label), "% \\usepackage{booktabs}\n"
-    for number, part in enumerate(filter(None, parts), start=1):
-        text += f"\\begin{{table{star}}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{4pt}}\n"
-        text += f"\\caption{{{caption}}}\n\\label{{tab:{label}{f'-{number}' * (number > 1)}}}\n"
-        text += "".join(part) + f"\\end{{table{star}}}\n"
-        caption = caption.partition(". ")[0].removesuffix(", continued.") + ", continued."
-    return text
-
-
-def _tabular(rows: pd.DataFrame, formats: str) -> str:
-    text = rows.style.hide(axis="index").to_latex(hrules=True, column_format=formats)
-    return f"\\par\\medskip\n{text.rstrip()}\n"
+    is_long = sum(map(len, blocks)) > _LINES
+    tables = [
+        block.style.hide(axis="index").to_latex(
+            hrules=True,
+            column_format=_formats(block, _TEXT if star or is_long else _COLUMN),
+            environment="longtable" if is_long else None,
+        )
+        for block in blocks
+    ]
+    titles = f"\\caption{{{caption}}}\n\\label{{tab:{re.sub('[^A-Za-z0-9-]+', '-', label)}}}"
+    style = "\\footnotesize\\setlength{\\tabcolsep}{4pt}\n"
+    if is_long:
+        first = tables[0].replace("\\toprule", f"{titles} \\\\\n\\toprule", 1)
+        return f"% \\usepackage{{booktabs,longtable}}\n{{{style}{first}{''.join(tables[1:])}}}\n"
+    inside = "".join(f"\\par\\medskip\n{table.rstrip()}\n" for table in tables)
+    begin, end = f"\\begin{{table{star}}}\n\\centering{style}", f"\\end{{table{star}}}\n"
+    return f"% \\usepackage{{booktabs}}\n{begin}{titles}\n{inside}{end}"
 
 
 def _widths(table: pd.DataFrame) -> list[int]:
@@ -217,8 +207,8 @@ def _letters(cell: str) -> int:
     return len(re.sub(r"\\[a-z]+\b|[{}$\\]", "", cell))
 
 
-def _formats(table: pd.DataFrame, room: int) -> tuple[str, int]:
-    """Return the columns in LaTeX's words, and after how many letters text is broken so that all have room."""
+def _formats(table: pd.DataFrame, room: int) -> str:
+    """Return the columns in LaTeX's words, text broken so that all have room."""
     widths = _widths(table)
     limit = room
     while limit > 8 and sum(min(width, limit) for width in widths) > room:
@@ -228,7 +218,7 @@ def _formats(table: pd.DataFrame, room: int) -> tuple[str, int]:
         is_number = i > 0 and table.iloc[:, i].str.fullmatch(r"[^A-Za-z]*|.*\\pm.*|.*\\textbf.*").all()
         broken = f"p{{{(limit - _GAP) * 0.95 / room:.2f}\\linewidth}}"
         formats.append("r" if is_number else "l" if width <= limit else broken)
-    return "".join(formats), limit
+    return "".join(formats)
 
 
 def _number(text: str) -> str:
@@ -236,5 +226,4 @@ def _number(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Return words as people write them, for LaTeX."""
     return typeset(text, escape)

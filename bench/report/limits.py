@@ -16,9 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
 from bench.critical import fixed
 from bench.errors import ConfigError
 from bench.report.claims.quantities import RatioOfMeans
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, labels_of, said
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.tasks import BEST_FIXED, METHOD
 from bench.stats import Array
 
@@ -72,7 +71,6 @@ class Limits(BaseModel):
 
 
 def is_limit(labels: Mapping[str, str]) -> bool:
-    """Return whether an experiment is one of the configurations that make a limit."""
     return labels.get(METHOD, "").startswith(LIMIT)
 
 
@@ -99,7 +97,6 @@ def limits_of(results: Results, chosen: Selection, column: str) -> OfPanel | Non
 
 
 def configuration(results: Results, key: Key) -> str:
-    """Return a limit's configuration in words."""
     return results.data.as_dict(key)[METHOD].removeprefix(LIMIT)
 
 

@@ -70,11 +70,8 @@ SHEETS: dict[Size, Sheet] = {
 def draw(plot: Plot, size: Size = "") -> Figure:
     """Return a plot as a page of panels, built without matplotlib's global state.
 
-    Parameters
-    ----------
-    size
-        One of `SIZES`: for print, without title, note and caption, and with letters of 7 to 9 points; heat maps and
-        tables need the whole width. Default: for the screen.
+    For print without title, note and caption, and with letters of 7 to 9 points; heat maps and tables need the whole
+    width.
     """
     is_table = any(panel.is_table for panel in plot.panels)
     with applied():
@@ -148,7 +145,6 @@ class _Page:
             axes.set_position((left, bottom, width, height))
 
     def _most_across(self) -> int:
-        """Return how many panels have room beside each other."""
         if not self._sheet.width:
             return 4
         has_rows = any(panel.rows for panel in self._plot.panels)

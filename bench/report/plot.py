@@ -40,7 +40,6 @@ class Look:
 
 
 def look_of(name: str, **keys: Any) -> Look:
-    """Return the look of a method, with some of it changed."""
     style = line_style(name)
     return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
 
@@ -79,7 +78,6 @@ class Mark:
 
     @property
     def numbers(self) -> Array:
-        """The numbers, one per point."""
         values = self.values if self.values is not None else self.x if self.number == "x" else self.y
         return np.empty(0) if values is None or not self.number else values
 
@@ -143,8 +141,6 @@ class Text:
 
 @dataclass
 class Panel:
-    """Marks on two axes."""
-
     title: str = ""
     subtitle: str = ""
     marks: list[Mark] = field(default_factory=list)
@@ -158,7 +154,6 @@ class Panel:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show yet."""
         return not self.marks and not self.texts
 
     @property
@@ -181,16 +176,12 @@ class Panel:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the legend shows beside a name."""
-
     look: Look
     is_box: bool = False
 
 
 @dataclass
 class Plot:
-    """All that a figure shows."""
-
     title: str
     note: str = ""  # above the panels: scale, repetitions and data
     panels: list[Panel] = field(default_factory=list)
@@ -200,12 +191,10 @@ class Plot:
     mark: str = ""  # where data stands in for the real, such as SURROGATE DATA
 
     def marks(self) -> Iterator[Mark]:
-        """Yield the marks of all panels."""
         for panel in self.panels:
             yield from panel.marks
 
     def numbers(self) -> pd.DataFrame:
-        """Return a row for every point of every mark."""
         rows = [
             (mark.case, mark.name, mark.part, mark.what or "mean", *point, mark.ends if len(mark.low) else "")
             for mark in self.marks()
@@ -214,7 +203,6 @@ class Plot:
         return pd.DataFrame(rows, columns=["case", "name", "part", "what", "at", "value", "low", "high", "n", "ends"])
 
     def explain(self, name: str, sample: Sample | Look) -> None:
-        """Add a name to the legend, unless it is there."""
         self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
 
     def put(self, panel: Panel, name: str, look: Look, **keys: Any) -> Mark:
@@ -244,7 +232,6 @@ def start_at_zero(lowest: float, highest: float) -> float | None:
 
 
 def wrapped(label: str, letters: int) -> str:
-    """Return a label broken into lines."""
     return "\n".join(textwrap.wrap(label, letters, break_long_words=False)) or label
 
 

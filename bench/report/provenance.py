@@ -1,12 +1,56 @@
-"""What results rest on: it travels with them, from the runs to the picture and the page."""
+"""What results rest on, from the runs to the picture and the page: provenance, manifest and commands."""
 
 import itertools
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
-from bench.report.overrides import commands
+_SIZE = ("horizon", "repetitions")
+"""What a manifest says of each run beside its overrides."""
+
+
+def factored(
+    labels: Sequence[Mapping[str, str]], overrides: Sequence[Sequence[str]]
+) -> tuple[dict[str, Any], list[list[str]]]:
+    """Return what a manifest stores of the experiments' overrides; `commands` is its inverse.
+
+    First what they share: `all`, overrides that all experiments have, and `labels`: axis -> label -> overrides that all
+    with the label have; then what is left of each. Of several overrides of one key the last counts.
+    """
+    last = [list({key_of(word): word for word in words if key_of(word) not in _SIZE}.values()) for words in overrides]
+    every = [word for word in last[0] if all(word in words for words in last)] if last else []
+    rest = [[word for word in words if word not in every] for words in last]
+    shared: dict[str, dict[str, list[str]]] = {}
+    for run, words in zip(labels, rest, strict=True):
+        for axis, label in run.items():
+            of_axis = shared.setdefault(axis, {})
+            of_axis[label] = [word for word in of_axis.get(label, words) if word in words]
+    for run, words in zip(labels, rest, strict=True):
+        determined = {word for axis, label in run.items() for word in shared[axis][label]}
+        words[:] = [word for word in words if word not in determined]
+    by_label = {axis: {label: words for label, words in of.items() if words} for axis, of in shared.items()}
+    return {"all": every, "labels": {axis: of for axis, of in by_label.items() if of}}, rest
+
+
+def commands(manifest: Mapping[str, Any]) -> list[str]:
+    shared = manifest.get("overrides") or {}
+    lines = []
+    for run in manifest.get("runs") or []:
+        words = [*shared.get("all", ())]
+        for axis, label in (run.get("labels") or {}).items():
+            words += shared.get("labels", {}).get(axis, {}).get(label, ())
+        words += run.get("overrides") or ()
+        size = [f"{key}={run[key]}" for key in _SIZE if run.get(key)]
+        lines.append(shlex.join(["python", "-m", "runners.run", *dict.fromkeys(words), *size]))
+    return lines
+
+
+def key_of(word: str) -> str:
+    """Return which setting an override sets."""
+    return word.lstrip("+").partition("=")[0]
+
 
 SURROGATE, ALTERED, PACKAGED = "surrogate", "altered-", "packaged-"
 """The fingerprint of generated data, and what those of altered data and of a packaged sample begin with."""
@@ -46,7 +90,7 @@ class Provenance(BaseModel):
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Provenance":
-        """Return the provenance that a manifest holds; of an older manifest without it, what its runs say."""
+        """Return the provenance that a manifest holds; without it, as of a single reading, what its runs say."""
         if not isinstance(manifest, Mapping):
             raise ValueError(f"found {type(manifest).__name__}, expected an object")
         if "provenance" in manifest:
@@ -93,3 +137,42 @@ def number_of_rounds(horizons: Iterable[int]) -> str:
 
 def _once(values: Iterable[Any]) -> tuple[int, ...]:
     return tuple(sorted({int(value) for value in values if value}))
+
+
+class Setting(BaseModel):
+    """A setting with its values, its source (stated, code, assumed, scale) and the place."""
+
+    key: str
+    values: list[Any] = []
+    source: str = "assumed"
+    where: str = ""
+
+
+class Run(BaseModel):
+    run_id: str = ""
+    labels: dict[str, str] = {}
+    overrides: list[str] = []
+    repetitions: int = 0
+    horizon: int | None = None
+    data: str | None = None
+
+
+class Manifest(BaseModel):
+    """What was asked for, and what the numbers rest on."""
+
+    command: str = ""
+    scale: str = ""
+    provenance: Provenance | None = None
+    settings: list[Setting] = []
+    published: list[Any] = []
+    overrides: dict[str, Any] = {}
+    runs: list[Run] = []
+
+
+class Made(BaseModel):
+    """With what a figure was made, and how long its runs took: what differs whenever it is made."""
+
+    python: str = ""
+    cpu: str = ""
+    git: dict[str, Any] | None = None
+    seconds_per_repetition: dict[str, float] = {}

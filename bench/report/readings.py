@@ -1,17 +1,73 @@
-"""Claims and published numbers of a figure under each of its readings."""
+"""Readings: settings for what a paper leaves open; claims and published numbers of a figure under each of them."""
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
 
+from bench.report import style
 from bench.report.agreement import Intervals, of_mean, of_std, rounding
-from bench.report.figure import Figure
+from bench.report.claims.judgement import in_words
 from bench.report.labels import Selection, canonical, matches, selection
-from bench.report.reading import READING
+from bench.report.plot import Axis, Look, Panel, Plot, mark, wrapped
+from bench.report.provenance import Provenance, key_of
 from bench.report.results import Results
+
+if TYPE_CHECKING:
+    from bench.report.figure import Figure
+
+READING = "reading"
+"""The label of runs under any but the first reading, and the column of tables that hold several."""
+
+
+class Some(BaseModel):
+    """Overrides for those of a figure's runs whose labels are in ``only``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    only: dict[str, Any]
+    overrides: list[str]
+
+    @property
+    def selection(self) -> Selection:
+        return selection(self.only)
+
+
+class Reading(BaseModel):
+    """One way to read a paper; its `text` is a sentence.
+
+    ``source`` is ``stated``, ``code`` or ``assumed``, and the place; of code the repository, the commit and its date.
+    Runs with the labels ``same_draws`` draw what the authors' drew: their first repetitions may be those printed.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(min_length=1)]
+    source: tuple[Literal["stated", "code", "assumed"], Annotated[str, Field(min_length=1)]]
+    text: Annotated[str, Field(min_length=1)]
+    overrides: list[str | Some] = []
+    same_draws: dict[str, Any] = {}
+
+    def selections(self) -> Iterator[tuple[str, Selection]]:
+        for part in self.overrides:
+            if isinstance(part, Some):
+                yield "overrides", part.selection
+        yield "same_draws", selection(self.same_draws)
+
+    def applied(self, labels: Mapping[str, str], overrides: list[str]) -> list[str]:
+        """Return the overrides of a run under this reading; a key that it sets replaces the run's own."""
+        changes: list[str] = []
+        for part in self.overrides:
+            if isinstance(part, str):
+                changes.append(part)
+            elif matches(labels, part.selection):
+                changes += part.overrides
+        keys = {key_of(override) for override in changes}
+        return [override for override in overrides if key_of(override) not in keys] + changes
+
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "holm", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
@@ -27,7 +83,7 @@ def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).reindex(columns=list(CLAIMS))
 
 
-def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> pd.DataFrame:
+def numbers_table(figure: "Figure", results: Mapping[str, Results], size: int) -> pd.DataFrame:
     """Return every published number beside ours under each reading.
 
     A number is `exact` where our own first repetitions, as many as in print, give it under a reading that draws
@@ -59,7 +115,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     return table.iloc[in_order][[*labelled, *NUMBERS]].reset_index(drop=True)
 
 
-def _rows(figure: Figure, results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
+def _rows(figure: "Figure", results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
     """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
     data, published = results.data, figure.published_numbers(results.data)
     finals = data.finals
@@ -80,7 +136,7 @@ def _rows(figure: Figure, results: Results, in_print: int, same: Selection | Non
                 yield labels | entry | _beside(figure, results, labels, row, what, in_print)
 
 
-def of_paper(figure: Figure) -> str:
+def of_paper(figure: "Figure") -> str:
     """Return the name of the reading that is the paper's own: the first; "" where that is of the authors' code."""
     if not figure.readings:
         return AS_PRINTED
@@ -97,11 +153,10 @@ def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
 
 
 def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return in which rows of `numbers_table` our first repetitions give the published number."""
     return (rows["first"] - rows["published"]).abs() <= rows["published"].map(rounding)
 
 
-def _with_all_repetitions(figure: Figure, own: Results, whole: Results) -> Results:
+def _with_all_repetitions(figure: "Figure", own: Results, whole: Results) -> Results:
     """Return a reading's results; of experiments that it does not change, all repetitions of the first reading.
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
@@ -118,7 +173,7 @@ def _with_all_repetitions(figure: Figure, own: Results, whole: Results) -> Resul
 
 
 def _beside(
-    figure: Figure, results: Results, labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
+    figure: "Figure", results: Results, labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
 ) -> dict[str, Any]:
     """Return our number for a published one, with its intervals."""
     n, estimate = int(row.get("n", 0)), float(row.get(what, math.nan))
@@ -144,7 +199,56 @@ def _beside(
     return {"estimate": estimate, "std": std, "n": n, **columns, "inside": inside, "predicted": predicted}
 
 
-def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
+def _as_printed(figure: "Figure", value: float, what: str, size: int) -> float:
     """Return a number of ``size`` repetitions as the paper would print it: deviations may have the divisor n."""
     is_less = what.endswith("std") and figure.deviation == "population"
     return value * math.sqrt((size - 1) / size) if is_less else value
+
+
+_CELLS = {
+    "holds": (style.GREEN, "white"),
+    "fails": (style.VERMILION, "white"),
+    "tie": (style.SKY, "black"),
+    "open": ("#F3D58C", "black"),
+    "says_nothing": ("#DDDDDD", "black"),
+}
+_DECIDED = ("holds", "fails", "tie")
+# Inches
+_ROW, _COLUMN, _NAME = 0.27, 1.05, 3.3
+_NAME_LETTERS, _HEAD_LETTERS = 48, 15
+
+
+def matrix(figure: "Figure", table: pd.DataFrame, provenance: Provenance) -> Plot | None:
+    """Return the verdicts as cells, a row for each case of a claim that readings decide differently; None without."""
+    names = [reading.name for reading in figure.readings]
+    table = table.assign(claim=table["claim"].astype(str), case=table["case"].fillna("").astype(str))
+    decided = table["verdict"].where(table["verdict"].isin(_DECIDED))
+    n_verdicts = decided.groupby([table["claim"], table["case"]], sort=False).nunique()
+    cases = list(n_verdicts[n_verdicts > 1].index)
+    if not cases:
+        return None
+    alike = len(n_verdicts) - len(cases)
+    table = table[table.set_index(["claim", "case"]).index.isin(cases)]
+    heads = [wrapped(name, _HEAD_LETTERS) for name in names]
+    header = 0.16 * max(head.count("\n") + 1 for head in heads) + 0.15
+    panel = Panel(is_table=True, names_on_top=True)
+    plot = Plot(f"{figure.heading}: claims on which readings differ", provenance.words(), [panel], mark=provenance.mark)
+    plot.panel_size = (_NAME + _COLUMN * len(names), header + _ROW * max(len(cases), 1))
+    rows = [_shortened(f"{claim}: {case}" if case not in ("", "all") else claim) for claim, case in cases]
+    panel.x = Axis(low=0, high=len(names), ticks=[place + 0.5 for place in range(len(names))], names=heads)
+    panel.y = Axis(low=len(cases), high=0, ticks=[place + 0.5 for place in range(len(cases))], names=rows)
+    for row in table.to_dict("records"):
+        y = cases.index((row["claim"], row["case"]))
+        colour, ink = _CELLS[row["verdict"]]
+        numbers = {"values": row["estimate"], "low": row["ci_low"], "high": row["ci_high"], "n": [row["n"]]}
+        words = {"text": in_words(row["verdict"]), "what": in_words(row["verdict"]), "ink": ink}
+        look, cell = Look(colour, edge="white"), {"x": names.index(row[READING]), "y": y, "shape": "cell"}
+        panel.marks.append(mark(row[READING], rows[y], look, part="cell", **cell, **numbers, **words))
+    if alike:
+        plot.caption = [f"{alike} of {len(n_verdicts)} cases have no row: no two readings decide them differently."]
+    plot.caption += [f"{reading.name}: {reading.text.rstrip('.')}." for reading in figure.readings]
+    return plot
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _NAME_LETTERS else name[: _NAME_LETTERS - 1] + "…"

@@ -9,8 +9,7 @@ from bench.report.claims import check
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
-from bench.report.reading_plots import matrix
-from bench.report.readings import AS_PRINTED, claims_table, numbers_table
+from bench.report.readings import AS_PRINTED, claims_table, matrix, numbers_table
 from bench.report.results import Results
 
 
@@ -30,23 +29,13 @@ def render(
 ) -> Rendering:
     """Return a figure's tables, verdicts and plot; `BenchError` if results don't fit it.
 
-    Parameters
-    ----------
-    curves
-        Mean curves: axis columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; may be empty.
-    finals
-        Final values: axis columns, `repetition`, `rounds`, one column per trace column; may be empty.
-    provenance
-        What the results rest on. Surrogate results stand beside no published number.
+    ``curves`` have the axes' columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; ``finals`` the axes',
+    `repetition`, `rounds`, one per trace column; both may be empty. Surrogate results stand beside no published number.
     """
     figure = read_figure(figure)
     results = Results(figure, curves, finals, provenance)
     tables = figure.tables(results)
-    return Rendering(tables, _verdicts(figure, results), plot_of(figure, results, tables))
-
-
-def _verdicts(figure: Figure, results: Results) -> pd.DataFrame:
-    return check(figure, results.data.finals, results.curves, results.provenance)
+    return Rendering(tables, check(figure, results), plot_of(figure, results, tables))
 
 
 class Evidence(NamedTuple):
@@ -70,21 +59,15 @@ def render_readings(
 ) -> Readings:
     """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
 
-    Parameters
-    ----------
-    evidence
-        What there is, by reading, the first first; without readings one, whatever it is called.
-    size
-        The paper's number of repetitions.
-    first
-        The verdicts under the first reading, if they are known.
+    ``evidence`` is by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
+    under the first reading, if they are known.
     """
     results = {name: Results(figure, *under) for name, under in evidence.items()}
     if len(results) == 1:
         ((name, only),) = results.items()
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
     verdicts = {
-        name: first if first is not None and name == next(iter(results)) else _verdicts(figure, under)
+        name: first if first is not None and name == next(iter(results)) else check(figure, under)
         for name, under in results.items()
     }
     claims = claims_table(verdicts)

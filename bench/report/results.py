@@ -1,21 +1,143 @@
-"""Aggregated results of a figure, as kinds turn them into tables and pictures."""
+"""The experiments of a figure, those it asks for, with the results that there are of them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from bench.report.experiments import Experiments, Key
-from bench.report.labels import canonical
+from bench.errors import ConfigError, DataError
+from bench.report.labels import ANY, Selection, canonical, describe, matches, said
 from bench.report.provenance import Provenance
 from bench.stats import Array
 
 if TYPE_CHECKING:
     from bench.report.figure import Figure
+
+Key = tuple[str, ...]
+"""An experiment: its label on every axis, "" where it has none."""
+
+
+class Experiments:
+    """A figure's experiments by their axis labels, with the final values of their repetitions.
+
+    The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
+    ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then final
+    values; it may be empty or hold only some. `DataError` if it has columns but no `repetition`, or a repetition twice.
+    """
+
+    def __init__(self, figure: "Figure", finals: pd.DataFrame) -> None:
+        self.name = figure.name
+        columns = [str(column) for column in finals.columns]
+        if columns and "repetition" not in columns:
+            raise DataError(f"figure '{self.name}': finals lack the column 'repetition', found: {', '.join(columns)}")
+        blocks = [{axis: list(labels) for axis, labels in block.items()} for block in figure.runs]
+        found_axes = columns[: columns.index("repetition")] if columns else []
+        self.axes: tuple[str, ...] = tuple(dict.fromkeys([axis for block in blocks for axis in block] + found_axes))
+        self.is_declared = bool(blocks)
+        expected = [
+            tuple(dict(zip(block, labels, strict=True)).get(axis, "") for axis in self.axes)
+            for block in blocks
+            for labels in product(*block.values())
+        ]
+        self.finals = finals.copy()
+        for axis in self.axes:
+            values = self.finals[axis] if axis in columns else [""] * len(finals)
+            self.finals[axis] = pd.Series([canonical(value) for value in values], index=finals.index, dtype=object)
+        self._values: dict[tuple[Key, str], tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = {}
+        self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Key]] = {}  # claims ask the same again
+        self._rows: dict[Key, pd.DataFrame] = {(): self.finals} if len(finals) else {}
+        if self.axes and len(finals):
+            groups: Any = self.finals.groupby(list(self.axes), sort=False)  # labels are tuples, of one axis, too
+            self._rows = {tuple(labels): rows for labels, rows in groups}
+        for key, rows in self._rows.items():
+            twice = rows["repetition"][rows["repetition"].duplicated()]
+            if len(twice):
+                raise DataError(
+                    f"figure '{self.name}': finals have repetition {twice.iloc[0]} of {self.text(key)} twice"
+                )
+        self.keys: list[Key] = list(dict.fromkeys(expected if self.is_declared else self._rows))
+
+    def labels(self, axis: str) -> list[str]:
+        """Return the labels of an axis in the figure's order, without the empty one."""
+        if axis not in self.axes:
+            return []
+        position = self.axes.index(axis)
+        return list(dict.fromkeys(key[position] for key in self.keys if key[position]))
+
+    def as_dict(self, key: Key) -> dict[str, str]:
+        return dict(zip(self.axes, key, strict=True))
+
+    def text(self, key: Key) -> str:
+        return describe({axis: (label,) for axis, label in self.as_dict(key).items() if label})
+
+    def series_name(self, key: Key, without: Iterable[str]) -> str:
+        """Return an experiment's name within a panel: its labels on all other axes than those in ``without``."""
+        shown = {axis: label for axis, label in self.as_dict(key).items() if label and axis not in set(without)}
+        return ", ".join(said(axis, label) for axis, label in shown.items())
+
+    def select(self, chosen: Selection) -> list[Key]:
+        question = tuple(chosen.items())
+        if question not in self._selected:
+            self._selected[question] = [key for key in self.keys if matches(self.as_dict(key), chosen)]
+        return list(self._selected[question])
+
+    def undeclared(self, chosen: Selection) -> list[Key]:
+        """Return the experiments found beyond those that the figure declares, which no claim or table speaks of."""
+        declared = set(self.keys)
+        return [key for key in self._rows if key not in declared and matches(self.as_dict(key), chosen)]
+
+    def rows(self, key: Key) -> pd.DataFrame:
+        """Return the final values of an experiment, one row per repetition; empty if there are none."""
+        return self._rows.get(key, self.finals.iloc[:0])
+
+    def values(self, key: Key, column: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Return an experiment's repetitions that have a final value of a column, in order, and the values."""
+        if (key, column) not in self._values:
+            rows = self.rows(key)
+            numbers, values = rows["repetition"].to_numpy(), rows[column].to_numpy(dtype=np.float64)
+            finite = np.flatnonzero(np.isfinite(values))
+            order = finite[np.argsort(numbers[finite], kind="stable")]
+            self._values[key, column] = numbers[order], values[order]
+        return self._values[key, column]
+
+    def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
+        """Return the cases of a claim or the panels of a figure: combinations of the labels of the axes ``per``.
+
+        A case counts if every selection has an experiment in it. Without the figure's `runs`, one selection is
+        enough: then the others are results that are still missing.
+        """
+        axes = list(per)
+        if not axes:
+            return [{}]
+        if not set(axes) <= set(self.axes):
+            return []
+        positions = [self.axes.index(axis) for axis in axes]
+        selected = [{tuple(key[i] for i in positions) for key in self.select(chosen)} for chosen in selections]
+        enough = all if self.is_declared else any
+        in_order = dict.fromkeys(tuple(key[i] for i in positions) for key in self.keys)
+        cases = [labels for labels in in_order if all(labels) and enough(labels in group for group in selected)]
+        return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in cases]
+
+    def check(self, chosen: Selection, where: str) -> None:
+        """Check the axes of a selection and, if the figure declares its runs, labels; errors begin with ``where``."""
+        for axis, labels in chosen.items():
+            self.check_axis(axis, where)
+            known = self.labels(axis)
+            for label in labels:
+                if self.is_declared and label not in (*known, ANY, ""):
+                    raise ConfigError(f"{where}: axis '{axis}' has no label '{label}', valid ones: {', '.join(known)}")
+
+    def check_axis(self, axis: str, where: str) -> None:
+        """Check that the figure has an axis; the error begins with ``where``."""
+        if self.axes and axis not in self.axes:
+            raise ConfigError(f"{where}: the figure has no axis '{axis}', its axes are: {', '.join(self.axes)}")
+
 
 RANDOM_REGRET = "random_regret"
 
@@ -31,7 +153,6 @@ class Results:
 
     @property
     def is_surrogate(self) -> bool:
-        """Whether any of the data was generated in place of the real."""
         return bool(self.provenance.surrogate)
 
     @cached_property
@@ -54,11 +175,7 @@ class Results:
 
     def column(self, key: Key, column: str) -> Array:
         """Return the final values of an experiment, one per repetition that has one; empty if there are none."""
-        rows = self.data.rows(key)
-        if column not in rows.columns:
-            return np.empty(0)
-        values = rows.sort_values("repetition")[column].to_numpy(dtype=np.float64)
-        return np.asarray(values[np.isfinite(values)])
+        return self.data.values(key, column)[1] if column in self.data.finals else np.empty(0)
 
     def series(self, key: Key, column: str) -> "pd.Series[float]":
         """Return the final values of an experiment by repetition; empty if it has no such column."""

@@ -6,11 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bench.report.experiments import Key
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
 from bench.report.plot import REFERENCE, Array, Axis, Look, Mark, Panel, Plot, mark, row_panel, wrapped
-from bench.report.results import Results
+from bench.report.results import Key, Results
 
 _LABEL_LETTERS, TITLE_LETTERS = 22, 44
 _TITLE_LINE, _AXIS_HEIGHT = 0.17, 0.62
@@ -82,7 +81,6 @@ class Rows(Figure):
 
 
 def in_row(panel: Panel, row: float, name: str, numbers: Any, look: Look, **keys: Any) -> Mark:
-    """Return a mark on the middle line of a row."""
     return mark(name, panel.title, look, **({"x": numbers, "y": row, "number": "x"} | keys))
 
 

@@ -52,10 +52,9 @@ def print_size(asked: str | None, formats: Sequence[str]) -> Size:
 def save(
     figure: Figure, folder: str | os.PathLike[str], name: str, kinds: Sequence[str] = ("png", "svg")
 ) -> list[Path]:
-    """Write a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts).
+    """Write a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts); return the paths.
 
-    Each file is written under a temporary name in the same folder, then renamed. The folder is made if it does not
-    exist; ``name`` has no ending.
+    Each file is written under a temporary name in the same folder, which is made if need be, then renamed.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)

@@ -13,13 +13,21 @@ from bench.report.claims import VERDICTS, sources, tallies
 from bench.report.claims.origin import Source, Tally
 from bench.report.figure import Figure
 from bench.report.limits import is_limit
-from bench.report.manifest import Made, Manifest
-from bench.report.overrides import commands
 from bench.report.plot import Plot
-from bench.report.provenance import ALTERED, PACKAGED, SURROGATE, Provenance, number_of_repetitions, number_of_rounds
+from bench.report.provenance import (
+    ALTERED,
+    PACKAGED,
+    SURROGATE,
+    Made,
+    Manifest,
+    Provenance,
+    commands,
+    number_of_repetitions,
+    number_of_rounds,
+)
 from bench.report.render import plot_of
 from bench.report.results import Results
-from bench.report.text import duration, interval, number
+from bench.report.typeset import duration, interval, number
 
 PARTS = ("env", "algorithm", "tuner")
 SCALES = ("paper", "reduced", "quick", "smoke")
@@ -45,14 +53,8 @@ Derive = Callable[[Figure, Path], Mapping[str, bytes]]
 class Stored:
     """A folder of results, read as far as it goes; what is missing or damaged is said in `problems`.
 
-    Parameters
-    ----------
-    folder
-        ``<paper>/<figure>/<scale>[-custom][-surrogate|-altered]``; of a comparison ``compare/<name>``.
-    figure
-        The figure; None if it is unknown.
-    derive
-        What makes the files `DERIVED` of a figure and a folder that has `REPETITIONS` in place of them.
+    The folder is ``<paper>/<figure>/<scale>[-custom][-surrogate|-altered]``, of a comparison ``compare/<name>``;
+    ``derive`` makes the files `DERIVED` of a figure and a folder that has `REPETITIONS` in place of them.
     """
 
     def __init__(self, folder: Path, figure: Figure | None, derive: Derive | None = None) -> None:
@@ -76,7 +78,6 @@ class Stored:
 
     @property
     def titles(self) -> Mapping[str, str]:
-        """What its tables are called, by file name."""
         return self.figure.table_titles() if self.figure else {"table": "Table"}
 
     @property
@@ -112,19 +113,16 @@ class Stored:
 
     @property
     def size(self) -> str:
-        """Repetitions and rounds in words."""
         horizons = {run.horizon for run in self.manifest.runs if run.horizon}
         return " of ".join(filter(None, [self.repetitions, number_of_rounds(horizons) if horizons else ""]))
 
     @property
     def repetitions(self) -> str:
-        """The number of repetitions in words; "" without runs."""
         numbers = {run.repetitions for run in self.manifest.runs if not is_limit(run.labels)}
         return number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
 
     @property
     def seconds(self) -> float | None:
-        """The seconds of all repetitions together; None if they are not known."""
         times = self.seconds_by_run
         return sum(times.values()) if times else None
 
@@ -137,7 +135,6 @@ class Stored:
 
     @property
     def run_time(self) -> str:
-        """The seconds of all repetitions together, in words."""
         return "unknown" if self.seconds is None else duration(self.seconds)
 
     @property
@@ -149,7 +146,6 @@ class Stored:
 
     @cached_property
     def commands(self) -> list[str]:
-        """The command of each distinct run."""
         return list(dict.fromkeys(commands(self.manifest.model_dump())))
 
     @cached_property
@@ -160,7 +156,6 @@ class Stored:
 
     @cached_property
     def finals(self) -> pd.DataFrame:
-        """The final values of all repetitions."""
         return self.csv("finals.csv")
 
     @cached_property
@@ -190,7 +185,6 @@ class Stored:
         return pd.DataFrame() if table is None else table
 
     def grouped_claims(self) -> list[list[dict[str, Any]]]:
-        """Return the cases claim by claim."""
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in self.claims:
             groups.setdefault(row["claim"], []).append(row)

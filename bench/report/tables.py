@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical, describe, is_number, selection
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.stats import mean_interval, standard_deviation
 
 if TYPE_CHECKING:
@@ -24,21 +23,9 @@ _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
 def summary(figure: "Figure", results: Results, *, beside: bool = True) -> pd.DataFrame:
     """Return one row per experiment of a figure, those without results included (n = 0).
 
-    ``beside``: whether published numbers stand beside the measured ones; never beside surrogate results.
-
-    Returns
-    -------
-    DataFrame
-        The axes, then `n`, `rounds`, `mean`, `std`, `ci_low`, `ci_high` (95 % interval of the mean) of the
-        figure's column; for regret `random_arms`, the mean regret of uniformly random arms; and `published_mean` with
-        `ratio_mean` (measured / published), and so on, where there are any.
-
-    Raises
-    ------
-    DataError
-        If there are results, but none has the figure's column.
-    ConfigError
-        If a published number fits no experiment, or several.
+    The mean of the figure's column with its 95 % interval; for regret `random_arms`, that of uniformly random arms;
+    with ``beside``, unless results are surrogate, `published_mean` with `ratio_mean` (measured / published) and so on.
+    `DataError` if no result has the column; `ConfigError` if a published number fits no experiment, or several.
     """
     data = results.data
     check_column(figure, data)
@@ -84,12 +71,10 @@ def put_beside(row: dict[str, Any], what: str, value: float, note: str) -> None:
 
 
 def experiments_of(table: pd.DataFrame, data: Experiments) -> list[Key]:
-    """Return the experiment of each row of a table."""
     return [tuple(canonical(row.get(axis)) for axis in data.axes) for row in table.to_dict("records")]
 
 
 def by_experiment(table: pd.DataFrame, data: Experiments) -> dict[Key, dict[Any, Any]]:
-    """Return the rows of a table by experiment."""
     return dict(zip(experiments_of(table, data), table.to_dict("records"), strict=True))
 
 

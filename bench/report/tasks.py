@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench.report.experiments import Key
-from bench.report.results import Results
+from bench.report.results import Key, Results
 from bench.stats import Array, mean_interval
 
 FAMILY, TASK, METHOD, FIXED = "family", "task", "method", "fixed"
@@ -55,7 +54,6 @@ class Tasks:
         return run if all(set(self.methods[task]) == set(self.all_methods) for task in run) else []
 
     def base(self, task: str) -> float:
-        """Return the reference's mean on a task."""
         key = self.methods[task].get(self._reference)
         return float(self._results.series(key, self._column).mean()) if key else math.nan
 
@@ -86,11 +84,9 @@ class Tasks:
         return ratios - np.outer(ratios[self._reference], means) + means.to_numpy()
 
     def by_task(self) -> pd.DataFrame:
-        """Return every method's mean final value on every task, its ratio to that of the reference, and its rank.
+        """Return every method's mean on every task that it is run on, its ratio to that of the reference, and its rank.
 
-        The columns are ``family``, ``task``, ``method``, ``n``, ``mean``, ``relative`` with its 95 % interval over
-        repetitions, ``ci_low`` and ``ci_high``, and ``mean_rank``; NaN where there are no results; no row for a method
-        that is not run on a task.
+        The 95 % interval is that of the ratio, over repetitions.
         """
         rows = []
         for family, names in self.families.items():
@@ -107,10 +103,7 @@ class Tasks:
         return pd.DataFrame(rows, columns=columns)
 
     def by_family(self) -> pd.DataFrame:
-        """Return ``family`` and the columns of `mean_ranks`, over the tasks of each family.
-
-        Only methods that are run on all of its tasks.
-        """
+        """Return ``family`` and the columns of `mean_ranks`, over each family, of methods run on all of its tasks."""
         tables = [self._labelled(FAMILY, name, {name: of}) for name, of in self.families.items()]
         table = pd.concat(tables, ignore_index=True) if tables else self._labelled(FAMILY, "", {})
         return table.drop(columns="families")

@@ -12,10 +12,9 @@ import pandas as pd
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
-from bench.report.overrides import factored
 from bench.report.page import draw
-from bench.report.provenance import SURROGATE, Provenance
-from bench.report.reading import READING
+from bench.report.provenance import SURROGATE, Provenance, factored
+from bench.report.readings import READING
 from bench.report.render import Evidence, notes
 from bench.report.results import Results
 from bench.report.saving import save

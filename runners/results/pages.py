@@ -12,8 +12,7 @@ from bench.report.figure import Figure
 from bench.report.gallery import PaperPage, build, overview, overview_text
 from bench.report.gallery import read as read_papers
 from bench.report.headlines import read_headlines
-from bench.report.published import Published, published_overview
-from bench.report.published_text import published_text
+from bench.report.published import Published, published_overview, published_text
 from bench.report.stored import Derive
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure

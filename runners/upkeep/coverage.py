@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from bench.critical import fixed
+from bench.report.claims.comparisons import rare_room
 from bench.report.claims.quantities import BestValue, Extreme, Mean, Quantity, RatioOfMeans, Unseen
-from bench.report.claims.rare import rare_room
 from bench.report.claims.slope import slope_weights
 from bench.report.tables import to_csv
 from runners.config.compose import from_overrides

@@ -13,7 +13,7 @@ import pandas as pd
 from bench.report.figure import Figure
 from bench.report.page import draw
 from bench.report.plot import Plot
-from bench.report.reading_plots import matrix
+from bench.report.readings import matrix
 from bench.report.saving import save
 from bench.report.stored import Stored
 from runners.config.figures import figure_names, load_figure

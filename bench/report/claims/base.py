@@ -12,9 +12,8 @@ from bench.critical import Rule
 from bench.errors import ConfigError
 from bench.report.claims.judgement import NO_INTERVAL, OPEN, Finding, Question, Setting, Unmeasured
 from bench.report.claims.origin import Sourced
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import Selection, canonical, describe, selection
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.stats import Array
 
 
@@ -40,7 +39,7 @@ class Claim(Sourced):
     id: str
     text: str
     kind: str
-    expect: str = ""
+    expect: str
 
     @model_validator(mode="after")
     def _place_fits(self) -> "Claim":
@@ -65,16 +64,9 @@ class CannotFeel(BaseModel):
 class CaseClaim(Claim):
     """A claim that is measured case by case.
 
-    Parameters
-    ----------
-    column
-        The final value that is compared; default: the figure's column.
-    per
-        Axes whose labels make the cases; without any there is one case.
-    only
-        Labels on the axes in `per` that the claim is about; default: all.
-    cannot_feel
-        Cases on which the setting that is compared has no effect: they are no evidence.
+    ``column`` is the final value that is compared, by default the figure's; labels on the axes ``per`` make the cases,
+    without any there is one; ``only`` are those that the claim is about, by default all. The setting that is compared
+    has no effect on the cases of ``cannot_feel``: they are no evidence.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("measured",)
@@ -102,7 +94,6 @@ class CaseClaim(Claim):
         return ""
 
     def experiments(self, case: "Case") -> list[Key]:
-        """Return the experiments that a case needs."""
         return [key for keys in case.keys.values() for key in keys]
 
     def validate_axes(self, data: Experiments, where: str) -> None:
@@ -140,7 +131,6 @@ class CaseClaim(Claim):
         return [self.finding(case, setting) for case in cases] or [nothing]
 
     def finding(self, case: "Case", setting: Setting) -> Finding:
-        """Return the finding on one case."""
         unfelt = self.cannot_feel
         silent = unfelt.why if unfelt and _is_among(case.labels, unfelt.cases) else ""
         if not silent and not self._is_genuine(case, setting):
@@ -168,7 +158,6 @@ class Case:
         self._column, self._where = claim.column, f"figure '{self.data.name}', claim '{claim.id}'"
 
     def error(self, message: str) -> ConfigError:
-        """Return an error that names figure and claim."""
         return ConfigError(f"{self._where}: {message}")
 
     def only(self, keys: Sequence[Key], expected: str = "one") -> Key:
@@ -214,7 +203,6 @@ class Case:
 
 
 def case_text(case: Selection) -> str:
-    """Return a case in words."""
     return describe(case) if case else "all"
 
 

@@ -23,24 +23,10 @@ def _read_pair(raw: Any) -> Selection:
 class BestOnGrid(CaseClaim):
     """The value of a numeric axis with the lowest (or highest) mean, with the range of the values that may be the best.
 
-    On a tie of means the smallest value counts.
-
-    Parameters
-    ----------
-    axis
-        The axis with numeric labels.
-    measured
-        The runs: one experiment per case and axis value; default all that have a value on the axis.
-    best
-        ``lowest`` (default) or ``highest`` mean.
-    differs
-        ``{axis: [A, B]}``: the estimate is the best value in A minus that in B. Holds if the interval excludes 0,
-        fails if it is exactly [0, 0] (only one value may be the best, the same in both), else open.
-    expect
-        With `differs`: ``differs`` (default). Without: a direction against `threshold`, or nothing, which only
-        reports the best value and leaves the verdict open.
-    threshold
-        With a direction: the grid value it is compared with.
+    On a tie of means the smallest value counts. Runs are those ``measured``, one experiment per case and axis value, by
+    default all that have a value on the axis. With ``differs``, ``{axis: [A, B]}``, the estimate is the best value in A
+    minus that in B: it holds if the interval excludes 0, fails if it is exactly [0, 0] (only one value may be the best,
+    the same in both). Otherwise a direction is expected against ``threshold``.
     """
 
     kind: Literal["best_on_grid"]
@@ -48,7 +34,7 @@ class BestOnGrid(CaseClaim):
     measured: Chosen = Field(default_factory=dict)
     best: Literal["lowest", "highest"] = "lowest"
     differs: Annotated[Selection, BeforeValidator(_read_pair)] | None = None
-    expect: Literal["", "differs"] | Direction = ""
+    expect: Literal["differs"] | Direction
     threshold: float | None = None
 
     @model_validator(mode="before")
@@ -60,7 +46,7 @@ class BestOnGrid(CaseClaim):
     def _expectation_fits(self) -> "BestOnGrid":
         if (self.expect == "differs") != (self.differs is not None):
             raise ValueError("'differs' and expect: differs go together")
-        if (self.expect in ("", "differs")) != (self.threshold is None):
+        if (self.expect == "differs") != (self.threshold is None):
             raise ValueError("a threshold goes with expect: less, greater, at_most or at_least")
         return self
 
@@ -77,7 +63,7 @@ class BestOnGrid(CaseClaim):
         if self.measured:
             value += f" of {describe(self.measured)}"
         if self.differs is None:
-            return value if self.threshold is None else f"{value}, against {self.threshold:g}"
+            return f"{value}, against {self.threshold:g}"
         ((axis, (a, b)),) = self.differs.items()
         return f"{value}, {describe({axis: (a,)})} - {describe({axis: (b,)})}"
 
@@ -101,8 +87,6 @@ class BestOnGrid(CaseClaim):
         best = [BestValue(grid, columns, self.best) for grid, columns in zip(grids, values, strict=True)]
         if self.differs is not None:
             return Question(Difference(*best), "differs")
-        if self.threshold is None and not case.notes:
-            case.notes.append("reported, nothing is expected of it")
         return Question(best[0], self.expect, self.threshold or 0.0)
 
 

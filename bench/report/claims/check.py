@@ -1,11 +1,13 @@
-"""Check all claims of a figure."""
+"""Check all claims of a figure, and count cases: "in most of them"."""
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from bench.critical import rule
 from bench.errors import ConfigError
@@ -13,18 +15,58 @@ from bench.report.claims.base import Case, CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.comparisons import PairedDifference, RelativeDifference
-from bench.report.claims.count import Count
-from bench.report.claims.judgement import OPEN, SAYS_NOTHING, Finding, Setting
+from bench.report.claims.judgement import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NOTHING, TIE, Finding, Setting
 from bench.report.claims.origin import with_source
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope, Steepness
-from bench.report.experiments import Experiments
 from bench.report.provenance import Provenance
-from bench.report.results import Results
-from bench.stats import holm
+from bench.report.results import Experiments, Results
+from bench.stats import Interval, holm
 
 if TYPE_CHECKING:
     from bench.report.figure import Figure
+
+MOST = Fraction(2, 3)
+"""The share of the cases that must be exceeded: exact, so that two of three are not more by rounding."""
+
+
+def _read_ids(raw: Any) -> tuple[str, ...]:
+    several = isinstance(raw, Sequence) and not isinstance(raw, str)
+    return tuple(str(item) for item in (raw if several else [raw]))
+
+
+class Count(Claim):
+    """How many cases of other claims, ``of`` these ids, hold: "mostly" is more than two thirds of them.
+
+    Holds if more than two thirds of the cases hold; fails if that many would not hold even if all open cases
+    did; else open. Cases that are no evidence are left out. A tie counts as holding where the claim is "no more" or "no
+    less", else as failing. The estimate is the share of cases whose point estimate alone is as expected; its interval
+    runs from the share that hold to the share that do not fail. Cases without results count as open.
+    """
+
+    kind: Literal["count"]
+    expect: Literal["mostly"] = "mostly"
+    of: Annotated[tuple[str, ...], BeforeValidator(_read_ids)] = Field(min_length=1)
+
+    def unit(self) -> str:
+        return f"share of cases of claim {', '.join(self.of)} that go as expected, against {MOST}"
+
+    def tally(self, cases: Sequence[Finding]) -> Finding:
+        evidence = [case for case in cases if case.verdict != SAYS_NOTHING]
+        n, counted = len(evidence), Counter(case.verdict for case in evidence)
+        hold, fail = (sum(case.counts_as == verdict for case in evidence) for verdict in (HOLDS, FAILS))
+        needed = MOST * n
+        verdict = HOLDS if hold > needed else FAILS if n - fail <= needed else OPEN
+        note = f"{counted[HOLDS]} hold, {counted[TIE]} tie, {counted[OPEN]} open, {counted[FAILS]} fail of {n}"
+        if len(cases) > n:
+            note += f"; {len(cases) - n} no evidence"
+        interval = NO_INTERVAL
+        if n:
+            agree = sum(case.agrees or case.counts_as == HOLDS for case in evidence)
+            interval = Interval(agree / n, hold / n, (n - fail) / n, n)
+        else:
+            verdict = SAYS_NOTHING if cases else OPEN
+        return Finding("all", interval, self.unit(), verdict, counts_as=verdict, note=note)
 
 
 class Unfinished(NamedTuple):
@@ -53,35 +95,15 @@ COLUMNS = ("claim", "text", "kind", "case", "estimate", "ci_low", "ci_high", "n"
            "relative_high", "expect", "verdict", "p", "holm", "needs", "note")  # fmt: skip
 
 
-def check(
-    figure: "Figure",
-    finals: pd.DataFrame,
-    curves: pd.DataFrame,
-    provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
-) -> pd.DataFrame:
+def check(figure: "Figure", results: Results) -> pd.DataFrame:
     """Return the verdict on every case of every claim of a figure, a row each with the columns `COLUMNS`.
 
-    Parameters
-    ----------
-    finals
-        Final values: axis columns, `repetition`, `rounds`, one column per trace column. Experiments may be missing:
-        the cases that need them are open.
-    curves
-        Mean curves: axis columns, `column`, `round`, `mean`, `std`, `n`, among others.
-    provenance
-        Where the number of repetitions was decided on by looking at the verdicts, intervals are those of a confidence
-        sequence, and stay valid. Where data is not the real, or a packaged sample, no case says anything but those on
-        genuine data.
-
-    Raises
-    ------
-    ConfigError
-        If a claim has an unknown kind, key, axis or label, or lacks one.
-    DataError
-        If ``finals`` is not such a table.
+    Cases that need missing experiments are open. Where the number of repetitions was decided on by looking at the
+    verdicts, intervals are those of a confidence sequence, and stay valid. Where data is not the real, or a packaged
+    sample, no case says anything but those on genuine data. `ConfigError` if a claim has an unknown kind, key, axis or
+    label, or lacks one.
     """
-    results = Results(figure, curves, finals, provenance)
-    claims = read(figure, results.data)
+    claims, provenance = read(figure, results.data), results.provenance
     setting = Setting(rule(is_sequential=provenance.sequential), _silent(provenance), provenance.genuine)
     findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
     kept = _after_holm([case for cases in findings.values() for case in cases])
@@ -115,14 +137,13 @@ def still_open(
 ) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
-    Cases that nothing can decide, such as those that are no evidence or only report a value, are left out. Raises as
-    `check` does.
+    Cases that are no evidence are left out. Raises as `check` does.
     """
     results = Results(figure, curves, finals, Provenance())
     setting = Setting(rule(is_sequential=sequential))
     unfinished = {}
     for claim in read(figure, results.data):
-        if not isinstance(claim, CaseClaim) or not claim.expect:
+        if not isinstance(claim, CaseClaim):
             continue
         for labels in claim.cases(results.data):
             case = Case(claim, results, labels)
@@ -142,13 +163,7 @@ def _silent(provenance: Provenance) -> str:
 
 
 def read(figure: "Figure", data: Experiments) -> list[Claim]:
-    """Return a figure's claims, checked against its axes and labels.
-
-    Raises
-    ------
-    ConfigError
-        Naming figure, claim, key and the valid choices.
-    """
+    """Return a figure's claims, checked against axes and labels; `ConfigError` names figure, claim, key and choices."""
     claims = [_read_one(figure, raw, data) for raw in figure.claims]
     ids = [claim.id for claim in claims]
     countable = [claim.id for claim in claims if not isinstance(claim, Count)]

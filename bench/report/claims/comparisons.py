@@ -1,7 +1,7 @@
 """Claims that compare a left with a right side: what they share, and those on differences."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -11,11 +11,43 @@ from bench.critical import Rule
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans, Unseen
-from bench.report.claims.rare import rare_room
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import describe
-from bench.report.results import RANDOM_REGRET
+from bench.report.results import RANDOM_REGRET, Experiments, Key
 from bench.stats import Array
+
+FAR = 2.0
+"""A repetition is far off where it differs from the median by more than this many medians."""
+MOST = 0.1
+"""The largest share of repetitions that counts as a few."""
+LEAST = 10
+"""Number of repetitions from which on an experiment can have a few."""
+
+
+def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
+    """Return the largest deviations, below and above, where a few repetitions are far off; 0 where none are.
+
+    They are shares of the median of an experiment, whose final values have shape (n,).
+    """
+    below = above = 0.0
+    for values in experiments:
+        middle = float(np.median(values)) if len(values) >= LEAST else 0.0
+        if not middle:
+            continue
+        deviations = (values - middle) / abs(middle)
+        if 0.0 < np.mean(np.abs(deviations) > FAR) <= MOST:
+            below, above = max(below, -float(deviations.min())), max(above, float(deviations.max()))
+    return below, above
+
+
+def rare_room(left: Array, right: Array, lefts: Iterable[Array], rights: Iterable[Array]) -> tuple[float, float]:
+    """Return how far below and above the others a repetition of left minus right, (n, ...) each, may rarely lie.
+
+    ``lefts`` and ``rights`` are the same methods' final values in all cases of the figure.
+    """
+    (left_below, left_above), (right_below, right_above) = rare_deviations(lefts), rare_deviations(rights)
+    a, b = float(np.abs(np.median(left))), float(np.abs(np.median(right)))
+    return max(left_below * a, right_above * b), max(left_above * a, right_below * b)
+
 
 How = Literal["mean", "lowest", "highest"]
 Tie = Annotated[float, Field(ge=0)]
@@ -38,13 +70,8 @@ class Combine(BaseModel):
 class TwoSided(CaseClaim):
     """A claim that compares the runs of two selections, repetition by repetition.
 
-    Parameters
-    ----------
-    left, right
-        The two selections. Where a side has several experiments in a case, `combine` says what becomes of them.
-    combine
-        For each side: "mean" (default), "lowest" or "highest" of its experiments. Averages on both sides need the
-        same combinations of the other axes on both, else the case is open.
+    Where a side has several experiments in a case, ``combine`` takes their mean, the lowest or the highest. Averages on
+    both sides need the same combinations of the other axes on both, else the case is open.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right")
@@ -54,7 +81,6 @@ class TwoSided(CaseClaim):
     combine: Combine = Combine()
 
     def names(self, link: str) -> str:
-        """Return left and right in words."""
         sides = ((self.left, self.combine.left), (self.right, self.combine.right))
         return link.join(describe(chosen) if how == "mean" else f"{how} of {describe(chosen)}" for chosen, how in sides)
 
@@ -116,20 +142,12 @@ def is_random(data: Experiments, key: Key, rule: Rule) -> bool:
 class PairedDifference(TwoSided):
     """The mean of left minus right, paired by repetition.
 
-    Parameters
-    ----------
-    expect
-        - ``less`` / ``greater``: below / above 0.
-        - ``at_most`` / ``at_least``: "no worse". Without a margin as above, but a difference of exactly 0 holds.
-          With a margin, a test of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and
-          fails if it lies above +margin; ``at_least`` mirrors it at -margin.
-        - ``similar`` (needs a margin), a test of equivalence: holds if it is a tie within the margin, fails if the
-          95 % interval lies outside on one side.
-    margin
-        A share of right's mean: 0.05 is 5 %. With a margin the estimate is the difference divided by right's mean, so
-        that estimate, interval and margin can be compared directly.
-    tie
-        Without a margin: what share of right's mean is too small to matter; 0: nothing is.
+    ``less`` and ``greater`` are below and above 0; for ``at_most`` and ``at_least``, "no worse", a difference of
+    exactly 0 holds, too. With a ``margin``, a share of right's mean by which the estimate is divided, these are tests
+    of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and fails if it lies above,
+    ``at_least`` mirrors it; ``similar``, a test of equivalence, holds if it is a tie within the margin and fails if the
+    95 % interval lies outside on one side. Without a margin, ``tie`` is what share of right's mean is too small to
+    matter; 0: nothing is.
     """
 
     kind: Literal["paired_difference"]
@@ -182,23 +200,11 @@ def _share(left: Array, right: Array) -> Quantity:
 class RelativeDifference(CaseClaim):
     """The mean of left minus right, each relative to a reference's mean on the same task, averaged over tasks.
 
-    The mean is taken over the labels of the last axis in `over`, then over those of the one before, so that with
+    The mean is taken over the labels of the last axis in ``over``, then over those of the one before, so that with
     ``over: [family, task]`` each family counts once. Only labels count on which both sides are run. Differences are
-    paired by repetition; the reference's means count as known.
-
-    Parameters
-    ----------
-    left, right
-        The two selections. Where a side has several experiments on a task, such as all fixed configurations, the one
-        with the lowest mean counts, which is known only afterwards.
-    reference
-        What values are divided by: one experiment on each task.
-    over
-        One or two axes.
-    expect
-        ``less`` or ``greater``: below or above 0.
-    tie
-        What share of right's mean is too small to matter; 0: nothing is.
+    paired by repetition; the reference's means count as known. Where a side has several experiments on a task, such as
+    all fixed configurations, the one with the lowest mean counts, which is known only afterwards. ``tie`` is what share
+    of right's mean is too small to matter.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right", "reference")
@@ -239,7 +245,6 @@ class RelativeDifference(CaseClaim):
         return {labels: sides for labels, sides in tasks.items() if all(sides)}
 
     def _means(self, case: Case) -> Array:
-        """Return both sides' means, (2, n)."""
         tasks = self._tasks(case)
         if not tasks:
             raise Unmeasured("no such runs")

@@ -35,7 +35,7 @@ Direction = Literal["less", "greater", "at_most", "at_least"]
 """`less` and `at_most` are bounded above by the threshold, `greater` and `at_least` below; `at_most` and `at_least`
 hold also at the threshold itself, and a tie counts for them as "no worse"."""
 NO_WORSE = ("at_most", "at_least")
-Expected = Direction | Literal["", "similar", "differs"]
+Expected = Direction | Literal["similar", "differs"]
 Test = Callable[[float, Rule, float], bool]
 """Error (of both sides together), rule and number of repetitions -> whether the case would be decided so."""
 _SATISFIES = {"less": operator.lt, "at_most": operator.le, "greater": operator.gt, "at_least": operator.ge}
@@ -113,9 +113,9 @@ class Setting:
 class Question:
     """What a claim asks of what was measured.
 
-    It expects a direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it; nothing:
-    open. ``relative``, the comparison as a share of the right side, is a tie within +-``margin``; with None or 0 there
-    are no ties. A verdict takes ``least`` repetitions.
+    It expects a direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it.
+    ``relative``, the comparison as a share of the right side, is a tie within +-``margin``; with None or 0 there are no
+    ties. A verdict takes ``least`` repetitions.
     """
 
     quantity: Quantity
@@ -126,7 +126,6 @@ class Question:
     least: int = MIN_REPETITIONS
 
     def answer(self, case: str, unit: str, setting: Setting, notes: Sequence[str] = ()) -> Finding:
-        """Return the finding on a case."""
         rule, n, notes = setting.rule, self.quantity.n, list(notes)
         tests = self._tests()
         least = self.least if rule is fixed else max(self.least, FIRST_LOOK)
@@ -162,8 +161,6 @@ class Question:
             return lambda error, rule, n: passes(*quantity.ends(error / ends, rule, n))
 
         within = test(share, 1.0, lambda low, high: -margin <= low and high <= margin)
-        if not self.expect:
-            return {}
         if self.expect == "similar":
             return {HOLDS: within, FAILS: test(share, 2.0, lambda low, high: low > margin or high < -margin)}
         if self.expect == "differs":
@@ -182,7 +179,7 @@ class Question:
             return abs((self.relative or self.quantity).estimate) <= (self.margin or 0.0)
         if self.expect == "differs":
             return self.quantity.estimate != self.threshold
-        return bool(self.expect) and _SATISFIES[self.expect](self.quantity.estimate, self.threshold)
+        return _SATISFIES[self.expect](self.quantity.estimate, self.threshold)
 
 
 def _smallest_error(test: Test, rule: Rule, n: int) -> float:

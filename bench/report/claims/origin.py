@@ -53,18 +53,15 @@ class Tally:
     remain: Counter[str] = field(default_factory=Counter)
 
     def add(self, verdict: str, holm: str) -> None:
-        """Count a case."""
         self.cases[verdict] += 1
         self.remain[verdict] += holm != DOES_NOT_REMAIN
 
     def update(self, other: "Tally") -> None:
-        """Count the cases of another tally, too."""
         self.cases.update(other.cases)
         self.remain.update(other.remain)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no case."""
         return not self.cases.total()
 
     def __str__(self) -> str:
@@ -115,7 +112,6 @@ def tallies(figure: "Figure | None", cases: Iterable[Mapping[Any, Any]], *, ever
 
 
 def added_up(parts: Iterable[Tallies]) -> dict[str, Tally]:
-    """Return tallies added up, origin by origin."""
     total = {str(origin): Tally() for origin in ORIGINS}
     for part in parts:
         for origin, tally in part.items():

@@ -160,7 +160,6 @@ class BestValue(Quantity):
         return float(chosen[0]), float(chosen[-1])
 
     def candidates(self, error: float, rule: Rule, n: float) -> npt.NDArray[np.bool_]:
-        """Return for each value whether it may be the best."""
         reach = rule(n, error / max(len(self._grid) - 1, 1)) / math.sqrt(n)
         may = (self._means <= reach * self._deviations).all(axis=1)
         return may | (self._grid == self.estimate)

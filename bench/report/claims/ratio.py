@@ -19,15 +19,8 @@ LEAST = 20
 class Ratio(TwoSided):
     """Left's mean (or median) divided by right's, against a threshold.
 
-    Parameters
-    ----------
-    threshold
-        What the ratio is compared with, default 1.
-    statistic
-        ``mean`` (default) or ``median`` of each side over repetitions; ``paired_median``: the median of the ratios of
-        single repetitions, for measurements in pairs.
-    tie
-        How far from 1, to both sides, the ratio is a tie; only where the threshold is 1.
+    ``statistic``, of each side, is ``mean`` or ``median``, or ``paired_median``: the median of the ratios of single
+    repetitions, for measurements in pairs. With the threshold 1 a ratio up to ``tie`` from it is a tie.
     """
 
     kind: Literal["ratio"]

@@ -14,6 +14,8 @@ from bench.stats import Array
 ROUND = "round"
 PROBE = "probe_"
 """What the columns of probed values begin with; the value follows."""
+START = 0.1
+"""Along rounds the fit starts at this share of the last one, past the start of the run."""
 LEAST = 20
 """Repetitions for a verdict along an axis: with fewer, intervals of slopes cover less than they say."""
 
@@ -25,19 +27,8 @@ class Slope(CaseClaim):
     means (delta method). Along `round` only means and deviations are kept; there the interval is the range of slopes of
     all curves within the pointwise band, which is wider than a 95 % interval of the slope.
 
-    Parameters
-    ----------
-    measured
-        The runs: one experiment per case and axis value.
-    axis
-        ``round`` (default) or an axis with numeric labels.
-    threshold
-        The exponent it is compared with.
-    log_power
-        The power of the logarithm that belongs to the rate: T^threshold (ln T)^log_power is allowed its own slope, by
-        least squares over the same values of the axis, which is what the slope is compared with.
-    from_fraction
-        Along rounds: the fit starts at this share of the last round (default 0.1), past the start of the run.
+    ``threshold`` is the exponent that it is compared with. With ``log_power``, T^threshold (ln T)^log_power is allowed
+    its own slope, by least squares over the same values of the axis, which is what the slope is compared with.
     """
 
     kind: Literal["slope"]
@@ -46,7 +37,6 @@ class Slope(CaseClaim):
     measured: Chosen = Field(default_factory=dict)
     log_power: float = Field(default=0.0, ge=0)
     axis: str = ROUND
-    from_fraction: float = Field(default=0.1, ge=0, lt=1)
 
     def selections(self) -> dict[str, Selection]:
         return {"measured": self.measured if self.axis == ROUND else {self.axis: (ANY,), **self.measured}}
@@ -84,7 +74,7 @@ class Slope(CaseClaim):
     def _along_rounds(self, case: Case) -> Question:
         key = case.only(case.keys["measured"], f"one per value of '{self.axis}'")
         rows = case.results.curve(key, self.column)
-        rows = rows[rows[ROUND] >= self.from_fraction * rows[ROUND].max()] if len(rows) else rows
+        rows = rows[rows[ROUND] >= START * rows[ROUND].max()] if len(rows) else rows
         if len(rows) < 2:
             raise Unmeasured(f"no curve of {self.column} for {case.data.text(key) or 'these runs'}")
         mean, deviation, places = (rows[name].to_numpy(dtype=np.float64) for name in ("mean", "std", ROUND))
@@ -120,16 +110,8 @@ class Steepness(CaseClaim):
     """The largest change of the mean reward of a round between neighbouring values that were probed, by their distance.
 
     It bounds the Lipschitz constant from below; between the probed values the reward may be steeper. Of several
-    neighbours the steepest counts, upwards or downwards, each judged at its share of the error.
-
-    Parameters
-    ----------
-    measured
-        The runs: one experiment per case, with the final values ``probe_<value>``, sums over the rounds.
-    length
-        Length of the interval that the metric calls 1.
-    threshold
-        The constant it is compared with.
+    neighbours the steepest counts, upwards or downwards, each judged at its share of the error. The final values
+    ``probe_<value>`` are sums over the rounds; ``length`` is that of the interval which the metric calls 1.
     """
 
     kind: Literal["steepness"]

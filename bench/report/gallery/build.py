@@ -18,8 +18,7 @@ from bench.report.gallery.numbers import counted, ratio_of, view
 from bench.report.gallery.papers import Figure, PaperPage
 from bench.report.published import Published
 from bench.report.stored import DATA, PAGE, PARTS
-from bench.report.text import duration, interval, number
-from bench.report.typeset import in_unicode
+from bench.report.typeset import duration, in_unicode, interval, number
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
@@ -57,18 +56,8 @@ def build(
 ) -> dict[str, str]:
     """Return the pages of the gallery, and what their search reads, by their path in the folder of results.
 
-    Those of a figure that were made of what there is now are left out.
-
-    Parameters
-    ----------
-    papers
-        What there is, as `read` returns it.
-    numbers
-        All published numbers, as `bench.report.published.published_overview` returns them.
-    docs
-        Texts of the documentation, in Markdown, by their names.
-    each
-        What calls a function for each figure, in any order, by default one after another here.
+    Those of a figure that were made of what there is now are left out. ``docs`` are texts in Markdown by name; ``each``
+    calls a function for each figure, in any order, by default one after another here.
     """
     outdated = [(page, figure) for page in papers for figure in page.made if not figure.is_fresh]
     pages = dict(each(figure_page, outdated))
@@ -111,7 +100,6 @@ def build(
 
 
 def figure_page(paper: PaperPage, figure: Figure) -> tuple[str, str]:
-    """Return the path of a figure's page in the folder of results, and the page."""
     return f"{figure.folder}/{PAGE}", render("figure", "../../", paper=paper, figure=figure)
 
 
@@ -164,7 +152,6 @@ def _readings(figures: list[Figure]) -> list[dict[str, Any]]:
 
 @cache
 def _environment() -> Environment:
-    """Return where the templates are."""
     environment = Environment(
         loader=PackageLoader("bench.report.gallery"),
         autoescape=True,

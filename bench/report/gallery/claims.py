@@ -1,4 +1,4 @@
-"""Claims of a figure as its page shows them: one by one or many of a kind together, on an axis, and in a sentence."""
+"""Claims of a figure as its page shows them: each with its cases on an axis, and all in a sentence."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from bench.report.claims import VERDICTS
 from bench.report.claims.judgement import SAYS_NOTHING, in_words
 from bench.report.claims.origin import DECIDED, Tally, tally_of
-from bench.report.text import number
+from bench.report.typeset import number
 
 DIFFERENCES = ("paired_difference", "relative_difference")
 PRACTICALLY_LEVEL = 10_000
@@ -22,9 +22,6 @@ _BELOW, _ABOVE = ("less", "at_most"), ("greater", "at_least")
 _FAR = 4.0
 _WIDE = 10.0
 _EDGE = 4.0
-_SEVERAL = 4
-# Which words claims of a kind share, if not all but a name.
-_FIRST, _LAST = slice(3), slice(-3, None)
 _WORDS = {
     "holds": ("holds", "hold"),
     "fails": ("fails", "fail"),
@@ -45,18 +42,9 @@ class Spot(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Cases on one axis.
+    """Cases on one axis: what stands at its ends, the number that decides, and where that lies in percent.
 
-    Parameters
-    ----------
-    ends
-        The numbers at both ends, in words.
-    threshold, at
-        The number that decides in words, "" without, and where it lies in percent.
-    side
-        Which side of it the claim expects: ``below``, ``above`` or "".
-    spots
-        One for each case; None for a case without numbers.
+    ``side`` is where the claim expects the cases: ``below`` or ``above`` it, or ""; a case without numbers has no spot.
     """
 
     ends: tuple[str, str]
@@ -77,74 +65,21 @@ class Claim(NamedTuple):
 
     @property
     def every(self) -> list[Case]:
-        """All of its cases."""
         return [*self.cases, *self.silent]
 
     @property
     def tally(self) -> Tally:
-        """The number of its cases by verdict."""
         return tally_of(self.every)
 
 
-class Group(NamedTuple):
-    """Claims that share their cases.
-
-    Parameters
-    ----------
-    stem
-        The words that all of them begin and end with; "" for a single claim.
-    names
-        The words between these, claim by claim.
-    cases
-        What their cases are called; of claims with a single case none, and ``together`` has all of them on one axis.
-    """
-
-    claims: list[Claim]
-    stem: str
-    names: list[str]
-    cases: list[str]
-    together: Claim | None
-
-
 def slug(text: str) -> str:
-    """Return a text as an id."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-") or "claim"
 
 
-def grouped(claims: Sequence[list[Case]]) -> list[Group]:
-    """Return claims, given by their cases, in groups: several of one kind with the same cases are one group."""
-    singles = [_claim(cases) for cases in claims]
-    groups, rest = list[Group](), [claim for claim in singles if claim.first["text"]]
-    for ends in ((_FIRST, _LAST), (_FIRST,), (_LAST,)):
-        order: dict[Any, list[Claim]] = {}
-        for claim in rest:
-            order.setdefault(_kind(claim, ends), []).append(claim)
-        groups += [_group(of_kind) for of_kind in order.values() if len(of_kind) >= _SEVERAL]
-        rest = [claim for of_kind in order.values() if len(of_kind) < _SEVERAL for claim in of_kind]
-    rest += [claim for claim in singles if not claim.first["text"]]
-    groups += [Group([claim], "", [""], [], None) for claim in rest]
-    return sorted(groups, key=lambda group: singles.index(group.claims[0]))
-
-
-def _kind(claim: Claim, ends: Sequence[slice]) -> Any:
-    first, names, words = claim.first, tuple(case["case"] for case in claim.every), claim.first["text"].split()
-    same = (tuple(words[end]) for end in ends)
-    return first["kind"], first["expect"], first["threshold"], first["origin"], names, *same
-
-
-def _claim(cases: list[Case], slugged: str = "") -> Claim:
+def claim_of(cases: list[Case]) -> Claim:
     shown = [case for case in cases if case["verdict"] != SAYS_NOTHING]
     silent = [case for case in cases if case["verdict"] == SAYS_NOTHING]
-    return Claim(slugged or slug(cases[0]["claim"]), cases[0], shown, forest(shown), silent)
-
-
-def _group(claims: list[Claim]) -> Group:
-    first, names, last = parted([claim.first["text"] for claim in claims])
-    stem, cases = f"{first} … {last}".strip(), [case["case"] for case in claims[0].every]
-    if len(cases) > 1:
-        return Group(claims, stem, names, cases, None)
-    rows = [{**claim.every[0], "case": name, "slug": claim.slug} for claim, name in zip(claims, names, strict=True)]
-    return Group(claims, stem, names, [], _claim(rows, f"{claims[0].slug}-and-more"))
+    return Claim(slug(cases[0]["claim"]), cases[0], shown, forest(shown), silent)
 
 
 def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
@@ -172,18 +107,12 @@ def threshold_of(claim: Mapping[str, Any]) -> float | None:
         return {"at_most": margin, "at_least": -margin}.get(claim.get("expect", ""), 0.0)
     if kind == "slope" and claim.get("log_power"):
         return None  # the slope that is allowed follows from the values of the axis
-    default = {"best_on_grid": 0.0 if claim.get("differs") else None, "count": claim.get("more_than", 2 / 3)}
+    default = {"best_on_grid": 0.0, "count": 2 / 3}
     return claim.get("threshold", default.get(str(kind), 1.0))
 
 
 def forest(cases: Sequence[Case]) -> Forest | None:
-    """Return cases that share a kind on one axis; None if none of them has an interval.
-
-    Parameters
-    ----------
-    cases
-        With `kind`, `expect`, `threshold` and `values`: estimate and ends, and the same as shares of the right side.
-    """
+    """Return cases that share a kind on one axis; None if none of them has an interval."""
     is_share, triples = _values(cases)
     known = [triple for triple in triples if triple]
     if not known:

@@ -22,7 +22,6 @@ Row = tuple[str, str, str, str]
 
 
 def title_of(text: str) -> str:
-    """Return the heading of a Markdown text."""
     match = re.search(r"^#+ (.+)$", text, re.MULTILINE)
     return match[1] if match else ""
 
@@ -38,12 +37,8 @@ def first_words(text: str) -> str:
 def page_of(text: str, names: Collection[str]) -> str:
     """Return a Markdown text of the folder ``docs`` as HTML for a page in the folder of results.
 
-    Parameters
-    ----------
-    text
-        The text.
-    names
-        Texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as ``a_b.html``.
+    ``names`` are texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as
+    ``a_b.html``.
     """
     text = re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
@@ -113,10 +108,9 @@ def _results(papers: list[PaperPage]) -> Iterator[Row]:
         yield "paper", paper.title, f"{paper.name}/index.html", f"{paper.name} {paper.authors} {paper.summary}"
         for figure in paper.figures:
             yield "figure", f"{paper.name}, {figure.label}: {figure.title}", figure.address, figure.words
-            for group in figure.first.claim_groups if figure.first else ():
-                for claim in group.claims:
-                    text = f"{paper.name} {figure.label}: {claim.tally}"
-                    yield "claim", claim.first["text"], f"{figure.address}#claim-{claim.slug}", text
+            for claim in figure.first.shown_claims if figure.first else ():
+                text = f"{paper.name} {figure.label}: {claim.tally}"
+                yield "claim", claim.first["text"], f"{figure.address}#claim-{claim.slug}", text
 
 
 def _sections(docs: Mapping[str, str]) -> Iterator[Row]:

@@ -20,13 +20,8 @@ _NO_EVIDENCE = "surrogate|altered|packaged"
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
     """Return a row for each claim of each figure of the suite that has a reference result, the largest scale there is.
 
-    Returns
-    -------
-    DataFrame
-        ``paper``, ``figure``, ``scale``, ``data`` (real, synthetic, packaged, surrogate, altered, computed), ``claim``,
-        ``text``, ``origin``, ``place``, ``counted`` (yes or no: whether its cases count in tallies), the number of
-        cases by verdict, and ``holds_holm``, ``fails_holm`` and ``tie_holm``: how many of those remain after Holm's
-        correction within their figure; "" where no case has a test of its own.
+    ``counted`` says whether its cases count in tallies; ``holds_holm`` and so on, how many verdicts remain after Holm's
+    correction within their figure, are "" where no case has a test of its own.
     """
     rows = []
     figures = [figure for paper in papers for figure in paper.figures if figure.is_counted]

@@ -29,7 +29,6 @@ COMPARE = "compare"
 
 
 def label(name: str) -> str:
-    """Return what a reader calls a figure of the suite, given its name: ``Figure 2, linear``."""
     match = re.fullmatch(r"(figure|table)(\d+)(?:_(.+))?", name)
     words = f"{match[1]} {match[2]}{f', {match[3]}' if match[3] else ''}" if match else name
     words = words.replace("_", " ")
@@ -40,14 +39,7 @@ def label(name: str) -> str:
 class Figure:
     """A figure with its results, the largest scale first.
 
-    Parameters
-    ----------
-    inputs
-        The checksum of what its page is made of.
-    is_fresh
-        Whether its page was made of just that.
-    is_counted
-        Whether it counts in the suite's totals, which a user's own figures do not.
+    ``inputs`` is the checksum of what its page is made of; a user's own figures are not counted in the suite's totals.
     """
 
     paper: str
@@ -60,22 +52,18 @@ class Figure:
 
     @property
     def first(self) -> Result | None:
-        """The result that counts on the front page."""
         return self.results[0] if self.results else None
 
     @property
     def reference(self) -> Result | None:
-        """The reference result, the largest that there is."""
         return next((result for result in self.results if result.is_reference), None)
 
     @property
     def title(self) -> str:
-        """The figure's title, or its name."""
         return in_unicode(str(self.config.get("title", self.name)))
 
     @property
     def label(self) -> str:
-        """What a reader calls it."""
         return self.name if self.paper == COMPARE else label(self.name)
 
     @property
@@ -90,7 +78,6 @@ class Figure:
 
     @property
     def folder(self) -> str:
-        """The path of its page's folder in the folder of results."""
         return f"{self.paper}/{self.name}"
 
     @property
@@ -102,7 +89,6 @@ class Figure:
 
     @property
     def picture(self) -> str:
-        """The path of its picture in the folder of results, or ""."""
         file = f"{self.config.get('name', self.name)}.svg"
         if self.first is None or file not in self.first.files:
             return ""
@@ -131,12 +117,10 @@ class PaperPage:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is one of the suite's papers."""
         return any(figure.is_counted for figure in self.figures)
 
     @property
     def made(self) -> list[Figure]:
-        """The figures that have results."""
         return [figure for figure in self.figures if figure.results]
 
     @property
@@ -147,7 +131,6 @@ class PaperPage:
 
     @cached_property
     def judged(self) -> list[Judged]:
-        """What its headlines came to."""
         firsts = {figure.name: figure.first for figure in self.figures if figure.first and self.headlines}
         tables = {name: first.csv("claims.csv", "claim", "case") for name, first in firsts.items()}
         return [judged(headline, lambda name: tables.get(name, pd.DataFrame())) for headline in self.headlines]
@@ -175,22 +158,11 @@ def read(
     counted: Collection[str] | None = None,
     derive: Derive | None = None,
 ) -> list[PaperPage]:
-    """Return all papers with their figures and what there is of their results.
+    """Return all papers with their figures, those of ``figures`` by ``paper/figure`` and others that have results.
 
-    Parameters
-    ----------
-    results
-        The folder of results; may be unfinished or not there.
-    figures
-        The figures there can be, by ``paper/figure``. Others that have results are shown, too.
-    about
-        By paper: ``title``, ``authors``, ``summary``, ``headlines`` as `bench.report.headlines` reads them, and
-        ``headline``, of which the figure's ranks stand on the first page. Papers are shown in this order, others after
-        them.
-    counted
-        The names of the figures that count in totals; by default all.
-    derive
-        See `Result`.
+    ``about`` has by paper, in the order in which they are shown, ``title``, ``authors``, ``summary``, ``headlines`` as
+    `bench.report.headlines` reads them, and ``headline``, of which the figure's ranks stand on the first page.
+    ``counted`` are the names of the figures that count in totals, by default all; for ``derive`` see `Stored`.
     """
     about = about or {}
     names = sorted({*figures, *_with_results(results)}, key=_order)
@@ -226,7 +198,6 @@ def _figure(results: Path, name: str, config: Any, derive: Derive | None) -> Fig
 
 
 def _comparisons(results: Path) -> list[Figure]:
-    """Return the comparisons, each by the file that says what it is."""
     figures = []
     for folder in _folders(results / COMPARE) if not (results / COMPARE).is_symlink() else []:
         path, config = folder / "comparison.json", {}
@@ -250,7 +221,6 @@ def _order(name: str) -> tuple[bool, list[tuple[bool, int, str]]]:
 
 
 def _with_results(results: Path) -> set[str]:
-    """Return the names of figures that have results."""
     papers = [paper for paper in _folders(results) if paper.name not in ("raw", COMPARE)]
     return {f"{paper.name}/{figure.name}" for paper in papers for figure in _folders(paper) if _scales(figure)}
 
@@ -279,7 +249,6 @@ def _inputs(folders: list[Path], config: Mapping[str, Any], around: Any) -> str:
 
 
 def _is_fresh(page: Path, inputs: str) -> bool:
-    """Return whether a page was made of what there is now."""
     try:
         with page.open(encoding="utf-8") as file:
             return f"<!-- {inputs} -->" in file.read(200)

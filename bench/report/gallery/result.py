@@ -8,13 +8,12 @@ from urllib.parse import quote
 import pandas as pd
 
 from bench.report.figure import Figure
-from bench.report.gallery.claims import Group, compared, finding, grouped, threshold_of
+from bench.report.gallery.claims import Claim, claim_of, compared, finding, threshold_of
 from bench.report.gallery.picture import Picture, picture
 from bench.report.published import ASSUMING, is_assuming
-from bench.report.reading import Reading
-from bench.report.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
+from bench.report.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE, Reading
 from bench.report.stored import Derive, Stored
-from bench.report.text import readable
+from bench.report.typeset import readable
 
 Verdicts = dict[str, dict[str, tuple[str, str]]]
 
@@ -37,13 +36,7 @@ class ReadingsView(NamedTuple):
 
 
 class Result(Stored):
-    """A folder of results; parameters are those of `Stored`.
-
-    Parameters
-    ----------
-    is_own
-        Whether it is a comparison of a user's own, whose page lies beside its results.
-    """
+    """A folder of results; a comparison of a user's own (``is_own``) has its page beside its results."""
 
     def __init__(
         self, folder: Path, figure: Figure | None, derive: Derive | None = None, *, is_own: bool = False
@@ -68,9 +61,9 @@ class Result(Stored):
         return compared(claims) if self.is_own else finding([[case["verdict"] for case in cases] for cases in claims])
 
     @cached_property
-    def claim_groups(self) -> list[Group]:
+    def shown_claims(self) -> list[Claim]:
         """Its claims as the page shows them."""
-        return grouped(self.grouped_claims())
+        return list(map(claim_of, self.grouped_claims()))
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:

@@ -12,11 +12,10 @@ from bench.report.claims.bound import Bound as BoundClaim
 from bench.report.claims.bound import Measured
 from bench.report.claims.check import read
 from bench.report.claims.judgement import Unmeasured
-from bench.report.experiments import Experiments
 from bench.report.figure import Figure
 from bench.report.labels import describe
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, Text, mark, row_panel, wrapped
-from bench.report.results import Results
+from bench.report.results import Experiments, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS, line_style
 from bench.stats import MEAN_INTERVAL, Interval
 
@@ -31,10 +30,7 @@ _TICK: dict[str, Any] = {"dash": "none", "marker": "|", "edge_width": 2}
 class Bound(Figure):
     """The measured mean, its bound and the best candidate, for every case of every claim of kind `bound`.
 
-    Parameters
-    ----------
-    x_scale
-        ``linear`` or ``log``; default: log if the numbers differ by more than a factor of 20.
+    The axis is by default logarithmic if the numbers differ by more than a factor of 20.
     """
 
     x_scale: Literal["linear", "log"] | None = None

@@ -9,10 +9,8 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ConfigError
-from bench.report.differences import differences
-from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
-from bench.report.labels import Selection, panel_title, selection
+from bench.report.labels import Selection, describe, panel_title, selection
 from bench.report.limits import (
     BEST_BY_STRETCH,
     STRETCH_CAPTION,
@@ -23,12 +21,24 @@ from bench.report.limits import (
     limits_of,
 )
 from bench.report.limits import CAPTION as LIMIT_CAPTION
-from bench.report.plot import RANDOM, RANDOM_CAPTION, REFERENCE, Axis, Look, Panel, Plot, look_of, start_at_zero
+from bench.report.plot import (
+    RANDOM,
+    RANDOM_CAPTION,
+    REFERENCE,
+    Axis,
+    Look,
+    Panel,
+    Plot,
+    look_of,
+    mark,
+    row_panel,
+    start_at_zero,
+)
 from bench.report.regret_bounds import regret_bound
-from bench.report.results import RANDOM_REGRET, Results
+from bench.report.results import RANDOM_REGRET, Experiments, Key, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS
 from bench.report.tasks import BEST_FIXED
-from bench.stats import MEAN_INTERVAL
+from bench.stats import MEAN_INTERVAL, mean_interval
 
 _MARKS_PER_LINE = 6
 _BOUND = "Bound, in the colour of its method"
@@ -239,3 +249,40 @@ def _tells(panel: Panel) -> bool:
     """Whether the intervals of two methods are apart at the end."""
     ends = [(drawn.low[-1], drawn.high[-1]) for drawn in panel.marks if drawn.interval == "band" and len(drawn.low)]
     return len(ends) < 2 or max(low for low, _ in ends) > min(high for _, high in ends)
+
+
+_WIDTH, _ROW, _AXIS = 6.4, 0.42, 0.8
+_ROOM = 0.5
+"""The share of a row that its methods take."""
+
+
+def differences(figure: Figure, results: Results, against: Selection) -> Plot:
+    """Return means of paired differences with their intervals."""
+    data, axes = results.data, figure.panel_axes(results.data)
+    panels = data.groups(axes, [{}])
+    label = f"{figure.y_label or figure.column} at the last round, less that of {describe(against)}"
+    panel = row_panel("", label, [panel_title(chosen) for chosen in panels])
+    plot = Plot(figure.heading, panels=[panel], panel_size=(_WIDTH, _AXIS + _ROW * len(panels)))
+    for row, chosen in enumerate(panels):
+        keys = data.select(chosen)
+        base = next((key for key in keys if key in data.select(against)), None)
+        if base is None:
+            continue
+        others = [key for key in keys if key != base]
+        for place, key in enumerate(others):
+            gaps = results.series(key, figure.column).sub(results.series(base, figure.column)).dropna()
+            if len(gaps) > 1:
+                difference, name = mean_interval(gaps.to_numpy(dtype=float)), data.series_name(key, axes)
+                look, height = look_of(name, dash="none", size=6.0, order=5), (place + 0.5) / len(others) - 0.5
+                panel.marks.append(
+                    mark(
+                        name, panel_title(chosen), look, x=difference.estimate, y=row + _ROOM * height, number="x",
+                        low=difference.low, high=difference.high, interval="segment", n=[difference.n],
+                        what="mean difference",
+                    )
+                )  # fmt: skip
+                plot.explain(name, look)
+    if panel.marks:
+        panel.marks.append(mark("no difference", "", REFERENCE, x=0.0, part="reference"))
+    plot.caption = [f"Marks: mean of the difference within repetitions; lines: {MEAN_INTERVAL}."]
+    return plot

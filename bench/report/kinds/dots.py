@@ -10,10 +10,9 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ConfigError
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import describe, matches, selection
 from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.rows import Rows, in_row, repetitions
 from bench.report.style import RANDOM_ARMS
 from bench.report.tables import by_experiment
@@ -49,19 +48,13 @@ class Limits(BaseModel):
 class Dots(Rows):
     """Final means with intervals, single repetitions where there are at most 25, and published means.
 
-    For columns of regret, uniformly random arms are a dashed grey line.
+    For columns of regret, uniformly random arms are a dashed grey line. ``limits`` are a second whisker; with
+    ``quantiles`` every repetition, quartiles, mean and 95 % quantile are drawn, the last two as numbers too.
 
-    Parameters
-    ----------
-    limits
-        A second whisker.
-    quantiles
-        Whether to draw every repetition, quartiles, mean and 95 % quantile, the last two as numbers too.
-    better, in_column
-        Selects a method, such as ``{method: CIR-HPO}``, and names a trace column. Then the values are by how many per
-        cent that method's mean is above the row's, repetitions paired: a repetition's number is the ratio's
-        linearisation, 100 (r - 1 + (a - r b) / mean(b)) with r = mean(a) / mean(b). Their mean is 100 (r - 1), and
-        their standard error that of the ratio (delta method).
+    ``better`` selects a method, such as ``{method: CIR-HPO}``, and ``in_column`` names a trace column. Then the values
+    are by how many per cent that method's mean is above the row's, repetitions paired: a repetition's number is the
+    ratio's linearisation, 100 (r - 1 + (a - r b) / mean(b)) with r = mean(a) / mean(b). Their mean is 100 (r - 1), and
+    their standard error that of the ratio (delta method).
     """
 
     limits: Limits | None = None

@@ -11,12 +11,11 @@ from pydantic import BaseModel, ConfigDict
 
 from bench.errors import ConfigError
 from bench.report.claims.best_on_grid import best_value
-from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
 from bench.report.labels import Selection, is_number, matches, panel_title
 from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, look_of, mark, start_at_zero
 from bench.report.regret_bounds import regret_bound
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
 from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
@@ -46,18 +45,9 @@ class GridBound(BaseModel):
 
 
 class Grid(Figure):
-    """Final means with intervals along a numeric axis; the best one is marked.
+    """Final means with intervals along a numeric axis, by default the only one; the best one is marked.
 
-    Parameters
-    ----------
-    axis
-        The numeric axis; default: the only one.
-    best
-        Which mean is best: ``lowest``, ``highest``, or ``none`` of them.
-    x_scale, y_scale
-        ``linear`` or ``log``.
-    bounds
-        Bounds of regret where the axis is the horizon.
+    ``best`` is ``lowest``, ``highest``, or ``none`` of them; ``bounds`` are of regret, where the axis is the horizon.
     """
 
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std", "best", "theory_mean", "theory_std")
@@ -73,13 +63,7 @@ class Grid(Figure):
         self.grid_axis(data)
 
     def grid_axis(self, data: Experiments) -> str:
-        """Return the numeric axis.
-
-        Raises
-        ------
-        ConfigError
-            If there is none, or several without the key `axis` to choose.
-        """
+        """Return the numeric axis; `ConfigError` if there is none, or several without the key `axis` to choose."""
         if self.axis:
             data.check_axis(self.axis, f"{self.where}, key 'axis'")
             return self.axis
@@ -102,12 +86,8 @@ class Grid(Figure):
     def best_table(self, results: Results) -> pd.DataFrame:
         """Return one row per line: the best grid value beside the panel's theoretical setting.
 
-        Returns
-        -------
-        DataFrame
-            The panel's axes and the line's, then `n`, `best` (the grid value) with `best_low` and `best_high` (the
-            values that may be the best, 95 %), its `mean` and `std`, `theory_mean` and `theory_std`, `random_arms`, and
-            published numbers with ratios. A line without complete results has n = 0.
+        `best` has `best_low` and `best_high` (the values that may be the best, 95 %), its `mean` and `std`; published
+        numbers stand beside them with ratios. A line without complete results has n = 0.
         """
         data, axis, panels = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
         rows = []

@@ -23,16 +23,8 @@ class Profile(Ranking):
 
     Tasks are those of the families that all methods are run on; each family has the same weight, and so has each task
     in it. The lowest is that of the methods: the best fixed configuration, which is drawn as a limit, may lie below it,
-    where its factor counts as 1.
-
-    Parameters
-    ----------
-    shown
-        Methods that are drawn; the others are in the table. Default: all.
-    largest
-        The largest factor.
-
-    Source: Dolan and More 2002.
+    where its factor counts as 1. Methods other than those ``shown``, by default all, are in the table; factors are
+    drawn up to the ``largest``. Source: Dolan and More 2002.
     """
 
     shown: tuple[str, ...] = ()

@@ -10,11 +10,10 @@ import pandas as pd
 from pydantic import Field
 
 from bench.errors import ConfigError
-from bench.report.experiments import Experiments
 from bench.report.figure import Figure
 from bench.report.labels import selection
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, mark, wrapped
-from bench.report.results import Results
+from bench.report.results import Experiments, Results
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK, Tasks
 
 _ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 10
@@ -32,21 +31,13 @@ class Ranking(Figure):
 
     The runs have the axes `task` and `method`, and may have `family`; without it each task is a family of its own. A
     value is divided by the reference's mean on the same task, averaged over the tasks of a family, then over families;
-    so are ranks. What is compared over several families are those that all methods are run on.
+    so are ranks. What is compared over several families are those that all methods are run on. Runs with an axis
+    `fixed` and no method play one configuration throughout; the one with the lowest mean on a task stands below the
+    methods as a limit, which has no rank.
 
-    Runs with an axis `fixed` and no method play one configuration throughout. The one of them with the lowest mean on a
-    task stands below the methods as a limit, which has no rank.
-
-    Parameters
-    ----------
-    reference
-        The method that the others are divided by, ``{method: ...}``.
-    duplicates
-        Lists of methods that are variants of one: they share one place in the ranks of the others.
-    apart
-        Name -> tasks whose results are shown apart from those of all other tasks.
-    has_ranks
-        Whether methods are ranked; if not, they stay in the file's order, and the last column is the mean ratio.
+    The ``reference`` is ``{method: ...}``. Variants of one method, a list in ``duplicates``, share one place in the
+    ranks of the others. Tasks of ``apart``, by name, have results apart from those of all other tasks. Without ranks
+    methods stay in the file's order, and the last column is the mean ratio.
     """
 
     draws_finals: ClassVar[bool] = False

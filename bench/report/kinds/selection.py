@@ -15,10 +15,9 @@ from pydantic import Field
 from scipy import special
 
 from bench.errors import ConfigError
-from bench.report.experiments import Experiments, Key
 from bench.report.labels import canonical
 from bench.report.plot import Look, Mark, Panel, Plot, look_of
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.rows import Rows, in_row
 from bench.report.tables import by_experiment
 from bench.stats import Array
@@ -41,14 +40,8 @@ _COLUMNS = ("n", "of", *_NUMBERS, *(f"chosen_{name}" for name in _NUMBERS), "pri
 class Selection(Rows):
     """Means that a set of repetitions would print, all of them taken or those chosen by one method's own result.
 
-    Sets are drawn from our repetitions, and from a normal distribution with the same means and covariances.
-
-    Parameters
-    ----------
-    ranked_by
-        The label on the axis `method` by whose results repetitions are chosen.
-    size
-        The number of repetitions that are reported.
+    Sets are drawn from our repetitions, and from a normal distribution with the same means and covariances. Of those
+    run, ``size`` are reported, chosen by the results of the method ``ranked_by``.
     """
 
     ranked_by: str
@@ -63,13 +56,9 @@ class Selection(Rows):
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return two rows for each experiment: of sets drawn from our runs and from a normal distribution.
 
-        Returns
-        -------
-        DataFrame
-            The axes, then `n` (our repetitions), `of` ("our runs" or "normal"); `mean`, with `low` and `high` where
-            95 % of the printed means lie, `std`, the mean printed deviation, `covers`, the share of printed 95 %
-            intervals that contain the true mean, `lowest`, the share of sets in which the method has the lowest mean;
-            the same with `chosen_`; and `printed`, the paper's number. Of the normal distribution the means are exact.
+        `low` and `high` are where 95 % of the printed means lie, `std` is the mean printed deviation, `covers` the
+        share of printed 95 % intervals that contain the true mean, `lowest` that of sets in which the method has the
+        lowest mean; the same with `chosen_`; `printed` is the paper's. Of the normal distribution the means are exact.
         """
         data, rows = results.data, []
         for panel in data.groups(self.panel_axes(data), [{}]):

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError
-from bench.report.experiments import Experiments, Key
 from bench.report.figure import Figure
 from bench.report.labels import describe, matches, panel_title, selection
 from bench.report.plot import GREY, Axis, Look, Mark, Plot, look_of, mark, row_panel, wrapped
-from bench.report.results import Results
+from bench.report.results import Experiments, Key, Results
 from bench.report.tables import check_column, experiments_of
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
@@ -25,12 +24,8 @@ _BUSY = 0.1
 class Timing(Figure):
     """Median seconds with their range, and medians divided by the reference's; a row per panel.
 
-    Parameters
-    ----------
-    reference
-        Selects the experiment of each panel that the others are compared with, such as ``{method: TL}``.
-    part
-        What is timed: the whole ``run``, or the ``tuner``'s ask and tell alone.
+    ``reference`` selects the experiment of each panel that the others are compared with, such as ``{method: TL}``;
+    ``part`` is what is timed: the whole ``run``, or the ``tuner``'s ask and tell alone.
     """
 
     source: ClassVar[Literal["runs", "timing", "formula"]] = "timing"
@@ -45,14 +40,7 @@ class Timing(Figure):
         self._published(data)
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return one row per experiment, those without measurements included (n = 0).
-
-        Returns
-        -------
-        DataFrame
-            The axes, then `n`, `rounds`, `seconds` (the median), `fastest`, `slowest`, `relative` (the median divided
-            by the reference's); and `published_seconds`, `published_relative` and `published_note` where there are any.
-        """
+        """Return one row per experiment, those without measurements included (n = 0): medians, and ratios of them."""
         data = results.data
         check_column(self, data)
         published = {} if results.is_surrogate else self._published(data)
