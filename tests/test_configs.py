@@ -16,6 +16,8 @@ from rendered import tables
 from bench.component import explanations
 from bench.errors import ConfigError
 from bench.report.claims import check
+from bench.report.provenance import Provenance
+from bench.report.results import Results
 from bench.space import HyperParameter
 from runners.config import compose as compose_module
 from runners.config import figures, papers
@@ -197,7 +199,7 @@ def test_figure_claims_and_published_numbers_name_its_runs(name):
     figure = registry.figure(name)
     axes = list(dict.fromkeys(axis for block in figure.runs for axis in block))
     finals = pd.DataFrame(columns=[*axes, "repetition", "rounds", "regret", "random_regret"])
-    claims = check(figure, finals, pd.DataFrame())
+    claims = check(figure, Results(figure, pd.DataFrame(), finals, Provenance()))
     assert set(claims["verdict"]) <= {"open"}
     assert len(claims) >= len(figure.claims)
     if figure.source != "formula":

@@ -17,7 +17,7 @@ from bench.report.claims.origin import Sourced
 from bench.report.labels import canonical, labels_of
 from bench.report.limits import Limits
 from bench.report.plot import Plot
-from bench.report.readings import READING, Reading
+from bench.report.reading import READING, Reading
 from bench.report.results import Experiments, Key, Results
 from bench.report.tables import summary
 

@@ -10,7 +10,8 @@ import pandas as pd
 from bench.report.agreement import DRAWS, SCALES, Interval, level, order, placebo, rounding
 from bench.report.figure import Figure
 from bench.report.provenance import SURROGATE, Manifest
-from bench.report.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, READING, is_exact, of_paper, verdict
+from bench.report.reading import READING
+from bench.report.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 from bench.report.tables import to_markdown
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical, labels_of
-from bench.report.readings import READING, Reading
+from bench.report.reading import READING, Reading
 from runners.config.compose import Run, from_overrides
 from runners.config.papers import load_paper, published
 from runners.config.tree import choices, merge, one_of, placed, read, suite_choices, unknown_choice

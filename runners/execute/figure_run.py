@@ -10,7 +10,7 @@ from bench.report.claims import spell_by_origin, tallies
 from bench.report.claims.origin import Tally
 from bench.report.figure import Figure
 from bench.report.page import Size
-from bench.report.readings import READING
+from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand
 from runners.execute.fanout import Key
 from runners.results.aggregate import Repetitions, is_measured, read

@@ -14,7 +14,7 @@ from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.page import draw
 from bench.report.provenance import SURROGATE, Provenance, factored
-from bench.report.readings import READING
+from bench.report.reading import READING
 from bench.report.render import Evidence, notes
 from bench.report.results import Results
 from bench.report.saving import save

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.errors import StoreError
-from bench.report.readings import READING
+from bench.report.reading import READING
 from runners.results.aggregate import Kept, is_measured
 from runners.results.capture import kind_of_machine
 from runners.results.store import read_json, write_bytes

@@ -17,7 +17,7 @@ from bench.errors import StoreError
 from bench.report.figure import Figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
-from bench.report.readings import READING
+from bench.report.reading import READING
 from bench.report.render import Evidence, Readings, Rendering, render, render_readings
 from bench.report.tables import to_csv
 from runners.config.figures import by_reading, unfold

@@ -11,7 +11,8 @@ from bench.report.gallery.claims import spot_of
 from bench.report.gallery.picture import Picture, picture
 from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, look_of
 from bench.report.published import LEVELS, PLACEBO, VERDICTS, Published, reached, within_any
-from bench.report.readings import POSSIBLE, READING
+from bench.report.reading import READING
+from bench.report.readings import POSSIBLE
 from bench.report.typeset import readable
 
 _NO_METHODS = ("reading", "pairs decided", "in printed order", "share")

@@ -11,7 +11,8 @@ from bench.report.figure import Figure
 from bench.report.gallery.claims import Claim, claim_of, compared, finding, threshold_of
 from bench.report.gallery.picture import Picture, picture
 from bench.report.published import ASSUMING, is_assuming
-from bench.report.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE, Reading
+from bench.report.reading import Reading
+from bench.report.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
 from bench.report.stored import Derive, Stored
 from bench.report.typeset import readable
 

@@ -1,0 +1,58 @@
+"""One way to read what a paper leaves open."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bench.report.labels import Selection, matches, selection
+from bench.report.provenance import key_of
+
+READING = "reading"
+"""The label of runs under any but the first reading, and the column of tables that hold several."""
+
+
+class Some(BaseModel):
+    """Overrides for those of a figure's runs whose labels are in ``only``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    only: dict[str, Any]
+    overrides: list[str]
+
+    @property
+    def selection(self) -> Selection:
+        return selection(self.only)
+
+
+class Reading(BaseModel):
+    """One way to read a paper; its `text` is a sentence.
+
+    ``source`` is ``stated``, ``code`` or ``assumed``, and the place; of code the repository, the commit and its date.
+    Runs with the labels ``same_draws`` draw what the authors' drew: their first repetitions may be those printed.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(min_length=1)]
+    source: tuple[Literal["stated", "code", "assumed"], Annotated[str, Field(min_length=1)]]
+    text: Annotated[str, Field(min_length=1)]
+    overrides: list[str | Some] = []
+    same_draws: dict[str, Any] = {}
+
+    def selections(self) -> Iterator[tuple[str, Selection]]:
+        for part in self.overrides:
+            if isinstance(part, Some):
+                yield "overrides", part.selection
+        yield "same_draws", selection(self.same_draws)
+
+    def applied(self, labels: Mapping[str, str], overrides: list[str]) -> list[str]:
+        """Return the overrides of a run under this reading; a key that it sets replaces the run's own."""
+        changes: list[str] = []
+        for part in self.overrides:
+            if isinstance(part, str):
+                changes.append(part)
+            elif matches(labels, part.selection):
+                changes += part.overrides
+        keys = {key_of(override) for override in changes}
+        return [override for override in overrides if key_of(override) not in keys] + changes
