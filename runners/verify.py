@@ -10,8 +10,8 @@ results notes what was compared of each result, and when.
 
 ``carry=true`` plays at least one repetition of every run whose code has changed, of all figures, of one ``paper`` or of
 one ``figure``. The committed repetitions of those that come out equal, bit for bit, get the names that the changed code
-gives them; see `runners.execute.carry`. ``repetitions=3`` plays three of each run; ``seconds`` limits the time,
-if it is given.
+gives them; see `runners.execute.carry`. ``repetitions=3`` plays three of each run, which is needed where a class keeps
+its state in another form; ``seconds`` limits the time, if it is given.
 """
 
 import math

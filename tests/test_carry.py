@@ -177,6 +177,14 @@ def test_what_moves_a_number_or_the_state_is_refused_and_named(checkout, edit, w
     assert {path.name: path.read_bytes() for path in checkout.result.iterdir()} == files
 
 
+def test_three_equal_repetitions_prove_a_run_whose_state_has_another_form(checkout):
+    checkout.edit("unseen += change / 3.0", "unseen -= change")
+    assert "the state of the earlier code" in checkout.carry(repetitions=2)[1]
+    assert checkout.carry(repetitions=3)[0]
+    [proof] = checkout.environment()["carried"]
+    assert (proof["runs"], proof["repetitions"]) == (1, 3)
+
+
 def test_what_is_not_the_same_twice_is_no_difference(monkeypatch):
     """As with seconds that a task measures: the earlier code is asked twice where states differ."""
     run = SimpleNamespace(commits=("b" * 40,), run_id="r")

@@ -18,6 +18,9 @@ from runners.results.committed import rename_runs
 from runners.results.replay import CommittedRun, compare
 from runners.results.store import Store, results_folder, write_manifest, write_text
 
+ENOUGH = 3
+"""Number of equal repetitions of a run that prove it; where fewer are played, the states behind them are compared."""
+
 EXAMPLES = 3
 """Number of runs, at most, whose states are compared for each variant of a part, until one of them is equal."""
 
@@ -43,11 +46,12 @@ def carry(
 
     Of each run ``repetitions`` are played, the shortest first, for about ``seconds``; runs that ``train`` an encoder
     first only if asked for. The committed ones get the new identity where every stored value comes out equal, bit for
-    bit, and tuner and task are in the same state after the first plays as with the code of the commit that made them;
-    states are compared for runs that together have every variant of each part. On another kind of machine a repetition
-    that differs is played once more with the earlier code, and the two traces are compared. Nothing is carried of a run
-    that differs, fails, or has other settings or data. What is played is kept among the raw runs, so that an
-    interrupted call goes on where it was.
+    bit. If fewer than `ENOUGH` are played, tuner and task must also be in the same state after the first plays as with
+    the code of the commit that made them, which fails where a class keeps its state in another form; states are
+    compared for runs that together have every variant of each part. On another kind of machine a repetition that
+    differs is played once more with the earlier code, and the two traces are compared. Nothing is carried of a run that
+    differs, fails, or has other settings or data. What is played is kept among the raw runs, so that an interrupted
+    call goes on where it was.
 
     Raises ConfigError when the checkout has changes that are not committed, since a proof names its commit.
     """
@@ -68,7 +72,8 @@ def carry(
     errors = {answer.key: answer.error for answer in answers if answer.status == "failed"}
     with EarlierCode(jobs) as earlier:
         _prove(playable, store, repetitions, errors, earlier)
-        _prove_states([proof for proof in playable if not proof.difference], earlier)
+        if repetitions < ENOUGH:
+            _prove_states([proof for proof in playable if not proof.difference], earlier)
     for folder in dict.fromkeys(proof.run.folder for proof in proofs):
         _write(folder, [proof for proof in proofs if proof.run.folder == folder], code)
     _report(proofs)
