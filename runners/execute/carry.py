@@ -109,27 +109,29 @@ def _leave_late(proofs: Sequence[Proof], store: Store, repetitions: int, core_se
 def _prove(
     proofs: Sequence[Proof], store: Store, repetitions: int, errors: Mapping[Key, str], earlier: EarlierCode
 ) -> None:
-    """Compare what was played of each run with what is committed."""
-    elsewhere: list[tuple[Proof, int]] = []
-    for proof in proofs:
-        run, run_id = proof.run, proof.run.experiment.run_id
-        numbers = run.first(repetitions)
-        proof.repetitions = len(numbers)
-        for number in numbers:
+    """Compare what was played of each run with what is committed, up to its first repetition that differs."""
+    for place in range(repetitions):
+        elsewhere: list[tuple[Proof, int]] = []
+        for proof in proofs:
+            run, run_id = proof.run, proof.run.experiment.run_id
+            if proof.difference or place >= len(run.committed):
+                continue
+            number = run.first(repetitions)[place]
+            proof.repetitions = place + 1
             if (run_id, number) in errors:
                 proof.difference = f"repetition {number} failed: {errors[run_id, number]}"
-                break
+                continue
             then = run.committed[number]
             now = thin(store.read(run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
             _, _, difference = compare(then, now)
             if difference and run.same_machine:
                 proof.difference = f"repetition {number}, {difference}"
-                break
-            elsewhere += [(proof, number)] * bool(difference)
-    runs = [(proof.run, number, store.read(proof.run.experiment.run_id, number)) for proof, number in elsewhere]
-    for (proof, number), difference in zip(elsewhere, earlier.trace_differences(runs), strict=True):
-        if difference:
-            proof.difference = proof.difference or f"repetition {number}, {difference}"
+            elif difference:
+                elsewhere.append((proof, number))
+        runs = [(proof.run, number, store.read(proof.run.experiment.run_id, number)) for proof, number in elsewhere]
+        for (proof, number), difference in zip(elsewhere, earlier.trace_differences(runs), strict=True):
+            if difference:
+                proof.difference = f"repetition {number}, {difference}"
 
 
 def _prove_states(proofs: Sequence[Proof], earlier: EarlierCode) -> None:
