@@ -28,6 +28,7 @@ _COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.md"
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
     from bench.report.claims import added_up, spell_by_origin  # slow to import
+    from runners.config.headlines import load_headlines
     from runners.execute.reproduce_figure import reproduce_figures, tell
     from runners.execute.write_figure import committed_folder, redraw
     from runners.results.pages import write_gallery
@@ -36,6 +37,7 @@ def reproduce(cfg: DictConfig) -> bool:
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
+    load_headlines(names[0].partition("/")[0])
     runner = runner_settings(cfg.runner)
     explicit = explicit_keys()
     runs = [_figure_run(cfg, choices["scale"], explicit, name) for name in names]

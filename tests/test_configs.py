@@ -125,8 +125,8 @@ def test_a_choice_has_every_setting_of_its_class_with_an_explanation(group, name
         ("[{horizon: 5}]", "found the source None of horizon, expected"),
         ("[{source: [guessed, here], horizon: 5}]", "found the source ['guessed', 'here'] of horizon, expected"),
         (
-            "[{source: [code, a], 'env.{x, y}.dim': 5}, {source: [code, b], env.y: {dim: 5}}]",
-            "found a second source of env.y.dim, expected one",
+            "[{source: [code, a], 'env.{movielens, titanic}.dim': 5}, {source: [code, b], env.titanic: {dim: 5}}]",
+            "found a second source of env.titanic.dim, expected one",
         ),
     ],
 )
@@ -134,12 +134,12 @@ def test_a_setting_without_a_source_or_with_two_is_refused(monkeypatch, settings
     monkeypatch.setattr(papers, "read", lambda name: yaml.safe_load(f"{{name: cdt, settings: {settings}}}"))
     with pytest.raises(ConfigError) as error:
         load_paper.__wrapped__("cdt")
-    assert f"conf/papers/cdt/settings.yaml: {sentence}" in str(error.value)
+    assert re.match(rf"conf/papers/cdt/settings\.yaml(:\d+)?: {re.escape(sentence)}", str(error.value))
 
 
 def test_a_setting_for_a_key_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(compose_module, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
-    sentence = r"conf/papers/none/settings.yaml: found a setting for 'env.dimm', which does not exist"
+    sentence = r"conf/papers/none/settings.yaml: env.dimm: found an unknown key, did you mean 'dim'\?"
     with pytest.raises(ConfigError, match=sentence):
         from_overrides(["env=movielens", "paper=none"])
 
@@ -300,6 +300,60 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
     assert "mine/first/index.html" in page.with_name("figures.html").read_text()
     assert "1 hold" not in page.read_text()
     assert not page.with_name("claims.csv").exists()
+
+
+LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expected keys and values: {key: value}"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "sentence"),
+    [
+        ("settings", "horizon: 70", "env.titanc.size: 1",
+         r"settings\.yaml:2: env\.titanc\.size: found the env 'titanc', did you mean 'titanic'\?"),
+        ("settings", "horizon: 70", "env.titanic: 1",
+         r"settings\.yaml:2: found 'env\.titanic' with a value, expected env, "),
+        ("settings", "horizon: 70", "horizn: 1",
+         r"settings\.yaml:2: found the setting 'horizn', did you mean 'horizon'\?"),
+        ("settings", "horizon: 70", "tuner.mine.radius_scal: 1",
+         r"settings\.yaml:2: tuner\.radius_scal: found an unknown key, did you mean 'radius_scale'\?"),
+        ("settings", "[{source: [assumed, here], horizon: 70}]", "{source: [assumed, here], horizon: 70}",
+         rf"settings\.yaml:\d: settings: found {{'horizon': 70, .*}}, {LIST}"),
+        ("settings", "[{source: [assumed, here], horizon: 70}]", "[horizon]",
+         rf"settings\.yaml:\d: settings: found 'horizon', {MAPPING}"),
+        ("settings", "settings:", "labels: {method: [TL]}\nsettings:",
+         rf"settings\.yaml:2: labels\.method: found \['TL'\], {MAPPING}"),
+        ("settings", "horizon: 70", "horizon: [70]", r"horizon: found \[70\], expected a valid integer"),
+        ("published", "{CDT: 12.5}", "12.5",
+         r"published\.yaml:1: table1\.values: found 12\.5, expected labels of the axis 'method': table1\.axes are "),
+        ("published", "12.5", "{A: 12.5}",
+         r"published\.yaml:1: table1\.values\.CDT: found {'A': 12\.5}, expected a number"),
+        ("published", "[method]", "method", rf"published\.yaml:1: table1\.axes: found 'method', {LIST}"),
+        ("published", "[method], values: {CDT: 12.5}", "[what, method], values: {Mine: {mean: 12.5}}",
+         r"published\.yaml:1: table1\.axes: found Mine as labels of 'what', but the figure has them on 'method'"),
+        ("figures/first", "{table: table1, method: {Mine: CDT}}", "table1",
+         rf"first\.yaml:3: published: found 'table1', {MAPPING}"),
+        ("figures/first", "[{method: {Mine: [tuner=mine], TL: [tuner=tl]}}]", "{method: {Mine: [tuner=mine]}}",
+         rf"first\.yaml:4: runs: found {{'method': .*}}, {LIST}"),
+        ("figures/first", "runs:", "claims: {id: a}\nruns:", rf"first\.yaml:4: claims: found {{'id': 'a'}}, {LIST}"),
+        ("figures/first", "runs:", "scales: {quick: 5}\nruns:",
+         "key 'scales.quick': found 5, expected keys and values$"),
+        ("figures/first", "runs:", "sources: {tuner.radius_scal: [stated, here]}\nruns:",
+         r"first\.yaml:4: sources: found 'tuner\.radius_scal', did you mean 'tuner\.radius_scale'\?"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_papers_files_is_named_with_file_line_and_cure(private, file, old, new, sentence):
+    path = private / "papers" / "mine" / f"{file}.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(ConfigError, match=sentence):
+        expand(load_figure("mine/first"), "paper", [])
+
+
+def test_a_configuration_that_is_played_directly_takes_no_algorithm():
+    settings = from_overrides(["env=switching_sine", "algorithm=linucb", "task=contextual_bandit"]).experiment.settings
+    with pytest.raises(ConfigError, match=r"task: found SwitchingSine with LinUCB, .*: add algorithm=none$"):
+        build(settings)
 
 
 def test_a_name_that_the_suite_has_is_refused(private):

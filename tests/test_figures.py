@@ -3,9 +3,12 @@
 import pandas as pd
 
 from bench.report.figure import read_figure
+from bench.report.provenance import Provenance
+from bench.report.render import Evidence
 from bench.report.results import Experiments
-from runners.config.figures import claims_for_each, expand, unfold
+from runners.config.figures import claims_for_each, expand, other_than_published, unfold
 from runners.execute.write_figure import settings_table
+from runners.results.derive import Derived
 
 FIGURE = {
     "name": "made_up",
@@ -31,6 +34,41 @@ def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():
     assert sources["quick"]["env.synthetic_linear.dim"] == "scale"
     assert sources["paper"]["env.synthetic_linear.dim"] == "stated"
     assert all("env.dim=3" in one.overrides for one in quick)
+
+
+def test_a_value_that_the_figure_sets_is_not_the_papers():
+    """In a row of its own beside the paper's value; with the figure's own source where it names one."""
+    runs = [{"method": {"TL": ["tuner=tl"], "Wide": ["tuner=tl", "env.dim=25", "env.features=fixed"]}}]
+    given = {key: value for key, value in FIGURE.items() if key not in ("unfold", "scales")} | {"runs": runs}
+    for sources, of_other in (({}, "the figure sets it"), ({"env.dim": ["code", "run.py"]}, "run.py")):
+        figure = read_figure(given | {"column": "regret", "sources": sources})
+        rows = settings_table(figure, expand(figure, "paper", []))
+        places = {str(value): row["where"] for row in rows for value in row["values"] if row["key"].endswith(".dim")}
+        assert places["25"] == of_other
+        assert places["10"] == ("section 6" if not sources else "run.py")
+    assert [row["source"] for row in rows if row["key"].endswith(".features")] == ["stated", "assumed"]
+
+
+def test_published_numbers_belong_to_the_runs_of_scale_paper():
+    given = {key: value for key, value in FIGURE.items() if key not in ("unfold", "scales")} | {"kind": "dots"}
+    runs, published = [{"method": {"TL": ["tuner=tl"]}}], [{"method": "TL", "what": "mean", "value": 300.0}]
+    figure = read_figure(given | {"column": "regret", "runs": runs, "published": published})
+
+    def why(scale, *extra, figure=figure):
+        return other_than_published(figure, expand(figure, scale, list(extra)))
+
+    assert why("paper") == why("reduced") == why("paper", "repetitions=2") == why("paper", "seed=7") == ""
+    assert why("quick") == "the published numbers are for 10,000 rounds, and not judged here"
+    assert why("quick", "horizon=10000") == ""
+    assert why("paper", "env.dim=3") == "the published numbers are for the settings of scale=paper, and not judged here"
+    finals = pd.DataFrame({"method": "TL", "repetition": range(3), "rounds": 1000, "regret": [1.0, 2.0, 3.0]})
+    for reason in ("", why("quick")):
+        provenance = Provenance(scale="quick", repetitions=(3,), horizons=(1000,), other_than_published=reason)
+        derived = Derived(figure, {"": Evidence(pd.DataFrame(), finals, provenance)})
+        table = derived.rendering.tables["table"]
+        assert table["published_mean"].tolist() == [300.0]
+        assert ("ratio_mean" in table) == ("numbers.csv" in derived.tables()) == (not reason)
+        assert derived.rendering.plot.note.endswith(reason)
 
 
 def test_what_a_scale_leaves_out_is_not_run_there_only():

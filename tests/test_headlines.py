@@ -9,6 +9,7 @@ import pytest
 
 from bench.errors import ConfigError
 from bench.report.headlines import evidence, judge, judged, read_headlines
+from runners.config import headlines as config_headlines
 from runners.config.figures import load_figure
 from runners.results.pages import headlines
 from runners.upkeep.docs import README, headlines_part, with_made_part
@@ -125,6 +126,28 @@ def test_a_bad_headline_is_named(changes: dict[str, Any], sentence: str) -> None
         headline(**changes)
     with pytest.raises(ConfigError, match="headline 'c': the finding cannot be filled in"):
         judged(headline(finding="{a.number}"), lambda _: cases("holds"))
+
+
+@pytest.mark.parametrize(
+    ("reference", "sentence"),
+    [
+        ("figure3#2", ""),
+        ("figure3#2@all", ""),
+        ("figre3#2", "found 'figre3#2', but no figure is called figre3, did you mean 'figure3'?"),
+        ("lock_in#nevr", "found 'lock_in#nevr', but lock_in has no claim 'nevr', did you mean 'never'?"),
+        ("figure3", "found 'figure3', but figure3 has no claim '', expected one of: "),
+    ],
+)
+def test_a_headline_rests_on_claims_there_are(monkeypatch: pytest.MonkeyPatch, reference: str, sentence: str) -> None:
+    given = {"claim": "c", "rests_on": {"a": [reference]}, "verdict": "holds", "finding": "words"}
+    monkeypatch.setattr(config_headlines, "read", lambda name: {"headlines": [given]})
+    if not sentence:
+        assert len(config_headlines.load_headlines("habo")) == 1
+        return
+    with pytest.raises(ConfigError) as error:
+        config_headlines.load_headlines("habo")
+    assert "conf/papers/habo/headlines.yaml" in str(error.value)
+    assert f": headline 1, rests_on.a: {sentence}" in str(error.value)
 
 
 def test_each_paper_has_four_to_seven_with_a_place_that_rest_on_claims_there_are(reference_results: Path) -> None:

@@ -32,6 +32,7 @@ FIGURE = {
     "paper": "syndicated",
     "kind": "dots",
     "column": "regret",
+    "horizon": 40,
     "common": ["env=synthetic_linear", "algorithm=linucb", "env.dim=3", "env.n_arms=5"],
     "scales": {"smoke": {"max_horizon": 40, "max_repetitions": 2}},
     "runs": [{"method": {"TL": ["tuner=tl"], "OP": ["tuner=op"]}}],

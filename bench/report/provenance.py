@@ -59,13 +59,18 @@ PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude
 """What is said of results where a sample that comes with a library stands in for the full data set."""
 
 
+_LEFT_OUT = ("altered", "genuine", "other_than_published")
+"""What a manifest does not say where there is nothing to say."""
+
+
 class Provenance(BaseModel):
     """Scale, size and data of the runs behind a figure.
 
     Repetitions and horizons are those asked for, each once, in order. ``surrogate`` are environments whose data was
     generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
     ``genuine`` labels of the experiments on real or synthetic data, where the data of others is not. ``packaged`` says
-    that a packaged sample was used, ``sequential`` that the verdicts decided on the numbers of repetitions.
+    that a packaged sample was used, ``sequential`` that the verdicts decided on the numbers of repetitions,
+    ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -78,10 +83,11 @@ class Provenance(BaseModel):
     genuine: tuple[dict[str, str], ...] = ()
     packaged: bool = False
     sequential: bool = False
+    other_than_published: str = ""
 
     @model_serializer(mode="wrap")
     def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {key: value for key, value in dump(self).items() if value or key not in ("altered", "genuine")}
+        return {key: value for key, value in dump(self).items() if value or key not in _LEFT_OUT}
 
     @property
     def mark(self) -> str:
@@ -116,6 +122,7 @@ class Provenance(BaseModel):
         data = f"; surrogate data in place of the real ({generated})" if generated else ""
         data += f"; altered data, other than published ({', '.join(self.altered)})" if self.altered else ""
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""
+        data += f"; {self.other_than_published}" if self.other_than_published and not self.surrogate else ""
         scale = f"scale {self.scale}: " if self.scale else ""
         return f"{scale}{repetitions} of {number_of_rounds(self.horizons)}{data}"
 

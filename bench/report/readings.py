@@ -45,13 +45,14 @@ def numbers_table(figure: "Figure", results: Mapping[str, Results], size: int) -
     Results are by reading, the first first; a figure without readings has one. ``size`` is the paper's number of
     repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as in print,
     of a reading that draws the same; `inside` and `predicted` (yes, no, or "" without results) are of one reading,
-    `verdict` is of the number. The table is empty without published numbers, and of a packaged sample.
+    `verdict` is of the number. The table is empty without published numbers, of a packaged sample, and of runs that
+    they do not belong to.
     """
     rows: list[dict[str, Any]] = []
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     whole = next(iter(results.values()))
     for reading, under in results.items():
-        if not under.provenance.packaged:  # which is no evidence about the paper's data
+        if not (under.provenance.packaged or under.provenance.other_than_published):  # no evidence about the paper's
             ours = _with_all_repetitions(figure, under, whole)
             rows += [{READING: reading} | row for row in _rows(figure, ours, size, same_draws.get(reading))]
     if not rows:

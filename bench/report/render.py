@@ -35,6 +35,8 @@ def render(
     figure = read_figure(figure)
     results = Results(figure, curves, finals, provenance)
     tables = figure.tables(results)
+    if provenance.other_than_published:
+        tables = {name: table.loc[:, ~table.columns.str.startswith("ratio_")] for name, table in tables.items()}
     return Rendering(tables, check(figure, results), plot_of(figure, results, tables))
 
 

@@ -20,7 +20,7 @@ from runners.config.experiment import Experiment
 from runners.config.identity import plain
 from runners.config.papers import load_paper
 from runners.config.runner import Runner
-from runners.config.tree import CLASS, GROUPS, PARTS, merge, nested, read_choice, read_suite, shown, unknown_key
+from runners.config.tree import CLASS, GROUPS, PARTS, merge, nested, placed, read_choice, read_suite, unknown_key
 
 
 @component
@@ -80,7 +80,7 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = 
     for key in {"horizon", "repetitions"} - explicit:
         wanted = (figure or {}).get(key, settings[key])
         cap = (figure or {}).get(f"max_{key}", settings["scale"].get(f"max_{key}"))
-        settings[key] = wanted if cap is None else min(wanted, cap)
+        settings[key] = min(wanted, cap) if isinstance(wanted, int) and cap is not None else wanted
     run = run_settings({key: settings[key] for key in RunSettings.__annotations__})
     parts = {part: settings[part] for part in PARTS}
     for part, content in parts.items():
@@ -122,9 +122,8 @@ def _chosen(groups: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
         try:
             merge(settings, {key: changes} if changes is not None else {})
         except KeyError as error:
-            raise ConfigError(
-                f"{shown(f'paper/{paper}')}: found a setting for '{error.args[0]}', which does not exist"
-            ) from None
+            with placed(f"paper/{paper}"):
+                raise unknown_key(settings, error.args[0], KEYS) from None
     return settings, {group: choices[group] for group in GROUPS}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.configuration_check import ConfigurationCheck
+from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
 from bench.loop import run
 from bench.report.provenance import ALTERED, PACKAGED, SURROGATE
@@ -127,7 +128,12 @@ def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
     require(classes)
     names = {"env": "environment", "algorithm": "algorithm"}
     parts = {names[part]: construct(part, cls, settings[part]) for part, cls in classes.items() if part in names}
-    task = construct("task", classes["task"], settings["task"], **parts)
+    try:
+        task = construct("task", classes["task"], settings["task"], **parts)
+    except ConfigError as error:
+        if "algorithm" in parts and isinstance(parts["environment"], DirectEnvironment):
+            raise ConfigError(f"{error}; {classes['env'].__name__} is played directly: add algorithm=none") from None
+        raise
     return task, construct("tuner", classes["tuner"], settings["tuner"])
 
 

@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from bench.errors import ConfigError
 from bench.report.labels import canonical, labels_of
+from bench.report.provenance import number_of_rounds
 from bench.report.reading import READING, Reading
 from runners.config.compose import Run, from_overrides
-from runners.config.papers import load_paper, published
-from runners.config.tree import choices, merge, one_of, placed, read, suite_choices, unknown_choice
+from runners.config.papers import leaves, load_paper, published
+from runners.config.tree import (
+    PARTS,
+    choices,
+    expect,
+    merge,
+    one_of,
+    path_of,
+    placed,
+    read,
+    suite_choices,
+    unknown_choice,
+)
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -55,11 +67,11 @@ def load_figure(name: str) -> "Figure":
     if name not in choices("figure"):
         raise unknown_choice("figure", name)
     with placed(f"figure/{name}"):
-        return read_figure(_filled(name))
+        return read_figure(filled(name))
 
 
-def _filled(name: str) -> dict[str, Any]:
-    """Return what the file says, with what it takes from elsewhere."""
+def filled(name: str) -> dict[str, Any]:
+    """Return what a figure's file says, with what it takes from elsewhere, not checked."""
     content = read(f"figure/{name}")
     figure = deepcopy(read(f"figure/{name.partition('/')[0]}/{content['like']}")) if "like" in content else {}
     merge(figure, content, add=True)
@@ -67,10 +79,12 @@ def _filled(name: str) -> dict[str, Any]:
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
         if figure.setdefault(key, expected) != expected:
             raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', as its file is called")
+    for key in ("runs", "claims", "readings"):
+        expect(list, figure.get(key, []), key)
     for block in figure.get("runs", []):
-        for axis, entry in block.items():
+        for axis, entry in expect(dict, block, "runs").items():
             block[axis] = _shared_labels(name, axis, entry)
-        if "unfold" in figure:
+        if {"axis", "labels"} <= set(figure.get("unfold", ())):
             block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
     for block in (figure.get("limits") or {}).get("candidates", []):
         for axis, entry in block.items():
@@ -79,13 +93,17 @@ def _filled(name: str) -> dict[str, Any]:
         figure["readings"] = [_shared_reading(name, reading, figure["runs"]) for reading in figure["readings"]]
     figure["claims"] = [claim for template in figure.get("claims", []) for claim in claims_for_each(template)]
     if "published" in figure:
-        figure["published"] = published(figure["paper"], figure["published"])
+        labels: dict[str, dict[str, None]] = {}
+        for block in figure.get("runs", []):
+            for axis, entry in block.items():
+                labels.setdefault(axis, {}).update(dict.fromkeys(labels_of(entry)))
+        figure["published"] = published(figure["paper"], figure["published"], labels)
     return figure
 
 
 def claims_for_each(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a claim for each combination of the words in ``for_each``, which stand for their names in braces."""
-    words = template.pop("for_each", {})
+    words = expect(dict, expect(dict, template, "claims").pop("for_each", {}), "for_each")
     for combination in itertools.product(*words.values()):
         yield _in_words(template, dict(zip(words, combination, strict=True)))
 
@@ -106,7 +124,7 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
         return entry
     shared: dict[str, Any] = load_paper(name.partition("/")[0])["labels"].get(axis, {})
     labels = shared if entry == "all" else entry
-    for label in labels:
+    for label in expect(list, list(labels) if isinstance(labels, dict) else labels, axis):
         if label not in shared:
             raise ConfigError(f"found the {axis} '{label}', {one_of(label, shared)}")
     return {label: shared[label] for label in labels}
@@ -146,6 +164,7 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
     does not change are the same experiments.
     """
+    file = f"figure/{figure.paper}/{figure.name}"
     limits: dict[str, int] = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
     smaller: list[str] = []
     left_out: dict[str, list[str]] = {}
@@ -159,13 +178,19 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
             if any(labels.get(axis) in out for axis, out in left_out.items()):
                 continue
             overrides = [f"paper={figure.paper}", *words, *smaller]
-            with placed(f"figure/{figure.paper}/{figure.name}"):
+            with placed(file):
                 run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
             yield LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run)
 
     drawn: list[LabelledRun] = []
     for reading in (None, *(figure.readings[1:] if readings else [])):
         drawn += composed(figure, reading)
+    if path_of(file) and not (extra or smaller or left_out):  # which may leave out the parts that a source is of
+        keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run.run))
+        for key in figure.sources:
+            if key not in keys:
+                with placed(file):
+                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}")
     if readings and (fixed := figure.limit_runs()):
         axes = figure.panels or ["panel"]
         for run in composed(figure.model_copy(update={"runs": list(fixed.blocks(axes))}), None):
@@ -173,6 +198,33 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
             settings = replace(run.run.settings, repetitions=repetitions)
             drawn.append(replace(run, run=replace(run.run, settings=settings)))
     return drawn
+
+
+def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
+    """Yield a run's settings: as overrides name them (``env.dim``), with the choice (``env.movielens.dim``), value."""
+    for key in ("horizon", "repetitions"):
+        yield key, key, getattr(run.settings, key)
+    for part in PARTS:
+        for rest, value in leaves(run.experiment.settings[part] or {}).items():
+            if rest != "_target_" and (part != "task" or value):  # what a task is not given
+                yield f"{part}.{rest}", f"{part}.{run.choices[part]}.{rest}", value
+
+
+def other_than_published(figure: "Figure", drawn: Sequence[LabelledRun]) -> str:
+    """Return why a figure's published numbers do not belong to its runs, at another scale than the paper's; "" if so.
+
+    They do where the runs are those of scale ``paper``, in whatever number of repetitions.
+    """
+    if not figure.published:
+        return ""
+    published = {tuple(run.labels.items()): run.run for run in expand(figure, "paper", [], readings=False)}
+    pairs = [(published[key], run.run) for run in drawn if (key := tuple(run.labels.items())) in published]
+    sides = [[run.experiment.settings | {"seed": 0} for run in pair] for pair in pairs]
+    if all(of_paper == ours for of_paper, ours in sides):
+        return ""
+    wanted, ours = ({run.settings.horizon for run in runs} for runs in zip(*pairs, strict=True))
+    size = "the settings of scale=paper" if wanted == ours else number_of_rounds(wanted)
+    return f"the published numbers are for {size}, and not judged here"
 
 
 def by_reading(figure: "Figure", drawn: Sequence[Any]) -> dict[str, list[int]]:

@@ -2,14 +2,17 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+import reprlib
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from bench.errors import ConfigError
-from runners.config.tree import choices, merge, nested, one_of, path_of, placed, read, shown, unknown_choice
+from runners.config.tree import PARTS, choices, expect, merge, nested, one_of, path_of, placed, read, unknown_choice
 
 SOURCES = ("stated", "code", "assumed")
+_OF_A_RUN = (*PARTS, "horizon", "repetitions")
 _KEYS = ("name", "title", "authors", "summary", "headline", "labels", "readings", "settings")
 
 
@@ -24,35 +27,50 @@ def load_paper(name: str) -> dict[str, Any]:
     """
     if name not in choices("paper"):
         raise unknown_choice("paper", name)
-    paper = read(f"paper/{name}")
-    file = shown(f"paper/{name}")
     with placed(f"paper/{name}"):
+        paper = {"labels": {}, "readings": {}, "settings": [], **read(f"paper/{name}")}
         for key in [key for key in paper if key not in _KEYS]:
             raise ConfigError(f"found the key '{key}', {one_of(key, _KEYS)}")
-    settings: dict[str, Any] = {}
-    sources: dict[str, list[str]] = {}
-    for entry in paper.get("settings", []):
-        block = dict(entry)
-        source = block.pop("source", None)
-        if not isinstance(source, list) or len(source) != 2 or source[0] not in SOURCES:
-            raise ConfigError(
-                f"{file}: found the source {source} of {', '.join(block)}, expected [{' | '.join(SOURCES)}, place]"
-            )
-        for pattern, value in block.items():
-            for key in _keys(pattern):
-                for leaf in leaves(value, key):
-                    if leaf in sources:
-                        raise ConfigError(f"{file}: found a second source of {leaf}, expected one")
-                    sources[leaf] = source
-                merge(settings, nested(key, value), add=True)
-    return {"labels": {}, **paper, "settings": settings, "sources": sources}
+        for key in ("labels", "readings"):
+            for inner, value in expect(dict, paper[key], key).items():
+                expect(dict, value, f"{key}.{inner}")
+        settings: dict[str, Any] = {}
+        sources: dict[str, list[str]] = {}
+        for entry in expect(list, paper["settings"], "settings"):
+            block = dict(expect(dict, entry, "settings"))
+            source = block.pop("source", None)
+            if not isinstance(source, list) or len(source) != 2 or source[0] not in SOURCES:
+                raise ConfigError(
+                    f"found the source {source} of {', '.join(block)}, expected [{' | '.join(SOURCES)}, place]"
+                )
+            for pattern, value in block.items():
+                for key in _keys(pattern):
+                    for leaf in leaves(value, key):
+                        _check(leaf)
+                        if leaf in sources:
+                            raise ConfigError(f"found a second source of {leaf}, expected one")
+                        sources[leaf] = source
+                    merge(settings, nested(key, value), add=True)
+    return {**paper, "settings": settings, "sources": sources}
 
 
-def leaves(value: Any, key: str) -> dict[str, Any]:
+def _check(key: str) -> None:
+    """Refuse a setting of no part or choice; whether a choice has it shows where the choice is made."""
+    part, *rest = key.split(".")
+    if part not in _OF_A_RUN or (rest and part not in PARTS):
+        raise ConfigError(f"found the setting '{key}', {one_of(part, _OF_A_RUN)}")
+    if part in PARTS and len(rest) < 2:
+        raise ConfigError(f"found '{key}' with a value, expected {part}, choice and setting: {part}.custom.size")
+    if part in PARTS and rest[0] not in choices(part):
+        raise ConfigError(f"{key}: found the {part} '{rest[0]}', {one_of(rest[0], choices(part))}")
+
+
+def leaves(value: Any, key: str = "") -> dict[str, Any]:
     """Return the values in a nested mapping by their dotted keys, which begin with ``key``."""
     if not (isinstance(value, dict) and value):
-        return {key: value}
-    return {leaf: item for name, inner in value.items() for leaf, item in leaves(inner, f"{key}.{name}").items()}
+        return {key: value} if key else {}
+    prefix = key and f"{key}."
+    return {leaf: item for name, inner in value.items() for leaf, item in leaves(inner, f"{prefix}{name}").items()}
 
 
 def _keys(pattern: str) -> list[str]:
@@ -63,8 +81,10 @@ def _keys(pattern: str) -> list[str]:
     return ["".join(words) for words in itertools.product(*parts)]
 
 
-def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the numbers of a paper's table that a figure shows.
+def published(
+    paper: str, wanted: Mapping[str, Any], figure_labels: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> list[dict[str, Any]]:
+    """Return the numbers of a paper's table that a figure shows, given the figure's labels by axis.
 
     ``wanted`` has ``table``, its name; for each axis of the table whose labels in the figure are others, the figure's
     labels, each with the table's label or with several, of which the first that has a number counts; and for other axes
@@ -73,11 +93,15 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     when there is no such table or label.
     """
     tables = read(f"published/{paper}")
-    if wanted["table"] not in tables:
-        raise ConfigError(f"published.table: found '{wanted['table']}', {one_of(wanted['table'], tables)}")
-    table = tables[wanted["table"]]
-    axes: list[str] = table["axes"]
-    numbers = dict(_numbers(table["values"], len(axes)))
+    name = str(expect(dict, wanted, "published").get("table"))
+    if name not in tables:
+        raise ConfigError(f"published.table: found '{name}', {one_of(name, tables)}")
+    with placed(f"published/{paper}"):
+        table = expect(dict, tables[name], name)
+        axes: list[str] = expect(list, table.get("axes"), f"{name}.axes")
+        numbers = dict(_numbers(table.get("values"), axes, name))
+        for at, axis in enumerate(axes):
+            _check_order(name, axis, {cell[at] for cell in numbers}, figure_labels)
     labels = [_labels(axis, wanted.get(axis), [cell[at] for cell in numbers]) for at, axis in enumerate(axes)]
     others = {axis: label for axis, label in wanted.items() if axis != "table" and axis not in axes}
     entries = []
@@ -88,8 +112,8 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
             entry: dict[str, Any] = {**dict(zip(axes, point, strict=True)), **others}
             what = entry.pop("what", "mean")
             number = numbers[cell] if isinstance(numbers[cell], dict) else {"value": numbers[cell]}
-            name = ": ".join([wanted["table"], *cell, *([] if "what" in axes else [what])])
-            entries.append({**entry, "what": what, **number, "cell": name})
+            title = ": ".join([name, *cell, *([] if "what" in axes else [what])])
+            entries.append({**entry, "what": what, **number, "cell": title})
     return entries
 
 
@@ -110,9 +134,27 @@ def _labels(axis: str, wanted: Any, valid: list[str]) -> dict[str, list[str]]:
     return labels
 
 
-def _numbers(values: Any, depth: int, *labels: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if not depth:
+def _numbers(values: Any, axes: list[str], table: str, *labels: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the labels and the number of each cell; ConfigError unless ``values`` has a level for each axis."""
+    where = ".".join([table, "values", *labels])
+    is_number = isinstance(values, int | float) or (isinstance(values, dict) and "value" in values)
+    if is_number != (len(labels) == len(axes)) or not (is_number or isinstance(values, dict)):
+        at = f"labels of the axis '{axes[len(labels)]}'" if len(labels) < len(axes) else "a number"
+        raise ConfigError(
+            f"{where}: found {reprlib.repr(values)}, expected {at}: {table}.axes are {', '.join(axes)}, outermost first"
+        )
+    if is_number:
         yield labels, values
         return
     for label, inner in values.items():
-        yield from _numbers(inner, depth - 1, *labels, str(label))
+        yield from _numbers(inner, axes, table, *labels, str(label))
+
+
+def _check_order(table: str, axis: str, labels: set[str], figure_labels: Mapping[str, Collection[str]]) -> None:
+    """Refuse labels of another axis of the figure: the axes of a table stand in the order of its levels."""
+    for other, known in figure_labels.items():
+        if other != axis and labels <= set(known) and not labels & set(figure_labels.get(axis, ())):
+            raise ConfigError(
+                f"{table}.axes: found {', '.join(sorted(labels))} as labels of '{axis}', but the figure has them on "
+                f"'{other}', expected the axes in the order of the levels below values, outermost first"
+            )

@@ -3,6 +3,7 @@
 import importlib
 import os
 import re
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -116,6 +117,14 @@ def placed(name: str) -> Iterator[None]:
         words = [re.compile(rf"(?<!\w){re.escape(word.rpartition('.')[2])}(?!\w)") for word in (*quoted, key)]
         at = next((f":{i}" for word in words for i, line in enumerate(lines, 1) if word.search(line)), "")
         raise ConfigError(f"{shown(name)}{at}: {text}") from None
+
+
+def expect(kind: type, value: Any, key: str) -> Any:
+    """Return what a file has at a key, a list or a mapping; ConfigError if it is none."""
+    if not isinstance(value, kind):
+        expected = "a list: [a, b], or a dash before each entry" if kind is list else "keys and values: {key: value}"
+        raise ConfigError(f"{key}: found {reprlib.repr(value)}, expected {expected}")
+    return value
 
 
 def read(name: str) -> dict[str, Any]:

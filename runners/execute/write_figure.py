@@ -13,14 +13,14 @@ from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.page import draw
-from bench.report.provenance import SURROGATE, Provenance, factored
+from bench.report.provenance import SURROGATE, Provenance, factored, key_of
 from bench.report.reading import READING
 from bench.report.render import Evidence, notes
 from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
-from runners.config.compose import PARTS
-from runners.config.figures import LabelledRun, by_reading, without_reading
+from runners.config.compose import parse
+from runners.config.figures import LabelledRun, by_reading, other_than_published, settings_of, without_reading
 from runners.config.papers import leaves, load_paper
 from runners.execute.figure_run import FigureRun, all_failed
 from runners.execute.timing import Part, finals_of, measurements
@@ -120,7 +120,8 @@ def _has_all(manifest: dict[str, Any], run: FigureRun) -> bool:
 def _derived(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> Derived:
     """Return what the figure says, of its repetitions or of the seconds that were measured for it."""
     positions = by_reading(run.figure, run.drawn)
-    provenances = {name: _provenance(run, [run.drawn[i] for i in places]) for name, places in positions.items()}
+    reason = other_than_published(run.figure, run.drawn)
+    provenances = {name: _provenance(run, [run.drawn[i] for i in places], reason) for name, places in positions.items()}
     if run.figure.source == "timing":
         finals = finals_of(run.drawn, run.done(), store, timed_part(run.figure))
         return Derived(run.figure, {"": Evidence(pd.DataFrame(), finals, provenances[""])})
@@ -173,7 +174,7 @@ def write_pictures(run: FigureRun, derived: Derived) -> None:
             save(draw(plot, run.size), folder, stem, ["pdf"])
 
 
-def _provenance(run: FigureRun, drawn: Sequence[LabelledRun]) -> Provenance:
+def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_published: str) -> Provenance:
     """Return what the figure's numbers rest on."""
     experiments = [(one, one.run.experiment) for one in drawn]
     genuine = [without_reading(one).labels for one, made in experiments if not (made.surrogate or made.packaged)]
@@ -186,6 +187,7 @@ def _provenance(run: FigureRun, drawn: Sequence[LabelledRun]) -> Provenance:
         genuine=tuple(genuine) * any(made.surrogate for _, made in experiments),
         packaged=any(made.packaged for _, made in experiments),
         sequential=run.is_sequential(drawn),
+        other_than_published=other_than_published,
     )
 
 
@@ -256,30 +258,29 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
     """Return every setting of the figure's experiments with its values, its source and the place.
 
     The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
-    (``env.dim``), else the paper's (``env.synthetic_linear.dim``), else ``assumed``: the suite's own default.
+    (``env.dim``); else ``assumed`` where a run of the figure sets another value than the paper; else the paper's
+    (``env.synthetic_linear.dim``); else ``assumed``: the suite's own default. A key has a row for each source.
     """
     paper, limits = load_paper(figure.paper), figure.limit_runs()
-    sources, figure_sources = paper["sources"], figure.sources | (limits.sources if limits else {})
-    rows: dict[str, dict[str, Any]] = {}
+    of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
     smaller = figure.scales[scale].overrides if scale in figure.scales else []
-    at_scale = {override.lstrip("+").partition("=")[0] for override in smaller}
     for one in drawn:
-        flat = {"horizon": one.run.settings.horizon, "repetitions": one.run.settings.repetitions}
-        for part in PARTS:
-            settings = dict(one.run.experiment.settings.get(part) or {})
-            settings.pop("_target_", None)
-            own = leaves(settings, f"{part}.{one.run.choices[part]}") if settings else {}
-            flat |= {key: value for key, value in own.items() if part != "task" or value}  # what a task is not given
-        for key, value in flat.items():
-            part, _, rest = key.partition(".")
-            general = f"{part}.{rest.partition('.')[2]}" if rest else key
-            given = figure_sources.get(general) or sources.get(key)
-            source, where = given or ["assumed", "the suite's default"]
-            if general in at_scale or (
-                not rest and value != (getattr(figure, key) or paper["settings"].get(key, value))
+        words = [leaves(parse(word).value(), key_of(word)) for word in one.overrides]
+        by_figure = {key for keys in words for key in keys}
+        for general, key, value in settings_of(one.run):
+            is_size = general == key
+            if general in map(key_of, smaller) or (
+                is_size and value != (getattr(figure, key) or of_paper.get(key, value))
             ):
                 source, where = "scale", "less than the paper's, or as the command says"
-            row = rows.setdefault(key, {"key": key, "values": [], "source": source, "where": where})
+            elif general in figure_sources:
+                source, where = figure_sources[general]
+            elif general in by_figure and value != of_paper.get(key):
+                source, where = "assumed", "the figure sets it"
+            else:
+                source, where = paper["sources"].get(key, ("assumed", "the suite's default"))
+            row = rows.setdefault((key, source, where), {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:
                 row["values"].append(value)
     return list(rows.values())

@@ -11,13 +11,13 @@ from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from bench.report.gallery import PaperPage, build, overview, overview_text
 from bench.report.gallery import read as read_papers
-from bench.report.headlines import read_headlines
 from bench.report.published import Published, published_overview, published_text
 from bench.report.stored import Derive
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
+from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
-from runners.config.tree import CHECKOUT, choices, path_of, read
+from runners.config.tree import CHECKOUT, choices
 from runners.results.derive import committed_long_tables
 from runners.results.store import write_text
 
@@ -99,17 +99,19 @@ def _configured() -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
     """
     figures = {name: load_figure(name) for name in figure_names()}
     about = {paper: _about(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
+    errors = set()
     for name in set(choices("figure")) - set(figures):
         paper = name.partition("/")[0]
         try:
             about[paper] = _about(paper)
             figures[name] = load_figure(name)
         except BenchError as error:
-            print("error:", one_line(error), file=sys.stderr)
+            errors.add(one_line(error))
+    for text in sorted(errors):
+        print("error:", text, file=sys.stderr)
     return figures, about
 
 
 def _about(paper: str) -> dict[str, Any]:
     """Return what the configuration says of a paper, its headlines read."""
-    headlines = read(f"headlines/{paper}").get("headlines", []) if path_of(f"headlines/{paper}") else []
-    return {**load_paper(paper), "headlines": read_headlines(paper, headlines)}
+    return {**load_paper(paper), "headlines": load_headlines(paper)}

@@ -1,6 +1,7 @@
 """Check all claims of a figure, and count cases: "in most of them"."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -211,6 +212,7 @@ def complaint(where: str, model: type[BaseModel], error: ValidationError) -> str
     if not key:
         return f"{where}: {message}"
     expected = message.removeprefix("Input should be ").removeprefix("expected ")
+    expected = re.sub("a valid dictionary( or instance of .*)?$", "keys and values", expected)
     return f"{where}, key '{key}': found {first['input']!r}, expected {expected}"
 
 
