@@ -1,6 +1,5 @@
 """A plot on a page: where panels stand, what axes show, and what becomes of it in print."""
 
-import itertools
 import re
 import shutil
 from typing import Any
@@ -13,7 +12,6 @@ from rendered import assert_readable, shown
 from scipy import stats
 
 from bench.errors import ConfigError
-from bench.report.kinds.grid import slope
 from bench.report.kinds.profile import _steps
 from bench.report.page import SHEETS, SIZES, draw, in_rows
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, start_at_zero
@@ -106,36 +104,6 @@ def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():
     assert axes.get_ylim()[0] < -1000
     assert (np.diff(places) > 0).all()
     assert places[1] - places[0] < places[2] - places[1]  # a decade, and the linear part with a decade
-
-
-def test_in_a_single_panel_names_stand_at_the_ends_of_lines_and_none_lies_on_another():
-    ends = [20.0, 20.1, 20.2, 3.0]
-    panel = Panel(marks=[line(f"method {i}", np.full(20, end)) for i, end in enumerate(ends)], y=Axis(low=0, high=21))
-    made = Plot("T", panels=[panel])
-    for mark in panel.marks:
-        made.explain(mark.name, mark.look)
-    figure = draw(made)
-    assert not figure.legends
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts]
-    assert [text.get_text() for text in figure.axes[0].texts] == [f"method {i}" for i in range(4)]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-    assert boxes[2].y0 > boxes[1].y0 > boxes[0].y0 > boxes[3].y1
-    low = figure.axes[0].transData.transform((0, 3.0))[1]
-    assert boxes[3].y0 < low < boxes[3].y1
-
-
-def test_bounds_are_named_at_their_ends_also_beside_other_panels():
-    made = plot(["p", "q"])
-    made.panels[1].marks.append(line("c", 3 * X, part="bound", text="bound of c"))
-    assert [text.get_text() for text in draw(made).axes[1].texts] == ["bound of c"]
-
-
-def test_a_slope_is_the_exponent():
-    places = [1e3, 1e4, 1e5]
-    assert slope(places, [7 * x**0.75 for x in places]) == "slope 0.75"
-    noisy = [3.0, 11.0, 70.0]
-    assert slope(places, noisy) == f"slope {stats.linregress(np.log(places), np.log(noisy)).slope:.2f}"
 
 
 def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else():

@@ -200,10 +200,6 @@ def _name_rows(axes: Axes, panel: Panel, is_left: bool) -> None:
 
 def _table(axes: Axes, panel: Panel, is_left: bool, *, is_narrow: bool) -> None:
     axes.set_xlim(panel.x.low, panel.x.high)
-    if not panel.names_on_top:
-        axes.set_ylim(panel.y.low, panel.y.high)
-        axes.set_axis_off()
-        return
     how: dict[str, Any] = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"} if is_narrow else {}
     names = [name.replace("\n", " ") if is_narrow else name for name in panel.x.names or ()]
     axes.set_xticks(list(panel.x.ticks or ()), names, **how)

@@ -154,8 +154,7 @@ class Curves(Figure):
             _put(plot, panel, rows["round"], rows["mean"], name, look_of(name), n=n, every=every, **band)
             if key in formulas:
                 values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), look_of(name, **_DOTS)
-                words = {"part": "bound", "what": "bound", "text": f"bound of {name}"}
-                _put(plot, panel, rows["round"], values, name, look, **words)
+                _put(plot, panel, rows["round"], values, name, look, part="bound", what="bound")
                 plot.explain(_BOUND, Look(GREY, **_DOTS))
 
     def _put_limits(self, plot: Plot, panel: Panel, results: Results, chosen: Selection) -> None:
