@@ -87,7 +87,8 @@ FIGURES_MADE = {
     "habo/spread": _figure("spread", "dots", quantiles=True, reference_line=60, reference_label="a line"),
     "habo/limits": _figure(
         "limits",
-        "bound",
+        "cases",
+        reference_line=1,
         claims=[{"id": "b", "text": "Under the bound", "kind": "bound", "column": "regret", "per": ["panel"],
                  "measured": {"method": "TL"}, "formula": _EXP3}],
     ),

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 from rendered import assert_readable, shown
-from scipy import stats
 
 from bench.errors import ConfigError
 from bench.report.kinds.profile import _steps
@@ -118,25 +117,6 @@ def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else()
     assert (np.diff(limits) * np.diff(shares) == 0).all()  # upright or level, never aslant
 
 
-def test_differences_are_paired_and_have_the_interval_of_a_paired_t_test():
-    rng, rows = np.random.default_rng(1), []
-    for panel, gap in (("P", 5.0), ("Q", -2.0)):
-        shared = 100 * rng.normal(size=12)
-        for method, shift in (("x", 0.0), ("y", gap)):
-            labels = {"panel": panel, "method": method, "repetition": range(12), "rounds": 9}
-            rows.append(pd.DataFrame({**labels, "regret": shared + rng.normal(size=12) + shift}))
-    data = pd.concat(rows, ignore_index=True)
-    runs = [{"panel": {"P": [], "Q": []}, "method": {"x": [], "y": []}}]
-    given = {"name": "f", "kind": "curves", "column": "regret", "against": {"method": "x"}, "runs": runs}
-    *marks, zero = shown(given, pd.DataFrame(), data).marks()
-    assert [(mark.name, mark.case) for mark in marks] == [("y", "P"), ("y", "Q")]
-    assert zero.numbers == 0.0
-    for mark in marks:
-        values = data[data["panel"] == mark.case].pivot(index="repetition", columns="method", values="regret")
-        interval = stats.ttest_rel(values["y"], values["x"]).confidence_interval()
-        np.testing.assert_allclose([mark.low[0], mark.high[0]], [interval.low, interval.high])
-
-
 def curves(values: dict[tuple[str, str], float], spread: float = 1.0) -> pd.DataFrame:
     """Return straight lines from 0 to a value, or, of a method named "flat", that value throughout."""
     rows = []
@@ -165,15 +145,6 @@ def test_a_line_that_is_one_number_throughout_is_one_grey_line():
     assert list(made.legend) == ["m", "flat"]
     made = drawn({("P", "m"): 3.0, ("P", "flat"): 1.0, ("Q", "m"): 3.0, ("Q", "flat"): 2.0})
     assert all(mark.x is not None for mark in made.marks())  # it is not the same number in all panels
-
-
-def test_panels_in_which_no_method_can_be_told_from_another_stand_last():
-    ends = {"A": 3.2, "B": 9.0}  # within A the intervals overlap, in B they are apart
-    values = {(f"{head}, {data}", name): own for head in "AB" for data in ("s", "m")
-              for name, own in (("x", 3.0), ("y", ends[head]))}  # fmt: skip
-    assert [panel.title for panel in drawn(values).panels] == ["B, s", "B, m", "A, s", "A, m"]
-    values["A, m", "y"] = 9.0
-    assert [panel.title for panel in drawn(values).panels] == ["A, s", "A, m", "B, s", "B, m"]
 
 
 def test_numbers_on_both_sides_of_zero_have_a_logarithmic_axis_with_a_linear_part():
