@@ -66,7 +66,7 @@ def draw_panel(
     if panel.rows and not panel.marks:
         axes.set_xticks([])
     for text in panel.texts:
-        coordinates: Any = {"": "data", "x": ("axes fraction", "data"), "xy": "axes fraction"}[text.on]
+        coordinates: Any = {"x": ("axes fraction", "data"), "xy": "axes fraction"}[text.on]
         how = {"xycoords": coordinates, "textcoords": "offset points", "annotation_clip": False, **text.how}
         how |= {"fontsize": mpl.rcParams["ytick.labelsize"]} if letters else {}
         axes.annotate(text.words, (text.x, text.y), xytext=(text.offset, 0), **how)
