@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pandas as pd
-from IPython.display import SVG, Image, Markdown, display
+from IPython.display import Image, Markdown, display
 
 from bench.report.page import draw
 from bench.report.stored import Stored
@@ -75,7 +75,7 @@ class Story:
             display(Markdown(f"*There are no results of {figure} yet:* `{command}`"))
             return
         if result.plot is None:  # a computed table
-            display(SVG(filename=str(result.folder / f"{figure}.svg")))
+            display(result.table(figure))
         else:
             picture = io.BytesIO()
             with applied():

@@ -111,10 +111,6 @@ def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
             target = (path.parent / unquote(file)).resolve() if file else path
             assert target.is_file(), link
             assert not anchor or unquote(anchor) in pages[target].ids, link
-    rows = json.loads((site / "search.js").read_text().partition("window.PAGES = ")[2].rstrip(";\n"))
-    assert {row[0] for row in rows} >= {"paper", "figure", "claim"}
-    for file, _, anchor in (row[2].partition("#") for row in rows):
-        assert not anchor or anchor in pages[site / unquote(file)].ids
 
 
 def test_everything_is_escaped(site: Path) -> None:
@@ -346,7 +342,6 @@ def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
     (tmp_path / "new & paper/fig #1/odd").mkdir(parents=True)
     (tmp_path / "new & paper/fig #1/odd/claims.csv").write_text("claim,verdict,estimate\n1,perhaps,much\n")
     of_all = {"index.html", "figures.html", "claims.html", "numbers.html", "readings.html", "docs.html"}
-    of_all |= {"search.js"}
     assert set(build(read(tmp_path, {}))) == of_all
     (tmp_path / "new & paper/fig #1/odd/manifest.json").write_text("{}")
     pages = build(read(tmp_path, {}))

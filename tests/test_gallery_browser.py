@@ -219,23 +219,6 @@ def test_a_table_is_sorted_and_the_address_keeps_it(browser: Chromium, tmp_path:
     assert browser.run(names) == "cba"
 
 
-def test_the_search_reads_all_pages_from_disk(browser: Chromium, site: Path) -> None:
-    hits = """(async () => {
-      const field = document.querySelector("search input");
-      field.focus();
-      for (let i = 0; i < 50 && !window.PAGES; i++) await new Promise((done) => setTimeout(done, 20));
-      field.value = "limits bound";
-      field.dispatchEvent(new Event("input"));
-      await new Promise((done) => setTimeout(done, 50));
-      return [...document.querySelectorAll("search a")].map((link) => link.href);
-    })()"""
-    browser.open((site / "syndicated/figure2/index.html").as_uri(), 375)
-    found = browser.run(hits)
-    assert (site / "habo/limits/index.html").as_uri() in found
-    assert (site / "habo/limits/index.html").as_uri() + "#claim-b" in found
-    assert browser.complaints == []
-
-
 def test_the_keys_list_all_methods_at_a_round(browser: Chromium, site: Path) -> None:
     browser.open((site / "syndicated/figure2/index.html").as_uri(), 1440)
     browser.run("document.querySelector('.picture').dispatchEvent(new KeyboardEvent('keydown', {key: 'End'}))")

@@ -1,13 +1,12 @@
 """What pages are made of, against numbers computed by hand."""
 
-import json
 import math
 from typing import Any
 
 import pytest
 
 from bench.report.gallery.claims import claim_of, forest, needs_in_words, threshold_of
-from bench.report.gallery.docs import first_words, linked, search_of, words
+from bench.report.gallery.docs import first_words, linked, words
 from bench.report.gallery.numbers import ratio_of
 from bench.report.gallery.papers import label
 
@@ -107,10 +106,3 @@ def test_the_first_sentence_and_links_of_texts() -> None:
     )
     assert first_words(text) == "Most experiments generate their data."
     assert linked("see docs/findings.md & <b>", "../") == 'see <a href="../findings.html">findings</a> &amp; &lt;b&gt;'
-
-
-def test_the_search_has_the_sections_of_texts() -> None:
-    docs = {"why": "# Why\n\nBecause [it](x.md) drifts.\n\n## And `<how>`\n\n```sh\n# no heading\n```\n"}
-    rows = json.loads(search_of([], docs).partition("window.PAGES = ")[2].rstrip(";\n"))
-    assert rows[0] == ["documentation, why", "Why", "why.html#why", "Because it drifts."]
-    assert [row[2] for row in rows] == ["why.html#why", "why.html#and-how"]

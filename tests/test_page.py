@@ -1,6 +1,5 @@
 """A plot on a page: where panels stand, what axes show, and what becomes of it in print."""
 
-import itertools
 import re
 import shutil
 from typing import Any
@@ -10,10 +9,8 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 from rendered import assert_readable, shown
-from scipy import stats
 
 from bench.errors import ConfigError
-from bench.report.kinds.grid import slope
 from bench.report.kinds.profile import _steps
 from bench.report.page import SHEETS, SIZES, draw, in_rows
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, start_at_zero
@@ -108,36 +105,6 @@ def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():
     assert places[1] - places[0] < places[2] - places[1]  # a decade, and the linear part with a decade
 
 
-def test_in_a_single_panel_names_stand_at_the_ends_of_lines_and_none_lies_on_another():
-    ends = [20.0, 20.1, 20.2, 3.0]
-    panel = Panel(marks=[line(f"method {i}", np.full(20, end)) for i, end in enumerate(ends)], y=Axis(low=0, high=21))
-    made = Plot("T", panels=[panel])
-    for mark in panel.marks:
-        made.explain(mark.name, mark.look)
-    figure = draw(made)
-    assert not figure.legends
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts]
-    assert [text.get_text() for text in figure.axes[0].texts] == [f"method {i}" for i in range(4)]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-    assert boxes[2].y0 > boxes[1].y0 > boxes[0].y0 > boxes[3].y1
-    low = figure.axes[0].transData.transform((0, 3.0))[1]
-    assert boxes[3].y0 < low < boxes[3].y1
-
-
-def test_bounds_are_named_at_their_ends_also_beside_other_panels():
-    made = plot(["p", "q"])
-    made.panels[1].marks.append(line("c", 3 * X, part="bound", text="bound of c"))
-    assert [text.get_text() for text in draw(made).axes[1].texts] == ["bound of c"]
-
-
-def test_a_slope_is_the_exponent():
-    places = [1e3, 1e4, 1e5]
-    assert slope(places, [7 * x**0.75 for x in places]) == "slope 0.75"
-    noisy = [3.0, 11.0, 70.0]
-    assert slope(places, noisy) == f"slope {stats.linregress(np.log(places), np.log(noisy)).slope:.2f}"
-
-
 def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else():
     rng = np.random.default_rng(5)
     factors = pd.DataFrame({"factor": [1.0, 1.0, *(1 + 5 * rng.random(8))], "weight": 0.1})
@@ -148,25 +115,6 @@ def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else()
         drawn = shares[np.flatnonzero(limits <= limit)[-1]]
         assert drawn == pytest.approx(0.1 * (factors["factor"] <= limit).sum())
     assert (np.diff(limits) * np.diff(shares) == 0).all()  # upright or level, never aslant
-
-
-def test_differences_are_paired_and_have_the_interval_of_a_paired_t_test():
-    rng, rows = np.random.default_rng(1), []
-    for panel, gap in (("P", 5.0), ("Q", -2.0)):
-        shared = 100 * rng.normal(size=12)
-        for method, shift in (("x", 0.0), ("y", gap)):
-            labels = {"panel": panel, "method": method, "repetition": range(12), "rounds": 9}
-            rows.append(pd.DataFrame({**labels, "regret": shared + rng.normal(size=12) + shift}))
-    data = pd.concat(rows, ignore_index=True)
-    runs = [{"panel": {"P": [], "Q": []}, "method": {"x": [], "y": []}}]
-    given = {"name": "f", "kind": "curves", "column": "regret", "against": {"method": "x"}, "runs": runs}
-    *marks, zero = shown(given, pd.DataFrame(), data).marks()
-    assert [(mark.name, mark.case) for mark in marks] == [("y", "P"), ("y", "Q")]
-    assert zero.numbers == 0.0
-    for mark in marks:
-        values = data[data["panel"] == mark.case].pivot(index="repetition", columns="method", values="regret")
-        interval = stats.ttest_rel(values["y"], values["x"]).confidence_interval()
-        np.testing.assert_allclose([mark.low[0], mark.high[0]], [interval.low, interval.high])
 
 
 def curves(values: dict[tuple[str, str], float], spread: float = 1.0) -> pd.DataFrame:
@@ -197,15 +145,6 @@ def test_a_line_that_is_one_number_throughout_is_one_grey_line():
     assert list(made.legend) == ["m", "flat"]
     made = drawn({("P", "m"): 3.0, ("P", "flat"): 1.0, ("Q", "m"): 3.0, ("Q", "flat"): 2.0})
     assert all(mark.x is not None for mark in made.marks())  # it is not the same number in all panels
-
-
-def test_panels_in_which_no_method_can_be_told_from_another_stand_last():
-    ends = {"A": 3.2, "B": 9.0}  # within A the intervals overlap, in B they are apart
-    values = {(f"{head}, {data}", name): own for head in "AB" for data in ("s", "m")
-              for name, own in (("x", 3.0), ("y", ends[head]))}  # fmt: skip
-    assert [panel.title for panel in drawn(values).panels] == ["B, s", "B, m", "A, s", "A, m"]
-    values["A, m", "y"] = 9.0
-    assert [panel.title for panel in drawn(values).panels] == ["A, s", "A, m", "B, s", "B, m"]
 
 
 def test_numbers_on_both_sides_of_zero_have_a_logarithmic_axis_with_a_linear_part():

@@ -1,4 +1,4 @@
-"""Readings: the runs they ask for, claims and published numbers under each, and their pictures."""
+"""Readings: the runs they ask for, claims and published numbers under each."""
 
 import json
 import re
@@ -11,7 +11,6 @@ from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from bench.report.gallery import build, read
 from bench.report.gallery.result import Result
-from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.render import Evidence, render, render_readings
 from runners.config.figures import by_reading, expand, load_figure, without_reading
@@ -155,20 +154,6 @@ def test_surrogate_results_stand_beside_no_published_number():
     one = Evidence(pd.DataFrame(), finals(LOW, HIGH), surrogate)
     found = render_readings(read_figure(FIGURE), {"as printed": one, "less noise": one}, 6)
     assert found.numbers.empty
-    assert not found.plots  # no reading decides its claim
-
-
-def test_the_picture_shows_what_readings_decide_differently_and_nothing_else():
-    alike = render_readings(read_figure(FIGURE), evidence(finals(LOW, HIGH), finals(LOW, HIGH)), 6)
-    assert not alike.plots
-    few = render_readings(read_figure(FIGURE), evidence(finals(LOW, HIGH), finals(LOW[:2], HIGH[:2])), 6)
-    assert set(few.claims["verdict"]) == {"holds", "open"}
-    assert not few.plots
-    found = render_readings(read_figure(FIGURE), evidence(finals(LOW, HIGH), finals(HIGH, LOW)), 6)
-    cells = [(mark.name, mark.text) for mark in found.plots["made_up_readings"].marks()]
-    assert cells == [("as printed", "holds"), ("less noise", "fails")]
-    for plot in found.plots.values():
-        assert draw(plot).get_axes()
 
 
 def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
@@ -250,7 +235,6 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many():
     wanted = np.quantile(draws, (0.025, 0.975))
     assert numbers.loc["mean", ["further_low", "further_high"]].to_numpy(float) == pytest.approx(wanted, abs=0.08)
     assert numbers.loc["std", "verdict"] == "outside"
-    assert not found.plots
 
 
 def test_a_number_is_reached_within_half_a_unit_of_its_last_digit():

@@ -1,4 +1,4 @@
-"""The kinds dots and computed: what is drawn is what was measured, and can be read."""
+"""The kind dots: what is drawn is what was measured, and can be read."""
 
 import functools
 from typing import Any
@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from rendered import assert_apart, assert_readable, draw, shown
 
 from bench.errors import ConfigError
-from bench.report.computed import COMPUTATIONS
 from bench.report.plot import Mark, Plot
 from bench.report.style import line_style
 from bench.stats import mean_interval
@@ -47,7 +46,6 @@ def examples() -> dict[str, Figure]:
     six, regret = finals(PANELS, METHODS, 20), finals(("A", "B", "C")).rename(columns={"reward": "regret"})
     regret["random_regret"] = np.where(regret["panel"] == "A", 2.0, 900.0)
     line = {"reference_line": 1.0, "reference_label": "V(pi0)"}
-    computed = {"name": "worked_examples", "title": "Again", "kind": "computed", "compute": "worked_examples"}
     title = "Final values of ten methods in six cases, which is a title that certainly needs more than a line"
     given = {
         "dots_six": ({**DOTS, **line, "title": title, "published": PRINTED}, six, NOTE),
@@ -55,12 +53,11 @@ def examples() -> dict[str, Figure]:
         "dots_regret": ({**DOTS, "column": "regret"}, regret, NOTE),
         "quantiles_six": ({**SPREAD, **line}, six, NOTE),
         "quantiles_one": (SPREAD, finals(), NOTE),
-        "computed": ({**computed, "caption": "A word on it."}, pd.DataFrame(), NOTE),
     }
     return {name: draw(figure, pd.DataFrame(), table, note=note) for name, (figure, table, note) in given.items()}
 
 
-@pytest.mark.parametrize("name", ["dots_six", "dots_log", "dots_regret", "quantiles_six", "quantiles_one", "computed"])
+@pytest.mark.parametrize("name", ["dots_six", "dots_log", "dots_regret", "quantiles_six", "quantiles_one"])
 def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
     figure = examples()[name]
     assert_readable(figure)
@@ -164,25 +161,3 @@ def test_quantiles_show_all_values_with_mean_quartiles_and_tail() -> None:
     (box,) = parts(made, "box")
     assert (box.low, box.high) == (5.0, 15.0)
     assert [text.words for text in made.panels[0].texts] == ["mean", "10.0", "95 %", "19.0"]
-
-
-def test_a_computed_table_shows_every_cell_and_each_group_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pd.DataFrame(
-        {
-            "example": ["UCB1", "UCB1", "Hedge"],
-            "share_of_it": [0.25, float("nan"), 1.0],
-            "verdict": ["right", "slip", "inherited"],
-            "why": ["", "words " * 30, "short"],
-        }
-    )
-    monkeypatch.setitem(COMPUTATIONS, "made_up", lambda: table)
-    figure = {"name": "x", "title": "X", "kind": "computed", "compute": "made_up"}
-    texts = draw(figure, pd.DataFrame(), pd.DataFrame()).axes[0].texts
-    words = [" ".join(text.get_text().split()) for text in texts]
-    for word in ("example", "share of it", "0.25", "–", "right", "slip", "inherited", ("words " * 30).strip()):
-        assert word in words
-    assert words.count("UCB1") == words.count("Hedge") == 1
-    assert len({text.get_color() for text in texts if text.get_text() in ("right", "slip", "inherited")}) == 3
-    monkeypatch.setitem(COMPUTATIONS, "made_up", lambda: table[:0])
-    texts = draw(figure, pd.DataFrame(), pd.DataFrame()).axes[0].texts
-    assert [text.get_text() for text in texts] == ["no results yet"]

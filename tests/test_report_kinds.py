@@ -1,4 +1,4 @@
-"""The kinds curves, grid, bound and dots with improvements; and how pictures are saved."""
+"""The kinds curves, grid, cases and dots with improvements; and how pictures are saved."""
 
 import functools
 import os
@@ -64,7 +64,10 @@ CLAIM = {
     "id": "7", "text": "under the bound", "kind": "bound", "measured": {"method": "TL"}, "over": {"alpha": "*"},
     "candidates": [2], "per": ["panel"],
 }  # fmt: skip
-BOUND = {"name": "bound", "title": "Bounds", "kind": "bound", "column": "regret", "claims": [CLAIM]}
+CASES = {
+    "name": "bound", "title": "Bounds", "kind": "cases", "column": "regret", "claims": [CLAIM], "reference_line": 1,
+    "x_scale": "log",
+}  # fmt: skip
 
 
 def rows(n: int, values: Any, **labels: Any) -> pd.DataFrame:
@@ -111,12 +114,11 @@ def examples() -> dict[str, Figure]:
         "one": draw(CURVES, curves[is_first], finals[finals["panel"] == six[0]], note=NOTE),
         "log": draw({**CURVES, "y_scale": "log"}, curves, finals, note=NOTE),
         "grid": draw(GRID, NONE, grid_finals(), note=NOTE),
-        "bound": draw(BOUND, NONE, bound_finals(), note=NOTE),
-        "bound_log": draw({**BOUND, "x_scale": "log"}, NONE, bound_finals(), note=NOTE),
+        "cases": draw(CASES, NONE, bound_finals(), note=NOTE),
     }
 
 
-@pytest.mark.parametrize("name", ["six", "one", "log", "grid", "bound", "bound_log"])
+@pytest.mark.parametrize("name", ["six", "one", "log", "grid", "cases"])
 def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
     assert_readable(examples()[name])
 
@@ -170,23 +172,28 @@ def test_grid_marks_the_best_value_and_theory() -> None:
     assert parts(highest, "best")[0].places == [10.0]
 
 
-def test_bound_has_a_row_per_case_and_leaves_open_what_is_missing() -> None:
+def test_cases_are_drawn_a_row_each_and_those_without_evidence_are_open() -> None:
     finals = bound_finals()
-    made = shown(BOUND, NONE, finals)
+    made = shown(CASES, NONE, finals)
     names = [name.replace("\n", " ") for name in made.panels[0].y.names or ()]
-    assert names == ["TL: LinUCB, simulation", "TL: LinTS, simulation"]
+    assert names == ["7: LinUCB, simulation", "7: LinTS, simulation"]
     price = 2 * np.sqrt((np.e - 1) * 2 * 1000 * np.log(2))
-    for row, panel in enumerate(("LinUCB, simulation", "LinTS, simulation")):
+    cases = [mark for mark in made.marks() if mark.part.startswith("case")]
+    assert [mark.y for mark in cases] == [0, 1]
+    for mark, panel in zip(cases, ("LinUCB, simulation", "LinTS, simulation"), strict=True):
         of_panel = finals[finals["panel"] == panel]
         measured = of_panel[of_panel["method"] == "TL"]["regret"].mean()
         best = of_panel[of_panel["method"] != "TL"].groupby("alpha")["regret"].mean().min()
-        assert [mark.numbers[0] for mark in parts(made, "line", "TL") if mark.y == row] == [pytest.approx(measured)]
-        assert [mark.numbers[0] for mark in parts(made, "bound") if mark.y == row] == [pytest.approx(best + price)]
+        assert mark.numbers[0] == pytest.approx(measured / (best + price))
+        assert mark.low[0] < mark.numbers[0] < mark.high[0] < 1
+        assert mark.look.fill != "none"
+    idle = shown(CASES, NONE, finals.assign(random_regret=50.0))
+    assert {mark.look.fill for mark in idle.marks() if mark.part.startswith("case")} == {"none"}
     part = finals.query("panel != 'LinTS, simulation' or alpha != 1")
-    words = [text.words for text in shown(BOUND, NONE, part).panels[0].texts]
-    assert words == ["open: 'over' selects 1 runs, the candidates make 2"]
+    assert [mark.y for mark in shown(CASES, NONE, part).marks() if mark.part.startswith("case")] == [0]
+    runs = [{"panel": {"P": []}, "method": {"TL": []}}]
     with pytest.raises(ConfigError, match="there are none"):
-        shown({**BOUND, "claims": []}, NONE, finals)
+        shown({**CASES, "claims": [], "runs": runs}, NONE, NONE)
 
 
 @pytest.mark.parametrize("kind", ["curves", "grid"])

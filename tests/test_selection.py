@@ -1,4 +1,4 @@
-"""The choice of repetitions by one method's result: the rule, the normal law, and the figure."""
+"""The choice of repetitions by one method's result: the rule, and the figure."""
 
 from itertools import combinations_with_replacement
 from typing import Any
@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from rendered import shown, tables
-from scipy.integrate import quad
-from scipy.stats import beta, norm
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.kinds.selection import kept, normal, normal_order_means, normal_shift, number_run, printed, resampled
+from bench.report.kinds.selection import kept, number_run, printed, resampled
 
 FIGURE: dict[str, Any] = {
     "name": "selection",
@@ -47,30 +45,6 @@ def test_intervals_cover_what_they_should():
         assert printed(values, 5, None, np.array([true])).covers.tolist() == [[covers]]
 
 
-@pytest.mark.parametrize("n", [1, 2, 8, 32])
-def test_order_statistics_of_the_normal_distribution(n):
-    """The r-th of n is the normal quantile of a Beta(r, n - r + 1) variable."""
-    found = normal_order_means(n)
-    expected = [quad(lambda u, r=r: norm.ppf(u) * beta.pdf(u, r, n - r + 1), 0, 1)[0] for r in range(1, n + 1)]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert found.sum() == pytest.approx(0, abs=1e-9)
-    if n == 2:
-        assert found[1] == pytest.approx(1 / np.sqrt(np.pi), abs=1e-9)
-
-
-def test_a_normal_simulation_moves_by_the_expected_shift():
-    """The ranked method by the shift in its deviations, another by its correlation times that."""
-    rng = np.random.default_rng(3)
-    values = rng.multivariate_normal([100, 50], [[400, 120], [120, 100]], 200)
-    sets = normal(values, number_run(20), 20_000, rng)
-    chosen = printed(sets, 20, 0, values.mean(axis=0)).mean.mean(axis=0)
-    std, other = values.std(axis=0, ddof=1)
-    correlation = np.corrcoef(values.T)[0, 1]
-    expected = values.mean(axis=0) + normal_shift(20) * np.array([std, correlation * other])
-    np.testing.assert_allclose(chosen, expected, atol=4 * 20 / np.sqrt(20 * 20_000))
-    assert -0.4 < normal_shift(20) < -0.2
-
-
 def test_sets_of_our_runs_agree_with_all_sets_there_are():
     """Three repetitions, sets of three (two asked for), the lowest two left out: every multiset and its probability."""
     values = np.array([[1.0, 10.0], [2.0, 40.0], [4.0, 20.0]])
@@ -99,21 +73,20 @@ def finals(n: int) -> pd.DataFrame:
 def test_the_figure_says_what_the_choice_does():
     """CDT's printed mean sinks below OP's, which sinks less; its deviation shrinks, and its intervals miss."""
     own = finals(60)
-    table = tables(FIGURE, own)["table"].set_index(["method", "of"])
-    for of in ("our runs", "normal"):
-        op, cdt = table.loc[("OP", of)], table.loc[("CDT", of)]
-        assert cdt["mean"] == pytest.approx(own[own["method"] == "CDT"]["regret"].mean(), abs=0.2)
-        assert cdt["mean"] - cdt["chosen_mean"] > op["mean"] - op["chosen_mean"] > 0.3
-        assert cdt["chosen_std"] < 0.75 * cdt["std"]
-        assert cdt["chosen_covers"] < cdt["covers"] - 0.1
-        assert cdt["chosen_lowest"] > cdt["lowest"]
-        assert cdt["lowest"] + op["lowest"] == pytest.approx(1)
-        assert cdt["low"] < cdt["mean"] < cdt["high"]
-        assert (cdt["printed"], cdt["n"]) == (90, 60)
-        assert np.isnan(op["printed"])
+    table = tables(FIGURE, own)["table"].set_index("method")
+    op, cdt = table.loc["OP"], table.loc["CDT"]
+    assert cdt["mean"] == pytest.approx(own[own["method"] == "CDT"]["regret"].mean(), abs=0.2)
+    assert cdt["mean"] - cdt["chosen_mean"] > op["mean"] - op["chosen_mean"] > 0.3
+    assert cdt["chosen_std"] < 0.75 * cdt["std"]
+    assert cdt["chosen_covers"] < cdt["covers"] - 0.1
+    assert cdt["chosen_lowest"] > cdt["lowest"]
+    assert cdt["lowest"] + op["lowest"] == pytest.approx(1)
+    assert cdt["low"] < cdt["mean"] < cdt["high"]
+    assert (cdt["printed"], cdt["n"]) == (90, 60)
+    assert np.isnan(op["printed"])
     marks = shown(FIGURE, pd.DataFrame(), own).numbers().set_index(["name", "part"])["value"]
     assert marks["CDT", "published"] == 90
-    assert marks["CDT", "chosen repetitions, normal"] == table.loc[("CDT", "normal"), "chosen_mean"]
+    assert marks["CDT", "chosen repetitions"] == cdt["chosen_mean"]
     assert tables(FIGURE, own[own["method"] == "OP"])["table"].empty
 
 

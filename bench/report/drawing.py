@@ -66,7 +66,7 @@ def draw_panel(
     if panel.rows and not panel.marks:
         axes.set_xticks([])
     for text in panel.texts:
-        coordinates: Any = {"": "data", "x": ("axes fraction", "data"), "xy": "axes fraction"}[text.on]
+        coordinates: Any = {"x": ("axes fraction", "data"), "xy": "axes fraction"}[text.on]
         how = {"xycoords": coordinates, "textcoords": "offset points", "annotation_clip": False, **text.how}
         how |= {"fontsize": mpl.rcParams["ytick.labelsize"]} if letters else {}
         axes.annotate(text.words, (text.x, text.y), xytext=(text.offset, 0), **how)
@@ -200,10 +200,6 @@ def _name_rows(axes: Axes, panel: Panel, is_left: bool) -> None:
 
 def _table(axes: Axes, panel: Panel, is_left: bool, *, is_narrow: bool) -> None:
     axes.set_xlim(panel.x.low, panel.x.high)
-    if not panel.names_on_top:
-        axes.set_ylim(panel.y.low, panel.y.high)
-        axes.set_axis_off()
-        return
     how: dict[str, Any] = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"} if is_narrow else {}
     names = [name.replace("\n", " ") if is_narrow else name for name in panel.x.names or ()]
     axes.set_xticks(list(panel.x.ticks or ()), names, **how)

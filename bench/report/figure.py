@@ -126,9 +126,9 @@ class Figure(Sourced, BaseModel):
         """Return all tables by file name; the main one is called ``table``."""
         return {"table": summary(self, results)}
 
-    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return what is drawn, all its numbers read from ``tables`` or ``results``."""
-        raise NotImplementedError
+    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
+        """Return what is drawn, all its numbers read from ``tables`` or ``results``; None if tables say it all."""
+        return None
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
         """Return the 95 % prediction interval of a published number from a further ``size`` repetitions.

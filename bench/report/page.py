@@ -8,12 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import matplotlib as mpl
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.text import Annotation
 
 from bench.report.drawing import draw_panel, sample
 from bench.report.plot import Panel, Plot, Sample
@@ -33,8 +30,6 @@ _TITLE_LETTER, _SMALL_LETTER = 0.098, 0.066
 _LETTER, _LINE = 0.0081, 0.021
 # Between columns of the legend, in letters.
 _BETWEEN = 1.4
-# Lines between labels at the ends of lines, and the width of a panel from which on bounds have them.
-_APART, _ROOM_FOR_BOUNDS = 1.15, 3.4
 
 
 @dataclass(frozen=True)
@@ -112,15 +107,14 @@ class _Page:
         note, caption = (self._lines(text, _SMALL_LETTER) for text in (plot.note, " ".join(plot.caption)))
         header = sheet.edge + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + sheet.gaps[0]
         header += 0.17 if sheet.width and plot.mark else 0.0
-        labels = self._labels_at_ends()
-        legend = {} if labels else {typeset(name): sample for name, sample in plot.legend.items()}
+        legend = {typeset(name): sample for name, sample in plot.legend.items()}
         columns = self._legend_columns([len(name) for name in plot.legend])
         bottom = sheet.edge + len(caption) * _CAPTION_LINE
         footer = bottom + math.ceil(len(legend) / columns) * _inches(_LINE, "legend.fontsize") + sheet.gaps[2]
         self._height = header + height + footer
         self.figure = Figure(figsize=(self._width, self._height))
         FigureCanvasAgg(self.figure)
-        drawn = self._draw_panels(rows, across)
+        self._draw_panels(rows, across)
         rect = (0, footer / self._height, 1, height / self._height)
         pads: Any = {"w_pad": sheet.pads[0], "h_pad": sheet.pads[1], "hspace": 0.04, "wspace": 0.03}
         self.figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect, **pads))
@@ -130,11 +124,7 @@ class _Page:
         self._write_mark(plot.mark)
         self._write(caption[::-1], _MARGIN, -_CAPTION_LINE, va="bottom", fontsize=7.5, color="#444444")
         self._write_legend(legend, columns, bottom + sheet.gaps[1])
-        has_room = self._panel > _ROOM_FOR_BOUNDS
-        names = [_label_ends(axes, panel, labels, has_bounds=has_room) for axes, panel in drawn]
         self._fix_layout()
-        for texts in names:
-            _move_apart(texts)
 
     def _fix_layout(self) -> None:
         """Fix the places of panels: the layout moves a little each time, and a figure is to be saved twice alike."""
@@ -156,8 +146,7 @@ class _Page:
         width = self._plot.panel_size[0]
         if across > 1:
             width = min(width, max(_MOST_ACROSS / across, 3.0))
-        bounds = [len(mark.text) for mark in self._plot.marks() if mark.part == "bound"]
-        return width + max(bounds, default=0) * _inches(_LETTER, "ytick.labelsize")
+        return width
 
     def _height_of_panel(self) -> float:
         width, height = self._plot.panel_size
@@ -167,33 +156,18 @@ class _Page:
             return 0.85 * height
         return max(0.7 * self._panel + 0.3, 1.3)
 
-    def _draw_panels(self, rows: Sequence[Sequence[Panel]], across: int) -> list[tuple[Axes, Panel]]:
+    def _draw_panels(self, rows: Sequence[Sequence[Panel]], across: int) -> None:
         letters = None
         if self._sheet.width:
             wide, high = self._panel / _inches(_LETTER, "axes.titlesize"), 0.7 * self._panel
             letters = max(int(0.9 * wide), 12), max(int(high / _inches(_LETTER, "axes.labelsize")), 16)
-        drawn = []
         for y, cells in enumerate(self.figure.subplots(len(rows), across, squeeze=False)):
             for x, (axes, panel) in enumerate(zip(cells, rows[y], strict=False)):
                 below = rows[y + 1][x] if y + 1 < len(rows) and x < len(rows[y + 1]) else None
                 is_bottom = below is None or below.x.label != panel.x.label
                 draw_panel(axes, panel, is_left=x == 0, is_bottom=is_bottom, letters=letters)
-                drawn.append((axes, panel))
             for axes in cells[len(rows[y]) :]:
                 axes.remove()
-        return drawn
-
-    def _labels_at_ends(self) -> dict[str, str]:
-        """Return what is written at the ends of lines in place of a legend: where a single panel has lines alone."""
-        plot = self._plot
-        if len(plot.panels) != 1 or plot.panels[0].rows or plot.panels[0].is_table:
-            return {}
-        ends = {mark.name: mark for mark in plot.marks() if mark.y is not None and mark.look.dash != "none"}
-        if not 1 < len(plot.legend) <= len(ends) or not set(plot.legend) <= set(ends):
-            return {}
-        labels = {name: ", ".join(filter(None, (name, ends[name].text))) for name in plot.legend}
-        room = 0.4 * self._width if self._sheet.width else 3.0
-        return labels if max(map(len, labels.values())) * _inches(_LETTER, "legend.fontsize") <= room else {}
 
     def _write(self, lines: Sequence[str], top: float, step: float, **how: Any) -> None:
         for place, line in enumerate(lines):
@@ -233,36 +207,3 @@ class _Page:
 def _inches(per_point: float, size: str) -> float:
     settings: Any = mpl.rcParams
     return per_point * float(settings[size])
-
-
-def _label_ends(axes: Axes, panel: Panel, labels: dict[str, str], *, has_bounds: bool) -> list[Annotation]:
-    """Write at the right of lines what they are: their names, or of bounds their own words."""
-    texts: dict[str, Annotation] = {}
-    for mark in panel.marks:
-        words = labels.get(mark.name, mark.text if mark.part == "bound" and has_bounds else "")
-        if words and words not in texts and mark.y is not None and mark.look.dash != "none":
-            end = mark.y[np.isfinite(mark.y)][-1]
-            texts[words] = axes.annotate(
-                typeset(words), (1, float(end)), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-                va="center", color=mark.look.color, fontsize=mpl.rcParams["ytick.labelsize"], annotation_clip=False,
-            )  # fmt: skip
-    return list(texts.values())
-
-
-def _move_apart(texts: Sequence[Annotation]) -> None:
-    """Move labels at the ends of lines up and down until none lies on another, and all within their panel."""
-    if not texts:
-        return
-    axes: Any = texts[0].axes
-    points = 72.0 / axes.figure.dpi
-    low, high = axes.bbox.y0 * points, axes.bbox.y1 * points
-    ends = np.array([axes.get_yaxis_transform().transform(text.xy)[1] for text in texts]) * points
-    order = np.lexsort([-np.arange(len(ends)), ends])  # of lines that end together the first lies above
-    places, gap = np.clip(ends[order], low, high), _APART * float(texts[0].get_fontsize())
-    for above in range(1, len(places)):
-        places[above] = max(places[above], places[above - 1] + gap)
-    places[-1] = min(places[-1], high)
-    for below in reversed(range(len(places) - 1)):
-        places[below] = min(places[below], places[below + 1] - gap)
-    for number, place in zip(order, places, strict=True):
-        texts[number].set_position((4, round(float(place - ends[number]), 3)))

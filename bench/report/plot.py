@@ -73,7 +73,7 @@ class Mark:
     places_are: str = ""  # and what that is; empty where it has no meaning
     every: tuple[int, int] | None = None  # first point with a marker, and the step to the next
     half: float = 0.0
-    text: str = ""  # written into a cell, or at the end of a line,
+    text: str = ""  # written into a cell, or alone,
     ink: str = ""  # and in which colour
 
     @property
@@ -128,15 +128,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class Text:
-    """Words in a panel: at data coordinates, or at shares of the panel where ``on`` names the axis."""
+    """Words in a panel; ``x``, and ``y`` too unless it names a row, are shares of the panel."""
 
     x: float
     y: float
     words: str
-    on: Literal["", "x", "xy"] = ""
+    on: Literal["x", "xy"]
     offset: float = 0.0
     how: dict[str, Any] = field(default_factory=dict)
-    name: str = ""
 
 
 @dataclass
@@ -149,8 +148,7 @@ class Panel:
     texts: list[Text] = field(default_factory=list)
     rows: bool = False  # y names rows, first on top
     lines: dict[float, str] = field(default_factory=dict)  # thin level lines: height -> colour
-    is_table: bool = False  # cells or words only, no axes
-    names_on_top: bool = False
+    is_table: bool = False  # cells with names on top, no axes
 
     @property
     def is_empty(self) -> bool:

@@ -9,7 +9,7 @@ from bench.report.claims import check
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
-from bench.report.readings import AS_PRINTED, claims_table, matrix, numbers_table
+from bench.report.readings import AS_PRINTED, claims_table, numbers_table
 from bench.report.results import Results
 
 
@@ -18,7 +18,7 @@ class Rendering(NamedTuple):
 
     tables: dict[str, pd.DataFrame]
     claims: pd.DataFrame
-    plot: Plot
+    plot: Plot | None
 
 
 def render(
@@ -49,11 +49,10 @@ class Evidence(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """What a figure says under its readings: two tables, and the picture of the claims, if any, by file name."""
+    """What a figure says under its readings."""
 
     claims: pd.DataFrame
     numbers: pd.DataFrame
-    plots: dict[str, Plot]
 
 
 def render_readings(
@@ -67,22 +66,20 @@ def render_readings(
     results = {name: Results(figure, *under) for name, under in evidence.items()}
     if len(results) == 1:
         ((name, only),) = results.items()
-        return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size), {})
+        return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size))
     verdicts = {
         name: first if first is not None and name == next(iter(results)) else check(figure, under)
         for name, under in results.items()
     }
-    claims = claims_table(verdicts)
-    plot = matrix(figure, claims, next(iter(evidence.values())).provenance) if len(claims) else None
-    plots = {f"{figure.name}_readings": plot} if plot else {}
-    return Readings(claims, numbers_table(figure, results, size), plots)
+    return Readings(claims_table(verdicts), numbers_table(figure, results, size))
 
 
-def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
     """Return what a figure shows, with the note on what it rests on."""
     plot = figure.plot(results, tables)
-    plot.mark = results.provenance.mark
-    plot.note = ". ".join(notes(figure, results.provenance))
+    if plot:
+        plot.mark = results.provenance.mark
+        plot.note = ". ".join(notes(figure, results.provenance))
     return plot
 
 

@@ -162,16 +162,12 @@ def _write_seconds(finals: pd.DataFrame, folder: Path) -> None:
 
 
 def write_pictures(run: FigureRun, derived: Derived) -> None:
-    """Write the figure, and what its readings say, and remove other pictures; of what is committed an SVG alone."""
-    kinds, name, folder = ["svg"] if run.is_reference else ["png", "svg"], run.figure.name, run.folder
-    wanted = [*kinds, *(["pdf"] if "pdf" in run.formats else [])]
-    for path in (*folder.glob(f"{name}_[rn]*.*"), *folder.glob(f"{name}*.png")):
-        if path.stem not in derived.plots or path.suffix[1:] not in wanted:
-            path.unlink(missing_ok=True)
-    for stem, plot in derived.plots.items():
-        save(draw(plot), folder, stem, kinds)
-        if "pdf" in run.formats:
-            save(draw(plot, run.size), folder, stem, ["pdf"])
+    """Write the figure if it has a picture, of what is committed an SVG alone."""
+    plot, name = derived.rendering.plot, run.figure.name
+    if plot:
+        save(draw(plot), run.folder, name, ["svg"] if run.is_reference else ["png", "svg"])
+    if plot and "pdf" in run.formats:
+        save(draw(plot, run.size), run.folder, name, ["pdf"])
 
 
 def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_published: str) -> Provenance:

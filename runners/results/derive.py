@@ -15,7 +15,6 @@ import pandas as pd
 
 from bench.errors import StoreError
 from bench.report.figure import Figure
-from bench.report.plot import Plot
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Evidence, Readings, Rendering, render, render_readings
@@ -48,11 +47,6 @@ class Derived:
         size = self.figure.published_repetitions or self.figure.repetitions
         size = size or load_paper(self.figure.paper)["settings"]["repetitions"]
         return render_readings(self.figure, self.evidence, size, self.rendering.claims)
-
-    @property
-    def plots(self) -> dict[str, Plot]:
-        """All pictures as data, by file name."""
-        return {self.figure.name: self.rendering.plot, **(self.readings.plots if self.readings else {})}
 
     def tables(self) -> dict[str, bytes]:
         """Return the tables by file name without those of `long_tables`."""

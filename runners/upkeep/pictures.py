@@ -5,15 +5,12 @@ measured seconds, which no repetition gives again, from their tables. Run it whe
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-import pandas as pd
 
 from bench.report.figure import Figure
 from bench.report.page import draw
 from bench.report.plot import Plot
-from bench.report.readings import matrix
 from bench.report.saving import save
 from bench.report.stored import Stored
 from runners.config.figures import figure_names, load_figure
@@ -27,25 +24,17 @@ def main(names: Sequence[str]) -> int:
     for name in names or figure_names():
         figure = load_figure(name)
         for folder in sorted((results_folder() / name).glob("paper*")):
-            if (folder / "manifest.json").is_file():
-                drawn = plots(figure, folder)
-                for path in folder.glob(f"{figure.name}_readings.svg"):
-                    path.unlink()
-                for stem, plot in drawn.items():
-                    save(draw(plot), folder, stem, ["svg"])
+            if (folder / "manifest.json").is_file() and (plot := plot_of(figure, folder)):
+                save(draw(plot), folder, figure.name, ["svg"])
                 print(folder, flush=True)
     return 0
 
 
-def plots(figure: Figure, folder: Path) -> Mapping[str, Plot]:
-    """Return the pictures of a committed result as data, by file name."""
+def plot_of(figure: Figure, folder: Path) -> Plot | None:
+    """Return the picture of a committed result as data; None if its tables cannot be drawn."""
     if is_backed(figure, folder):
-        return derive_committed(figure, folder).plots
-    stored = Stored(folder, figure, committed_long_tables)
-    drawn = {figure.name: stored.plot} if stored.plot else {}
-    readings = stored.csv("readings.csv", "claim") if "readings.csv" in stored.files else pd.DataFrame()
-    differing = matrix(figure, readings, stored.provenance) if len(readings) else None
-    return drawn | ({f"{figure.name}_readings": differing} if differing else {})
+        return derive_committed(figure, folder).rendering.plot
+    return Stored(folder, figure, committed_long_tables).plot
 
 
 if __name__ == "__main__":

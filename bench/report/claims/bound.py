@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from bench.critical import Rule, fixed
+from bench.critical import Rule
 from bench.errors import ConfigError
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, Question, Unmeasured
@@ -15,16 +15,7 @@ from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans
 from bench.report.labels import Selection, describe
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import RANDOM_REGRET, Key
-from bench.stats import Array, Interval
-
-
-class Measured(NamedTuple):
-    """The two sides of a bound: the mean of the experiment with these labels, the best candidate's, and the bound."""
-
-    experiment: dict[str, str]
-    measured: Interval
-    best: Interval | None
-    bound: Interval
+from bench.stats import Array
 
 
 class Bound(CaseClaim):
@@ -90,17 +81,6 @@ class Bound(CaseClaim):
             return ""
         is_below = _is_below(_ratio(random, candidates, constant), rule)
         return "random arms stay below the bound, too" if is_below else ""
-
-    def sides(self, case: Case) -> Measured:
-        """Return both sides of the bound for one case, as figures show them; `Unmeasured` if results are missing."""
-        regret, candidates, constant = self._values(case)
-        lowest, limit = None, Interval(constant, constant, constant, len(regret))
-        if candidates is not None:
-            best = Extreme([[Mean(values) for values in candidates.T]], "min", "min")
-            lowest = best.interval(ERROR / 2.0, fixed)
-            limit = Interval(lowest.estimate + constant, lowest.low + constant, lowest.high + constant, len(regret))
-        labels = case.data.as_dict(case.keys["measured"][0])
-        return Measured(labels, Mean(regret).interval(ERROR / 2.0, fixed), lowest, limit)
 
     def _values(self, case: Case) -> tuple[Array, Array | None, float]:
         """Return the tuner's values (n,), the candidates' (n, candidates), and the constant of the bound."""

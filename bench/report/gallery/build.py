@@ -13,7 +13,7 @@ from bench.report.claims import ORIGIN_WORDS, VERDICTS, added_up
 from bench.report.claims.judgement import in_words
 from bench.report.claims.origin import DECIDED, tally_of
 from bench.report.gallery.claims import needs_in_words, slug, spot_of
-from bench.report.gallery.docs import first_words, linked, page_of, search_of, title_of, words
+from bench.report.gallery.docs import first_words, linked, page_of, title_of, words
 from bench.report.gallery.numbers import counted, ratio_of, view
 from bench.report.gallery.papers import Figure, PaperPage
 from bench.report.published import Published
@@ -54,7 +54,7 @@ def build(
     docs: Mapping[str, str] | None = None,
     each: Callable[..., Iterable[tuple[str, str]]] = starmap,
 ) -> dict[str, str]:
-    """Return the pages of the gallery, and what their search reads, by their path in the folder of results.
+    """Return the pages of the gallery by their path in the folder of results.
 
     Those of a figure that were made of what there is now are left out. ``docs`` are texts in Markdown by name; ``each``
     calls a function for each figure, in any order, by default one after another here.
@@ -95,7 +95,6 @@ def build(
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
         pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed)
-    pages["search.js"] = search_of(papers, docs)
     return pages
 
 

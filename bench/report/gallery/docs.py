@@ -1,24 +1,20 @@
-"""Pages of the documentation, and what the search of all pages reads."""
+"""Pages of the documentation."""
 
 import itertools
-import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from html import unescape
 from typing import Any
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from bench.report.gallery.papers import PaperPage
 from bench.report.typeset import in_unicode
 
-_MARK = '// <meta name="generator" content="bandit-tuning-bench">\n'
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
 _FOLD = "<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
 """How a line looks, once rendered, that GitHub takes as the beginning of a part to be unfolded."""
-Row = tuple[str, str, str, str]
 
 
 def title_of(text: str) -> str:
@@ -95,31 +91,3 @@ def anchor_of(heading: str) -> str:
     """Return a heading's id as GitHub makes it."""
     words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
     return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
-
-
-def search_of(papers: list[PaperPage], docs: Mapping[str, str]) -> str:
-    """Return a script, since a page on disk may not fetch: it sets ``PAGES``, rows of kind, title, address and text."""
-    rows = [*_results(papers), *_sections(docs)]
-    return f"{_MARK}window.PAGES = {json.dumps(rows, ensure_ascii=False)};\n"
-
-
-def _results(papers: list[PaperPage]) -> Iterator[Row]:
-    for paper in papers:
-        yield "paper", paper.title, f"{paper.name}/index.html", f"{paper.name} {paper.authors} {paper.summary}"
-        for figure in paper.figures:
-            yield "figure", f"{paper.name}, {figure.label}: {figure.title}", figure.address, figure.words
-            for claim in figure.first.shown_claims if figure.first else ():
-                text = f"{paper.name} {figure.label}: {claim.tally}"
-                yield "claim", claim.first["text"], f"{figure.address}#claim-{claim.slug}", text
-
-
-def _sections(docs: Mapping[str, str]) -> Iterator[Row]:
-    for name, text in docs.items():
-        text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-        text = re.sub(r"^```.*?^```", lambda code: code[0].replace("\n#", "\n"), text, flags=re.DOTALL | re.MULTILINE)
-        blocks = re.split(r"^(#+ .+)$", text, flags=re.MULTILINE)
-        for heading, body in zip(blocks[1::2], blocks[2::2], strict=True):
-            title = re.sub(r"[`*]|\]\([^)]*\)|\[|\|[-| ]*", " ", heading.lstrip("# "))
-            plain = re.sub(r"[`*|\[]|\]\([^)]*\)|-{3,}", " ", body)
-            address = f"{name}.html#{anchor_of(MarkdownIt().renderInline(heading.lstrip('# ')))}"
-            yield f"documentation, {name}", " ".join(title.split()), address, " ".join(plain.split())[:4000]

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from bench.errors import ConfigError
 from bench.report.figure import Figure
-from bench.report.labels import Selection, describe, panel_title, selection
+from bench.report.labels import Selection, panel_title, selection
 from bench.report.limits import (
     BEST_BY_STRETCH,
     STRETCH_CAPTION,
@@ -30,15 +30,13 @@ from bench.report.plot import (
     Panel,
     Plot,
     look_of,
-    mark,
-    row_panel,
     start_at_zero,
 )
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import RANDOM_REGRET, Experiments, Key, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS
 from bench.report.tasks import BEST_FIXED
-from bench.stats import MEAN_INTERVAL, mean_interval
+from bench.stats import MEAN_INTERVAL
 
 _MARKS_PER_LINE = 6
 _BOUND = "Bound, in the colour of its method"
@@ -62,13 +60,11 @@ class Curves(Figure):
     """Mean curves with their bands; `reference_line` is a level line, `reference_label` its name.
 
     For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
-    draws the best of them, known only afterwards. With ``against``, which selects a method, final values are drawn
-    instead, less that method's in the same repetition: curves that differ by little would coincide.
+    draws the best of them, known only afterwards.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
     bounds: tuple[MethodBound, ...] = ()
-    against: dict[str, Any] = Field(default_factory=dict)
     reference_line: float | None = None
     reference_label: str = ""
     limits: Limits | None = None
@@ -98,8 +94,6 @@ class Curves(Figure):
         return super().table_titles() | ({"limits": title} if self.limits else {})
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        if self.against:
-            return differences(self, results, selection(self.against))
         axes, constants = self.panel_axes(results.data), self._constants(results)
         plot = Plot(self.heading)
         has_random = False
@@ -125,7 +119,6 @@ class Curves(Figure):
                 panel.y = _logarithmic(panel.y.label, drawn, lines.values())
             if self.reference_line is not None:
                 _level(plot, panel, self.reference_label or f"{self.reference_line:g}", self.reference_line)
-        _put_bundles_last(plot)
         plot.put_last(*constants.values(), *_LIMITS, RANDOM_ARMS, _BOUND)
         has_bands = any(np.isfinite(drawn.low).any() for drawn in plot.marks())
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else "No bands: they need two repetitions."
@@ -154,8 +147,7 @@ class Curves(Figure):
             _put(plot, panel, rows["round"], rows["mean"], name, look_of(name), n=n, every=every, **band)
             if key in formulas:
                 values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), look_of(name, **_DOTS)
-                words = {"part": "bound", "what": "bound", "text": f"bound of {name}"}
-                _put(plot, panel, rows["round"], values, name, look, **words)
+                _put(plot, panel, rows["round"], values, name, look, part="bound", what="bound")
                 plot.explain(_BOUND, Look(GREY, **_DOTS))
 
     def _put_limits(self, plot: Plot, panel: Panel, results: Results, chosen: Selection) -> None:
@@ -232,57 +224,3 @@ def _logarithmic(label: str, drawn: np.ndarray, lines: Iterable[pd.DataFrame]) -
     starts = [rows.loc[(rows["round"] >= 0.01 * rows["round"].max()) & (rows["mean"] > 0), "mean"] for rows in lines]
     lowest = min((float(start.min()) for start in starts if len(start)), default=math.nan)
     return Axis(label, log=True, low=lowest / 1.5 if math.isfinite(lowest) else None)
-
-
-def _put_bundles_last(plot: Plot) -> None:
-    """Move panels in which no method can be told from another behind the others.
-
-    Only where titles say two things, such as "SGD-TS, simulation", and if the first has several such panels.
-    """
-    heads = [panel.title.rpartition(", ")[0] for panel in plot.panels]
-    telling = {head for head, panel in zip(heads, plot.panels, strict=True) if _tells(panel)}
-    if all(head and heads.count(head) > 1 for head in heads):
-        plot.panels.sort(key=lambda panel: panel.title.rpartition(", ")[0] not in telling)
-
-
-def _tells(panel: Panel) -> bool:
-    """Whether the intervals of two methods are apart at the end."""
-    ends = [(drawn.low[-1], drawn.high[-1]) for drawn in panel.marks if drawn.interval == "band" and len(drawn.low)]
-    return len(ends) < 2 or max(low for low, _ in ends) > min(high for _, high in ends)
-
-
-_WIDTH, _ROW, _AXIS = 6.4, 0.42, 0.8
-_ROOM = 0.5
-"""The share of a row that its methods take."""
-
-
-def differences(figure: Figure, results: Results, against: Selection) -> Plot:
-    """Return means of paired differences with their intervals."""
-    data, axes = results.data, figure.panel_axes(results.data)
-    panels = data.groups(axes, [{}])
-    label = f"{figure.y_label or figure.column} at the last round, less that of {describe(against)}"
-    panel = row_panel("", label, [panel_title(chosen) for chosen in panels])
-    plot = Plot(figure.heading, panels=[panel], panel_size=(_WIDTH, _AXIS + _ROW * len(panels)))
-    for row, chosen in enumerate(panels):
-        keys = data.select(chosen)
-        base = next((key for key in keys if key in data.select(against)), None)
-        if base is None:
-            continue
-        others = [key for key in keys if key != base]
-        for place, key in enumerate(others):
-            gaps = results.series(key, figure.column).sub(results.series(base, figure.column)).dropna()
-            if len(gaps) > 1:
-                difference, name = mean_interval(gaps.to_numpy(dtype=float)), data.series_name(key, axes)
-                look, height = look_of(name, dash="none", size=6.0, order=5), (place + 0.5) / len(others) - 0.5
-                panel.marks.append(
-                    mark(
-                        name, panel_title(chosen), look, x=difference.estimate, y=row + _ROOM * height, number="x",
-                        low=difference.low, high=difference.high, interval="segment", n=[difference.n],
-                        what="mean difference",
-                    )
-                )  # fmt: skip
-                plot.explain(name, look)
-    if panel.marks:
-        panel.marks.append(mark("no difference", "", REFERENCE, x=0.0, part="reference"))
-    plot.caption = [f"Marks: mean of the difference within repetitions; lines: {MEAN_INTERVAL}."]
-    return plot

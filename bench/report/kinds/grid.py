@@ -143,7 +143,6 @@ class Grid(Figure):
         data, axis, axes = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
         rows = by_experiment(tables["table"], data)
         plot = Plot(self.heading)
-        is_rate = axis == "horizon" and self.x_scale == self.y_scale == "log"
         for chosen in data.groups(axes, [{}]):
             x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
             panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))
@@ -155,7 +154,7 @@ class Grid(Figure):
                 if points:
                     look, name = (look_of(name, size=4.0), name) if name else (_GRID, _MEASURED)
                     aside = place - (len(lines) - 1) / 2
-                    self._put_line(plot, panel, points, name, look, aside, is_rate)
+                    self._put_line(plot, panel, points, name, look, aside)
             if panel.marks:
                 self._put_beside(plot, panel, chosen, results, rows)
         plot.put_last(_BEST, THEORY, _PUBLISHED, RANDOM_ARMS)
@@ -164,15 +163,13 @@ class Grid(Figure):
         plot.caption += [RANDOM_CAPTION] if results.has_random_arms(self.column) else []
         return plot
 
-    def _put_line(
-        self, plot: Plot, panel: Panel, points: Any, name: str, look: Look, aside: float, is_rate: bool
-    ) -> None:
+    def _put_line(self, plot: Plot, panel: Panel, points: Any, name: str, look: Look, aside: float) -> None:
         """Add the rows of a table by place, moved a little along the axis, so that bars of lines do not coincide."""
         places, means = list(points), [float(row["mean"]) for row in points.values()]
-        text, moved = slope(places, means) if is_rate else "", np.array(places)
+        moved = np.array(places)
         if self.x_scale != "log" and 1 < len(places) <= FEW:
             moved = moved + aside * _DODGE * float(np.ptp(moved))
-        _put(plot, panel, moved, means, name, look, places, interval="bars", text=text, **_interval(*points.values()))
+        _put(plot, panel, moved, means, name, look, places, interval="bars", **_interval(*points.values()))
 
     def _put_beside(
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Key, Mapping[Any, Any]]
@@ -249,13 +246,6 @@ def _best_mark(line: Mark, best: str) -> Mark:
     place = {"places": [line.places[at]], "places_are": line.places_are}
     point = {"x": np.asarray(line.x)[at], "y": line.numbers[at]}
     return mark(line.name, line.case, _STAR, part="best", what=_BEST, **point, **place, **ends)
-
-
-def slope(places: Sequence[float], values: Sequence[float]) -> str:
-    """Return the exponent of growth, by least squares of the logarithms."""
-    if len(places) < 2 or min(values) <= 0:
-        return ""
-    return f"slope {np.polyfit(np.log(places), np.log(values), 1)[0]:.2f}"
 
 
 def _lines(

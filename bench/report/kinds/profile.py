@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from pydantic import PositiveFloat
 
 from bench.report.kinds.ranking import Ranking
 from bench.report.plot import Axis, Look, Panel, Plot, look_of, mark
@@ -23,12 +22,11 @@ class Profile(Ranking):
 
     Tasks are those of the families that all methods are run on; each family has the same weight, and so has each task
     in it. The lowest is that of the methods: the best fixed configuration, which is drawn as a limit, may lie below it,
-    where its factor counts as 1. Methods other than those ``shown``, by default all, are in the table; factors are
-    drawn up to the ``largest``. Source: Dolan and More 2002.
+    where its factor counts as 1. Methods other than those ``shown``, by default all, are in the table. Source: Dolan
+    and More 2002.
     """
 
     shown: tuple[str, ...] = ()
-    largest: PositiveFloat = 10.0
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         factors = self.factors(results)
@@ -71,14 +69,14 @@ class Profile(Ranking):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         factors, methods, reference = tables["factors"], results.data.labels(METHOD), self._reference(results.data)
         panel = Panel(
-            x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=self.largest),
+            x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=_LIMITS[-1]),
             y=Axis(self.y_label or "share of tasks", low=0.0, high=1.02),
         )
         plot = Plot(self.heading, panels=[panel], panel_size=(6.2, 4.2))
         names = [name for name in (*(self.shown or methods), BEST_FIXED) if name in set(factors[METHOD])]
         looks = {BEST_FIXED: _FIXED, reference: _REFERENCE}
         for place, name in enumerate(names):
-            limits, shares = _steps(factors[factors[METHOD] == name], self.largest)
+            limits, shares = _steps(factors[factors[METHOD] == name], _LIMITS[-1])
             look, step = looks.get(name) or look_of(name), max(len(limits) // _MARKS, 1)
             plot.explain(name, look)
             places = {"places": [float(f"{limit:.3g}") for limit in limits], "places_are": "factor"}

@@ -26,22 +26,20 @@ DROPPED = 2
 """How many of the lowest repetitions are left out."""
 _REACH = 0.975
 _SETS = 4_000
-_OURS, _NORMAL = "our runs", "normal"
-_ROW, _WIDTH = 0.75, 4.4
+_ROW, _WIDTH = 0.5, 4.4
 _DARK = "#333333"
 _TICK = Look(_DARK, "none", "|", size=11, edge_width=1.4)
-_HEIGHTS = {_OURS: -0.16, _NORMAL: 0.16}
 _FILLED, _OPEN = "chosen repetitions", "all repetitions"
 _RANGE = "where 95 % of such means lie"
 _NUMBERS = ("mean", "low", "high", "std", "covers", "lowest")
-_COLUMNS = ("n", "of", *_NUMBERS, *(f"chosen_{name}" for name in _NUMBERS), "printed")
+_COLUMNS = ("n", *_NUMBERS, *(f"chosen_{name}" for name in _NUMBERS), "printed")
 
 
 class Selection(Rows):
     """Means that a set of repetitions would print, all of them taken or those chosen by one method's own result.
 
-    Sets are drawn from our repetitions, and from a normal distribution with the same means and covariances. Of those
-    run, ``size`` are reported, chosen by the results of the method ``ranked_by``.
+    Sets are drawn from our repetitions. Of those run, ``size`` are reported, chosen by the results of the method
+    ``ranked_by``.
     """
 
     ranked_by: str
@@ -54,11 +52,11 @@ class Selection(Rows):
             raise ConfigError(f"{self.where}, key 'ranked_by': found '{self.ranked_by}', expected one of: {methods}")
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return two rows for each experiment: of sets drawn from our runs and from a normal distribution.
+        """Return a row for each experiment, of sets drawn from our runs.
 
         `low` and `high` are where 95 % of the printed means lie, `std` is the mean printed deviation, `covers` the
         share of printed 95 % intervals that contain the true mean, `lowest` that of sets in which the method has the
-        lowest mean; the same with `chosen_`; `printed` is the paper's. Of the normal distribution the means are exact.
+        lowest mean; the same with `chosen_`; `printed` is the paper's.
         """
         data, rows = results.data, []
         for panel in data.groups(self.panel_axes(data), [{}]):
@@ -66,51 +64,43 @@ class Selection(Rows):
             methods = [data.as_dict(key)["method"] for key in keys]
             values = results.complete(keys, self.column)
             if canonical(self.ranked_by) in methods and len(values) > 1:
-                by = methods.index(canonical(self.ranked_by))
-                rows += [row for of in (_OURS, _NORMAL) for row in self._rows(results, keys, values, by, of)]
+                rows += self._rows(results, keys, values, methods.index(canonical(self.ranked_by)))
         return {"table": pd.DataFrame(rows, columns=[*data.axes, *_COLUMNS]).astype({"printed": float})}
 
-    def _rows(self, results: Results, keys: list[Key], values: Array, by: int, of: str) -> list[dict[str, Any]]:
+    def _rows(self, results: Results, keys: list[Key], values: Array, by: int) -> list[dict[str, Any]]:
         beside = {} if results.is_surrogate else self.published_means(results.data)
-        draw = resampled if of == _OURS else normal
-        sets, true = draw(values, number_run(self.size), _SETS, np.random.default_rng(0)), values.mean(axis=0)
+        sets, true = resampled(values, number_run(self.size), _SETS, np.random.default_rng(0)), values.mean(axis=0)
         samples = {"": printed(sets, self.size, None, true), "chosen_": printed(sets, self.size, by, true)}
-        means = {stem: sample.mean.mean(axis=0) for stem, sample in samples.items()}
-        if of == _NORMAL:
-            covariances = np.atleast_2d(np.cov(values, rowvar=False))[by]
-            means = {"": true, "chosen_": true + normal_shift(self.size) * covariances / np.sqrt(covariances[by])}
         rows = []
         for place, key in enumerate(keys):
-            row: dict[str, Any] = results.data.as_dict(key) | {"n": len(values), "of": of}
+            row: dict[str, Any] = results.data.as_dict(key) | {"n": len(values)}
             for stem, sample in samples.items():
-                low, high = np.quantile(sample.mean[:, place], (0.025, 0.975))
+                means = sample.mean[:, place]
+                ends = np.quantile(means, (0.025, 0.975))
                 shares = sample.covers[:, place].mean(), sample.lowest[place]
-                numbers = (means[stem][place], low, high, sample.std[:, place].mean(), *shares)
+                numbers = (sample.mean.mean(axis=0)[place], *ends, sample.std[:, place].mean(), *shares)
                 row |= zip((stem + name for name in _NUMBERS), numbers, strict=True)
             rows.append(row | {"printed": beside[key].value if key in beside else np.nan})
         return rows
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return a row per method: open marks without, filled ones with the choice, and the printed number."""
-        data, table = results.data, tables["table"]
+        """Return a row per method: an open mark without, a filled one with the choice, and the printed number."""
+        data, rows = results.data, by_experiment(tables["table"], results.data)
         plot = Plot(self.heading)
-        rows_of = {of: by_experiment(table[table["of"] == of], data) for of in (_OURS, _NORMAL)}
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
-                for of, rows in rows_of.items():
-                    panel.marks += _pair(panel, row, name, rows[key], of) if key in rows else ()
-                number = rows_of[_OURS].get(key, {}).get("printed", np.nan)
-                if np.isfinite(number):
-                    panel.marks.append(in_row(panel, row, name, number, _TICK, part="published", what="published"))
+                if key in rows:
+                    panel.marks += _pair(panel, row, name, rows[key])
+                    if np.isfinite(number := rows[key]["printed"]):
+                        panel.marks.append(in_row(panel, row, name, number, _TICK, part="published", what="published"))
             if panel.marks:
                 self.scale(plot, panel)
         plot.explain(_OPEN, Look(_DARK, "none", "o", size=6, fill="none"))
         plot.explain(_FILLED, Look(_DARK, "none", "o", size=6))
-        plot.explain("the same, normal values", Look(_DARK, "none", "D", size=4.5))
         plot.explain(_RANGE, Look(_DARK, width=1.6))
         if any(drawn.part == "published" for drawn in plot.marks()):
             plot.explain("published", _TICK)
-        if any(panel.marks for panel in plot.panels):
+        if rows:
             ranked_key = next(key for key in data.keys if canonical(self.ranked_by) in key)
             ranked = data.series_name(ranked_key, self.panel_axes(data))
             plot.caption = [
@@ -118,26 +108,21 @@ class Selection(Rows):
                 f"{DROPPED + 1} to {DROPPED + self.size} by {ranked}'s own {self.column}, beside {self.size} "
                 "repetitions that are not chosen. "
                 "Whether published numbers were made so is not known.",
-                f"{_SETS:,} sets, drawn with replacement from our repetitions, or from a normal distribution with the "
-                "same means and covariances.",
+                f"{_SETS:,} sets, drawn with replacement from our repetitions.",
             ]
         self.fit(plot, _WIDTH, _ROW)
         return plot
 
 
-def _pair(panel: Panel, row: int, name: str, numbers: Mapping[Any, Any], of: str) -> list[Mark]:
-    """Return the marks of a method without and with the choice, from our runs or of normal values."""
-    marker: dict[str, Any] = {"marker": "o", "size": 6.0} if of == _OURS else {"marker": "D", "size": 4.5}
-    dot = look_of(name, dash="none", order=5, **marker)
+def _pair(panel: Panel, row: int, name: str, numbers: Mapping[Any, Any]) -> list[Mark]:
+    """Return the marks of a method without and with the choice."""
+    dot = look_of(name, dash="none", marker="o", size=6.0, order=5)
     return [
         in_row(
-            panel, row, name, numbers[f"{stem}mean"], look, y=row + _HEIGHTS[of] + below, part=f"{words}, {of}",
-            what=words, low=numbers[f"{stem}low"], high=numbers[f"{stem}high"], ends=_RANGE, interval="segment",
-            n=[numbers["n"]],
+            panel, row, name, numbers[f"{stem}mean"], look, y=row + below, part=words, what=words,
+            low=numbers[f"{stem}low"], high=numbers[f"{stem}high"], ends=_RANGE, interval="segment", n=[numbers["n"]],
         )
-        for stem, words, look, below in (
-            ("", _OPEN, replace(dot, fill="none"), -0.04), ("chosen_", _FILLED, dot, 0.1)
-        )
+        for stem, words, look, below in (("", _OPEN, replace(dot, fill="none"), -0.1), ("chosen_", _FILLED, dot, 0.1))
     ]  # fmt: skip
 
 
@@ -181,28 +166,3 @@ def printed(sets: Array, size: int, ranked_by: int | None, true: Array) -> Print
 def resampled(values: Array, run: int, n_sets: int, rng: np.random.Generator) -> Array:
     """Return sets of repetitions drawn with replacement from ``values`` (repetitions, methods)."""
     return np.asarray(values[rng.integers(len(values), size=(n_sets, run))])
-
-
-def normal(values: Array, run: int, n_sets: int, rng: np.random.Generator) -> Array:
-    """Return sets of repetitions from the normal distribution with the means and covariances of ``values``."""
-    covariance = np.atleast_2d(np.cov(values, rowvar=False))
-    return rng.multivariate_normal(values.mean(axis=0), covariance, size=(n_sets, run), method="svd")
-
-
-def normal_order_means(n: int) -> Array:
-    """Return the expectations of the order statistics of ``n`` standard normal values, shape (n,), by quadrature."""
-    z = np.linspace(-9.0, 9.0, 7_201)
-    below, above = special.log_ndtr(z), special.log_ndtr(-z)
-    rank = np.arange(1, n + 1)[:, None]
-    log_density = (
-        (rank - 1) * below + (n - rank) * above - z**2 / 2 - np.log(2 * np.pi) / 2 - special.betaln(rank, n - rank + 1)
-    )
-    return np.asarray((z * np.exp(log_density)).sum(axis=1) * (z[1] - z[0]))
-
-
-def normal_shift(size: int) -> float:
-    """Return by how many standard deviations the selection moves the expected mean of normal values it ranks.
-
-    Those of another method move by this times its own standard deviation and its correlation with the ranked one.
-    """
-    return float(normal_order_means(number_run(size))[DROPPED : DROPPED + size].mean())

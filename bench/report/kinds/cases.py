@@ -1,0 +1,47 @@
+"""What the claims of a figure came to: a row per case, on one axis."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from bench.errors import ConfigError
+from bench.report.claims.check import check
+from bench.report.claims.judgement import SAYS_NOTHING, in_words
+from bench.report.plot import INTERVAL, Look, Plot, look_of, row_panel, wrapped
+from bench.report.results import Experiments, Results
+from bench.report.rows import Rows, in_row
+
+_ROW, _WIDTH, _LETTERS = 0.3, 8.4, 34
+_DARK = "#333333"
+
+
+class Cases(Rows):
+    """The estimate of every case of the figure's claims, which are of one unit, with its interval.
+
+    ``reference_line`` is what they are compared with, such as 1 for ratios of regret to its bound.
+    """
+
+    def check(self, data: Experiments) -> None:
+        super().check(data)
+        if not self.claims:
+            raise ConfigError(f"{self.where}: kind 'cases' draws the cases of claims, there are none")
+
+    def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
+        cases = check(self, results).to_dict("records")
+        names = [wrapped(f"{case['claim']}: {case['case']}", _LETTERS) for case in cases]
+        panel = row_panel("", self.x_label or cases[0]["unit"], names, 0.55)
+        plot = Plot(self.heading, panels=[panel])
+        for row, case in enumerate(cases):
+            if pd.notna(case["estimate"]):
+                fill = "none" if case["verdict"] == SAYS_NOTHING else ""
+                look = look_of(case["claim"], dash="none", marker="o", size=6.5, width=2.2, fill=fill, order=5)
+                numbers = {"low": case["ci_low"], "high": case["ci_high"], "n": [case["n"]], "interval": "segment"}
+                words = {"part": f"case {row}", "what": in_words(case["verdict"])}
+                panel.marks.append(in_row(panel, row, case["claim"], case["estimate"], look, **numbers, **words))
+        plot.explain("estimate", Look(_DARK, "none", "o", size=6.5))
+        plot.explain("no evidence", Look(_DARK, "none", "o", size=6.5, fill="none"))
+        plot.explain(INTERVAL, Look(_DARK, width=2.2))
+        if panel.marks:
+            self.scale(plot, panel)
+        self.fit(plot, _WIDTH, _ROW)
+        return plot
