@@ -4,12 +4,13 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pooch
 import pytest
-from commands import ROOT, Answer, Commands
+from commands import OWN_MODULES, ROOT, Answer, Commands
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -35,10 +36,11 @@ def altered_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def commands(tmp_path: Path, request: pytest.FixtureRequest) -> Commands:
-    """Calls of command lines from a folder with ``my_module.py``, where the test's module has a text for it."""
+def commands(tmp_path: Path) -> Commands:
+    """Calls of command lines from a folder with two modules of a user's own."""
     calls = Commands(tmp_path)
-    (calls.cwd / "my_module.py").write_text(getattr(request.module, "MODULE", ""))
+    for name in OWN_MODULES:
+        shutil.copy(ROOT / "tests" / name, calls.cwd)
     return calls
 
 
@@ -51,6 +53,15 @@ def here(
 ) -> Callable[..., Answer]:
     """Call the command that the test's module names as ``COMMAND`` in this process."""
     return lambda *words: commands.here(monkeypatch, capsys, request.module.COMMAND, *words)
+
+
+@pytest.fixture
+def trouble(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Say which trouble the tuner of ``trouble_tuner.py`` has; none before."""
+    for name in ("TROUBLE", "TROUBLE_LOG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return lambda words: monkeypatch.setenv("TROUBLE", words)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from commands import assert_one_sentence
 
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
@@ -204,37 +203,6 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
 
 # the commands
 
-MODULE = '''"""Tuners that pull the best arm in seven rounds of ten, or never."""
-
-from bench.component import component
-from bench.tuners.base import Tuner
-
-
-@component
-class Often(Tuner):
-    stream: str = "first"
-
-    def _start(self, problem, seeds):
-        self.space, self.rng = problem.space, seeds.generator(self.stream)
-
-    def _ask(self):
-        arm = 2 if self.rng.random() < 0.7 else 0
-        return {name: arm for name in self.space.sample(self.rng)}
-
-    def _tell(self, reward, outcome):
-        pass
-
-
-@component
-class AsOften(Often):
-    stream: str = "second"
-
-
-@component
-class Never(Often):
-    def _ask(self):
-        return {name: 0 for name in self.space.sample(self.rng)}
-'''
 SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=400", "repetitions=until_decided")
 
 
@@ -300,21 +268,6 @@ def test_what_stays_open_says_how_many_repetitions_would_decide_it(compare):
     (claim,) = pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv").to_dict("records")
     assert claim["n"] == 20
     assert f"about {claim['needs']:,.0f} repetitions would decide it" in answer.out
-
-
-WRONG: dict[str, tuple[str, ...]] = {
-    "repetitions=foo": ("repetitions: found 'foo', expected a whole number or until_decided",),
-    "repetitions=until_decided max_repetitions=0": ("max_repetitions: found 0", "from 10"),
-    "repetitions=until_decided max_repetitions=x": ("max_repetitions: found x", "from 10"),
-    "max_repetitions=100 repetitions=20": ("max_repetitions=100 requires repetitions=until_decided",),
-}
-
-
-@pytest.mark.parametrize("command", ["compare", "reproduce figure=syndicated/figure3 scale=smoke"])
-@pytest.mark.parametrize("line", WRONG)
-def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, command, line):
-    name, *words = command.split()
-    assert_one_sentence(commands.here(monkeypatch, capsys, name, *words, *line.split()), *WRONG[line])
 
 
 @pytest.mark.parametrize(
