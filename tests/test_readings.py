@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import finals_of
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
@@ -51,8 +52,7 @@ def with_readings(*readings):
 
 
 def finals(tl, op):
-    rows = [("TL", i, 100, value) for i, value in enumerate(tl)] + [("OP", i, 100, value) for i, value in enumerate(op)]
-    return pd.DataFrame(rows, columns=["method", "repetition", "rounds", "regret"])
+    return finals_of({"TL": tl, "OP": op}, "method", rounds=100)
 
 
 def evidence(first, second):
@@ -232,8 +232,7 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many():
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(2000, 3))
     means = np.array([1.0, 0.0, 5.0])  # at the grid values 0, 1, 2
-    rows = [(x, i, 100, means[j] + noise[i, j]) for j, x in enumerate((0, 1, 2)) for i in range(2000)]
-    table = pd.DataFrame(rows, columns=["x", "repetition", "rounds", "regret"])
+    table = finals_of(dict(enumerate((means + noise).T)), "x", rounds=100)
     grid = {
         "name": "grid", "paper": "syndicated", "kind": "grid", "column": "regret", "axis": "x", "repetitions": 4,
         "runs": [{"x": {"values": [0, 1, 2], "override": "env.noise_std={}"}}],

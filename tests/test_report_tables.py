@@ -81,12 +81,6 @@ def test_published_numbers_stand_beside_ours_with_a_ratio() -> None:
     assert math.isnan(table["published_mean"][1])
 
 
-@pytest.mark.parametrize(("figure", "finals"), [(CURVES, curves_finals()), (GRID, grid_finals())])
-def test_surrogate_results_never_stand_beside_published_numbers(figure: dict[str, Any], finals: pd.DataFrame) -> None:
-    for table in tables(figure, finals, surrogate=True).values():
-        assert not [name for name in table.columns if name.startswith(("published", "ratio"))]
-
-
 @pytest.mark.parametrize(
     ("entry", "message"),
     [

@@ -8,11 +8,11 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
+import rendered
 
 from bench.report.figure import read_figure
-from bench.report.provenance import Provenance
 from bench.report.provenance import commands as commands_of
-from bench.report.render import render, render_readings
+from bench.report.render import render_readings
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
@@ -44,13 +44,11 @@ def drawn_of(figure, *numbers: int) -> list[LabelledRun]:
 
 def finals_of(drawn: Sequence[LabelledRun], means: dict[tuple[str, str], float], noise: float = 10.0) -> pd.DataFrame:
     """Final values around the means by panel and method."""
-    rng = np.random.default_rng(1)
-    rows = []
+    rng, values = np.random.default_rng(1), {}
     for one in drawn:
         key = one.labels["panel"], one.labels["method"]
-        for repetition, value in enumerate(rng.normal(means.get(key, 100.0), noise, one.run.settings.repetitions)):
-            rows.append({**one.labels, "repetition": repetition, "rounds": 10, "regret": value})
-    return pd.DataFrame(rows)
+        values[key] = rng.normal(means.get(key, 100.0), noise, one.run.settings.repetitions)
+    return rendered.finals_of(values, "panel", "method")
 
 
 def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> Look:
@@ -123,22 +121,6 @@ def test_an_axis_of_trace_columns_is_no_axis_of_runs():
 def test_figures_without_claims_on_runs_keep_their_number():
     assert applies_to(read_figure(FIGURE))
     assert not applies_to(read_figure(FIGURE | {"claims": []}))
-
-
-def test_a_figure_made_so_is_judged_by_the_confidence_sequence():
-    drawn = drawn_of(FIGURE)
-    finals = finals_of(drawn, {("near", "A"): 92.0, ("far", "A"): 92.0})
-    figure, curves = read_figure(FIGURE), curves_of(finals)
-    verdicts = {
-        sequential: set(render(figure, curves, finals, Provenance(sequential=sequential)).claims["verdict"])
-        for sequential in (False, True)
-    }
-    assert verdicts == {False: {"holds"}, True: {"open"}}
-
-
-def curves_of(finals: pd.DataFrame) -> pd.DataFrame:
-    means = finals.groupby(["panel", "method"], as_index=False)["regret"].mean().rename(columns={"regret": "mean"})
-    return means.assign(column="regret", round=10, std=1.0, ci_low=means["mean"], ci_high=means["mean"], n=20)
 
 
 @pytest.fixture
