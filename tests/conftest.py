@@ -11,6 +11,7 @@ from pathlib import Path
 import pooch
 import pytest
 from commands import OWN_MODULES, ROOT, Answer, Commands
+from gallery_site import write_site
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -74,6 +75,14 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
     os.environ["BENCH_TESTS_CACHE"] = str(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of made-up results, which no test changes."""
+    root = tmp_path_factory.mktemp("results with space")
+    write_site(root)
+    return root
 
 
 @pytest.fixture(scope="session")
