@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from rendered import check, figure_of, finals_of
 
-from bench.errors import ConfigError
 from bench.report.claims import added_up, sources, spell_by_origin, tallies
 from bench.report.gallery.overview import counted
 from runners.config.figures import figure_names, load_figure
@@ -42,12 +40,6 @@ def test_a_claim_says_otherwise_than_its_figure() -> None:
     assert not any(source.is_counted for source in sources(figure(repeats="figure1")).values())
     assert {source.origin for source in sources(figure_of({"runs": RUNS, "claims": CLAIMS[:1]})).values()} == {"ours"}
     assert sources(None) == {}
-
-
-@pytest.mark.parametrize("changes", [{"origin": "stated"}, {"origin": "theorem"}, {"place": "section 1"}])
-def test_a_place_goes_with_what_a_paper_or_a_theorem_says(changes: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match=r"claim '1'.*a place goes with origin: stated or theorem"):
-        figure_of({"runs": RUNS, "claims": [{"id": "1", **CLAIM, **changes}]})
 
 
 def test_tallies_are_apart_and_count_each_case_once() -> None:

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from rendered import finals_of, shown, tables
 
-from bench.errors import ConfigError
 from bench.report.tasks import BEST_FIXED
 
 FIGURE = {
@@ -68,12 +67,6 @@ def test_every_cell_says_its_number():
     assert texts.count("1.00") == 4
     assert {"0.75", "3.00", "0.20", "1.50"} <= set(texts)
     assert [text.split()[0] for text in texts[-3:]] == ["1.6", "2.1", "2.2"]
-
-
-@pytest.mark.parametrize("reference", [None, {}, {"method": "D"}, {"method": ["A", "B"]}])
-def test_the_reference_is_one_of_the_methods(reference):
-    with pytest.raises(ConfigError, match="key 'reference'"):
-        tables(FIGURE | {"reference": reference or {}}, finals())["table"]
 
 
 FAMILIES = {
@@ -141,13 +134,6 @@ def test_without_ranks_methods_stay_in_order():
     assert [(mark.name, mark.case, mark.text.split()[0]) for mark in last[:2]] == [
         ("R", "mean", "1.00"), ("A", "mean", "0.88")
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("key", ["duplicates", "apart"])
-def test_unknown_names_are_named(key):
-    wrong = {"duplicates": [["A", "Z"]], "apart": {"real": ["Z"]}}[key]
-    with pytest.raises(ConfigError, match=f"key '{key}'.*'Z'"):
-        tables(FAMILIES | {key: wrong}, family_finals())
 
 
 def test_profile_by_hand():

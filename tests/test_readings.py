@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from rendered import finals_of
 
-from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from bench.report.gallery import build, read
 from bench.report.gallery.result import Result
@@ -95,32 +94,6 @@ def test_the_first_uses_share_the_runs_of_other_panels():
     assert {len(own) for own in by_reading(figure, drawn).values()} == {30}
     # Of six panels two are changed by two readings; another changes what Theory does in four, and two tuners in two
     assert len({one.run.experiment.run_id for one in drawn}) == 30 + 2 * 10 + 4 + 2 * 2
-
-
-@pytest.mark.parametrize(
-    ("readings", "words"),
-    [
-        ([PRINTED, {**QUIET, "overides": []}], "unknown key 'readings.1.overides', valid ones: name, source"),
-        ([PRINTED, {k: v for k, v in QUIET.items() if k != "source"}], "key 'readings.1.source' is missing"),
-        ([PRINTED, {**QUIET, "source": ["guessed", "somewhere"]}], "found 'guessed', expected 'stated', 'code' or"),
-        ([PRINTED, {**QUIET, "source": ["code", ""]}], "key 'readings.1.source.1': found ''"),
-        ([PRINTED, PRINTED], "reading 'as printed': this name is used twice"),
-        ([QUIET], "found overrides, expected none: the first reading is the figure unchanged"),
-        (
-            [PRINTED, {**QUIET, "overrides": [{"only": {"method": ["CDT"]}, "overrides": []}]}],
-            "reading 'less noise', key 'overrides': axis 'method' has no label 'CDT', valid ones: TL, OP",
-        ),
-        (
-            [PRINTED, {**QUIET, "same_draws": {"panel": "all"}}],
-            "reading 'less noise', key 'same_draws': the figure has no axis 'panel'",
-        ),
-    ],
-)
-def test_a_mistake_is_said_in_one_sentence(readings, words):
-    with pytest.raises(ConfigError) as error:
-        read_figure(with_readings(*readings))
-    assert words in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_a_claim_turns_under_a_reading():
@@ -286,5 +259,3 @@ def test_a_number_is_exact_if_the_first_repetitions_give_it_and_the_draws_are_th
     assert not (one_less["verdict"] == "exact").any()
     too_few = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 7).numbers
     assert too_few["first"].isna().all()
-    with pytest.raises(ConfigError, match=r"key 'same_draws'.*axis 'method' has no label 'CDT'"):
-        read_figure(with_readings(PRINTED, {**QUIET, "same_draws": {"method": "CDT"}}))

@@ -165,20 +165,6 @@ def test_curves_have_the_lines_of_their_bounds() -> None:
     assert not any(str(line.get_gid()).startswith("bound:") for line in without.axes[0].lines)
 
 
-@pytest.mark.parametrize(
-    ("bound", "message"),
-    [
-        ({"measured": {"method": "EXP3"}}, "figure 'f': key 'bounds.0.formula' is missing"),
-        ({"measured": {"methd": "A"}, "formula": {"name": "exp3", "n_arms": 2}}, "bound 1: the figure has no axis"),
-        ({"measured": {}, "formula": {"name": "pi"}}, r"bound 1, formula\.name: found 'pi', expected one of"),
-    ],
-)
-def test_a_bad_bound_of_a_figure_is_one_sentence(bound: dict[str, Any], message: str) -> None:
-    figure = {"name": "f", "kind": "curves", "column": "regret", "bounds": [bound]}
-    with pytest.raises(ConfigError, match=message):
-        draw(figure, curves_of(["EXP3"]), of_exp3(1), note="")
-
-
 def test_the_kind_bound_draws_a_formula_too() -> None:
     figure = {"name": "f", "kind": "bound", "column": "regret", "claims": [EXP3_CLAIM]}
     picture = draw(figure, pd.DataFrame(), of_exp3(300), note="")

@@ -10,8 +10,6 @@ from rendered import finals_of, shown, tables
 from scipy.integrate import quad
 from scipy.stats import beta, norm
 
-from bench.errors import ConfigError
-from bench.report.figure import read_figure
 from bench.report.kinds.selection import kept, normal, normal_order_means, normal_shift, number_run, printed, resampled
 
 FIGURE: dict[str, Any] = {
@@ -113,8 +111,3 @@ def test_the_figure_says_what_the_choice_does():
     assert marks["CDT", "published"] == 90
     assert marks["CDT", "chosen repetitions, normal"] == table.loc[("CDT", "normal"), "chosen_mean"]
     assert tables(FIGURE, own[own["method"] == "OP"])["table"].empty
-
-
-def test_an_unknown_method_is_an_error():
-    with pytest.raises(ConfigError, match="key 'ranked_by': found 'TL', expected one of: OP, CDT"):
-        read_figure({**FIGURE, "ranked_by": "TL"})

@@ -12,7 +12,6 @@ import threadpoolctl
 from commands import linucb_settings
 from rendered import NO_CURVES, check, draw, finals_of, shown, tables
 
-from bench.errors import ConfigError
 from bench.tuners.baselines import Random
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
@@ -244,20 +243,6 @@ def test_missing_measurements_leave_gaps():
     assert np.isnan(table["relative"][3])
     draw(FIGURE, NO_CURVES, some)
     assert tables(FIGURE, pd.DataFrame())["table"]["n"].tolist() == [0] * 4
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"reference": None}, "key 'reference': found None, expected a valid dictionary"),
-        ({"reference": {"method": "TL"}}, "key 'reference': axis 'method' has no label 'TL'"),
-        ({"reference": {"panel": "LinUCB"}}, "key 'reference': fits 2 experiments of a panel, expected one"),
-        ({"published": [{"panel": "LinUCB", "what": "mean", "value": 1}]}, "fits 2 experiments, expected the mean"),
-    ],
-)
-def test_errors_name_the_key(changes, sentence):
-    with pytest.raises(ConfigError, match=sentence):
-        tables({**FIGURE, **changes}, finals())["table"]
 
 
 def test_a_ratio_of_medians_is_not_moved_by_one_slow_run():
