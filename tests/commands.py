@@ -18,6 +18,7 @@ from runners.reproduce import reproduce
 from runners.run import run
 
 ROOT = Path(__file__).resolve().parents[1]
+OWN_MODULES = ("my_module.py", "trouble_tuner.py")
 MAINS: dict[str, Callable[[], int]] = {
     "run": lambda: cli.main("config", run),
     "reproduce": lambda: cli.main("reproduce", reproduce),

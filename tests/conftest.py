@@ -4,12 +4,14 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pooch
 import pytest
-from commands import ROOT, Answer, Commands
+from commands import OWN_MODULES, ROOT, Answer, Commands
+from gallery_site import write_site
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -35,10 +37,11 @@ def altered_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def commands(tmp_path: Path, request: pytest.FixtureRequest) -> Commands:
-    """Calls of command lines from a folder with ``my_module.py``, where the test's module has a text for it."""
+def commands(tmp_path: Path) -> Commands:
+    """Calls of command lines from a folder with two modules of a user's own."""
     calls = Commands(tmp_path)
-    (calls.cwd / "my_module.py").write_text(getattr(request.module, "MODULE", ""))
+    for name in OWN_MODULES:
+        shutil.copy(ROOT / "tests" / name, calls.cwd)
     return calls
 
 
@@ -53,6 +56,15 @@ def here(
     return lambda *words: commands.here(monkeypatch, capsys, request.module.COMMAND, *words)
 
 
+@pytest.fixture
+def trouble(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Say which trouble the tuner of ``trouble_tuner.py`` has; none before."""
+    for name in ("TROUBLE", "TROUBLE_LOG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return lambda words: monkeypatch.setenv("TROUBLE", words)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder where commands keep prepared data and trained models, one for all processes of the test session.
@@ -63,6 +75,14 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
     os.environ["BENCH_TESTS_CACHE"] = str(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of made-up results, which no test changes."""
+    root = tmp_path_factory.mktemp("results with space")
+    write_site(root)
+    return root
 
 
 @pytest.fixture(scope="session")

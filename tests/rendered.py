@@ -10,13 +10,24 @@ from matplotlib.transforms import Bbox
 from bench.report import claims
 from bench.report.figure import Figure, read_figure
 from bench.report.page import draw as draw_plot
-from bench.report.plot import Plot
+from bench.report.plot import Mark, Plot
 from bench.report.provenance import Provenance
 from bench.report.render import plot_of
 from bench.report.results import Results
 from bench.report.style import applied
 
 NO_CURVES = pd.DataFrame()
+
+
+def finals_of(values: Mapping[Any, Any], *axes: str, rounds: int = 10, column: str = "regret") -> pd.DataFrame:
+    """Return a row for each label, or labels one for each axis, and repetition."""
+    rows = [
+        dict(zip(axes, labels if isinstance(labels, tuple) else (labels,), strict=True))
+        | {"repetition": repetition, "rounds": rounds, column: value}
+        for labels, numbers in values.items()
+        for repetition, value in enumerate(numbers)
+    ]
+    return pd.DataFrame(rows)
 
 
 def figure_of(figure: Mapping[str, Any]) -> Figure:
@@ -56,6 +67,17 @@ def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame,
 def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Picture:
     """Draw a figure; of surrogate data if the note says so."""
     return draw_plot(shown(figure, curves, finals, note=note))
+
+
+def parts(made: Plot, part: str, name: str = "", panel: int | None = None) -> list[Mark]:
+    """Return the marks of a part, of one name or one panel."""
+    panels = made.panels if panel is None else [made.panels[panel]]
+    return [mark for shown in panels for mark in shown.marks if mark.part == part and name in ("", mark.name)]
+
+
+def words_in(picture: Picture) -> list[str]:
+    """Return the texts beside and within the panels of a picture."""
+    return [text.get_text() for text in (*picture.texts, *(text for axes in picture.axes for text in axes.texts))]
 
 
 def assert_readable(picture: Picture) -> None:

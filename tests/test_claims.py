@@ -11,7 +11,6 @@ from rendered import NO_CURVES, check, still_open
 from scipy import stats as reference
 
 from bench.errors import ConfigError, DataError
-from bench.report.claims.best_on_grid import best_value
 from bench.report.claims.bound import largest_regret
 from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.stats import mean_interval
@@ -173,15 +172,6 @@ def test_several_experiments_on_a_side_are_averaged_within_each_repetition() -> 
     assert (row["verdict"], "no fair average" in row["note"]) == ("open", True)
 
 
-def test_lowest_of_right_means_less_than_each_of_them() -> None:
-    finals = methods(A=100 + NOISE, B=110 + NOISE, C=95 + NOISE)
-    claim = compare("less", right={"method": ["B", "C"]}, tie=0.01)
-    average, each = row_of(claim, finals), row_of({**claim, "combine": {"right": "lowest"}}, finals)
-    assert (average["estimate"], average["verdict"]) == (pytest.approx(-2.5), "holds")
-    assert (each["estimate"], each["verdict"]) == (pytest.approx(5), "fails")
-    assert each["unit"] == "mean paired difference of final regret, A - lowest of B/C"
-
-
 # relative_difference
 
 
@@ -225,18 +215,6 @@ def test_ratio() -> None:
     assert verdict_of(compare("less", "ratio"), methods(A=100 + NOISE, B=102 + NOISE)) == "tie"
     row = row_of(compare("less", "ratio"), methods(A=NOISE, B=NOISE * 0))
     assert (row["verdict"], math.isnan(row["estimate"])) == ("open", True)
-
-
-@pytest.mark.parametrize(
-    ("expect", "verdicts"),
-    [("less", "holds open fails"), ("at_most", "holds holds fails"), ("greater", "fails open holds"),
-     ("at_least", "fails holds holds")],
-)  # fmt: skip
-def test_at_the_threshold_itself(expect: str, verdicts: str) -> None:
-    """Ratios that never vary: below, at and above one half."""
-    claim = compare(expect, "ratio", threshold=0.5)
-    found = [verdict_of(claim, methods(A=share * (100 + NOISE), B=100 + NOISE)) for share in (0.25, 0.5, 2)]
-    assert found == verdicts.split()
 
 
 def test_a_ratio_of_medians() -> None:
@@ -505,12 +483,6 @@ def test_best_on_grid_per_case() -> None:
         row_of({**ON_GRID, "axis": "panel", "measured": {"alpha": 1}}, finals)
 
 
-def test_the_best_value_of_one_repetition_has_no_interval() -> None:
-    best = best_value(np.array([1.0, 2.0]), np.array([[3.0, 4.0]]))
-    assert (best.estimate, best.n) == (1.0, 1)
-    assert np.isnan([best.low, best.high]).all()
-
-
 # count
 
 
@@ -565,32 +537,23 @@ def test_open_cases_agree_by_their_estimate(shifts: tuple[float, ...], agree: fl
 RUNS = [{"panel": {"P": ["env=p"], "Q": ["env=q"]}, "method": {"A": ["tuner=a"], "B": ["tuner=b"]}}]
 
 
-def test_cases_are_the_labels_of_per_in_the_figures_order() -> None:
-    gaps = {"Z": -9, "Y": 9}
-    rows = judged(
-        compare("less", per=["panel"]),
-        of=pairs(gaps, lambda panel, method: 100 + gaps[panel] * (method == "A") + NOISE),
-    )
-    assert dict(zip(rows["case"], rows["verdict"], strict=True)) == {"Z": "holds", "Y": "fails"}
-    assert rows["case"].tolist() == ["Z", "Y"]
-
-
 def test_cases_are_limited_by_only_and_by_every_axis_that_cannot_be_felt() -> None:
     finals = finals_of(
         {
             (("panel", panel), ("env", env), ("method", method)): 100 + NOISE + 50 * (method == "B")
-            for panel in "PQ"
-            for env in "EF"
+            for panel in "QP"  # the order of the figure, not of the alphabet
+            for env in "FE"
             for method in "AB"
         }
     )
     unfelt = {"cases": {"panel": "Q", "env": "F"}, "why": "no random arms"}
     claim = compare("less", per=["panel", "env"], cannot_feel=unfelt)
     rows = judged(claim, of=finals)
-    assert rows["verdict"].tolist() == ["holds", "holds", "holds", "says_nothing"]
-    assert rows["note"].tolist() == ["", "", "", "no random arms"]
+    assert rows["case"].tolist() == ["Q, F", "Q, E", "P, F", "P, E"]
+    assert rows["verdict"].tolist() == ["says_nothing", "holds", "holds", "holds"]
+    assert rows["note"].tolist() == ["no random arms", "", "", ""]
     np.testing.assert_allclose(rows["estimate"], -50)
-    assert judged({**claim, "only": {"panel": "P"}}, of=finals)["case"].tolist() == ["P, E", "P, F"]
+    assert judged({**claim, "only": {"panel": "P"}}, of=finals)["case"].tolist() == ["P, F", "P, E"]
 
 
 @pytest.mark.parametrize("kind", ["paired_difference", "ratio", "spread"])
@@ -706,12 +669,9 @@ def test_sides_no_better_than_random_arms_say_nothing(shares: tuple[float, float
     assert (row["verdict"], "random arms" in row["note"]) == (verdict, verdict == "says_nothing")
     renamed = finals.rename(columns={"regret": "reward"})
     assert verdict_of(compare("less", column="reward"), renamed) != "says_nothing"
-    assert verdict_of(compare("less"), finals[finals["repetition"] < MIN_REPETITIONS - 1]) == "open"
-
-
-def test_a_wide_interval_alone_does_not_make_a_side_random() -> None:
-    finals = methods(A=700 + 900 * NOISE, B=600 + 900 * NOISE[::-1]).assign(random_regret=1000.0)
-    assert verdict_of(compare("less"), finals) == "open"
+    few, enough = (finals[finals["repetition"] < n] for n in (MIN_REPETITIONS - 1, MIN_REPETITIONS))
+    assert verdict_of(compare("less"), few) == "open"
+    assert verdict != "says_nothing" or verdict_of(compare("less"), enough) == verdict
 
 
 @pytest.mark.parametrize(

@@ -8,47 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import ROOT, assert_one_sentence
+from commands import ROOT
 from markupsafe import escape
 
 from bench.report.provenance import commands as commands_of
 from runners.execute.fanout import FanOut
 
-MODULE = '''"""A tuner of a user's own, in a file of their own."""
-
-from bench.component import component
-from bench.tuners.base import Tuner
-
-
-@component
-class MyTuner(Tuner):
-    threshold: float = 0.5
-    pair: tuple[int, ...] = ()
-
-    def _start(self, problem, seeds):
-        self.space, self.rng = problem.space, seeds.generator("draw")
-        self.current = self.space.sample(self.rng)
-
-    def _ask(self):
-        return self.current
-
-    def _tell(self, reward, outcome):
-        if reward < self.threshold:
-            self.current = self.space.sample(self.rng)
-
-
-class Raises(MyTuner):
-    def _ask(self):
-        raise RuntimeError("no luck today")
-
-
-class AlsoRaises(Raises):
-    pass
-
-
-class Other:
-    MyTuner = MyTuner
-'''
 COMMAND = "compare"
 SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
 
@@ -181,32 +146,6 @@ def test_no_more_workers_than_repetitions(here, monkeypatch):
     here("tuner=random,tl", "env.dim=2,3", "env.n_arms=3", "horizon=30", "repetitions=2", "jobs=64")
     here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=1")
     assert asked == [8, 1]
-
-
-WRONG: dict[str, tuple[str, ...]] = {
-    "tuner=tl,foo": ("tuner: found 'foo'", "cdt"),
-    "tuner=tl,my_module.Missing": ("tuner._target_", "my_module has no class Missing"),
-    "tuner=my_module.MyTuner,my_module.Other.MyTuner": ("tuner: found two called 'MyTuner'",),
-    "tuner=": ("tuner: found ''",),
-    "tuner=tl,glob(*)": ("tuner: found 'glob(*)'", "glob(key=value"),
-    "tuner=tl,cdt(radius_scale=)": ("tuner: found 'cdt(radius_scale=)'", "key=value"),
-    "tuner=tl,cdt(radius=1)": ("tuner.radius: found an unknown key", "radius_scale"),
-    "tuner=tl,cdt(radius_scale=1": ("tuner: found 'cdt(radius_scale=1'", "cdt(radius_scale=0.5)"),
-    "tuner=cdt(radius_scale=a),tl": ("radius_scale: found 'a'",),
-    "tuner=cdt": ("tuner: found only 'cdt', expected at least two",),
-    "tuner=cdtt,tl": ("tuner: found 'cdtt', did you mean 'cdt'? expected one of: ",),
-    "tuner=cdt, tl": ("tuner: found a blank after the comma", "tuner=cdt,tl"),
-    "tuner=tl tuner=cdt": ("tuner: given 2 times",),
-    "env.foo=1,2": ("env.foo: found an unknown key", "dim"),
-    "foo": ("foo: found no valid override",),
-    "name=../elsewhere": ("name: found '../elsewhere'",),
-}
-
-
-@pytest.mark.parametrize("word", WRONG)
-def test_what_is_wrong_is_said_in_one_sentence(here, word):
-    default = [] if "tuner=" in word else ["tuner=tl,cdt"]
-    assert_one_sentence(here(*word.split(), *default), *WRONG[word])
 
 
 def test_make_passes_parentheses_on():

@@ -73,11 +73,6 @@ def read(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-@cache
-def made() -> str:
-    return configure_page()
-
-
 def lines(body: str) -> Iterator[str]:
     """Yield the commands of a block, those that go on in the next line in one piece."""
     for line in re.sub(r"\\\n\s*", "", body).splitlines():
@@ -281,7 +276,7 @@ def test_code_of_the_readme_runs():
 
 
 def test_the_page_of_configurations_is_up_to_date():
-    assert read(PAGE) == made(), "docs/configure.md is old: make docs"
+    assert read(PAGE) == configure_page(), "docs/configure.md is old: make docs"
 
 
 def test_the_readme_names_every_part_and_paper():

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import threadpoolctl
-from commands import Commands, linucb_settings
+from commands import linucb_settings
+from trouble_tuner import ROUNDS
 
 from bench.errors import ConfigError
 from bench.loop import run
@@ -22,70 +23,12 @@ from runners.execute.fanout import Answer, FanOut, Result, run_all
 from runners.execute.pool import workers
 from runners.results.store import Store
 
-HORIZON = 250
-"""More rounds than a warm-up plays, which the tuner below does not count."""
-
-TUNER = f'''"""A tuner that sleeps, fails, dies or keeps a log if a variable says so: its source stays the same."""
-
-import os
-import time
-
-import numpy
-import threadpoolctl
-
-from bench.tuners.base import Tuner
-
-
-class Mine(Tuner):
-    leaves_space = True
-
-    def _start(self, problem, seeds):
-        self.rng = seeds.generator("mine")
-        self.left = problem.horizon
-        self.repetition = seeds.repetition
-        self.counts = problem.total_rounds == {HORIZON}
-        if not self.counts:
-            return
-        kills = os.environ.get("MINE_KILLS")
-        if kills and seeds.repetition == 3 and not os.path.exists(kills):
-            open(kills, "w").close()
-            os._exit(9)
-        if str(seeds.repetition) in os.environ.get("MINE_FAILS", "").split():
-            raise RuntimeError("no luck today\\nand a second line")
-        while str(seeds.repetition) in os.environ.get("MINE_HANGS", "").split():
-            pass
-        time.sleep(float(os.environ.get("MINE_SLEEPS", "0")))
-
-    def _ask(self):
-        return {{"exploration_rate": float(self.rng.random())}}
-
-    def _tell(self, reward, outcome):
-        self.left -= 1
-        if self.counts and not self.left and "MINE_LOG" in os.environ:
-            threads = max(library["num_threads"] for library in threadpoolctl.threadpool_info())
-            with open(os.environ["MINE_LOG"], "a") as log:
-                log.write(f"{{self.repetition}} {{threads}}{{os.environ.get('OMP_NUM_THREADS')}} {{os.getpid()}}\\n")
-'''
-
-
-settings = partial(linucb_settings, tuner={"_target_": "mine_fanned.Mine"}, horizon=HORIZON)
-
-
-@pytest.fixture(autouse=True)
-def user(tmp_path, monkeypatch):
-    """Make the folder of the test the current one, with the tuner in it."""
-    (tmp_path / "mine_fanned.py").write_text(TUNER)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "mine_fanned", raising=False)
-    for name in ("MINE_FAILS", "MINE_HANGS", "MINE_KILLS", "MINE_SLEEPS", "MINE_LOG"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    yield tmp_path
-    sys.modules.pop("mine_fanned", None)
+settings = partial(linucb_settings, tuner={"_target_": "trouble_tuner.Trouble"}, horizon=ROUNDS)
+pytestmark = pytest.mark.usefixtures("trouble")
 
 
 @pytest.fixture
-def experiment():
+def experiment(trouble):
     return Experiment(settings())
 
 
@@ -113,7 +56,7 @@ def test_results_are_those_of_the_loop(tmp_path, experiment):
     store = Store(tmp_path / "results")
     assert run_one(experiment, 2, store).failed == {}
     task, tuner = build(experiment.settings)
-    expected = run(task, tuner, rounds=HORIZON, seeds=Seeds(0, 1)).columns()
+    expected = run(task, tuner, rounds=ROUNDS, seeds=Seeds(0, 1)).columns()
     found = store.read(experiment.run_id, 1)
     assert list(found.columns) == list(expected)
     for name, values in expected.items():
@@ -127,7 +70,7 @@ def test_results_are_those_of_the_loop(tmp_path, experiment):
 
 
 def test_any_number_of_jobs_gives_the_same_bytes_in_one_thread_each(tmp_path, experiment, undisturbed, monkeypatch):
-    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     other = Experiment(settings(seed=1))
     with threadpoolctl.threadpool_limits(2):
@@ -154,7 +97,7 @@ def test_any_number_of_jobs_gives_the_same_bytes_in_one_thread_each(tmp_path, ex
 
 def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experiment, monkeypatch):
     """And only there: a call of its own leaves none behind."""
-    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
 
     def pids_of_call(name):
         run_one(experiment, 6, Store(tmp_path / name), 2)
@@ -169,12 +112,10 @@ def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experi
     assert not held & pids_of_call("fourth")
 
 
-def test_two_processes_on_one_folder_do_no_harm(tmp_path, undisturbed):
-    commands = Commands(tmp_path)
-    (commands.cwd / "mine_fanned.py").write_text(TUNER)
-    words = ["env=synthetic_linear", "env.dim=3", "env.n_arms=5", "algorithm=linucb", "tuner=mine_fanned.Mine"]
-    words += [f"horizon={HORIZON}", "repetitions=8", "output=json"]
-    children = [commands.popen("run", *words, f"jobs={jobs}", MINE_SLEEPS="0.1") for jobs in (1, 2)]
+def test_two_processes_on_one_folder_do_no_harm(commands, undisturbed):
+    words = ["env=synthetic_linear", "env.dim=3", "env.n_arms=5", "algorithm=linucb", "tuner=trouble_tuner.Trouble"]
+    words += [f"horizon={ROUNDS}", "repetitions=8", "output=json"]
+    children = [commands.popen("run", *words, f"jobs={jobs}", TROUBLE="sleep all 0.1") for jobs in (1, 2)]
     for child in children:
         out, err = child.communicate(timeout=100)
         report = json.loads(out)
@@ -190,7 +131,7 @@ def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
     store = Store(tmp_path / "results")
     run_one(experiment, 3, store)
     before = files(store, experiment)
-    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
     result = run_one(experiment, 2, store, 2)
     assert (result.done, result.new) == ({0, 1}, set())
     assert not (tmp_path / "log").exists()
@@ -200,21 +141,23 @@ def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_failed_repetition_is_recorded_and_the_others_go_on(tmp_path, experiment, undisturbed, monkeypatch, jobs):
+def test_a_failed_repetition_is_recorded_and_the_others_go_on(
+    tmp_path, experiment, undisturbed, trouble, monkeypatch, jobs
+):
     store = Store(tmp_path / "results")
-    monkeypatch.setenv("MINE_FAILS", "3")
+    trouble("fail 3")
     result = run_one(experiment, 5, store, jobs)
     assert result.done == result.new == {0, 1, 2, 4}
-    assert result.failed[3].startswith("RuntimeError: no luck today (mine_fanned.py:")
+    assert result.failed[3].startswith("RuntimeError: no luck today (trouble_tuner.py:")
     record = store.failure(experiment.run_id, 3)
     assert "Traceback" in record["traceback"]
-    assert "mine_fanned.py" in record["traceback"]
+    assert "trouble_tuner.py" in record["traceback"]
     assert "and a second line" in record["traceback"]
     assert record["settings"] == experiment.settings
     assert not store.path(experiment.run_id, 3, ".json").exists()
 
-    monkeypatch.delenv("MINE_FAILS")
-    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
+    trouble("")
+    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
     result = run_one(experiment, 5, store)
     assert (result.done, result.new, result.failed) == ({0, 1, 2, 3, 4}, {3}, {})
     assert [line.split()[0] for line in (tmp_path / "log").read_text().splitlines()] == ["3"]
@@ -231,10 +174,10 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
 
 
 @pytest.mark.parametrize(("jobs", "backend", "seconds"), [(1, "loky", 5), (2, "loky", 5), (1, "dask", 3)])
-def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment, monkeypatch, jobs, backend, seconds):
+def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment, trouble, jobs, backend, seconds):
     if backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
-    monkeypatch.setenv("MINE_HANGS", "1")
+    trouble("hang 1")
     runner, start = Runner(backend, time_limit=seconds), time.monotonic()
     result = run_one(experiment, 3, Store(tmp_path / "results"), jobs, runner=runner)
     assert result.done == {0, 2}
@@ -250,10 +193,8 @@ def noted(where: str, what: str) -> str:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_calls_and_more_repetitions_can_be_added_while_answers_come(
-    tmp_path, experiment, undisturbed, monkeypatch, jobs
-):
-    monkeypatch.setenv("MINE_SLEEPS", "0.2")
+def test_calls_and_more_repetitions_can_be_added_while_answers_come(tmp_path, experiment, undisturbed, trouble, jobs):
+    trouble("sleep all 0.2")
     store = Store(tmp_path / "results")
     fan = FanOut(store, jobs=jobs)
 
@@ -315,8 +256,10 @@ class Slow(SyntheticLinear):
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_data_is_prepared_by_one_worker_before_any_other_starts(tmp_path, user, monkeypatch, check):
-    (user / "mine_data.py").write_text(DATA)
+def test_data_is_prepared_by_one_worker_before_any_other_starts(tmp_path, monkeypatch, check):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mine_data.py").write_text(DATA)
     monkeypatch.setenv("MINE_DATA", str(tmp_path / "data"))
     env = {"_target_": "mine_data.Slow"}
     several = [Experiment(settings(env=env, seed=seed)) for seed in range(3)]
@@ -340,12 +283,12 @@ def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys)
 
 
 def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_that_dies(
-    tmp_path, experiment, undisturbed, monkeypatch, capsys
+    tmp_path, experiment, undisturbed, trouble, monkeypatch, capsys
 ):
     pytest.importorskip("distributed", reason="dask is not installed")
     store = Store(tmp_path / "results")
-    monkeypatch.setenv("MINE_LOG", str(tmp_path / "log"))
-    monkeypatch.setenv("MINE_KILLS", str(tmp_path / "killed"))  # the first worker that gets to repetition 3, once
+    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
+    trouble(f"kill_once 3 {tmp_path / 'killed'}")  # the first worker that gets there
     result = run_one(experiment, 8, store, 2, runner=Runner("dask", progress=True))
     assert (result.done, result.failed) == (set(range(8)), {})
     assert (tmp_path / "killed").exists()
@@ -355,11 +298,3 @@ def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_t
     assert str(os.getpid()) not in {line[2] for line in lines}
     assert {line[1] for line in lines} == {"11"}  # threads of the libraries, and what the variable says
     assert "8/8 repetitions" in capsys.readouterr().err
-
-
-def test_a_scheduler_that_does_not_answer_is_named(tmp_path, experiment, monkeypatch):
-    pytest.importorskip("distributed", reason="dask is not installed")
-    monkeypatch.setattr("runners.execute.pool._CONNECT_SECONDS", 0.5)
-    runner = Runner("dask", scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
-        run_one(experiment, 2, Store(tmp_path / "results"), 2, runner=runner)

@@ -15,7 +15,8 @@ from typing import Any
 
 import psutil
 import pytest
-from commands import Commands
+from commands import ROOT, Commands
+from trouble_tuner import ROUNDS
 
 from bench.errors import ConfigError, StoreError
 from runners.config.experiment import Experiment
@@ -24,66 +25,15 @@ from runners.execute.fanout import run_all
 from runners.execute.pool import spread, workers
 from runners.results.store import Store
 
-ROOT = Path(__file__).resolve().parents[1]
 STOPPED = "stopped; finished work is kept, rerun to resume\n"
-TUNER = '''"""A tuner that goes wrong at repetition 2, in the way that a variable says."""
-
-import os
-import random
-import shutil
-import signal
-import time
-
-from bench.tuners.base import Tuner
-
-
-class Trouble(Tuner):
-    def _start(self, problem, seeds):
-        self.rng = seeds.generator("x")
-        kind, _, where = os.environ.get("TROUBLE", "").partition(" ")
-        if problem.total_rounds != 300 or seeds.repetition != 2 or not kind:
-            return
-        if kind == "once" and not os.path.exists(where):
-            open(where, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-        if kind == "vanish":
-            shutil.rmtree(where)
-        if kind == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if kind == "memory":
-            raise MemoryError
-        if kind == "sleep":
-            time.sleep(float(where))
-
-    def _ask(self):
-        return {"x": float(self.rng.random())}
-
-    def _tell(self, reward, outcome):
-        pass
-'''
-SETTINGS: dict[str, Any] = {
-    "env": {"_target_": "bench.envs.moving_peak.SwitchingTriangle"},
-    "tuner": {"_target_": "trouble_tuner.Trouble"},
-    "task": {"_target_": "bench.tasks.direct.Direct"},
-    "horizon": 300,
-    "seed": 0,
-}
-
-
-@pytest.fixture
-def trouble(tmp_path, monkeypatch):
-    """Make the folder of the test the current one, with the tuner in it."""
-    (tmp_path / "trouble_tuner.py").write_text(TUNER)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "trouble_tuner", raising=False)
-    yield lambda value: monkeypatch.setenv("TROUBLE", value)
-    sys.modules.pop("trouble_tuner", None)
+OWN = ("env=switching_triangle", "algorithm=none", "tuner=trouble_tuner.Trouble", f"horizon={ROUNDS}", "repetitions=6")
 
 
 @pytest.fixture
 def experiment(trouble):
-    return Experiment(SETTINGS)
+    parts = {"env": "envs.moving_peak.SwitchingTriangle", "task": "tasks.direct.Direct"}
+    settings: dict[str, Any] = {part: {"_target_": f"bench.{name}"} for part, name in parts.items()}
+    return Experiment({**settings, "tuner": {"_target_": "trouble_tuner.Trouble"}, "horizon": ROUNDS, "seed": 0})
 
 
 @pytest.fixture
@@ -136,7 +86,7 @@ def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(t
 
 def test_a_repetition_lost_with_its_worker_is_run_once_more(tmp_path, trouble, experiment):
     calm = run_all([experiment], 5, Store(tmp_path / "calm"), jobs=1)[experiment.run_id]
-    trouble(f"once {tmp_path / 'killed'}")
+    trouble(f"kill_once 2 {tmp_path / 'killed'}")
     result = run_all([experiment], 5, Store(tmp_path / "results"), jobs=2)[experiment.run_id]
     assert (tmp_path / "killed").exists()
     assert (result.done, result.failed) == (calm.done, {})
@@ -144,7 +94,7 @@ def test_a_repetition_lost_with_its_worker_is_run_once_more(tmp_path, trouble, e
 
 
 def test_too_little_memory_is_a_failure_of_the_repetition(tmp_path, trouble, experiment):
-    trouble("memory")
+    trouble("memory 2")
     result = run_all([experiment], 4, Store(tmp_path / "results"), jobs=1)[experiment.run_id]
     assert (result.new, set(result.failed)) == ({0, 1, 3}, {2})
     assert result.failed[2].startswith("MemoryError (trouble_tuner.py:")
@@ -181,7 +131,7 @@ def test_a_read_only_folder_is_named_and_what_is_in_it_can_be_used(small_disk, e
 
 def test_results_that_vanish_meanwhile_are_named_and_made_again(tmp_path, trouble, experiment):
     store = Store(tmp_path / "results")
-    trouble(f"vanish {store.root}")
+    trouble(f"vanish 2 {store.root}")
     with pytest.raises(StoreError, match=r"^/.*could not be written \(No such file or directory\), expected a folder"):
         run_all([experiment], 4, store, jobs=1)
     trouble("")
@@ -197,13 +147,10 @@ def test_results_that_vanish_meanwhile_are_named_and_made_again(tmp_path, troubl
         (signal.SIGTERM, ["jobs=2", "runner=dask"]),
     ],
 )
-def test_stopped_from_outside_it_says_how_to_go_on(tmp_path, trouble, experiment, words, kind):
+def test_stopped_from_outside_it_says_how_to_go_on(commands, words, kind):
     if "runner=dask" in words:
         pytest.importorskip("distributed", reason="dask is not installed")
-    commands = Commands(tmp_path)
-    (commands.cwd / "trouble_tuner.py").write_text(TUNER)
-    words = ["env=switching_triangle", "algorithm=none", "tuner=custom", "tuner._target_=trouble_tuner.Trouble", *words]
-    child = commands.popen("run", *words, "horizon=300", "repetitions=6", TROUBLE="sleep 100")
+    child = commands.popen("run", *OWN, *words, TROUBLE="sleep 2 100")
     least = 2 if "jobs=1" in words else 5  # all but the one that sleeps
     until(lambda: len(parquet(commands.results)) >= least)
     start = time.monotonic()
@@ -215,31 +162,26 @@ def test_stopped_from_outside_it_says_how_to_go_on(tmp_path, trouble, experiment
     print(f"{kind.name} {words[-1]}: {time.monotonic() - start:.2f} s")
     assert time.monotonic() - start < 10  # 3 s on a machine without other work; the repetition would take 100
     assert (child.returncode, out) == (130, "")
-    assert err == "stopped; finished work is kept, rerun to resume\n"
+    assert err == STOPPED
     assert len(parquet(commands.results)) == least
 
 
-def test_a_reader_who_has_had_enough_is_no_traceback(tmp_path):
-    commands = Commands(tmp_path)
-    child = commands.popen(
-        "run", "env=switching_triangle", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2"
-    )
-    assert child.stdout is not None
-    assert child.stderr is not None
+def test_a_reader_who_has_had_enough_is_no_traceback(commands):
+    child = commands.popen("run", *OWN)
     child.stdout.close()  # as head does at its end
     with child.stderr:
         err = child.stderr.read()
     child.wait(timeout=100)
     assert child.returncode == 141
     assert err == "stopped: output pipe closed; finished work is kept, rerun to resume\n"
-    assert len(parquet(commands.results)) == 2
+    assert len(parquet(commands.results)) == 6
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_a_repetition_that_kills_its_worker_twice_fails_alone(tmp_path, trouble, experiment, backend):
     if backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
-    trouble("kill")
+    trouble("kill 2")
     store = Store(tmp_path / "results")
     result = run_all([experiment], 5, store, jobs=2, runner=Runner(backend))[experiment.run_id]
     assert (result.done, list(result.failed)) == ({0, 1, 3, 4}, [2])
@@ -262,9 +204,11 @@ def test_pages_whose_worker_died_are_drawn_again(tmp_path):
     assert (tmp_path / "dead").exists()
 
 
-def test_a_dask_scheduler_that_dies_is_named_and_one_without_workers(tmp_path, trouble, experiment, monkeypatch):
+def test_a_dask_scheduler_that_does_not_answer_is_named_and_one_without_workers(tmp_path, experiment, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
     monkeypatch.setattr("runners.execute.pool._CONNECT_SECONDS", 3)
+    with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
+        run_all([experiment], 2, Store(tmp_path / "none"), jobs=2, runner=Runner("dask", scheduler="tcp://127.0.0.1:9"))
     store = Store(tmp_path / "results")
     words = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(n_workers=0, **words) as cluster:
@@ -274,25 +218,20 @@ def test_a_dask_scheduler_that_dies_is_named_and_one_without_workers(tmp_path, t
     assert store.done(experiment.run_id) == set()
 
 
-def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path, trouble):
+def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path, commands):
     pytest.importorskip("distributed", reason="dask is not installed")
-    commands = Commands(tmp_path)
-    (commands.cwd / "trouble_tuner.py").write_text(TUNER)
     address_file = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
     python = [sys.executable, "-m"]
     words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address_file)]
     scheduler = subprocess.Popen([*python, "distributed.cli.dask_scheduler", *words], **quiet)
     until(lambda: address_file.is_file() and address_file.read_text().rstrip().endswith("}"))  # written in parts
-    environ = {**os.environ, "PYTHONPATH": f"{ROOT}:{commands.cwd}", "TROUBLE": "sleep 100"}
+    environ = {**os.environ, "PYTHONPATH": f"{ROOT}:{commands.cwd}", "TROUBLE": "sleep 2 100"}
     words = ["--scheduler-file", str(address_file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard"]
     worker = subprocess.Popen([*python, "distributed.cli.dask_worker", *words], env=environ, **quiet)
     try:
         address = json.loads(address_file.read_text())["address"]
-        child = commands.popen(
-            "run", "env=switching_triangle", "algorithm=none", "tuner=trouble_tuner.Trouble", "horizon=300",
-            "repetitions=6", "runner=dask", f"runner.scheduler={address}",
-        )  # fmt: skip
+        child = commands.popen("run", *OWN, "runner=dask", f"runner.scheduler={address}")
         until(lambda: len(parquet(commands.results)) == 5)  # all but the one that sleeps
         os.killpg(scheduler.pid, signal.SIGKILL)
         _, err = child.communicate(timeout=100)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from rendered import draw
+from rendered import draw, tables
 
 import bench.report.kinds
 from bench.errors import ConfigError
@@ -18,7 +18,16 @@ FIGURE: dict[str, Any] = {
     "column": "regret",
     "runs": [{"method": {"A": [], "B": []}}],
 }
-CLAIM = {"id": "1", "text": "t", "kind": "paired_difference", "left": {"method": "A"}, "expect": "less"}
+CLAIM = {"id": "1", "text": "t", "kind": "paired_difference", "left": {"method": "A"}, "right": {"method": "B"},
+         "expect": "less"}  # fmt: skip
+ENTRY = {"method": "A", "what": "mean", "value": 1}
+SOME = [{"panel": {"P": []}, "method": {"A": []}}, {"panel": {"Q": []}, "method": {"A": [], "B": []}}]
+RANKING = {"kind": "ranking", "reference": {"method": "A"}, "runs": [{"task": {"one": []}, **FIGURE["runs"][0]}]}
+LIMITED = {"repetitions": 15, "runs": SOME[:1]}
+RATE = {"values": [1], "override": "+tuner.configuration.exploration_rate={}"}
+CANDIDATES = [{"panel": {"P": []}, "exploration_rate": RATE}]
+FIRST = {"name": "as printed", "source": ["stated", "section 6"], "text": "as it is"}
+OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "overrides": ["env.noise_std=0.01"]}
 
 
 @pytest.mark.parametrize(
@@ -31,16 +40,68 @@ CLAIM = {"id": "1", "text": "t", "kind": "paired_difference", "left": {"method":
         ({"y_scale": "cubic"}, "key 'y_scale': found 'cubic', expected 'linear' or 'log'"),
         ({"panels": ["where"]}, "key 'panels': the figure has no axis 'where', its axes are: method"),
         ({"claims": [{**CLAIM, "right": {"tuner": "B"}}]}, "claim '1', key 'right': the figure has no axis 'tuner'"),
-        ({"published": [{"methd": "A", "what": "mean", "value": 1}]}, "published entry 1: the figure has no axis"),
         ({"sources": {"env.dim": ["stated"]}}, "key 'sources.env.dim'"),
         ({"runs": [{"n": {"1": [], "2": []}}]}, "figure 'mine': an axis is called 'n', as a column of its tables is"),
         ({"runs": [{"regret": {"A": []}}]}, "an axis is called 'regret', as a column of its tables is, rename it"),
         ({"kind": "grid"}, "a grid needs one axis with numbers, found none"),
+        # published numbers
+        ({"published": [ENTRY | {"what": "best"}]}, "unknown 'best', choose from mean, std"),
+        ({"published": [ENTRY | {"methd": "A"}]}, "published entry 1: the figure has no axis"),
+        ({"published": [ENTRY | {"method": "XX"}]}, "axis 'method' has no label 'XX'"),
+        ({"published": [{"what": "mean", "value": 1}]}, "fits 2 experiments"),
+        ({"published": [{"method": "A", "what": "mean"}]}, "entry 1: key 'value' is missing"),
+        ({"published": [ENTRY | {"value": "many"}]}, "expected a number, found 'many'"),
+        ({"published": ["P"]}, "key 'published.0': found 'P', expected a valid dictionary"),
+        # kinds
+        ({"kind": "timing", "reference": None}, "key 'reference': found None, expected a valid dictionary"),
+        ({"kind": "timing", "reference": {"method": "TL"}}, "key 'reference': axis 'method' has no label 'TL'"),
+        ({"kind": "timing", "reference": {"panel": "Q"}, "runs": SOME},
+         "key 'reference': fits 2 experiments of a panel, expected one"),
+        ({"kind": "timing", "reference": {"method": "A"}, "published": [{"what": "mean", "value": 1}]},
+         "fits 2 experiments, expected the mean"),
+        (RANKING | {"reference": {}}, "key 'reference'"),
+        (RANKING | {"reference": {"method": "D"}}, "key 'reference'"),
+        (RANKING | {"reference": {"method": ["A", "B"]}}, "key 'reference'"),
+        (RANKING | {"duplicates": [["A", "Z"]]}, "key 'duplicates'.*'Z'"),
+        (RANKING | {"apart": {"real": ["Z"]}}, "key 'apart'.*'Z'"),
+        ({"kind": "selection", "ranked_by": "TL", "size": 20}, "key 'ranked_by': found 'TL', expected one of: A, B"),
+        # bounds and claims
+        ({"bounds": [{"measured": {"method": "A"}}]}, "figure 'mine': key 'bounds.0.formula' is missing"),
+        ({"bounds": [{"measured": {"methd": "A"}, "formula": {"name": "exp3", "n_arms": 2}}]},
+         "bound 1: the figure has no axis"),
+        ({"bounds": [{"measured": {}, "formula": {"name": "pi"}}]},
+         r"bound 1, formula\.name: found 'pi', expected one of"),
+        ({"claims": [CLAIM | {"origin": "stated"}]}, "claim '1'.*a place goes with origin: stated or theorem"),
+        ({"claims": [CLAIM | {"origin": "theorem"}]}, "claim '1'.*a place goes with origin: stated or theorem"),
+        ({"claims": [CLAIM | {"place": "section 1"}]}, "claim '1'.*a place goes with origin: stated or theorem"),
+        ({"kind": "grid", "axis": "beta"}, "key 'axis': the figure has no axis 'beta'"),
+        # limits
+        (LIMITED | {"limits": {"candidates": CANDIDATES, "stretches": {"C": 2}}},
+         "key 'limits.stretches': no panel 'C', valid ones: P"),
+        (LIMITED | {"limits": {"candidates": [{"panel": {"C": []}, "exploration_rate": RATE}]}},
+         "axis 'panel' has no label 'C'"),
+        (LIMITED | {"limits": {"candidates": CANDIDATES, "candidats": []}}, "candidats"),
+        # readings
+        ({"readings": [FIRST, OTHER | {"overides": []}]},
+         "unknown key 'readings.1.overides', valid ones: name, source"),
+        ({"readings": [FIRST, {k: v for k, v in OTHER.items() if k != "source"}]},
+         "key 'readings.1.source' is missing"),
+        ({"readings": [FIRST, OTHER | {"source": ["guessed", "somewhere"]}]},
+         "found 'guessed', expected 'stated', 'code' or"),
+        ({"readings": [FIRST, OTHER | {"source": ["code", ""]}]}, "key 'readings.1.source.1': found ''"),
+        ({"readings": [FIRST, FIRST]}, "reading 'as printed': this name is used twice"),
+        ({"readings": [OTHER]}, "found overrides, expected none: the first reading is the figure unchanged"),
+        ({"readings": [FIRST, OTHER | {"overrides": [{"only": {"method": ["C"]}, "overrides": []}]}]},
+         "reading 'other', key 'overrides': axis 'method' has no label 'C', valid ones: A, B"),
+        ({"readings": [FIRST, OTHER | {"same_draws": {"panel": "all"}}]},
+         "reading 'other', key 'same_draws': the figure has no axis 'panel'"),
+        ({"readings": [FIRST, OTHER | {"same_draws": {"method": "C"}}]},
+         "key 'same_draws'.*axis 'method' has no label 'C'"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence) as raised:
-        read_figure({**FIGURE, **changes})
+        tables({**FIGURE, **changes}, pd.DataFrame())
     assert "\n" not in str(raised.value)
 
 

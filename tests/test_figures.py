@@ -77,11 +77,6 @@ def test_what_a_scale_leaves_out_is_not_run_there_only():
     assert [one.labels["method"] for one in expand(figure, "paper", [])] == ["TL", "OP"]
 
 
-def test_an_unfolded_axis_needs_no_runs_of_its_own():
-    drawn = expand(read_figure(FIGURE), "paper", [])
-    assert [one.labels for one in drawn] == [{"method": "TL"}, {"method": "OP"}]
-
-
 def test_unfolded_tables_have_a_row_for_each_label():
     finals = pd.DataFrame({"method": ["TL", "OP"], "repetition": 0, "regret": [1.0, 2.0], "random_regret": [3.0, 4.0]})
     table = unfold(read_figure(FIGURE), finals)

@@ -21,7 +21,6 @@ from gallery_site import (
     ROUNDS,
     made_up,
     write,
-    write_site,
 )
 from markupsafe import escape
 
@@ -33,18 +32,10 @@ from bench.report.gallery.result import Result
 from bench.report.headlines import read_headlines
 from bench.report.published import Published
 from bench.report.render import render
-from runners import gallery
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
 from runners.results.pages import write_gallery
 from runners.results.store import write_text
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("results with space")
-    write_site(root)
-    return root
 
 
 class Page(HTMLParser):
@@ -357,16 +348,6 @@ def test_a_page_says_what_the_configuration_says_of_its_paper(tmp_path: Path) ->
         for key in ("title", "authors", "summary"):
             assert about[key]
             assert escape(about[key]) in page
-
-
-def test_the_command_writes_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr("sys.argv", ["gallery"])
-    assert gallery.main() == 0
-    assert capsys.readouterr().out.strip().endswith(str(tmp_path / "index.html"))
-    assert (tmp_path / "syndicated/index.html").is_file()
 
 
 def test_a_page_is_drawn_anew_when_what_it_shows_changed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from chromium import PROGRAM, Chromium
-from gallery_site import METHODS, PANELS, REPETITIONS, write_site
+from gallery_site import METHODS, PANELS, REPETITIONS
 
 from bench.report.gallery import build, read
 
@@ -68,13 +68,6 @@ LOOK = r"""
 })()
 """
 OFF = '[...document.querySelectorAll("#plot-quick .off")].map((part) => part.dataset.part ?? "row")'
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("results with space")
-    write_site(root)
-    return root
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import check, figure_of
+from rendered import check, figure_of, finals_of
 from scipy import stats as reference
 
 from bench.critical import fixed
@@ -183,8 +183,7 @@ def test_a_band_that_reaches_0_anywhere_has_no_slope(reach, defined):
 
 
 def finals(**methods):
-    rows = [(name, i, 100, value) for name, values in methods.items() for i, value in enumerate(values)]
-    return pd.DataFrame(rows, columns=["method", "repetition", "rounds", "regret"])
+    return finals_of(methods, "method", rounds=100)
 
 
 def judged(claim, table):
@@ -249,27 +248,20 @@ def test_several_on_the_left_against_one(left, wanted):
     claim = {"kind": "paired_difference", "left": {"method": ["A", "B"]}, "right": {"method": "C"}, "expect": "greater"}
     row = judged({**claim, "combine": {"left": left}}, table)
     assert row["estimate"] == pytest.approx(wanted, abs=0.02)
+    side = "A/B" if left == "mean" else f"{left} of A/B"
+    assert row["unit"] == f"mean paired difference of final regret, {side} - C"
     swapped = {**claim, "left": claim["right"], "right": claim["left"], "combine": {"right": left}}
     assert judged(swapped, table)["estimate"] == pytest.approx(-wanted, abs=0.02)
 
 
-def test_five_repetitions_make_a_side_random():
-    random = np.array([100.0, 101.0, 99.0, 100.0, 102.0])
-    table = finals(A=random + 1, B=random + 2).assign(random_regret=np.tile(random, 2))
-    claim = {"kind": "paired_difference", "left": {"method": "A"}, "right": {"method": "B"}, "expect": "less"}
-    assert judged(claim, table)["verdict"] == "says_nothing"
-    assert judged(claim, table[table["repetition"] < 4])["verdict"] == "open"
-
-
 def test_an_average_is_fair_if_each_side_has_the_same_runs():
-    rows = [(m, d, i, 100, 10.0 + i) for m in "AB" for d in (1, 2, 3) for i in range(6) if (m, d) != ("A", 3)]
-    table = pd.DataFrame(rows, columns=["method", "dim", "repetition", "rounds", "regret"])
+    numbers = np.arange(10.0, 16.0)
+    table = finals_of({(m, d): numbers for m in "AB" for d in (1, 2, 3) if (m, d) != ("A", 3)}, "method", "dim")
     claim = {"kind": "paired_difference", "left": {"method": "A"}, "right": {"method": "B"}, "expect": "less"}
     assert "no fair average" in judged(claim, table)["note"]
     # One side has some of its runs twice
     cells = [("A", 1, 1), ("A", 1, 2), ("A", 2, 1), ("B", 1, 1), ("B", 2, 1)]
-    rows = [(m, d, x, i, 100, 10.0 + i) for m, d, x in cells for i in range(6)]
-    table = pd.DataFrame(rows, columns=["method", "dim", "x", "repetition", "rounds", "regret"])
+    table = finals_of(dict.fromkeys(cells, numbers), "method", "dim", "x")
     uneven = {**claim, "left": {"method": "A", "x": [1, 2]}, "right": {"method": "B", "x": 1}}
     assert "no fair average" in judged(uneven, table)["note"]
     assert "no fair average" not in judged({**uneven, "left": {"method": "A", "x": 1}}, table)["note"]

@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
-from rendered import check, figure_of
+from rendered import check, figure_of, finals_of
 
-from bench.errors import ConfigError
 from bench.report.claims import added_up, sources, spell_by_origin, tallies
 from bench.report.gallery.overview import counted
 from runners.config.figures import figure_names, load_figure
@@ -44,16 +42,9 @@ def test_a_claim_says_otherwise_than_its_figure() -> None:
     assert sources(None) == {}
 
 
-@pytest.mark.parametrize("changes", [{"origin": "stated"}, {"origin": "theorem"}, {"place": "section 1"}])
-def test_a_place_goes_with_what_a_paper_or_a_theorem_says(changes: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match=r"claim '1'.*a place goes with origin: stated or theorem"):
-        figure_of({"runs": RUNS, "claims": [{"id": "1", **CLAIM, **changes}]})
-
-
 def test_tallies_are_apart_and_count_each_case_once() -> None:
     noise = np.random.default_rng(0).normal(size=20)
-    finals = pd.DataFrame({"method": ["A"] * 20 + ["B"] * 20, "repetition": [*range(20)] * 2, "rounds": 10})
-    finals["regret"] = [*(100 + noise), *(200 - noise)]
+    finals = finals_of({"A": 100 + noise, "B": 200 - noise}, "method")
     rows = check({"runs": RUNS, "origin": "stated", "place": "figure 2", "claims": CLAIMS}, finals)
     assert set(rows["verdict"]) == {"holds"}
     found = tallies(figure(), rows.to_dict("records"))

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.text import Text
-from rendered import assert_readable, shown
+from rendered import assert_readable, finals_of, shown
 
 from bench.errors import ConfigError
-from bench.report.kinds.profile import _steps
 from bench.report.page import SHEETS, SIZES, draw, in_rows
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, start_at_zero
 from bench.report.saving import print_size
@@ -106,14 +105,16 @@ def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():
 
 
 def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else():
-    rng = np.random.default_rng(5)
-    factors = pd.DataFrame({"factor": [1.0, 1.0, *(1 + 5 * rng.random(8))], "weight": 0.1})
-    limits, shares = _steps(factors, 4.0)
-    assert limits[0] == 1.0
-    assert limits[-1] == 4.0
-    for limit in rng.uniform(1, 4, 200):
-        drawn = shares[np.flatnonzero(limits <= limit)[-1]]
-        assert drawn == pytest.approx(0.1 * (factors["factor"] <= limit).sum())
+    factors = np.array([1.0, 1.0, *(1 + 5 * np.random.default_rng(5).random(8))])
+    means = {("F", f"t{i}", m): [mean] for i, x in enumerate(factors) for m, mean in (("best", 1.0), ("x", x))}
+    table = finals_of(means, "family", "task", "method")
+    axes = {axis: dict.fromkeys(table[axis], ()) for axis in ("family", "task", "method")}
+    figure = {"name": "f", "kind": "profile", "column": "regret", "reference": {"method": "best"}, "runs": [axes]}
+    plot = shown(figure, pd.DataFrame(), table)
+    (limits, shares) = next((mark.x, mark.y) for mark in plot.marks() if mark.name == "x")
+    assert (limits[0], limits[-1]) == (1.0, 10.0)
+    for limit in np.random.default_rng(6).uniform(1, 10, 200):
+        assert shares[np.flatnonzero(limits <= limit)[-1]] == pytest.approx((factors <= limit).mean())
     assert (np.diff(limits) * np.diff(shares) == 0).all()  # upright or level, never aslant
 
 
@@ -161,12 +162,10 @@ COLUMNS = {"axis": "panel", "column": "value", "labels": {"P": "p", "Q": "q"}}
     ("other", "unfold", "is_shared"), [(4.0, COLUMNS, True), (0.5, COLUMNS, False), (4.0, None, False)]
 )
 def test_columns_of_the_same_runs_share_a_scale_unless_it_would_flatten_one(other, unfold, is_shared):
-    table = [
-        {"panel": panel, "method": "m", "repetition": i, "rounds": 9, "value": i * top / 5}
-        for panel, top in {"P": 10.0, "Q": other}.items() for i in range(6)
-    ]  # fmt: skip
+    values = {(panel, "m"): np.linspace(0, top, 6) for panel, top in (("P", 10.0), ("Q", other))}
+    table = finals_of(values, "panel", "method", column="value")
     figure = {"name": "f", "kind": "dots", "column": "value", "unfold": unfold}
-    left, right = shown(figure, pd.DataFrame(), pd.DataFrame(table)).panels
+    left, right = shown(figure, pd.DataFrame(), table).panels
     assert ((left.x.low, left.x.high) == (right.x.low, right.x.high)) == is_shared
 
 

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import finals_of
 
-from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from bench.report.gallery import build, read
 from bench.report.gallery.result import Result
@@ -51,8 +51,7 @@ def with_readings(*readings):
 
 
 def finals(tl, op):
-    rows = [("TL", i, 100, value) for i, value in enumerate(tl)] + [("OP", i, 100, value) for i, value in enumerate(op)]
-    return pd.DataFrame(rows, columns=["method", "repetition", "rounds", "regret"])
+    return finals_of({"TL": tl, "OP": op}, "method", rounds=100)
 
 
 def evidence(first, second):
@@ -95,32 +94,6 @@ def test_the_first_uses_share_the_runs_of_other_panels():
     assert {len(own) for own in by_reading(figure, drawn).values()} == {30}
     # Of six panels two are changed by two readings; another changes what Theory does in four, and two tuners in two
     assert len({one.run.experiment.run_id for one in drawn}) == 30 + 2 * 10 + 4 + 2 * 2
-
-
-@pytest.mark.parametrize(
-    ("readings", "words"),
-    [
-        ([PRINTED, {**QUIET, "overides": []}], "unknown key 'readings.1.overides', valid ones: name, source"),
-        ([PRINTED, {k: v for k, v in QUIET.items() if k != "source"}], "key 'readings.1.source' is missing"),
-        ([PRINTED, {**QUIET, "source": ["guessed", "somewhere"]}], "found 'guessed', expected 'stated', 'code' or"),
-        ([PRINTED, {**QUIET, "source": ["code", ""]}], "key 'readings.1.source.1': found ''"),
-        ([PRINTED, PRINTED], "reading 'as printed': this name is used twice"),
-        ([QUIET], "found overrides, expected none: the first reading is the figure unchanged"),
-        (
-            [PRINTED, {**QUIET, "overrides": [{"only": {"method": ["CDT"]}, "overrides": []}]}],
-            "reading 'less noise', key 'overrides': axis 'method' has no label 'CDT', valid ones: TL, OP",
-        ),
-        (
-            [PRINTED, {**QUIET, "same_draws": {"panel": "all"}}],
-            "reading 'less noise', key 'same_draws': the figure has no axis 'panel'",
-        ),
-    ],
-)
-def test_a_mistake_is_said_in_one_sentence(readings, words):
-    with pytest.raises(ConfigError) as error:
-        read_figure(with_readings(*readings))
-    assert words in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_a_claim_turns_under_a_reading():
@@ -218,8 +191,7 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many():
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(2000, 3))
     means = np.array([1.0, 0.0, 5.0])  # at the grid values 0, 1, 2
-    rows = [(x, i, 100, means[j] + noise[i, j]) for j, x in enumerate((0, 1, 2)) for i in range(2000)]
-    table = pd.DataFrame(rows, columns=["x", "repetition", "rounds", "regret"])
+    table = finals_of(dict(enumerate((means + noise).T)), "x", rounds=100)
     grid = {
         "name": "grid", "paper": "syndicated", "kind": "grid", "column": "regret", "axis": "x", "repetitions": 4,
         "runs": [{"x": {"values": [0, 1, 2], "override": "env.noise_std={}"}}],
@@ -272,5 +244,3 @@ def test_a_number_is_exact_if_the_first_repetitions_give_it_and_the_draws_are_th
     assert not (one_less["verdict"] == "exact").any()
     too_few = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 7).numbers
     assert too_few["first"].isna().all()
-    with pytest.raises(ConfigError, match=r"key 'same_draws'.*axis 'method' has no label 'CDT'"):
-        read_figure(with_readings(PRINTED, {**QUIET, "same_draws": {"method": "CDT"}}))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import check, draw
+from rendered import check, draw, finals_of
 
 from bench.envs.arms import GaussianArms
 from bench.errors import ConfigError
@@ -121,13 +121,13 @@ FORMULA = {"name": "exp3", "n_arms": 5}
 EXP3_CLAIM = {"id": "1", "text": "t", "kind": "bound", "measured": {"method": "EXP3"}, "formula": FORMULA}
 
 
-def finals_of(regret: float) -> pd.DataFrame:
-    return pd.DataFrame({"method": "EXP3", "repetition": range(20), "rounds": 10_000, "regret": regret + NOISE})
+def of_exp3(regret: float) -> pd.DataFrame:
+    return finals_of({"EXP3": regret + NOISE}, "method", rounds=10_000)
 
 
 @pytest.mark.parametrize(("regret", "verdict"), [(500, "holds"), (567.35, "open"), (600, "fails")])
 def test_claim_against_a_formula(regret: float, verdict: str) -> None:
-    row = check({"claims": [EXP3_CLAIM]}, finals_of(regret)).iloc[0]
+    row = check({"claims": [EXP3_CLAIM]}, of_exp3(regret)).iloc[0]
     assert row["verdict"] == verdict
     assert row["estimate"] == pytest.approx((regret + NOISE.mean()) / 567.351, rel=1e-5)
 
@@ -138,7 +138,7 @@ def test_claim_against_a_formula(regret: float, verdict: str) -> None:
 def test_claim_has_either_a_formula_or_candidates(change: dict[str, Any]) -> None:
     words = r"figure 'f', claim '1' of kind 'bound': [^\n]*expected (either 'formula', or|one of)"
     with pytest.raises(ConfigError, match=words):
-        check({"claims": [{**EXP3_CLAIM, **change}]}, finals_of(1))
+        check({"claims": [{**EXP3_CLAIM, **change}]}, of_exp3(1))
 
 
 def curves_of(methods: list[str]) -> pd.DataFrame:
@@ -149,7 +149,7 @@ def curves_of(methods: list[str]) -> pd.DataFrame:
 
 def test_curves_have_the_lines_of_their_bounds() -> None:
     methods = ["EXP3", "UCB1"]
-    finals = pd.concat([finals_of(100).assign(method=method) for method in methods])
+    finals = finals_of(dict.fromkeys(methods, 100 + NOISE), "method", rounds=10_000)
     bound = {"measured": {"method": "EXP3"}, "formula": FORMULA}
     figure = {"name": "f", "kind": "curves", "column": "regret", "bounds": [bound]}
     picture = draw(figure, curves_of(methods), finals, note="")
@@ -165,23 +165,9 @@ def test_curves_have_the_lines_of_their_bounds() -> None:
     assert not any(str(line.get_gid()).startswith("bound:") for line in without.axes[0].lines)
 
 
-@pytest.mark.parametrize(
-    ("bound", "message"),
-    [
-        ({"measured": {"method": "EXP3"}}, "figure 'f': key 'bounds.0.formula' is missing"),
-        ({"measured": {"methd": "A"}, "formula": {"name": "exp3", "n_arms": 2}}, "bound 1: the figure has no axis"),
-        ({"measured": {}, "formula": {"name": "pi"}}, r"bound 1, formula\.name: found 'pi', expected one of"),
-    ],
-)
-def test_a_bad_bound_of_a_figure_is_one_sentence(bound: dict[str, Any], message: str) -> None:
-    figure = {"name": "f", "kind": "curves", "column": "regret", "bounds": [bound]}
-    with pytest.raises(ConfigError, match=message):
-        draw(figure, curves_of(["EXP3"]), finals_of(1), note="")
-
-
 def test_the_kind_bound_draws_a_formula_too() -> None:
     figure = {"name": "f", "kind": "bound", "column": "regret", "claims": [EXP3_CLAIM]}
-    picture = draw(figure, pd.DataFrame(), finals_of(300), note="")
+    picture = draw(figure, pd.DataFrame(), of_exp3(300), note="")
     marks = {line.get_marker(): float(np.asarray(line.get_xdata())[0]) for line in picture.axes[0].lines}
     assert marks["|"] == pytest.approx(567.351, rel=1e-6)
     assert marks["o"] == pytest.approx(300 + NOISE.mean())

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from rendered import tables
 
-from bench.errors import ConfigError, DataError
+from bench.errors import DataError
 from bench.report.tables import to_csv, to_markdown
 from bench.stats import mean_interval
 
@@ -81,28 +81,6 @@ def test_published_numbers_stand_beside_ours_with_a_ratio() -> None:
     assert math.isnan(table["published_mean"][1])
 
 
-@pytest.mark.parametrize(("figure", "finals"), [(CURVES, curves_finals()), (GRID, grid_finals())])
-def test_surrogate_results_never_stand_beside_published_numbers(figure: dict[str, Any], finals: pd.DataFrame) -> None:
-    for table in tables(figure, finals, surrogate=True).values():
-        assert not [name for name in table.columns if name.startswith(("published", "ratio"))]
-
-
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        ({"panel": "P", "method": "TL", "what": "best", "value": 1}, "unknown 'best', choose from mean, std"),
-        ({"panel": "P", "method": "XX", "what": "mean", "value": 1}, "axis 'method' has no label 'XX'"),
-        ({"panel": "P", "what": "mean", "value": 1}, "fits 2 experiments"),
-        ({"panel": "P", "method": "TL", "what": "mean"}, "entry 1: key 'value' is missing"),
-        ({"panel": "P", "method": "TL", "what": "mean", "value": "many"}, "expected a number, found 'many'"),
-        ("P", "key 'published.0': found 'P', expected a valid dictionary"),
-    ],
-)
-def test_bad_published_entries(entry: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        tables({**CURVES, "published": [entry]}, curves_finals())["table"]
-
-
 def test_random_arms_only_beside_regret_and_an_unknown_column_is_an_error() -> None:
     finals = curves_finals().rename(columns={"regret": "score"})
     assert "random_arms" not in tables({**CURVES, "column": "score"}, finals)["table"].columns
@@ -136,13 +114,6 @@ def test_grid_summary_without_or_with_part_of_the_results() -> None:
         row = tables(GRID, finals)["best"].iloc[0]
         assert row["n"] == 0
         assert math.isnan(row["best"])
-
-
-def test_grid_needs_one_numeric_axis() -> None:
-    with pytest.raises(ConfigError, match="needs one axis with numbers, found none"):
-        tables({**GRID, "runs": CURVES["runs"], "published": []}, curves_finals())["best"]
-    with pytest.raises(ConfigError, match="key 'axis': the figure has no axis 'beta'"):
-        tables({**GRID, "axis": "beta"}, grid_finals())["best"]
 
 
 def test_markdown_and_csv() -> None:

@@ -7,7 +7,7 @@ import shutil
 
 import pandas as pd
 import pytest
-from commands import ROOT, assert_one_sentence
+from commands import OWN_MODULES, ROOT
 from hydra import initialize_config_dir
 from rendered import tables
 
@@ -19,20 +19,8 @@ from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
 from runners.results.store import Store
 
-FILES = {
-    "figure2.png",
-    "figure2.svg",
-    "table.csv",
-    "table.md",
-    "claims.csv",
-    "curves.csv",
-    "finals.csv",
-    "manifest.json",
-    "environment.json",
-    "seconds.csv",
-}
-
-
+FILES = {"figure2.png", "figure2.svg", "table.md", "manifest.json", "environment.json"}
+FILES |= {f"{name}.csv" for name in ("table", "claims", "curves", "finals", "seconds")}
 COMMAND = "reproduce"
 
 
@@ -103,7 +91,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert {path.name for path in folder.iterdir()} == FILES
     for name in FILES - {"environment.json"}:  # it says when the figure was made
         assert (folder / name).read_bytes() == files[name], name
-    assert [path.name for path in commands.cwd.iterdir()] == ["my_module.py"]
+    assert {path.name for path in commands.cwd.iterdir()} == {*OWN_MODULES}
 
 
 def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_published_beside_it(here, small):
@@ -221,50 +209,3 @@ def test_a_figure_that_cannot_be_drawn_does_not_stop_the_others(here, monkeypatc
     assert line.startswith("error: habo/bounds/smoke could not be written: ")
     assert str(error).splitlines()[-1] in line
     assert isinstance(error, StoreError) or "(test_reproduce_command.py, line " in line
-
-
-WRONG: dict[str, tuple[str, ...]] = {
-    "figure=foo": ("figure: found 'foo'", "syndicated/figure2", "cdt/table5"),
-    "figure=syndicated/foo": ("found 'syndicated/foo'", "syndicated/figure2"),
-    "paper=foo": ("paper: found 'foo'", "syndicated", "cdt"),
-    "scale=foo": ("scale: found 'foo'", "smoke", "quick", "paper"),
-    "env.dim=3": ("env.dim: found an unknown key", "horizon", "seed"),
-    "horizon=abc": ("horizon: found 'abc'", "integer"),
-    "readings=some": ("readings: found 'some'", "expected true, false or null"),
-    "jobs=abc": ("jobs: found 'abc'", "integer"),
-    "runner.backend=foo": ("runner.backend: found 'foo'", "loky"),
-}
-
-
-@pytest.mark.parametrize("line", WRONG)
-def test_what_is_wrong_is_said_in_one_sentence(here, line):
-    words = line.split()
-    if not any(word.startswith(("figure", "paper")) for word in words):
-        words.append("figure=syndicated/figure3")
-    if not any(word.startswith("scale") for word in words):
-        words.append("scale=smoke")
-    assert_one_sentence(here(*words), *WRONG[line])
-
-
-@pytest.mark.parametrize(
-    ("words", "fragments"),
-    [
-        ("paper=syndicated figure=cdt/figure2", ["figure: found 'cdt/figure2'", "of the paper 'syndicated'"]),
-        ("figure=table1", ["figure: found 'table1' without a paper", "syndicated/table1", "opl_hpo/table1"]),
-        ("paper=cdt,habo", ["paper: found 'cdt,habo', expected one name", "--multirun"]),
-        ("figure=bad/tuner scale=smoke", ["bad/figures/tuner.yaml:3: tuner: found 'cdtt', did you mean 'cdt'?"]),
-        ("figure=bad/key", ["conf/papers/bad/figures/key.yaml:2: ", "unknown key 'colum'"]),
-        ("figure=bad/syntax", ["conf/papers/bad/figures/syntax.yaml:2: found no valid YAML"]),
-    ],
-)
-def test_a_wrong_name_or_file_is_one_sentence(commands, here, words, fragments):
-    folder = commands.cwd / "conf" / "papers" / "bad" / "figures"
-    folder.mkdir(parents=True)
-    folder.with_name("settings.yaml").write_text("name: bad\n")
-    for name, column, tuner in [
-        ("tuner", "column: regret", "cdtt"),
-        ("key", "colum: x", "cdt"),
-        ("syntax", "a: [", ""),
-    ]:
-        (folder / f"{name}.yaml").write_text(f"kind: curves\n{column}\nruns: [{{method: {{A: [tuner={tuner}]}}}}]\n")
-    assert_one_sentence(here(*words.split()), *fragments)

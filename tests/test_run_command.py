@@ -6,80 +6,10 @@ import statistics
 from typing import Any
 
 import pytest
-from commands import Answer, assert_one_sentence
+from commands import OWN_MODULES, Answer
 
 from runners.config.tree import GROUPS, suite_choices
 
-MODULE = '''"""Parts of a user's own."""
-
-from typing import Any, ClassVar
-
-import numpy as np
-
-from bench.algorithms.contextual import ContextualAlgorithm
-from bench.component import component
-from bench.envs.contextual import ContextualEnvironment
-from bench.tuners.base import Tuner
-
-
-class Plain(Tuner):
-    def __init__(self, my_setting=1):
-        self.my_setting = my_setting
-
-    def _start(self, problem, seeds):
-        self.name = problem.space.names[0]
-
-    def _ask(self):
-        return {self.name: float(self.my_setting)}
-
-    def _tell(self, reward, outcome):
-        pass
-
-
-class Raises(Plain):
-    def _ask(self):
-        raise RuntimeError("no luck today\\nand a second line")
-
-
-@component
-class Checked(Plain):
-    leaves_space = True
-    my_setting: int = 1
-
-
-@component
-class MyEnvironment(ContextualEnvironment):
-    """Arm k pays k / arms, and no noise."""
-
-    arms: int = 3
-
-    def start(self, rounds, seeds):
-        self.dim, self.n_arms, self.sub_gaussian, self.feature_norm = self.arms, self.arms, 0.1, 1.0
-        self.means = np.arange(self.arms) / self.arms
-        self.best_mean, self.average_mean = float(self.means.max()), float(self.means.mean())
-        self._contexts = np.asfortranarray(np.eye(self.arms))
-
-    def observe(self):
-        return self._contexts
-
-    def pull(self, arm):
-        return float(self.means[arm])
-
-
-class MyAlgorithm(ContextualAlgorithm):
-    """Pulls the arm whose number is the hyper-parameter."""
-
-    spaces: ClassVar[dict[str, dict[str, Any]]] = {"number": {"candidates": (0.0, 1.0), "default": 1.0}}
-
-    def start(self, info, seeds):
-        pass
-
-    def choose(self, contexts, configuration):
-        return int(configuration["number"])
-
-    def update(self, contexts, arm, reward):
-        pass
-'''
 COMMAND = "run"
 SMALL = ("output=json", "repetitions=2", "horizon=30")
 
@@ -154,7 +84,7 @@ def test_a_sweep_prints_a_line_for_each_job(commands):
     assert len({report["run_id"] for report in reports}) == 3
     assert [report["new"] for report in reports] == [2, 2, 2]
     assert values(reports[0], "random_regret") == values(reports[2], "random_regret")  # the same contexts for all
-    assert {path.name for path in commands.cwd.iterdir()} - {"__pycache__"} == {"my_module.py"}
+    assert {path.name for path in commands.cwd.iterdir()} - {"__pycache__"} == {*OWN_MODULES}
 
 
 def test_a_wrong_job_does_not_stop_a_sweep(here):
@@ -188,7 +118,7 @@ def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(commands):
     assert not list(folder.glob("*.parquet"))
 
 
-def test_all_parts_of_ones_own_in_worker_processes(commands, here, tmp_path):
+def test_all_parts_of_ones_own_in_worker_processes(commands, tmp_path):
     words = ["env=custom", "env._target_=my_module.MyEnvironment", "+env.arms=5", "algorithm=custom"]
     words += ["algorithm._target_=my_module.MyAlgorithm", "tuner=custom", "tuner._target_=my_module.Checked"]
     words += ["+tuner.my_setting=2", *SMALL]
@@ -209,13 +139,6 @@ def test_all_parts_of_ones_own_in_worker_processes(commands, here, tmp_path):
     ]
     assert len(files[0]) == 2
     assert files[0] == files[1]
-
-    answer = here("tuner=custom", "tuner._target_=my_module.Checked", "+tuner.my_setting=many", "horizon=30")
-    assert answer.err.startswith("error: tuner.my_setting: found 'many', expected ")
-    answer = here("tuner=custom", "tuner._target_=my_module.Checked", "+tuner.other=3", "horizon=30")
-    assert answer.err == "error: tuner: found the unknown key 'other', expected one of: my_setting\n"
-    answer = here("tuner=custom", "tuner._target_=my_module.Missing", "horizon=30")
-    assert "my_module has no class Missing" in answer.err
 
 
 def test_help_lists_the_groups_and_their_choices(commands):
@@ -256,77 +179,24 @@ def test_overrides_reach_what_is_run(here):
     assert values(single.report, "regret") == pytest.approx([0, 0], abs=1e-12)
 
 
-def test_nested_overrides_reach_what_is_run(here):
-    answer = here(
-        "tuner=random", "algorithm.tune=[ridge]", "algorithm.space.ridge.low=0.25", "algorithm.space.ridge.high=0.26",
-        "algorithm.space.ridge.candidates=[]", *SMALL,
-    )  # fmt: skip
+def test_an_interval_is_searched_within_its_ends(here):
+    ends = ("algorithm.space.ridge.low=0.25", "algorithm.space.ridge.high=0.26", "algorithm.space.ridge.candidates=[]")
+    answer = here("tuner=random", "algorithm.tune=[ridge]", *ends, *SMALL)
     assert all(0.25 <= value <= 0.26 for value in values(answer.report, "ridge"))
-    answer = here("paper=syndicated", "algorithm.tune=[ridge]", "algorithm.space.ridge.candidates=[0.3]", *SMALL)
-    assert values(answer.report, "ridge") == [0.3, 0.3]
 
 
 @pytest.mark.parametrize(
-    "override", ["+tuner.configuration.exploration_rate=0.5", "tuner.configuration={exploration_rate: 0.5}"]
+    ("words", "name", "values_seen"),
+    [
+        (["tuner=fixed", "+tuner.configuration.exploration_rate=0.5"], "exploration_rate", [0.5, 0.5]),
+        (["tuner=fixed", "tuner.configuration={exploration_rate: 0.5}"], "exploration_rate", [0.5, 0.5]),
+        (["paper=syndicated", "algorithm.tune=[ridge]", "algorithm.space.ridge.candidates=[0.3]"], "ridge", [0.3, 0.3]),
+    ],
 )
-def test_a_fixed_configuration(here, override):
-    answer = here("tuner=fixed", override, *SMALL)
+def test_nested_overrides_reach_what_is_run(here, words, name, values_seen):
+    answer = here(*words, *SMALL)
     assert answer.err == ""
-    assert values(answer.report, "exploration_rate") == [0.5, 0.5]
-
-
-ENVS = ("movielens", "switching_sine", "switching_triangle", "synthetic_linear", "synthetic_logistic")
-KEYS = ("algorithm", "env", "horizon", "jobs", "output", "paper", "repetitions", "runner", "scale", "seed", "tuner")
-WRONG: dict[str, tuple[str, ...]] = {
-    # no such choice
-    "env=foo": ("env: found 'foo'", *ENVS),
-    "~env": ("env",),
-    "output=xml": ("output: found 'xml'", "'text' or 'json'"),
-    # no such key
-    "tunre=cdt": ("tunre: found an unknown key, did you mean 'tuner'?", *KEYS),
-    "+horizn=3": ("horizn: found an unknown key", *KEYS),
-    "env=movielens env.foo=3": ("env.foo: found an unknown key", "n_users"),
-    "+env.foo=3": ("env: found the unknown key 'foo'", "dim", "n_arms", "noise_std"),
-    # no such value
-    "env.dim=abc": ("env.dim: found 'abc'", "integer"),
-    "horizon=1.5": ("horizon: found 1.5", "integer"),
-    "horizon": ("horizon: found no valid override", "key=value"),
-    "horizon=${foo}": ("foo",),
-    "horizon=20,30": ("horizon=20,30", "--multirun"),
-    "seed=-1": ("seed: found -1", "greater than or equal to 0"),
-    "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
-    # classes
-    "tuner=custom": ("tuner._target_: found no value", "dotted path of a class"),
-    "tuner=custom tuner._target_=nope.X": ("tuner._target_: found 'nope.X'", "run from the folder of nope"),
-    "tuner._target_=math.sqrt": ("tuner._target_: found 'math.sqrt'", "math has no class sqrt"),
-    "env._target_=bench.tuners.tl.TL": ("env._target_: found 'bench.tuners.tl.TL'", "bench.envs.base.Environment"),
-    "tuner=custom tuner._target_=broken.X": ("tuner._target_: found 'broken.X'", "ImportError: first line"),
-    # parts that don't fit
-    "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
-    "tuner=hedge": ("tuner: found Hedge with ContextualBandit", "SyntheticLinear", "expected", "full information"),
-    "tuner=best_forecast": ("tuner: found BestForecast with ContextualBandit", "task=copies task.learn=all"),
-    "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
-    "env=gaussian_arms tuner=cdt": ("tuner: CDT does not fit", "GaussianArms", "'arm': found no interval"),
-    "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose"),
-    "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected a pair that fits"),
-    # search spaces
-    "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
-    "algorithm.space.foo.low=2": ("algorithm.space.foo", "exploration_rate", "ridge"),
-    "algorithm.space.ridge.low=2": ("algorithm.space.ridge", "[2.0, 1.0]", "low < high"),
-    "algorithm.tune=[ridge] algorithm.space.ridge.candidates=[]": ("algorithm.space.ridge", "expected candidates"),
-    "algorithm.space.exploration_rate.candidates=[a]": ("algorithm.space.exploration_rate.candidates", "'a'"),
-    "tuner=fixed +tuner.configuration.foo=1": ("tuner.configuration", "'foo'", "exploration_rate"),
-    "tuner=fixed +tuner.configuration.exploration_rate=abc": ("tuner.configuration", "'abc'", "number"),
-}
-
-
-@pytest.mark.parametrize("line", WRONG)
-def test_what_is_wrong_is_said_in_one_sentence(commands, here, line):
-    (commands.cwd / "broken.py").write_text('raise ImportError("first line\\nsecond line")\n')
-    words = line.split(" ")
-    # The rest is small, so that what should have been refused is over soon
-    words += [f"{key}={value}" for key, value in (("repetitions", 1), ("horizon", 20)) if key not in line]
-    assert_one_sentence(here(*words), *WRONG[line])
+    assert values(answer.report, name) == values_seen
 
 
 def test_results_that_cannot_be_written_are_said_in_one_sentence(commands, here):
@@ -345,9 +215,7 @@ def test_results_of_a_packaged_sample_say_that_it_is_too_small(here):
     assert {"final_ctr", "final_ctr_low", "final_ctr_high", "final_logged_ctr"} <= set(answer.out.split())
 
 
-def test_a_class_is_a_choice_and_several_are_refused(here):
+def test_a_class_is_a_choice(here):
     answer = here("tuner=bench.tuners.cdt.CDT", "tuner.radius_scale=0.5", "horizon=20", "repetitions=1", "output=json")
     usual = here("tuner=cdt", "tuner.radius_scale=0.5", "horizon=20", "repetitions=1", "output=json")
     assert answer.report["metrics"] == usual.report["metrics"]
-    sentence = here("tuner=tl,cdt").err
-    assert "tuner: found 'tl,cdt', expected one name; for several use runners.compare" in sentence

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import shown, tables
+from rendered import finals_of, shown, tables
 
-from bench.errors import ConfigError
-from bench.report.figure import read_figure
 from bench.report.kinds.selection import kept, number_run, printed, resampled
 
 FIGURE: dict[str, Any] = {
@@ -64,10 +62,8 @@ def test_sets_of_our_runs_agree_with_all_sets_there_are():
 def finals(n: int) -> pd.DataFrame:
     rng = np.random.default_rng(2)
     shared, own = rng.normal(0, 10, n), rng.normal(0, 10, (2, n))
-    regrets = {"OP": 100 + shared + own[0], "CDT": 95 + shared + own[1]}
-    labels = {"panel": "LinUCB", "repetition": range(n), "rounds": 100}
-    rows = [pd.DataFrame({**labels, "method": method, "regret": values}) for method, values in regrets.items()]
-    return pd.concat(rows, ignore_index=True)[["panel", "method", "repetition", "rounds", "regret"]]
+    values = {("LinUCB", "OP"): 100 + shared + own[0], ("LinUCB", "CDT"): 95 + shared + own[1]}
+    return finals_of(values, "panel", "method", rounds=100)
 
 
 def test_the_figure_says_what_the_choice_does():
@@ -88,8 +84,3 @@ def test_the_figure_says_what_the_choice_does():
     assert marks["CDT", "published"] == 90
     assert marks["CDT", "chosen repetitions"] == cdt["chosen_mean"]
     assert tables(FIGURE, own[own["method"] == "OP"])["table"].empty
-
-
-def test_an_unknown_method_is_an_error():
-    with pytest.raises(ConfigError, match="key 'ranked_by': found 'TL', expected one of: OP, CDT"):
-        read_figure({**FIGURE, "ranked_by": "TL"})

@@ -81,14 +81,20 @@ def test_pages_are_made_again_when_a_figure_is_written(tmp_path: Path, monkeypat
     ("words", "expected"),
     [([], None), (["serve=true"], 8765), (["port=9000", "serve=true"], 9000), (["serve=false", "port=9000"], None)],
 )
-def test_the_command_serves_when_it_is_asked_to(
-    monkeypatch: pytest.MonkeyPatch, words: list[str], expected: int | None
+def test_the_command_writes_pages_and_serves_them_when_it_is_asked_to(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    expected: int | None,
 ) -> None:
     ports: list[int] = []
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr("sys.argv", ["gallery", *words])
     monkeypatch.setattr(gallery, "serve", lambda _results, port: ports.append(port))
-    monkeypatch.setattr(gallery, "write_gallery", lambda folder: (folder, 0))
     assert gallery.main() == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(str(tmp_path / "index.html"))
+    assert (tmp_path / "syndicated/index.html").is_file()
     assert ports == ([] if expected is None else [expected])
 
 

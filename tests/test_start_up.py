@@ -2,10 +2,12 @@
 
 import logging
 import re
+import subprocess
+import sys
 
 import numba
 import pytest
-from commands import Commands
+from commands import ROOT, Commands
 
 from bench.jit import kernel
 
@@ -31,6 +33,12 @@ def test_a_finished_run_imports_what_reads_its_results(tmp_path):
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2")
     assert commands.call(*words).code == 0
     assert imported(commands, *words) & SLOW <= {"pyarrow", "scipy"}  # scipy: quantiles of Student's distribution
+
+
+def test_drawing_needs_no_pyplot_and_nothing_that_runs_experiments():
+    unwanted = ("matplotlib.pyplot", "runners", "hydra", "joblib", "numba", "bench.loop")
+    program = f"import sys, bench.report.page, bench.report.claims; print([n for n in {unwanted} if n in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True).stdout == b"[]\n"
 
 
 def test_without_a_folder_for_compiled_code_kernels_work_and_one_warning_says_so(monkeypatch, caplog):

@@ -10,12 +10,8 @@ import pandas as pd
 import pytest
 import threadpoolctl
 from commands import linucb_settings
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from rendered import check, draw, tables
+from rendered import NO_CURVES, check, draw, finals_of, shown, tables
 
-from bench.errors import ConfigError
-from bench.report.style import line_style
 from bench.tuners.baselines import Random
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
@@ -33,18 +29,14 @@ FIGURE: dict[str, Any] = {
     "kind": "timing",
     "column": "seconds",
     "reference": {"method": "TL / Syndicated"},
-    "runs": [
-        {
-            "panel": {"LinUCB": ["env=synthetic_linear"], "LinTS": ["env=synthetic_linear", "algorithm=lints"]},
-            "method": {"TL / Syndicated": ["tuner=syndicated"], "CDT": ["tuner=cdt"]},
-        }
-    ],
+    "common": ["env=synthetic_linear"],
+    "runs": [{"panel": {"LinUCB": [], "LinTS": ["algorithm=lints"]},
+              "method": {"TL / Syndicated": ["tuner=syndicated"], "CDT": ["tuner=cdt"]}}],
     "published": [
         {"panel": "LinUCB", "method": "TL / Syndicated", "what": "mean", "value": 4.0},
         {"panel": "LinUCB", "method": "CDT", "what": "mean", "value": 6.0, "note": "a slip?"},
     ],
-    "claims": [],
-}
+}  # fmt: skip
 SECONDS = {
     ("LinUCB", "TL / Syndicated"): [2.0, 2.2, 1.8, 2.1, 9.0],
     ("LinUCB", "CDT"): [3.1, 3.0, 3.3, 3.2, 3.15],
@@ -228,12 +220,8 @@ def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, caps
 
 
 def finals(changes: dict[tuple[str, str], list[float]] | None = None, busy: float = 0.0) -> pd.DataFrame:
-    rows = [
-        {"panel": panel, "method": method, "repetition": i, "rounds": 14000, "seconds": value}
-        for (panel, method), values in {**SECONDS, **(changes or {})}.items()
-        for i, value in enumerate(values)
-    ]
-    return pd.DataFrame(rows).assign(cpu_seconds=lambda table: (1 - busy) * table["seconds"])
+    table = finals_of(SECONDS | (changes or {}), "panel", "method", rounds=14000, column="seconds")
+    return table.assign(cpu_seconds=(1 - busy) * table["seconds"])
 
 
 def test_the_table_tells_medians_and_ratios_of_medians_ours_and_published():
@@ -247,48 +235,19 @@ def test_the_table_tells_medians_and_ratios_of_medians_ours_and_published():
     assert table["published_note"].tolist() == ["", "a slip?", "", ""]
 
 
-def test_surrogate_data_stands_beside_no_published_seconds():
-    assert not [name for name in tables(FIGURE, finals(), surrogate=True)["table"] if name.startswith("published")]
-    assert "published" not in legend(draw(FIGURE, pd.DataFrame(), finals(), note="scale smoke; surrogate data"))
-
-
 def test_missing_measurements_leave_gaps():
     some = finals().query("panel != 'LinTS' or method == 'CDT'")
     table = tables(FIGURE, some)["table"]
     assert table["n"].tolist() == [5, 5, 0, 5]
     assert table[["seconds", "relative"]].iloc[2].isna().all()
     assert np.isnan(table["relative"][3])
-    draw(FIGURE, pd.DataFrame(), some, note="")
+    draw(FIGURE, NO_CURVES, some)
     assert tables(FIGURE, pd.DataFrame())["table"]["n"].tolist() == [0] * 4
-    empty = draw(FIGURE, pd.DataFrame(), pd.DataFrame(), note="")
-    assert [axes.texts[0].get_text() for axes in empty.axes] == ["no results yet"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"reference": None}, "key 'reference': found None, expected a valid dictionary"),
-        ({"reference": {"method": "TL"}}, "key 'reference': axis 'method' has no label 'TL'"),
-        ({"reference": {"panel": "LinUCB"}}, "key 'reference': fits 2 experiments of a panel, expected one"),
-        ({"published": [{"panel": "LinUCB", "what": "mean", "value": 1}]}, "fits 2 experiments, expected the mean"),
-    ],
-)
-def test_errors_name_the_key(changes, sentence):
-    with pytest.raises(ConfigError, match=sentence):
-        tables({**FIGURE, **changes}, finals())["table"]
 
 
 def test_a_ratio_of_medians_is_not_moved_by_one_slow_run():
-    claim = {
-        "id": "8",
-        "text": "less than twice",
-        "kind": "ratio",
-        "left": {"method": "CDT"},
-        "right": {"method": "TL / Syndicated"},
-        "per": ["panel"],
-        "expect": "less",
-        "threshold": 2,
-    }
+    claim = {"id": "8", "text": "less than twice", "kind": "ratio", "left": {"method": "CDT"},
+             "right": {"method": "TL / Syndicated"}, "per": ["panel"], "expect": "less", "threshold": 2}  # fmt: skip
     slow = finals({("LinUCB", "CDT"): [3.1, 3.0, 3.3, 3.2, 3000.0]})
     middle = check({**FIGURE, "claims": [{**claim, "statistic": "median"}]}, slow)
     assert middle["estimate"].tolist() == pytest.approx([3.2 / 2.1, 2.5])
@@ -298,33 +257,17 @@ def test_a_ratio_of_medians_is_not_moved_by_one_slow_run():
     assert middle["verdict"][1] == "fails"
 
 
-def legend(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.legends[0].get_texts()] if figure.legends else []
-
-
-def marks(figure: Figure, axes: int, method: str, filled: bool) -> list[float]:
-    style = line_style(method)
-    lines: list[Line2D] = [
-        line
-        for line in figure.axes[axes].lines
-        if line.get_color() == style.color
-        and line.get_marker() == style.marker
-        and (line.get_markerfacecolor() != "none") == filled
-    ]
-    return [float(x) for line in lines for x in np.asarray(line.get_xdata(), dtype=float)]
-
-
 def test_seconds_of_another_machine_stand_beside_ours_as_ratios_alone():
-    figure = draw(FIGURE, pd.DataFrame(), finals(), note="scale paper")
-    assert legend(figure) == ["TL / Syndicated", "CDT", "published"]
-    assert len(figure.axes) == 1
-    assert marks(figure, 0, "CDT", True) == pytest.approx([1.5, 2.5])
-    assert marks(figure, 0, "CDT", False)[0] == 1.5
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["LinUCB", "LinTS"]
+    plot = shown(FIGURE, NO_CURVES, finals())
+    assert list(plot.legend) == ["TL / Syndicated", "CDT", "published"]
+    [panel] = plot.panels
+    assert list(panel.y.names) == ["LinUCB", "LinTS"]
+    numbers = {(mark.part, mark.name): mark.numbers.tolist() for mark in plot.marks()}
+    assert numbers["line", "CDT"] == pytest.approx([1.5, 2.5])
+    assert numbers["published", "CDT"][0] == 1.5
 
 
 @pytest.mark.parametrize(("busy", "is_said"), [(0.3, True), (0.05, False)])
 def test_the_picture_says_that_the_machine_had_other_work(busy, is_said):
-    figure = draw(FIGURE, pd.DataFrame(), finals(busy=busy), note="scale paper")
-    text = " ".join(text.get_text() for text in figure.texts)
-    assert ("For 30 % of the time the processor was not with the run" in text) == is_said
+    caption = " ".join(shown(FIGURE, NO_CURVES, finals(busy=busy)).caption)
+    assert ("For 30 % of the time the processor was not with the run" in caption) == is_said

@@ -8,12 +8,11 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from commands import assert_one_sentence
+import rendered
 
 from bench.report.figure import read_figure
-from bench.report.provenance import Provenance
 from bench.report.provenance import commands as commands_of
-from bench.report.render import render, render_readings
+from bench.report.render import render_readings
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
@@ -45,13 +44,11 @@ def drawn_of(figure, *numbers: int) -> list[LabelledRun]:
 
 def finals_of(drawn: Sequence[LabelledRun], means: dict[tuple[str, str], float], noise: float = 10.0) -> pd.DataFrame:
     """Final values around the means by panel and method."""
-    rng = np.random.default_rng(1)
-    rows = []
+    rng, values = np.random.default_rng(1), {}
     for one in drawn:
         key = one.labels["panel"], one.labels["method"]
-        for repetition, value in enumerate(rng.normal(means.get(key, 100.0), noise, one.run.settings.repetitions)):
-            rows.append({**one.labels, "repetition": repetition, "rounds": 10, "regret": value})
-    return pd.DataFrame(rows)
+        values[key] = rng.normal(means.get(key, 100.0), noise, one.run.settings.repetitions)
+    return rendered.finals_of(values, "panel", "method")
 
 
 def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> Look:
@@ -126,22 +123,6 @@ def test_figures_without_claims_on_runs_keep_their_number():
     assert not applies_to(read_figure(FIGURE | {"claims": []}))
 
 
-def test_a_figure_made_so_is_judged_by_the_confidence_sequence():
-    drawn = drawn_of(FIGURE)
-    finals = finals_of(drawn, {("near", "A"): 92.0, ("far", "A"): 92.0})
-    figure, curves = read_figure(FIGURE), curves_of(finals)
-    verdicts = {
-        sequential: set(render(figure, curves, finals, Provenance(sequential=sequential)).claims["verdict"])
-        for sequential in (False, True)
-    }
-    assert verdicts == {False: {"holds"}, True: {"open"}}
-
-
-def curves_of(finals: pd.DataFrame) -> pd.DataFrame:
-    means = finals.groupby(["panel", "method"], as_index=False)["regret"].mean().rename(columns={"regret": "mean"})
-    return means.assign(column="regret", round=10, std=1.0, ci_low=means["mean"], ci_high=means["mean"], n=20)
-
-
 @pytest.fixture
 def undrawn(tmp_path, monkeypatch):
     """A folder of results whose pictures are not drawn."""
@@ -204,37 +185,6 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
 
 # the commands
 
-MODULE = '''"""Tuners that pull the best arm in seven rounds of ten, or never."""
-
-from bench.component import component
-from bench.tuners.base import Tuner
-
-
-@component
-class Often(Tuner):
-    stream: str = "first"
-
-    def _start(self, problem, seeds):
-        self.space, self.rng = problem.space, seeds.generator(self.stream)
-
-    def _ask(self):
-        arm = 2 if self.rng.random() < 0.7 else 0
-        return {name: arm for name in self.space.sample(self.rng)}
-
-    def _tell(self, reward, outcome):
-        pass
-
-
-@component
-class AsOften(Often):
-    stream: str = "second"
-
-
-@component
-class Never(Often):
-    def _ask(self):
-        return {name: 0 for name in self.space.sample(self.rng)}
-'''
 SMALL = ("env=gaussian_arms", "algorithm=none", "horizon=400", "repetitions=until_decided")
 
 
@@ -300,21 +250,6 @@ def test_what_stays_open_says_how_many_repetitions_would_decide_it(compare):
     (claim,) = pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv").to_dict("records")
     assert claim["n"] == 20
     assert f"about {claim['needs']:,.0f} repetitions would decide it" in answer.out
-
-
-WRONG: dict[str, tuple[str, ...]] = {
-    "repetitions=foo": ("repetitions: found 'foo', expected a whole number or until_decided",),
-    "repetitions=until_decided max_repetitions=0": ("max_repetitions: found 0", "from 10"),
-    "repetitions=until_decided max_repetitions=x": ("max_repetitions: found x", "from 10"),
-    "max_repetitions=100 repetitions=20": ("max_repetitions=100 requires repetitions=until_decided",),
-}
-
-
-@pytest.mark.parametrize("command", ["compare", "reproduce figure=syndicated/figure3 scale=smoke"])
-@pytest.mark.parametrize("line", WRONG)
-def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, command, line):
-    name, *words = command.split()
-    assert_one_sentence(commands.here(monkeypatch, capsys, name, *words, *line.split()), *WRONG[line])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,120 @@
+"""Wrong words on a command line: one sentence that names what is wrong and what is expected, and nothing is written."""
+
+import pytest
+from commands import assert_one_sentence
+
+ENVS = ("movielens", "switching_sine", "switching_triangle", "synthetic_linear", "synthetic_logistic")
+KEYS = ("algorithm", "env", "horizon", "jobs", "output", "paper", "repetitions", "runner", "scale", "seed", "tuner")
+Sentences = dict[str, tuple[str, ...]]
+RUN: Sentences = {
+    # no such choice
+    "env=foo": ("env: found 'foo'", *ENVS),
+    "~env": ("env",),
+    "output=xml": ("output: found 'xml'", "'text' or 'json'"),
+    # no such key
+    "tunre=cdt": ("tunre: found an unknown key, did you mean 'tuner'?", *KEYS),
+    "+horizn=3": ("horizn: found an unknown key", *KEYS),
+    "env=movielens env.foo=3": ("env.foo: found an unknown key", "n_users"),
+    "+env.foo=3": ("env: found the unknown key 'foo'", "dim", "n_arms", "noise_std"),
+    # no such value
+    "env.dim=abc": ("env.dim: found 'abc'", "integer"),
+    "horizon=1.5": ("horizon: found 1.5", "integer"),
+    "horizon": ("horizon: found no valid override", "key=value"),
+    "horizon=${foo}": ("foo",),
+    "horizon=20,30": ("horizon=20,30", "--multirun"),
+    "seed=-1": ("seed: found -1", "greater than or equal to 0"),
+    "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
+    # classes
+    "tuner=tl,cdt": ("tuner: found 'tl,cdt', expected one name; for several use runners.compare",),
+    "tuner=custom": ("tuner._target_: found no value", "dotted path of a class"),
+    "tuner=custom tuner._target_=nope.X": ("tuner._target_: found 'nope.X'", "run from the folder of nope"),
+    "tuner._target_=math.sqrt": ("tuner._target_: found 'math.sqrt'", "math has no class sqrt"),
+    "env._target_=bench.tuners.tl.TL": ("env._target_: found 'bench.tuners.tl.TL'", "bench.envs.base.Environment"),
+    "tuner=custom tuner._target_=broken.X": ("tuner._target_: found 'broken.X'", "ImportError: first line"),
+    "tuner=custom tuner._target_=my_module.Missing": ("my_module has no class Missing",),
+    "tuner=my_module.Checked +tuner.my_setting=many": ("tuner.my_setting: found 'many', expected ",),
+    "tuner=my_module.Checked +tuner.other=3": ("tuner: found the unknown key 'other', expected one of: my_setting",),
+    # parts that don't fit
+    "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
+    "tuner=hedge": ("tuner: found Hedge with ContextualBandit", "SyntheticLinear", "expected", "full information"),
+    "tuner=best_forecast": ("tuner: found BestForecast with ContextualBandit", "task=copies task.learn=all"),
+    "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
+    "env=gaussian_arms tuner=cdt": ("tuner: CDT does not fit", "GaussianArms", "'arm': found no interval"),
+    "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose"),
+    "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected a pair that fits"),
+    # search spaces
+    "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
+    "algorithm.space.foo.low=2": ("algorithm.space.foo", "exploration_rate", "ridge"),
+    "algorithm.space.ridge.low=2": ("algorithm.space.ridge", "[2.0, 1.0]", "low < high"),
+    "algorithm.tune=[ridge] algorithm.space.ridge.candidates=[]": ("algorithm.space.ridge", "expected candidates"),
+    "algorithm.space.exploration_rate.candidates=[a]": ("algorithm.space.exploration_rate.candidates", "'a'"),
+    "tuner=fixed +tuner.configuration.foo=1": ("tuner.configuration", "'foo'", "exploration_rate"),
+    "tuner=fixed +tuner.configuration.exploration_rate=abc": ("tuner.configuration", "'abc'", "number"),
+}
+REPETITIONS: Sentences = {
+    "repetitions=foo": ("repetitions: found 'foo', expected a whole number or until_decided",),
+    "repetitions=until_decided max_repetitions=0": ("max_repetitions: found 0", "from 10"),
+    "repetitions=until_decided max_repetitions=x": ("max_repetitions: found x", "from 10"),
+    "max_repetitions=100 repetitions=20": ("max_repetitions=100 requires repetitions=until_decided",),
+}
+COMPARE: Sentences = {
+    "tuner=tl,foo": ("tuner: found 'foo'", "cdt"),
+    "tuner=tl,my_module.Missing": ("tuner._target_", "my_module has no class Missing"),
+    "tuner=my_module.MyTuner,my_module.Other.MyTuner": ("tuner: found two called 'MyTuner'",),
+    "tuner=": ("tuner: found ''",),
+    "tuner=tl,glob(*)": ("tuner: found 'glob(*)'", "glob(key=value"),
+    "tuner=tl,cdt(radius_scale=)": ("tuner: found 'cdt(radius_scale=)'", "key=value"),
+    "tuner=tl,cdt(radius=1)": ("tuner.radius: found an unknown key", "radius_scale"),
+    "tuner=tl,cdt(radius_scale=1": ("tuner: found 'cdt(radius_scale=1'", "cdt(radius_scale=0.5)"),
+    "tuner=cdt(radius_scale=a),tl": ("radius_scale: found 'a'",),
+    "tuner=cdt": ("tuner: found only 'cdt', expected at least two",),
+    "tuner=cdtt,tl": ("tuner: found 'cdtt', did you mean 'cdt'? expected one of: ",),
+    "tuner=cdt, tl": ("tuner: found a blank after the comma", "tuner=cdt,tl"),
+    "tuner=tl tuner=cdt": ("tuner: given 2 times",),
+    "env.foo=1,2": ("env.foo: found an unknown key", "dim"),
+    "foo": ("foo: found no valid override",),
+    "name=../elsewhere": ("name: found '../elsewhere'",),
+    "format=eps": ("format: found 'eps'",),
+}
+REPRODUCE: Sentences = {
+    "figure=foo": ("figure: found 'foo'", "syndicated/figure2", "cdt/table5"),
+    "figure=syndicated/foo": ("found 'syndicated/foo'", "syndicated/figure2"),
+    "figure=table1": ("figure: found 'table1' without a paper", "syndicated/table1", "opl_hpo/table1"),
+    "paper=syndicated figure=cdt/figure2": ("figure: found 'cdt/figure2'", "of the paper 'syndicated'"),
+    "paper=foo": ("paper: found 'foo'", "syndicated", "cdt"),
+    "paper=cdt,habo": ("paper: found 'cdt,habo', expected one name", "--multirun"),
+    "scale=foo": ("scale: found 'foo'", "smoke", "quick", "paper"),
+    "env.dim=3": ("env.dim: found an unknown key", "horizon", "seed"),
+    "horizon=abc": ("horizon: found 'abc'", "integer"),
+    "readings=some": ("readings: found 'some'", "expected true, false or null"),
+    "jobs=abc": ("jobs: found 'abc'", "integer"),
+    "runner.backend=foo": ("runner.backend: found 'foo'", "loky"),
+    "format=pdf,eps": ("format: found 'eps'",),
+    # files of a user's own
+    "figure=bad/tuner": ("bad/figures/tuner.yaml:3: tuner: found 'cdtt', did you mean 'cdt'?",),
+    "figure=bad/key": ("conf/papers/bad/figures/key.yaml:2: ", "unknown key 'colum'"),
+    "figure=bad/syntax": ("conf/papers/bad/figures/syntax.yaml:2: found no valid YAML",),
+}
+FIGURES = {"tuner": ("column: regret", "cdtt"), "key": ("colum: x", "cdt"), "syntax": ("a: [", "")}
+WRONG = {"run": RUN, "compare": COMPARE | REPETITIONS, "reproduce": REPRODUCE | REPETITIONS}
+# The rest is small, so that what should have been refused is over soon
+REST = {
+    "run": {"repetitions": "1", "horizon": "20"},
+    "compare": {"tuner": "tl,cdt"},
+    "reproduce": {"figure": "syndicated/figure3", "scale": "smoke"},
+}
+
+
+@pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in WRONG.items() for line in lines])
+def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, command, line):
+    (commands.cwd / "broken.py").write_text('raise ImportError("first line\\nsecond line")\n')
+    if "bad/" in line:
+        folder = commands.cwd / "conf" / "papers" / "bad" / "figures"
+        folder.mkdir(parents=True)
+        folder.with_name("settings.yaml").write_text("name: bad\n")
+        for name, (column, tuner) in FIGURES.items():
+            text = f"kind: curves\n{column}\nruns: [{{method: {{A: [tuner={tuner}]}}}}]\n"
+            (folder / f"{name}.yaml").write_text(text)
+    rest = [f"{key}={value}" for key, value in REST[command].items() if key not in line and "paper=" not in line]
+    answer = commands.here(monkeypatch, capsys, command, *line.split(" "), *rest)
+    assert_one_sentence(answer, *WRONG[command][line])

@@ -1,0 +1,53 @@
+"""A tuner that sleeps, fails, hangs, dies or keeps a log where variables say so: its source stays the same.
+
+``TROUBLE`` has the kind of trouble, the repetition that has it (all without one), and a path or a number of seconds.
+The fixture ``commands`` copies this file into the folder from which commands are called.
+"""
+
+import os
+import shutil
+import signal
+import time
+
+import numpy  # noqa: F401  its libraries have threads
+import threadpoolctl
+
+from bench.tuners.base import Tuner
+
+ROUNDS = 300
+"""More rounds than a warm-up plays, which has no trouble."""
+
+
+class Trouble(Tuner):
+    leaves_space = True
+
+    def _start(self, problem, seeds):
+        self.rng, self.repetition = seeds.generator("x"), seeds.repetition
+        self.name, self.left, self.counts = problem.space.names[0], problem.horizon, problem.total_rounds == ROUNDS
+        kind, repetition, where = [*os.environ.get("TROUBLE", "").split(" "), "", ""][:3]
+        if not self.counts or not kind or repetition not in ("all", str(seeds.repetition)):
+            return
+        if kind == "fail":
+            raise RuntimeError("no luck today\nand a second line")
+        if kind == "memory":
+            raise MemoryError
+        if kind == "vanish":
+            shutil.rmtree(where)
+        while kind == "hang":
+            pass
+        if kind == "sleep":
+            time.sleep(float(where))
+        if kind == "kill" or (kind == "kill_once" and not os.path.exists(where)):
+            if where:
+                open(where, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _ask(self):
+        return {self.name: float(self.rng.random())}
+
+    def _tell(self, reward, outcome):
+        self.left -= 1
+        if self.counts and not self.left and "TROUBLE_LOG" in os.environ:
+            threads = max(library["num_threads"] for library in threadpoolctl.threadpool_info())
+            with open(os.environ["TROUBLE_LOG"], "a") as log:
+                log.write(f"{self.repetition} {threads}{os.environ.get('OMP_NUM_THREADS')} {os.getpid()}\n")
