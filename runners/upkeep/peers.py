@@ -232,7 +232,7 @@ def compare(case: Case, repeats: int) -> dict[str, Any]:
             seconds[side, number], results[side, number] = play(player, data, case.decisions, number)
     speeds = case.decisions / np.median(seconds, axis=1)
     numbers = [*speeds, *median_interval(seconds[1] / seconds[0]), *results.mean(axis=1)]
-    row = {"peer": case.peer, "version": version(case.peer), "does": case.does}
+    row: dict[str, Any] = {"peer": case.peer, "version": version(case.peer), "does": case.does}
     row |= {"setting": case.setting, "unit": case.unit, "decisions": case.decisions, "same_problem": True, "n": repeats}
     return row | dict(zip(NUMBERS, map(float, numbers), strict=True)) | {"note": case.note}
 
