@@ -101,8 +101,8 @@ def final_values() -> Finals:
         if len(result.done) < REPETITIONS:
             raise SystemExit(f"{name}, {method}: {len(result.failed)} repetitions failed")
         last = [store.last_round(experiment.run_id, repetition) for repetition in range(REPETITIONS)]
-        columns = [c for c in ("regret", "random_regret", "relative_true_value") if c in last[0]]
-        values = {c: np.array([float(row[c]) for row in last]) for c in columns}
+        columns: list[str] = [c for c in ("regret", "random_regret", "relative_true_value") if c in last[0]]
+        values: dict[str, Array] = {c: np.array([float(row[c]) for row in last]) for c in columns}
         values["final"] = values["regret"] if "regret" in values else values["relative_true_value"]
         finals.setdefault(name, {})[method] = values
     return finals
