@@ -11,9 +11,10 @@ results notes what was compared of each result, and when.
 ``carry=true`` plays at least one repetition of every run whose code has changed, of all figures, of one ``paper`` or of
 one ``figure``. The committed repetitions of those that come out equal, bit for bit, get the names that the changed code
 gives them; see `runners.execute.carry`. ``repetitions=3`` plays three of each run, which is needed where a class keeps
-its state in another form. An interrupted call goes on where it was.
+its state in another form; ``seconds`` limits the time, if it is given.
 """
 
+import math
 import random
 import sys
 import time
@@ -50,7 +51,8 @@ def verify(words: Sequence[str]) -> bool:
     names = [named] if named else figure_names(given["paper"] or None)
     if given["carry"]:
         runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
-        return carry(runs, jobs=jobs, repetitions=given["repetitions"], train=bool(named))
+        limit = given["seconds"] if any(word.startswith("seconds=") for word in words) else math.inf
+        return carry(runs, jobs=jobs, repetitions=given["repetitions"], seconds=limit, train=bool(named))
     is_derived = _derive(names, jobs, overviews=not (named or given["paper"]))
     results = {folder: list(committed_runs(name, folder)) for name in names for folder in _folders(name)}
     old = [text for folder, runs in results.items() if (text := outdated(folder, runs))]

@@ -224,6 +224,16 @@ def test_other_settings_are_refused_even_where_they_move_no_number(checkout):
     assert "not carried: TL: its settings or its data have changed" in text
 
 
+def test_runs_that_there_is_no_time_for_are_left_and_named(checkout):
+    checkout.edit("change", "difference")
+    checkout.change_environment(seconds_per_repetition=dict.fromkeys(new_names(checkout), 100.0))
+    complete, text = checkout.carry(seconds=60)
+    assert not complete
+    assert "not carried: mine: a repetition takes 100 s, for which there was no time" in text
+    assert "0 repetitions played" in text
+    assert checkout.carry(seconds=200)[0]
+
+
 def test_an_interrupted_call_goes_on_where_it_was(checkout, monkeypatch):
     checkout.edit("change", "difference")
 

@@ -1,6 +1,7 @@
 """Carrying committed repetitions over to changed code: what the change leaves bit-identical need not be run again."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,16 +32,24 @@ class Proof:
     repetitions: int = 0
 
 
-def carry(runs: Sequence[CommittedRun], *, jobs: int, repetitions: int = 1, train: bool = False) -> bool:
+def carry(
+    runs: Sequence[CommittedRun],
+    *,
+    jobs: int,
+    repetitions: int = 1,
+    seconds: float = math.inf,
+    train: bool = False,
+) -> bool:
     """Play committed runs whose identity has changed, rename those that come out the same; return whether all did.
 
-    Of each run ``repetitions`` are played; of runs that ``train`` an encoder first only if asked for. The committed
-    ones get the new identity where every stored value comes out equal, bit for bit. If fewer than `ENOUGH` are played,
-    tuner and task must also be in the same state after the first plays as with the code of the commit that made them,
-    which fails where a class keeps its state in another form; states are compared for runs that together have every
-    variant of each part. On another kind of machine a repetition that differs is played once more with the earlier
-    code, and the two traces are compared. Nothing is carried of a run that differs, fails, or has other settings or
-    data. What is played is kept among the raw runs, so that an interrupted call goes on where it was.
+    Of each run ``repetitions`` are played, the shortest first, for about ``seconds``; of runs that ``train`` an encoder
+    first only if asked for. The committed ones get the new identity where every stored value comes out equal, bit for
+    bit. If fewer than `ENOUGH` are played, tuner and task must also be in the same state after the first plays as with
+    the code of the commit that made them, which fails where a class keeps its state in another form; states are
+    compared for runs that together have every variant of each part. On another kind of machine a repetition that
+    differs is played once more with the earlier code, and the two traces are compared. Nothing is carried of a run
+    that differs, fails, or has other settings or data. What is played is kept among the raw runs, so that an
+    interrupted call goes on where it was.
 
     Raises ConfigError when the checkout has changes that are not committed, since a proof names its commit.
     """
@@ -51,6 +60,7 @@ def carry(runs: Sequence[CommittedRun], *, jobs: int, repetitions: int = 1, trai
         )
     store = Store(results_folder())
     proofs = [Proof(run, _obstacle(run, train)) for run in runs if run.has_changed]
+    _leave_late(proofs, store, repetitions, seconds * jobs)
     playable = [proof for proof in proofs if not proof.difference]
     drawn = [(proof, number) for proof in playable for number in proof.run.first(repetitions)]
     compared = play_again([(proof.run, number) for proof, number in drawn], store, jobs=jobs, words="carry")
@@ -75,6 +85,19 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     if run.trains_first and not train:
         return f"it trains an encoder first; name its figure to play it (figure={run.name})"
     return ""
+
+
+def _leave_late(proofs: Sequence[Proof], store: Store, repetitions: int, core_seconds: float) -> None:
+    """Leave runs that no time is left for, if the shortest are played first."""
+    counted: set[tuple[str, int]] = set()
+    for proof in sorted(proofs, key=lambda proof: proof.run.seconds):
+        run_id = proof.run.experiment.run_id
+        missing = set(proof.run.first(repetitions)) - store.done(run_id) if not proof.difference else ()
+        new = {(run_id, number) for number in missing} - counted
+        core_seconds -= proof.run.seconds * len(new)
+        counted |= new
+        if missing and core_seconds < 0:
+            proof.difference = f"a repetition takes {proof.run.seconds:.0f} s, for which there was no time"
 
 
 def _prove(drawn: Sequence[tuple[Proof, int]], differences: Sequence[str], earlier: EarlierCode) -> None:
