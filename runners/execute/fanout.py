@@ -5,7 +5,6 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -66,8 +65,8 @@ class FanOut:
         self._asked |= {(experiment.run_id, number) for number in numbers}
         self.progress.expect(experiment.settings["horizon"], len(numbers))
         run = partial(self._run, experiment, numbers)
-        begin = partial(Task, check_experiment if check else _start, (experiment,))
-        step = partial(self._queue.append, begin(partial(_go_on, run))) if check else run
+        start = Task(run, check_experiment if check else _start, (experiment,))
+        step = partial(self._queue.append, start) if check else run
         data = repr(experiment.settings["env"])
         if self._jobs == 1 or experiment.fingerprint is None or self._behind.get(data, ()) is None:
             step()
@@ -75,11 +74,11 @@ class FanOut:
             self._behind[data].append(step)  # type: ignore[union-attr]
         else:
             self._behind[data] = []
-            self._queue.append(begin(partial(_go_on, partial(self._prepared, data, run))))
+            self._queue.append(start._replace(key=partial(self._prepared, data, run)))
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
-        self._queue.appendleft(Task(function, arguments))
+        self._queue.appendleft(Task(None, function, arguments))
 
     def answers(self, feed: Iterable[None] = ()) -> Iterator[Any]:
         """Yield an `Answer` for each repetition, and what each call returns, as they come; what one raises is raised.
@@ -92,10 +91,20 @@ class FanOut:
         with self.progress.bar(self._runner.progress), one_thread(), workers(self._runner, self._jobs) as pool:
             for _ in itertools.chain(itertools.islice(steps, 1), [None], steps):
                 for task, future in pool.run(self._queue):
-                    answers = task.then(future)
-                    yield from answers
-                    if answers:
-                        next(steps, None)
+                    if callable(task.key):
+                        future.result()
+                        task.key()
+                        continue
+                    if task.key is None:
+                        yield future.result()
+                    else:
+                        experiment, repetition, *_ = task.arguments
+                        self.progress.advance(experiment.settings["horizon"])
+                        try:
+                            yield future.result()
+                        except WorkerDiedError as error:
+                            yield self._lost(experiment, repetition, error)
+                    next(steps, None)
 
     def _prepared(self, data: str, run: Callable[[], None]) -> None:
         """Go on with the experiment that prepared its data, and with those that wait for the same data."""
@@ -106,30 +115,21 @@ class FanOut:
     def _run(self, experiment: Experiment, numbers: Sequence[int]) -> None:
         """Queue repetitions that nothing has to be prepared for."""
         self._store.prepare(experiment.run_id, experiment.identity)
-        then, limit = partial(self._answer, experiment), self._runner.time_limit
-        tasks = [Task(_repeat, (experiment, i, self._store, limit), partial(then, i)) for i in numbers]
+        limit = self._runner.time_limit
+        tasks = [
+            Task((experiment.run_id, number), _repeat, (experiment, number, self._store, limit)) for number in numbers
+        ]
         classes = tuple(part_classes(experiment.settings).values())
         if classes not in self._classes:  # soon, so that workers compile different things and not all the same
             self._classes.add(classes)
             self._queue.appendleft(tasks.pop(0))
         self._queue.extend(tasks)
 
-    def _answer(self, experiment: Experiment, repetition: int, future: "Future[Answer]") -> list[Answer]:
-        """Return what became of a repetition; if its worker died twice it failed, unless its result was written."""
-        self.progress.advance(experiment.settings["horizon"])
-        try:
-            return [future.result()]
-        except WorkerDiedError as error:
-            if self._store.path(experiment.run_id, repetition).is_file():
-                return [Answer((experiment.run_id, repetition), "new")]
-            return [failed(self._store, experiment, repetition, error, str(error.__cause__))]
-
-
-def _go_on(step: Callable[[], None], future: "Future[None]") -> list[Answer]:
-    """Go on after a check or preparation, which is no answer; what it raised is raised."""
-    future.result()
-    step()
-    return []
+    def _lost(self, experiment: Experiment, repetition: int, error: WorkerDiedError) -> Answer:
+        """Record a repetition whose worker died twice, unless its result was written before that."""
+        if self._store.path(experiment.run_id, repetition).is_file():
+            return Answer((experiment.run_id, repetition), "new")
+        return failed(self._store, experiment, repetition, error, str(error.__cause__))
 
 
 @dataclass

@@ -21,16 +21,12 @@ _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""
 
 
-def _result(future: "Future[Any]") -> list[Any]:
-    return [future.result()]
-
-
 class Task(NamedTuple):
-    """A call to be made by a worker, which gets function and arguments pickled; ``then`` makes its answers."""
+    """A call to be made by a worker, which gets function and arguments pickled; ``key`` stays here."""
 
+    key: Any
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
-    then: Callable[["Future[Any]"], list[Any]] = _result
 
 
 class WorkerDiedError(TaskError):
@@ -259,7 +255,7 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
 
     def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         with workers(runner, jobs) as pool:
-            for _, future in pool.run(deque(Task(function, item) for item in items)):
+            for _, future in pool.run(deque(Task(None, function, item) for item in items)):
                 yield future.result()
 
     return each
