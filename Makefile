@@ -80,6 +80,7 @@ lint: setup
 	$(PY) -m mypy
 
 benchmark: setup
+	$(if $(PEERS),$(PY) -m pip install -q coba==8.1.0)
 	$(PY) -m runners.upkeep.$(if $(PEERS),peers,benchmark)
 
 gallery: setup
@@ -89,5 +90,5 @@ docs: setup
 	$(PY) -m runners.upkeep.docs
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

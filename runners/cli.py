@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import hydra
-from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -197,12 +195,6 @@ def _unread() -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
     print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
     return 141
-
-
-def explicit_keys() -> list[str]:
-    """Return the dotted keys that the command line sets, without the choices of groups."""
-    overrides = OverridesParser.create().parse_overrides(list(HydraConfig.get().overrides.task))
-    return [override.key_or_group for override in overrides if override.key_or_group not in GROUPS]
 
 
 def full_name(word: str, paper: str) -> str:

@@ -3,7 +3,6 @@
 import shlex
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from bench.errors import ConfigError
-from runners.cli import explicit_keys, main
+from runners.cli import main
 from runners.config.compose import run_settings, runner_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.tree import CHECKOUT
@@ -29,7 +28,7 @@ def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
     from bench.report.claims import added_up, spell_by_origin  # slow to import
     from runners.config.headlines import load_headlines
-    from runners.execute.reproduce_figure import reproduce_figures, tell
+    from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.write_figure import committed_folder, redraw
     from runners.results.pages import write_gallery
 
@@ -39,8 +38,7 @@ def reproduce(cfg: DictConfig) -> bool:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
     load_headlines(names[0].partition("/")[0])
     runner = runner_settings(cfg.runner)
-    explicit = explicit_keys()
-    runs = [_figure_run(cfg, choices["scale"], explicit, name) for name in names]
+    runs = [_figure_run(cfg, choices["scale"], name) for name in names]
     missing = {run.name: missing_data(run.figure, readings=run.readings) for run in runs}
     start = time.perf_counter()
     is_strict = choices["scale"] == "paper" and cfg.surrogate in ("no", False)
@@ -56,7 +54,7 @@ def reproduce(cfg: DictConfig) -> bool:
     for line in announcement(missing):
         print(line, flush=True)
     with workers(runner, cfg.jobs):
-        made = [tell(*answer) for answer in spread(runner, cfg.jobs)(redraw, stored)]
+        made = [run.tell() for run in spread(runner, cfg.jobs)(redraw, stored)]
         made += reproduce_figures([run for run in runs if run.name in missing], jobs=cfg.jobs, runner=runner)
         gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
     claims = spell_by_origin(added_up(run.tallies for run in made)) or "none"
@@ -73,7 +71,7 @@ def reproduce(cfg: DictConfig) -> bool:
     return all(run.complete for run in made)
 
 
-def _figure_run(cfg: DictConfig, scale: str, explicit: Sequence[str], name: str) -> "FigureRun":
+def _figure_run(cfg: DictConfig, scale: str, name: str) -> "FigureRun":
     """Return a figure as the command line asks for it. Raises ConfigError naming the key that is wrong."""
     from bench.report.saving import extra_formats, print_size  # slow to import
     from runners.execute.figure_run import FigureRun
@@ -83,7 +81,7 @@ def _figure_run(cfg: DictConfig, scale: str, explicit: Sequence[str], name: str)
     checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
     run_settings({key: cfg[key] for key in checked if cfg[key] is not None})
     formats = extra_formats(cfg.format)
-    sizes = [f"{key}={cfg[key]}" for key in explicit if key in ("horizon", "repetitions", "seed", "max_repetitions")]
+    sizes = [f"{key}={cfg[key]}" for key in ("horizon", "repetitions", "seed", "max_repetitions") if cfg[key]]
     extra = [size for size in sizes if until is None or "repetitions=" not in size]
     readings = cfg.scale.readings if cfg.readings is None else cfg.readings
     if not isinstance(readings, bool):

@@ -164,7 +164,7 @@ def test_what_an_edit_leaves_equal_is_carried_and_not_run_again(checkout, edit):
     [
         (("STEP * reward", "STEP * reward * 1.000001"), "repetition 0, exploration_rate: committed "),
         (("/ 3.0", "/ 3.000003"), "after 1000 plays or fewer tuner.unseen differs from the state of the earlier code"),
-        (("STEP * reward", "STEP / 0 * reward"), "repetition 0 failed: round "),
+        (("STEP * reward", "STEP / 0 * reward"), "repetition 0, failed: round "),
     ],
     ids=["number", "state alone", "failure"],
 )
@@ -192,7 +192,7 @@ def test_what_is_not_the_same_twice_is_no_difference(monkeypatch):
     states[""] = iter([{"x": "tuner.rate", "3 s": "task.seconds"}])
     answer = lambda _, commit, runs, *__: [{"run_id": "r", "state": next(states[commit])} for _ in runs]  # noqa: E731
     monkeypatch.setattr(earlier.EarlierCode, "_play", answer)
-    assert earlier.EarlierCode(1).state_differences([run]) == [""]
+    assert earlier.EarlierCode(1).differences([run]) == [""]
 
 
 def test_the_state_is_made_of_numbers_whatever_holds_them():
@@ -273,7 +273,7 @@ def test_on_another_machine_both_codes_are_run(checkout, edit, is_carried):
     assert complete == is_carried
     assert ((checkout.result / FILE).read_bytes() != repetitions) == is_carried
     if not is_carried:
-        assert "differs from that of the earlier code on this machine" in text
+        assert "differs from the trace of the earlier code on this machine" in text
 
 
 def test_code_that_is_not_committed_proves_nothing(checkout, monkeypatch):

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -200,11 +199,7 @@ def compare(here, monkeypatch):
 def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_later(compare, monkeypatch):
     shown = []
 
-    class Recorded(Progress):
-        def show(self) -> None:
-            shown.append((self.words, self.total))
-
-    monkeypatch.setattr("runners.execute.reproduce_figure.progress_bar", lambda *_, **__: nullcontext(Recorded()))
+    monkeypatch.setattr(Progress, "show", lambda self: shown.append((self.words, self.total)))
     words = ("tuner=my_module.Often,my_module.AsOften,my_module.Never",)
     answer = compare(*words)
     assert answer.code == 0, answer.err

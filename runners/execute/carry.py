@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import ConfigError
-from runners.config.runner import Runner
 from runners.execute.earlier import EarlierCode
-from runners.execute.fanout import Key, play_all
-from runners.results.aggregate import thin
+from runners.execute.sample import play_again
 from runners.results.capture import environment
 from runners.results.committed import rename_runs
-from runners.results.replay import CommittedRun, compare
+from runners.results.replay import CommittedRun
 from runners.results.store import Store, results_folder, write_manifest, write_text
 
 ENOUGH = 3
@@ -44,14 +42,14 @@ def carry(
 ) -> bool:
     """Play committed runs whose identity has changed, rename those that come out the same; return whether all did.
 
-    Of each run ``repetitions`` are played, the shortest first, for about ``seconds``; runs that ``train`` an encoder
+    Of each run ``repetitions`` are played, the shortest first, for about ``seconds``; of runs that ``train`` an encoder
     first only if asked for. The committed ones get the new identity where every stored value comes out equal, bit for
     bit. If fewer than `ENOUGH` are played, tuner and task must also be in the same state after the first plays as with
     the code of the commit that made them, which fails where a class keeps its state in another form; states are
     compared for runs that together have every variant of each part. On another kind of machine a repetition that
-    differs is played once more with the earlier code, and the two traces are compared. Nothing is carried of a run that
-    differs, fails, or has other settings or data. What is played is kept among the raw runs, so that an interrupted
-    call goes on where it was.
+    differs is played once more with the earlier code, and the two traces are compared. Nothing is carried of a run
+    that differs, fails, or has other settings or data. What is played is kept among the raw runs, so that an
+    interrupted call goes on where it was.
 
     Raises ConfigError when the checkout has changes that are not committed, since a proof names its commit.
     """
@@ -64,14 +62,10 @@ def carry(
     proofs = [Proof(run, _obstacle(run, train)) for run in runs if run.has_changed]
     _leave_late(proofs, store, repetitions, seconds * jobs)
     playable = [proof for proof in proofs if not proof.difference]
-    missing = [
-        (proof.run.experiment, set(proof.run.first(repetitions)) - store.done(proof.run.experiment.run_id))
-        for proof in playable
-    ]
-    answers = play_all(missing, store, jobs=jobs, runner=Runner(), words="carry")
-    errors = {answer.key: answer.error for answer in answers if answer.status == "failed"}
+    drawn = [(proof, number) for proof in playable for number in proof.run.first(repetitions)]
+    compared = play_again([(proof.run, number) for proof, number in drawn], store, jobs=jobs, words="carry")
     with EarlierCode(jobs) as earlier:
-        _prove(playable, store, repetitions, errors, earlier)
+        _prove(drawn, [difference for _, _, difference in compared], earlier)
         if repetitions < ENOUGH:
             _prove_states([proof for proof in playable if not proof.difference], earlier)
     for folder in dict.fromkeys(proof.run.folder for proof in proofs):
@@ -95,7 +89,7 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
 
 def _leave_late(proofs: Sequence[Proof], store: Store, repetitions: int, core_seconds: float) -> None:
     """Leave runs that no time is left for, if the shortest are played first."""
-    counted: set[Key] = set()
+    counted: set[tuple[str, int]] = set()
     for proof in sorted(proofs, key=lambda proof: proof.run.seconds):
         run_id = proof.run.experiment.run_id
         missing = set(proof.run.first(repetitions)) - store.done(run_id) if not proof.difference else ()
@@ -106,32 +100,21 @@ def _leave_late(proofs: Sequence[Proof], store: Store, repetitions: int, core_se
             proof.difference = f"a repetition takes {proof.run.seconds:.0f} s, for which there was no time"
 
 
-def _prove(
-    proofs: Sequence[Proof], store: Store, repetitions: int, errors: Mapping[Key, str], earlier: EarlierCode
-) -> None:
-    """Compare what was played of each run with what is committed, up to its first repetition that differs."""
-    for place in range(repetitions):
-        elsewhere: list[tuple[Proof, int]] = []
-        for proof in proofs:
-            run, run_id = proof.run, proof.run.experiment.run_id
-            if proof.difference or place >= len(run.committed):
-                continue
-            number = run.first(repetitions)[place]
-            proof.repetitions = place + 1
-            if (run_id, number) in errors:
-                proof.difference = f"repetition {number} failed: {errors[run_id, number]}"
-                continue
-            then = run.committed[number]
-            now = thin(store.read(run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
-            _, _, difference = compare(then, now)
-            if difference and run.same_machine:
-                proof.difference = f"repetition {number}, {difference}"
-            elif difference:
-                elsewhere.append((proof, number))
-        runs = [(proof.run, number, store.read(proof.run.experiment.run_id, number)) for proof, number in elsewhere]
-        for (proof, number), difference in zip(elsewhere, earlier.trace_differences(runs), strict=True):
+def _prove(drawn: Sequence[tuple[Proof, int]], differences: Sequence[str], earlier: EarlierCode) -> None:
+    """Note which repetitions differ; of those from another kind of machine, which differ from the earlier code's."""
+    elsewhere: dict[int, list[Proof]] = {}
+    for (proof, number), difference in zip(drawn, differences, strict=True):
+        proof.repetitions += 1
+        if difference and not proof.run.same_machine and not difference.startswith("failed: "):
+            elsewhere.setdefault(number, []).append(proof)
+        elif difference:
+            proof.difference = proof.difference or f"repetition {number}, {difference}"
+    for number, candidates in sorted(elsewhere.items()):
+        of_number = [proof for proof in candidates if not proof.difference]
+        of_traces = earlier.differences([proof.run for proof in of_number], number, plays=None)
+        for proof, difference in zip(of_number, of_traces, strict=True):
             if difference:
-                proof.difference = f"repetition {number}, {difference}"
+                proof.difference = proof.difference or f"repetition {number}, {difference}"
 
 
 def _prove_states(proofs: Sequence[Proof], earlier: EarlierCode) -> None:
@@ -150,7 +133,7 @@ def _prove_states(proofs: Sequence[Proof], earlier: EarlierCode) -> None:
             if place not in differences and not variants[place] <= covered:
                 covered |= variants[place]
                 examples.append(place)
-        found = earlier.state_differences([proofs[place].run for place in examples])
+        found = earlier.differences([proofs[place].run for place in examples])
         for place, difference in zip(examples, found, strict=True):
             if difference:
                 differences[place] = difference

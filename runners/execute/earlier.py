@@ -11,8 +11,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from bench.errors import ConfigError
 from runners.execute import final_state
 from runners.execute.limits import THREAD_VARIABLES
@@ -38,32 +36,22 @@ class EarlierCode(ExitStack):
         self._jobs = jobs
         self._checkouts = {_TODAY: ROOT}
 
-    def trace_differences(self, runs: Sequence[tuple[CommittedRun, int, pd.DataFrame]]) -> list[str]:
-        """Return how the earlier code's trace differs from that of today, for each run and repetition; "" if not."""
-        differences = [""] * len(runs)
-        for number in sorted({number for _, number, _ in runs}):
-            places = [place for place, run in enumerate(runs) if run[1] == number]
-            answers = self._play_earlier([runs[place][0] for place in places], number, None)
-            for place, then in zip(places, answers, strict=True):
-                differences[place] = _trace_difference(then, runs[place][2])
-        return differences
+    def differences(self, runs: Sequence[CommittedRun], number: int = 0, plays: int | None = PLAYS) -> list[str]:
+        """Return for each run how repetition ``number`` of the earlier code differs from that of today; "" if not.
 
-    def state_differences(self, runs: Sequence[CommittedRun]) -> list[str]:
-        """Return for each run how the states of tuner and task after `PLAYS` plays differ; "" where they do not.
-
-        A small change of a formula may show in no stored value of one repetition, but it shows in the state. Numbers
-        are compared, not the names under which they are kept; a state that has only gained, or only lost, numbers is
-        the same. What two runs of the earlier code do not share, such as measured seconds, does not count.
+        Compared are the states of tuner and task after some plays: a small change of a formula may show in no stored
+        value of one repetition, but it shows in the state. Numbers are compared, not the names under which they are
+        kept; a state that has only gained, or only lost, numbers is the same. What two runs of the earlier code do not
+        share, such as measured seconds, does not count. Of whole repetitions (``plays`` None) traces are compared.
         """
-        then, now = self._play_earlier(runs, 0, PLAYS), self._play(_TODAY, runs, 0, PLAYS)
-        differences = [_state_difference(*answers) for answers in zip(then, now, strict=True)]
+        then, now = self._play_earlier(runs, number, plays), self._play(_TODAY, runs, number, plays)
+        what = "trace" if plays is None else "state"
+        differences = [_difference(what, *answers) for answers in zip(then, now, strict=True)]
         doubtful = [place for place, difference in enumerate(differences) if difference and "error" not in then[place]]
-        again = self._play_earlier([runs[place] for place in doubtful], 0, PLAYS)
+        again = self._play_earlier([runs[place] for place in doubtful], number, plays)
         for place, answer in zip(doubtful, again, strict=True):
-            stable = {
-                number: path for number, path in then[place]["state"].items() if number in answer.get("state", ())
-            }
-            differences[place] = _state_difference({"state": stable}, now[place])
+            stable = {digest: name for digest, name in then[place][what].items() if digest in answer.get(what, ())}
+            differences[place] = _difference(what, {what: stable}, now[place])
         return differences
 
     def _play_earlier(self, runs: Sequence[CommittedRun], number: int, plays: int | None) -> list[_Answer]:
@@ -113,26 +101,16 @@ class EarlierCode(ExitStack):
         return answers
 
 
-def _trace_difference(then: _Answer, now: pd.DataFrame) -> str:
-    """Return in words how a trace differs from that of the earlier code, "" if it does not."""
-    if "error" in then:
-        return str(then["error"])
-    digests = final_state.digests({str(name): now[name].to_numpy() for name in now})
-    columns = dict.fromkeys([*then["trace"], *digests])
-    differing = next((name for name in columns if then["trace"].get(name) != digests.get(name)), None)
-    return f"{differing}: differs from that of the earlier code on this machine" if differing is not None else ""
-
-
-def _state_difference(then: _Answer, now: _Answer) -> str:
-    """Return in words how two states differ, "" if one has all numbers of the other."""
+def _difference(what: str, then: _Answer, now: _Answer) -> str:
+    """Return in words how two traces differ, or two states, neither of which has all numbers of the other; else ""."""
     for answer in (then, now):
         if "error" in answer:
             return str(answer["error"])
-    lost, new = ([*(a["state"].keys() - b["state"].keys())] for a, b in ((then, now), (now, then)))
-    if not lost or not new:
+    lost, new = ([name for d, name in a[what].items() if d not in b[what]] for a, b in ((then, now), (now, then)))
+    if not (lost or new) or (what == "state" and not (lost and new)):
         return ""
-    path = next(path for number, path in now["state"].items() if number in new)
-    return f"after {PLAYS} plays or fewer {path} differs from the state of the earlier code"
+    when = f"after {PLAYS} plays or fewer " if what == "state" else ""
+    return f"{when}{(new or lost)[0]} differs from the {what} of the earlier code on this machine"
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from runners.config.experiment import check as check_experiment
 from runners.config.runner import Runner
 from runners.execute.limits import one_thread, time_limit
 from runners.execute.pool import Task, WorkerDiedError, workers
-from runners.execute.progress import progress_bar
+from runners.execute.progress import Progress
 from runners.results.capture import environment
 from runners.results.store import Store
 
@@ -41,9 +41,10 @@ class FanOut:
     same folder does no harm: a repetition that both run has the same bytes.
     """
 
-    def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None) -> None:
+    def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None, words: str = "") -> None:
         if jobs < 1:
             raise ConfigError(f"jobs: found {jobs}, expected a whole number, at least 1")
+        self.progress = Progress(words)
         self._store = store
         self._jobs = jobs
         self._runner = runner or Runner()
@@ -62,6 +63,7 @@ class FanOut:
         if not numbers:
             return
         self._asked |= {(experiment.run_id, number) for number in numbers}
+        self.progress.expect(experiment.settings["horizon"], len(numbers))
         run = partial(self._run, experiment, numbers)
         start = Task(run, check_experiment if check else _start, (experiment,))
         step = partial(self._queue.append, start) if check else run
@@ -83,21 +85,25 @@ class FanOut:
 
         ``feed`` asks for something at each step: one step is made at the beginning, and one after each answer.
         """
+        if not (self._queue or feed):
+            return
         steps = iter(feed)
-        with one_thread(), workers(self._runner, self._jobs) as pool:
+        with self.progress.bar(self._runner.progress), one_thread(), workers(self._runner, self._jobs) as pool:
             for _ in itertools.chain(itertools.islice(steps, 1), [None], steps):
                 for task, future in pool.run(self._queue):
                     if callable(task.key):
                         future.result()
                         task.key()
                         continue
-                    try:
+                    if task.key is None:
                         yield future.result()
-                    except WorkerDiedError as error:
-                        if task.key is None:
-                            raise
+                    else:
                         experiment, repetition, *_ = task.arguments
-                        yield self._lost(experiment, repetition, error)
+                        self.progress.advance(experiment.settings["horizon"])
+                        try:
+                            yield future.result()
+                        except WorkerDiedError as error:
+                            yield self._lost(experiment, repetition, error)
                     next(steps, None)
 
     def _prepared(self, data: str, run: Callable[[], None]) -> None:
@@ -123,7 +129,7 @@ class FanOut:
         """Record a repetition whose worker died twice, unless its result was written before that."""
         if self._store.path(experiment.run_id, repetition).is_file():
             return Answer((experiment.run_id, repetition), "new")
-        return _failed(self._store, experiment, repetition, error, str(error.__cause__))
+        return failed(self._store, experiment, repetition, error, str(error.__cause__))
 
 
 @dataclass
@@ -161,18 +167,10 @@ def play_all(
     wanted: Iterable[tuple[Experiment, Iterable[int]]], store: Store, *, jobs: int, runner: Runner, words: str = ""
 ) -> Iterator[Answer]:
     """Run repetitions of some experiments, the longest first, and yield answers as they come; a bar shows how far."""
-    fan = FanOut(store, jobs=jobs, runner=runner)
-    horizons: dict[Key, int] = {}
-    with progress_bar(runner.progress, words) as progress:
-        for experiment, numbers in sorted(wanted, key=lambda item: -item[0].settings["horizon"]):
-            new = [number for number in sorted(numbers) if (experiment.run_id, number) not in horizons]
-            horizon = experiment.settings["horizon"]
-            horizons |= {(experiment.run_id, number): horizon for number in new}
-            progress.expect(horizon, len(new))
-            fan.add(experiment, new)
-        for answer in fan.answers() if horizons else ():
-            progress.advance(horizons[answer.key])
-            yield answer
+    fan = FanOut(store, jobs=jobs, runner=runner, words=words)
+    for experiment, numbers in sorted(wanted, key=lambda item: -item[0].settings["horizon"]):
+        fan.add(experiment, sorted(numbers))
+    return fan.answers()
 
 
 def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
@@ -189,14 +187,15 @@ def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float 
         if not columns:
             raise TaskError("the log ended before the first accepted round")
     except (Exception, SystemExit) as error:
-        return _failed(store, experiment, repetition, error, traceback.format_exc())
+        return failed(store, experiment, repetition, error)
     seconds = time.perf_counter() - start
     store.write(*key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
     return Answer(key, "new")
 
 
-def _failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str) -> Answer:
-    text = describe(error)
+def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str = "") -> Answer:
+    """Keep how a repetition failed, with the error's traceback if no other is given."""
+    text, trace = describe(error), trace or "".join(traceback.format_exception(error))
     record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
     store.fail(experiment.run_id, repetition, record)
     return Answer((experiment.run_id, repetition), "failed", text)

@@ -1,5 +1,6 @@
 """A figure on its way to its files."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,6 +64,7 @@ class FigureRun:
     """The verdicts, as `bench.report.claims.check` returns them."""
     error: str = field(default="", init=False)
     """Why it could not be written; "" if it was."""
+    line: str = field(default="", init=False)
     messages: list[str] = field(default_factory=list, init=False)
     """A sentence for each repetition that failed."""
 
@@ -92,12 +94,20 @@ class FigureRun:
         """The cases by origin and verdict, each counted once."""
         return tallies(self.figure, self.claims.to_dict("records"))
 
-    def line(self, repetitions: int) -> str:
-        """Return what is printed of it when it is written."""
+    def note(self, repetitions: int) -> None:
+        """Note what is printed of it when it is written."""
         counts = [f"{repetitions} repetitions"] + [f"{self.new} new"] * (self.new != repetitions)
         counts += [f"{len(self.failed)} failed"] * bool(self.failed)
         verdicts = spell_by_origin(tallies(self.figure, self.claims.to_dict("records"), every=True))
-        return f"{self.name}  {', '.join(counts)}  {verdicts}".rstrip()
+        self.line = f"{self.name}  {', '.join(counts)}  {verdicts}".rstrip()
+
+    def tell(self) -> "FigureRun":
+        """Print its line and the errors of its repetitions."""
+        for message in self.messages:
+            print(f"error: {message}", file=sys.stderr)
+        if self.line:
+            print(self.line, flush=True)
+        return self
 
     def compose(self) -> None:
         """Find the experiments that it asks for first, and the repetitions that lie beside it."""

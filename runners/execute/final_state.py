@@ -2,9 +2,9 @@
 
 Started as a program in the checkout, whose packages it imports: each line of the standard input is a JSON object with
 the words of a command line of `runners.run` (``words``) and the largest number of plays (``plays``, null for all).
-Each is answered by a JSON object: ``place``, the number of the line, and either ``error``, or ``run_id``, ``trace``,
-digests of its columns, and ``state``, a path to each distinct number or array of numbers by digest that tuner and task
-hold at the end and did not after the first play. Constants are left out: one that matters shows in what it changes.
+Each is answered by a JSON object: ``place``, the number of the line, and either ``error``, or ``run_id`` and, by
+digest, ``trace``, the columns of its trace, and ``state``, a path to each distinct number or array of numbers that
+tuner and task hold at the end and did not after the first play: a constant that matters shows in what it changes.
 """
 
 import contextlib
@@ -43,14 +43,14 @@ def state(parts: Mapping[str, Any]) -> dict[str, str]:
     return paths
 
 
-def digests(columns: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """Return a digest of each column of a trace, of numbers or words."""
+def trace(columns: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Return the columns of a trace, of numbers or words, by digests of their names and content."""
 
     def content(values: np.ndarray) -> bytes:
         numbers = _numbers(values)
         return repr(list(map(str, values))).encode() if numbers is None else numbers.tobytes()
 
-    return {name: _digest(content(values)) for name, values in columns.items()}
+    return {_digest(name.encode() + content(values)): name for name, values in columns.items()}
 
 
 def _digest(content: bytes) -> str:
@@ -94,37 +94,11 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
 def main() -> None:
     """Answer each line of the standard input in a process of its own."""
     loop = importlib.import_module("bench.loop")
-    play, limit = loop.run, [sys.maxsize]
-    kept: dict[str, Any] = {}
-
-    def play_and_keep(task: Any, tuner: Any, **options: Any) -> Any:
-        plays, parts = iter(range(limit[0])), {"tuner": tuner, "task": task}
-
-        def act(name: str, action: Callable[..., Any]) -> Callable[..., Any]:
-            def counted(*given: Any) -> Any:
-                number = next(plays, None)
-                if name == "play" and "constants" not in kept:
-                    outcome = None if number is None else action(*given)
-                    kept["constants"] = state(parts)
-                    return outcome
-                return None if number is None else action(*given)  # after the last one, as at the end of a log
-
-            return counted
-
-        for name in ("explore", "play"):
-            object.__setattr__(task, name, act(name, getattr(task, name)))
-        trace = play(task, tuner, **options)
-        changed = {digest: path for digest, path in state(parts).items() if digest not in kept.get("constants", ())}
-        kept.update(state=changed, trace=trace.columns())
-        return trace
-
-    loop.run = play_and_keep  # type: ignore[attr-defined]
     for name in _SLOW_TO_IMPORT:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     for place, line in enumerate(sys.stdin):
         request = json.loads(line)
-        limit[0] = request["plays"] or sys.maxsize
         with tempfile.TemporaryFile("w+") as answer:
             if process := os.fork():
                 os.waitpid(process, 0)
@@ -132,8 +106,35 @@ def main() -> None:
                 print(json.dumps({"place": place, **json.loads(answer.read() or '{"error": "it died"}')}), flush=True)
                 continue
             with answer:
+                kept: dict[str, Any] = {}
+                loop.run = _keeping(loop.run, request["plays"] or sys.maxsize, kept)  # type: ignore[attr-defined]
                 json.dump(_answer(request["words"], kept), answer)
             os._exit(0)
+
+
+def _keeping(run: Callable[..., Any], plays: int, kept: dict[str, Any]) -> Callable[..., Any]:
+    """Return the loop, ended after some plays as at the end of a log; its trace and the state go to ``kept``."""
+
+    def run_and_keep(task: Any, tuner: Any, **options: Any) -> Any:
+        parts, left, constants = {"tuner": tuner, "task": task}, iter(range(plays)), dict[str, str]()
+
+        def counted(action: Callable[..., Any], is_play: bool) -> Callable[..., Any]:
+            def act(*given: Any) -> Any:
+                outcome = action(*given) if next(left, None) is not None else None
+                if is_play and not constants:
+                    constants.update(state(parts))
+                return outcome
+
+            return act
+
+        for name in ("explore", "play"):
+            object.__setattr__(task, name, counted(getattr(task, name), name == "play"))
+        played = run(task, tuner, **options)
+        kept["state"] = {digest: path for digest, path in state(parts).items() if digest not in constants}
+        kept["trace"] = trace(played.columns())
+        return played
+
+    return run_and_keep
 
 
 def _answer(words: list[str], kept: dict[str, Any]) -> dict[str, Any]:
@@ -153,8 +154,7 @@ def _answer(words: list[str], kept: dict[str, Any]) -> dict[str, Any]:
         lines = output.read().splitlines()
     for line in lines:
         with contextlib.suppress(ValueError, KeyError, TypeError):
-            answer = {"run_id": json.loads(line)["run_id"]}
-            return {**answer, "state": kept["state"], "trace": digests(kept["trace"])}
+            return {"run_id": json.loads(line)["run_id"], "state": kept["state"], "trace": kept["trace"]}
     return {"error": " ".join(lines[-1:])}
 
 

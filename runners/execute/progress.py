@@ -7,13 +7,15 @@ from typing import Any
 
 
 class Progress:
-    """Counts of repetitions and of their rounds, and the bar of rich that shows them, if there is one."""
+    """Counts of repetitions and of their rounds, and the bar of rich that shows them, after ``words``, if there is one.
 
-    def __init__(self, words: str = "", bar: Any = None) -> None:
+    A repetition of many rounds moves the bar further than a short one.
+    """
+
+    def __init__(self, words: str = "") -> None:
         self.words = words
-        """What stands before the bar."""
         self.finished = self.total = self.rounds = self.total_rounds = 0
-        self._bar = bar
+        self._bar: Any = None
 
     def expect(self, horizon: int, repetitions: int) -> None:
         """Add repetitions to come, each of ``horizon`` rounds."""
@@ -33,21 +35,21 @@ class Progress:
             words = "  ".join(filter(None, [self.words, f"{self.finished:,}/{self.total:,} repetitions"]))
             self._bar.update(0, description=words, total=max(self.total_rounds, 1), completed=self.rounds)
 
+    @contextmanager
+    def bar(self, shown: bool | None) -> Iterator[None]:
+        """Show a bar on stderr inside the block, where ``shown`` is None only on a terminal."""
+        if not (sys.stderr.isatty() if shown is None else shown):
+            yield
+            return
+        from rich import progress as rich
+        from rich.console import Console
 
-@contextmanager
-def progress_bar(shown: bool | None, words: str = "") -> Iterator[Progress]:
-    """Yield what moves the bar on; it is shown on stderr, where ``shown`` is None only on a terminal."""
-    if not (sys.stderr.isatty() if shown is None else shown):
-        yield Progress(words)
-        return
-    from rich import progress as rich
-    from rich.console import Console
-
-    columns = rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn()
-    left = rich.TextColumn("left:"), rich.TimeRemainingColumn()
-    console, redirect = Console(stderr=True), sys.stdout.isatty()
-    with rich.Progress(*columns, *left, console=console, redirect_stdout=redirect, speed_estimate_period=3600.0) as bar:
-        bar.add_task("", total=None)
-        progress = Progress(words, bar)
-        progress.show()
-        yield progress
+        columns = rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn()
+        left = rich.TextColumn("left:"), rich.TimeRemainingColumn()
+        console, redirect = Console(stderr=True), sys.stdout.isatty()
+        with rich.Progress(
+            *columns, *left, console=console, redirect_stdout=redirect, speed_estimate_period=3600.0
+        ) as self._bar:
+            self._bar.add_task("", total=None)
+            self.show()
+            yield

@@ -1,6 +1,5 @@
 """Figures: run what is missing for them, and have each written when its last repetition is there."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -13,7 +12,6 @@ from runners.config.figures import by_reading, without_reading
 from runners.config.runner import Runner
 from runners.execute.fanout import Answer, FanOut, Key
 from runners.execute.figure_run import FigureRun
-from runners.execute.progress import Progress, progress_bar
 from runners.execute.timing import measure
 from runners.execute.write_figure import timed_part, write
 from runners.results.derive import evidence
@@ -44,35 +42,24 @@ def reproduce_figures(runs: Iterable[FigureRun], *, jobs: int, runner: Runner) -
         _require_packages(runs, store)
     timed = [run for run in runs if run.figure.source == "timing"]
     fan = FanOut(store, jobs=jobs, runner=runner)
+    board = _Board(fan, store)
     finished = 0
-    with progress_bar(runner.progress) as progress:
-        board = _Board(fan, store, progress)
-        others = [run for run in runs if run.figure.source != "timing"]
-        for answer in fan.answers(map(board.open, others)):
-            if isinstance(answer, Answer):
-                board.take(answer)
-            else:
-                finished += 1
-                yield tell(*answer)
-            words = [f"{board.current}, {finished} of {len(runs)} figures"] if len(runs) > 1 else []
-            words += [f"{board.open_cases} case{'s' * (board.open_cases > 1)} open"] if board.open_cases else []
-            progress.words = ", ".join(words)
-            progress.show()
+    for answer in fan.answers(map(board.open, [run for run in runs if run.figure.source != "timing"])):
+        if isinstance(answer, Answer):
+            board.take(answer)
+        else:
+            finished += 1
+            yield answer.tell()
+        words = [f"{board.current}, {finished} of {len(runs)} figures"] if len(runs) > 1 else []
+        words += [f"{board.open_cases} case{'s' * (board.open_cases > 1)} open"] if board.open_cases else []
+        fan.progress.words = ", ".join(words)
+        fan.progress.show()
     for run in timed:
         run.compose()
         for run_id, result in measure(run.drawn, store, timed_part(run.figure)).items():
             run.new += len(result.new)
             run.failed |= {(run_id, number): error for number, error in result.failed.items()}
-        yield tell(*write(run, store))
-
-
-def tell(run: FigureRun, line: str) -> FigureRun:
-    """Print a figure's line and the errors of its repetitions."""
-    for message in run.messages:
-        print(f"error: {message}", file=sys.stderr)
-    if line:
-        print(line, flush=True)
-    return run
+        yield write(run, store).tell()
 
 
 def _require_packages(runs: Iterable[FigureRun], store: Store) -> None:
@@ -90,15 +77,13 @@ def _require_packages(runs: Iterable[FigureRun], store: Store) -> None:
 class _Board:
     """The repetitions of all figures that are open, each of which may be asked for by several."""
 
-    def __init__(self, fan: FanOut, store: Store, progress: Progress) -> None:
+    def __init__(self, fan: FanOut, store: Store) -> None:
         self.current = ""
+        """The figure that the latest repetition was for."""
         self._fan = fan
         self._store = store
-        self._progress = progress
         self._open: list[FigureRun] = []
         self._answers: dict[Key, Answer] = {}
-        self._asked: dict[Key, tuple[str, int]] = {}
-        """By repetition the figure that asked first, and the horizon."""
 
     @property
     def open_cases(self) -> int:
@@ -123,20 +108,14 @@ class _Board:
                     run.waiting.add(key)
                 elif self._answers[key].status == "failed":
                     run.failed[key] = self._answers[key].error
-            new = [i for i in sorted(lacking) if (run_id, i) in run.waiting and (run_id, i) not in self._asked]
-            if new:
-                horizon = experiment.settings["horizon"]
-                self._asked |= {(run_id, number): (run.name, horizon) for number in new}
-                self._progress.expect(horizon, len(new))
-                self._fan.add(experiment, new, check=check)
+            self._fan.add(experiment, [i for i in sorted(lacking) if (run_id, i) in run.waiting], check=check)
 
     def take(self, answer: Answer) -> None:
         """Note that a repetition is done or failed; figures that wait for nothing else are written."""
         key = answer.key
         self._answers[key] = answer
-        self.current, horizon = self._asked[key]
-        self._progress.advance(horizon)
         waiting = [run for run in self._open if key in run.waiting]
+        self.current = waiting[0].name
         for run in waiting:
             run.waiting.remove(key)
             run.new += answer.status == "new" and run is waiting[0]

@@ -23,7 +23,6 @@ from runners.results.store import Store, results_folder, write_text
 TOLERANCE = 1e-6
 """Relative, between different processors or versions."""
 
-_MISSES = 50
 VERIFIED = "verified.csv"
 """In the folder of results: when repetitions of a reference result were last verified."""
 _COLUMNS = ["result", "day", "commit", "repetitions", "values", "equal"]
@@ -71,22 +70,14 @@ def playable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]
 
 def draw(runs: Sequence[CommittedRun], seconds: float, rng: random.Random) -> list[tuple[CommittedRun, int]]:
     """Draw repetitions, each figure as likely as any other, until they fill the time; at least the shortest one."""
-    by_figure: dict[str, list[CommittedRun]] = {}
-    for run in runs:
-        by_figure.setdefault(run.name, []).append(run)
-    names = sorted(by_figure)
+    counts = Counter(run.name for run in runs for _ in run.committed)
+    repetitions = [(run, number) for run in runs for number in sorted(run.committed)]
     drawn: dict[tuple[str, int], tuple[CommittedRun, int]] = {}
-    misses = 0
-    while misses < _MISSES:
-        run = rng.choice(by_figure[rng.choice(names)])
-        number = rng.choice(sorted(run.committed))
+    for run, number in sorted(repetitions, key=lambda item: rng.expovariate(1.0 / counts[item[0].name])):
         key = run.experiment.run_id, number
-        if key in drawn or run.seconds > seconds:
-            misses += 1
-            continue
-        misses = 0
-        drawn[key] = run, number
-        seconds -= run.seconds
+        if key not in drawn and run.seconds <= seconds:
+            drawn[key] = run, number
+            seconds -= run.seconds
     shortest = min(runs, key=lambda run: run.seconds)
     return list(drawn.values()) or [(shortest, min(shortest.committed))]
 
@@ -108,24 +99,38 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
     return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
 
 
+def play_again(
+    drawn: Sequence[tuple[CommittedRun, int]], store: Store, *, jobs: int, words: str, tolerance: float = 0.0
+) -> list[tuple[int, int, str]]:
+    """Play committed repetitions that are not in ``store``, and compare all, as `runners.results.replay.compare` does.
+
+    The relative ``tolerance`` holds where another kind of machine made what is committed.
+    """
+    keys = [(run.experiment.run_id, number) for run, number in drawn]
+    done = {run_id: store.done(run_id) for run_id, _ in keys}
+    wanted = [(run.experiment, {number} - done[run.experiment.run_id]) for run, number in drawn]
+    answers = play_all(wanted, store, jobs=jobs, runner=Runner(), words=words)
+    errors = {answer.key: answer.error for answer in answers if answer.status == "failed"}
+    compared = []
+    for key, (run, number) in zip(keys, drawn, strict=True):
+        if key in errors:
+            compared.append((0, 1, f"failed: {errors[key]}"))
+            continue
+        then = run.committed[number]
+        now = thin(store.read(*key), {}, run.figure.curve_columns(), None, then.rounds)
+        compared.append(compare(then, now, 0.0 if run.same_machine else tolerance))
+    return compared
+
+
 def run_anew(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[dict[str, Verified], str]:
     """Run repetitions anew; return what was compared of each result, and the first value that is not equal."""
     verified = {run.result: Verified(0, 0, 0) for run, _ in drawn}
     first = ""
     with tempfile.TemporaryDirectory() as scratch:
-        store = Store(scratch)
-        runs = {(run.experiment.run_id, number): run for run, number in drawn}
-        wanted = [(run.experiment, [number]) for (_, number), run in runs.items()]
-        for answer in play_all(wanted, store, jobs=jobs, runner=Runner(), words="verify"):
-            run, (run_id, number) = runs[answer.key], answer.key
-            then, before = run.committed[number], verified[run.result]
-            if answer.status == "failed":
-                good, every, difference = 0, 1, f": failed: {answer.error}"
-            else:
-                now = thin(store.read(run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
-                good, every, difference = compare(then, now, 0.0 if run.same_machine else TOLERANCE)
-                difference = difference and f", {difference}"
-            verified[run.result] = Verified(before.repetitions + 1, before.values + every, before.equal + good)
-            if difference and not first:
-                first = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}{difference}"
+        compared = play_again(drawn, Store(scratch), jobs=jobs, words="verify", tolerance=TOLERANCE)
+    for (run, number), (equal, values, difference) in zip(drawn, compared, strict=True):
+        before = verified[run.result]
+        verified[run.result] = Verified(before.repetitions + 1, before.values + values, before.equal + equal)
+        if difference and not first:
+            first = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}, {difference}"
     return verified, first

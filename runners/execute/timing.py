@@ -3,7 +3,6 @@
 import gc
 import json
 import time
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
@@ -14,10 +13,9 @@ from bench.errors import TaskError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
-from runners.config.classes import describe
 from runners.config.experiment import Experiment, build, play
 from runners.config.figures import LabelledRun
-from runners.execute.fanout import Result
+from runners.execute.fanout import Result, failed
 from runners.execute.limits import one_thread
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
@@ -64,7 +62,7 @@ def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> d
                     try:
                         kept[run_id].append(_once(runs[run_id]) if part == "run" else _tuner_once(runs[run_id]))
                     except (Exception, SystemExit) as error:
-                        text = _record(store, runs[run_id], error)
+                        text = failed(store, runs[run_id], 0, error).error
                         result.failed = dict.fromkeys(range(number, times[run_id]), text)
                         continue
                     content = {"environment": environment(), "measurements": kept[run_id]}
@@ -142,14 +140,6 @@ def _tuner_once(experiment: Experiment) -> dict[str, float]:
         tell(reward)
     seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - cpu
     return {"seconds": seconds, "cpu_seconds": cpu_seconds, "rounds": len(told)}
-
-
-def _record(store: Store, experiment: Experiment, error: BaseException) -> str:
-    """Keep how a run failed and return it in a sentence."""
-    text = describe(error)
-    trace = "".join(traceback.format_exception(error))
-    store.fail(experiment.run_id, 0, {"error": text, "traceback": trace, "settings": experiment.settings})
-    return text
 
 
 def _reusable(store: Store, run_id: str, part: Part) -> list[dict[str, float]]:

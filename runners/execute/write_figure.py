@@ -32,23 +32,22 @@ from runners.results.golden import is_backed
 from runners.results.store import Store, read_json, results_folder, write_bytes, write_manifest, write_text
 
 
-def write(run: FigureRun, store: Store) -> tuple[FigureRun, str]:
-    """Write all files of a figure, and return it with the line to print. Called in the workers.
+def write(run: FigureRun, store: Store) -> FigureRun:
+    """Write all files of a figure, and return it with its line. Called in the workers.
 
     An error becomes part of the figure, so that others go on. Where all repetitions failed nothing is written.
     """
-    line = ""
     if run.failed and not any(run.done()):
         run.error = all_failed(run.failed, store)
-        return run, line
+        return run
     try:
-        line = _write(run, store)
+        _write(run, store)
     except Exception as error:
         run.error = one_line(error) if isinstance(error, BenchError) else _where(error)
     run.say_what_failed(store)
     run.drawn.clear()  # what is not needed any more takes long to pickle
     run.committed.runs.clear()
-    return run, line
+    return run
 
 
 def _where(error: Exception) -> str:
@@ -57,7 +56,7 @@ def _where(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
 
 
-def _write(run: FigureRun, store: Store) -> str:
+def _write(run: FigureRun, store: Store) -> None:
     figure, folder = run.figure, run.folder
     runs = run.read(store) if figure.source == "runs" else []
     derived = _derived(run, runs, store)
@@ -66,26 +65,27 @@ def _write(run: FigureRun, store: Store) -> str:
         for one, own in zip(run.drawn, runs, strict=True):
             by_id.setdefault(one.run.experiment.run_id, {}).update(own.kept)
         write_repetitions(folder, needs(figure), by_id)
-    write_tables(run, derived)
     write_manifest(folder, _manifest(run, derived))
     write_text(folder / "environment.json", json.dumps(_environment(run, runs, store), indent=1))
-    write_pictures(run, derived)
-    run.claims = derived.rendering.claims
-    return run.line(sum(map(len, run.done())))
+    _write_derived(run, derived, sum(map(len, run.done())))
 
 
-def redraw(run: FigureRun, folder: Path) -> tuple[FigureRun, str]:
+def redraw(run: FigureRun, folder: Path) -> FigureRun:
     """Write tables and pictures of a figure from what is committed in its folder; nothing is run."""
-    run.folder, line = folder, ""
+    run.folder = folder
     try:
-        derived = derive_committed(run.figure, folder)
-        write_tables(run, derived)
-        write_pictures(run, derived)
-        run.claims = derived.rendering.claims
-        line = run.line(sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"]))
+        repetitions = sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"])
+        _write_derived(run, derive_committed(run.figure, folder), repetitions)
     except BenchError as error:
         run.error = one_line(error)
-    return run, line
+    return run
+
+
+def _write_derived(run: FigureRun, derived: Derived, repetitions: int) -> None:
+    write_tables(run, derived)
+    write_pictures(run, derived)
+    run.claims = derived.rendering.claims
+    run.note(repetitions)
 
 
 def committed_folder(run: FigureRun) -> Path | None:

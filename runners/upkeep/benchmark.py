@@ -1,4 +1,4 @@
-"""Measure rounds per second: python -m runners.upkeep.benchmark [--rounds 14000] [--repeats 5] [--tuners [NAME ...]]
+"""Measure rounds per second: python -m runners.upkeep.benchmark [--tuners [NAME ...]]
 
 The whole loop is compared with (a) the bare kernels, which only draw the contexts and score the arms, and (b) a plain
 NumPy loop over the arms, as scripts of papers are often written. One process, one thread.
@@ -11,7 +11,6 @@ Processor time; the environment's share is measured beside it and taken off. A r
 import argparse
 import math
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -44,6 +43,8 @@ from runners.results.store import results_folder, write_text
 SIZES = ((120, 25), (100, 10), (1000, 20))
 TUNERS: dict[str, type[Tuner]] = {"fixed": Fixed, "tl": TL, "syndicated": Syndicated, "cdt": CDT}
 NOISE_STD = 0.5
+ROUNDS, SPEED_REPEATS = 14_000, 5
+"""Of a timed run, fewer for 1,000 arms; of each case."""
 REPEATS = {10_000: 3, 1_000_000: 1}
 """Rounds in which tuners are measured -> how often; the least counts."""
 NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory", "best_forecast": "needs task=copies"}
@@ -98,11 +99,11 @@ def plain_numpy(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
         regret += means.max() - means[arm]
 
 
-def measure(rounds: int, repeats: int) -> pd.DataFrame:
-    """Time all cases in turn, ``repeats`` times; return medians, in rounds per second, and their ratios."""
+def measure() -> pd.DataFrame:
+    """Time all cases in turn; return medians, in rounds per second, and their ratios."""
     rows: list[dict[str, Any]] = []
     for (label, algorithm), (n_arms, dim) in product((("linucb", LinUCB()), ("lints", LinTS())), SIZES):
-        length = max(200, rounds * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else rounds
+        length = max(200, ROUNDS * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else ROUNDS
         cases: dict[str, Callable[[int], None]] = {
             name: partial(whole_loop, algorithm, tuner(), n_arms, dim) for name, tuner in TUNERS.items()
         }
@@ -112,7 +113,7 @@ def measure(rounds: int, repeats: int) -> pd.DataFrame:
         seconds: dict[str, list[float]] = {case: [] for case in cases}
         for call in cases.values():
             call(100)  # compiles
-        for case, call in list(cases.items()) * repeats:
+        for case, call in list(cases.items()) * SPEED_REPEATS:
             start = time.perf_counter()
             call(rounds_of[case])
             seconds[case].append(time.perf_counter() - start)
@@ -173,31 +174,6 @@ def costs(names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=columns)
 
 
-def main(arguments: list[str]) -> int:
-    """Measure, print, and write ``results/benchmark/``."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=14_000, help="rounds of a timed run (fewer for 1,000 arms)")
-    parser.add_argument("--repeats", type=int, default=5, help="timed runs of each case; the median is reported")
-    parser.add_argument("--tuners", nargs="*", metavar="NAME", help="what tuners cost in a round; default: all tuners")
-    options = parser.parse_args(arguments)
-    with threadpool_limits(1):
-        if options.tuners is not None:
-            table = costs(options.tuners or [name for name in suite_choices("tuner") if NO_NUMBER.get(name, "?")])
-            note = (
-                "Microseconds of ask and tell in a round, processor time of one process and one thread: the least of "
-                "three runs at 10,000 rounds, one run at 1,000,000"
-            )
-            write(table, "tuners", "Cost of tuners", note)
-        else:
-            table = measure(options.rounds, options.repeats)
-            note = (
-                f"Medians of {options.repeats} runs of {options.rounds:,} rounds (fewer for 1,000 arms, a tenth for "
-                "the plain loop), one process, one thread"
-            )
-            write(table, "speed", "Rounds per second", note)
-    return 0
-
-
 def write(table: pd.DataFrame, name: str, title: str, note: str) -> None:
     """Write a table to ``results/benchmark/``, as CSV and as Markdown with a note that names the machine."""
     folder, machine = results_folder() / "benchmark", environment()
@@ -208,4 +184,20 @@ def write(table: pd.DataFrame, name: str, title: str, note: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tuners", nargs="*", metavar="NAME", help="what tuners cost in a round; default: all tuners")
+    names = parser.parse_args().tuners
+    with threadpool_limits(1):
+        if names is None:
+            note = (
+                f"Medians of {SPEED_REPEATS} runs of {ROUNDS:,} rounds (fewer for 1,000 arms, a tenth for the plain "
+                "loop), one process, one thread"
+            )
+            write(measure(), "speed", "Rounds per second", note)
+        else:
+            table = costs(names or [name for name in suite_choices("tuner") if NO_NUMBER.get(name, "?")])
+            note = (
+                "Microseconds of ask and tell in a round, processor time of one process and one thread: the least of "
+                "three runs at 10,000 rounds, one run at 1,000,000"
+            )
+            write(table, "tuners", "Cost of tuners", note)

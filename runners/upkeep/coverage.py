@@ -100,9 +100,9 @@ def final_values() -> Finals:
         result = results[experiment.run_id]
         if len(result.done) < REPETITIONS:
             raise SystemExit(f"{name}, {method}: {len(result.failed)} repetitions failed")
-        last = [store.read(experiment.run_id, repetition).iloc[-1] for repetition in range(REPETITIONS)]
-        columns = [c for c in ("regret", "random_regret", "relative_true_value") if c in last[0]]
-        values = {c: np.array([float(row[c]) for row in last]) for c in columns}
+        last = [store.last_round(experiment.run_id, repetition) for repetition in range(REPETITIONS)]
+        columns: list[str] = [c for c in ("regret", "random_regret", "relative_true_value") if c in last[0]]
+        values: dict[str, Array] = {c: np.array([float(row[c]) for row in last]) for c in columns}
         values["final"] = values["regret"] if "regret" in values else values["relative_true_value"]
         finals.setdefault(name, {})[method] = values
     return finals

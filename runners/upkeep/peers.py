@@ -1,24 +1,19 @@
-"""Measure the suite beside other libraries: python -m runners.upkeep.peers [--only coba] [--repeats 7].
+"""Measure the suite beside other libraries: python -m runners.upkeep.peers [--repeats 7].
 
-coba is installed into an environment of its own below ``.venv-peers``; obp is a dependency of the suite and uses its
-environment. Both sides play the same problems by turns on one core, each time in a process of its own, and
-seconds of the processor are counted. A library that cannot be installed is named with the reason. Writes
-``results/benchmark/peers.csv`` and ``peers.md``, in which rows of libraries that are not measured stay.
+Both sides play the same problems by turns in one thread, and seconds of the processor are counted. coba needs
+``pip install coba==8.1.0``, which has no dependencies; obp is one of the suite's. Writes
+``results/benchmark/peers.csv`` and ``peers.md``, in which rows of libraries that are not installed stay.
 """
 
 import argparse
-import json
+import gc
 import math
-import os
-import re
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -27,60 +22,28 @@ from scipy import stats
 from bench.algorithms.linucb import LinUCB
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.logged import LoggedData
-from bench.errors import BenchError
 from bench.loop import run
-from bench.off_policy.estimators import Estimator, estimator_terms
+from bench.off_policy.estimators import estimator_terms
 from bench.report.tables import to_csv, to_markdown
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
-from runners.cli import command
-from runners.execute.limits import THREAD_VARIABLES
+from runners.config.classes import version
+from runners.execute.limits import one_thread
 from runners.results.capture import environment
 from runners.results.store import results_folder, write_text
-from runners.upkeep.peers_libraries import Data, Loop, Player
 
-_LIBRARIES = Path(__file__).with_name("peers_libraries.py")
-_ROOT = Path(__file__).resolve().parents[2]
+Data = Mapping[str, np.ndarray]
+Loop = Callable[[], list[Any]]
+Player = Callable[[Data, int, int], Loop]
+"""Given the arrays of a problem, the number of rounds and a seed: the loop that is timed, which returns its choices."""
+
 NUMBERS = [
     "ours_per_second", "theirs_per_second", "ratio", "ratio_low", "ratio_high", "our_result", "their_result",
     "random_result",
 ]  # fmt: skip
 """Columns that are empty where there is nothing."""
-
-REQUIREMENTS = {"coba": ("coba==8.1.0", "numpy")}
-"""What is installed for each library; those not named run in the suite's own environment."""
-
-
-class PeerError(BenchError):
-    """A library cannot be installed, or fails while it plays."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A player of a library, ``peer`` on the package index, beside ours; ``decisions`` are those of a timed run."""
-
-    peer: str
-    does: str
-    setting: str
-    problem: str
-    theirs: str
-    ours: str
-    decisions: int
-    unit: str = "rounds"
-    sizes: dict[str, int] = field(default_factory=dict)
-    note: str = ""
-
-
-_ARMS = ("features for each arm, one vector of coefficients", "arm_features", "coba", "linucb")
-_LOG, _MEAN = ("10,000 rows, 10 actions", "log"), "the result is the mean estimate"
-CASES = (
-    Case("coba", "LinUCB, 5 x 25", *_ARMS, 2000),
-    Case("coba", "LinUCB, 120 x 25", *_ARMS, 1000, sizes={"n_arms": 120}),
-    Case("obp", "IPS", *_LOG, "obp_ips", "ips", 1000, "estimates", note=_MEAN),
-    Case("obp", "self-normalised IPS", *_LOG, "obp_snips", "snips", 1000, "estimates", note=_MEAN),
-    Case("obp", "doubly robust", *_LOG, "obp_dr", "dr", 1000, "estimates", note=_MEAN),
-)
+_WARM_UP = 20
 
 
 def arm_features(rng: np.random.Generator, rounds: int, n_arms: int = 5, dim: int = 25) -> Data:
@@ -108,9 +71,6 @@ def log(rng: np.random.Generator, rounds: int, rows: int = 10_000, n_actions: in
     policies = np.stack([policy() for _ in range(min(rounds, 10))])
     return {"action": action, "reward": reward, "pscore": logging[np.arange(rows), action], "logging": logging,
             "predictions": predictions, "policies": policies}  # fmt: skip
-
-
-PROBLEMS: dict[str, Callable[..., Data]] = {"arm_features": arm_features, "log": log}
 
 
 def random_result(data: Data, rounds: int) -> float:
@@ -145,7 +105,8 @@ class SavedArms(ContextualEnvironment):
         return float(self._rewards[self._round, arm])
 
 
-def _linucb(data: Data, rounds: int, seed: int) -> Loop:
+def linucb(data: Data, rounds: int, seed: int) -> Loop:
+    """Return our loop with LinUCB."""
     arms = SavedArms(data)
 
     def loop() -> list[Any]:
@@ -155,57 +116,98 @@ def _linucb(data: Data, rounds: int, seed: int) -> Loop:
     return loop
 
 
-def _estimated(estimator: Estimator, data: Data, rounds: int, seed: int) -> Loop:
+def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
+    """Return coba's loop in its documented way of use."""
+    from coba.learners import LinUCBLearner  # type: ignore[import-not-found]
+
+    sets = [[tuple(arm) for arm in arms] for arms in data["contexts"][:rounds].tolist()]
+    rewards = data["rewards"][:rounds].tolist()
+    learner = LinUCBLearner(alpha=1.0, features=["a"], seed=seed + 1)
+
+    def play(t: int) -> int:
+        action, probability = learner.predict(None, sets[t])
+        arm = sets[t].index(action)
+        learner.learn(None, action, rewards[t][arm], probability)
+        return arm
+
+    return lambda: [play(t) for t in range(rounds)]
+
+
+Estimator = Literal["ips", "snips", "dr"]
+_OBP = {"ips": "InverseProbabilityWeighting", "snips": "SelfNormalizedInverseProbabilityWeighting",
+        "dr": "DoublyRobust"}  # fmt: skip
+
+
+def estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
+    """Return our estimates of policies one after the other."""
     rows, policies = data["action"], data["policies"]
     logged = LoggedData(np.empty((len(rows), 0)), rows, data["reward"], data["pscore"], data["logging"])
-    terms = partial(estimator_terms, estimator, logged, predictions=data["predictions"])
+    terms = partial(estimator_terms, name, logged, predictions=data["predictions"])
     return lambda: [float(terms(policies[t % len(policies)]).mean()) for t in range(rounds)]
 
 
-PLAYERS: dict[str, Player] = {
-    "linucb": _linucb,
-    "ips": partial(_estimated, "ips"),
-    "snips": partial(_estimated, "snips"),
-    "dr": partial(_estimated, "dr"),
-}
+def obp_estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
+    """Return the same by obp."""
+    import obp.ope
+
+    estimate = getattr(obp.ope, _OBP[name])().estimate_policy_value
+    arguments = {key: data[key] for key in ("reward", "action", "pscore")}
+    if name == "dr":
+        arguments["estimated_rewards_by_reg_model"] = data["predictions"][:, :, None]
+    policies = data["policies"][:, :, :, None]
+    return lambda: [estimate(**arguments, action_dist=policies[t % len(policies)]) for t in range(rounds)]
 
 
-@cache
-def install(peer: str) -> str:
-    """Install a library into its environment, unless it is there; return the Python of that."""
-    if peer not in REQUIREMENTS:
-        return sys.executable
-    folder, wanted = _ROOT / ".venv-peers" / peer, " ".join(REQUIREMENTS[peer])
-    python, stamp = folder / "bin" / "python", folder / "installed"
-    if not stamp.exists() or stamp.read_text() != wanted:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        pip = [str(python), "-m", "pip", "install", "-q", *REQUIREMENTS[peer]]
-        answer = subprocess.run(pip, capture_output=True, text=True, check=False)
-        if answer.returncode:
-            raise PeerError(f"it cannot be installed: {answer.stderr.strip().splitlines()[-1]}")
-        stamp.write_text(wanted)
-    return str(python)
+@dataclass(frozen=True)
+class Case:
+    """A player of a library, ``peer`` on the package index, beside ours; ``decisions`` are those of a timed run."""
+
+    peer: str
+    does: str
+    setting: str
+    problem: Callable[..., Data]
+    theirs: Player
+    ours: Player
+    decisions: int
+    unit: str = "rounds"
+    sizes: dict[str, int] = field(default_factory=dict)
+    note: str = ""
 
 
-def play(distribution: str, player: str, python: str, data: Data, rounds: int, seed: int) -> dict[str, Any]:
-    """Play in a process with one thread, if possible on one core: ``seconds, result, version``, or a PeerError."""
-    environ = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
-    environ.pop("PYTHONPATH", None)
-    if player in PLAYERS:
-        environ["PYTHONPATH"] = str(_ROOT)
-    with tempfile.TemporaryDirectory() as scratch:
-        np.savez(file := f"{scratch}/problem.npz", **dict[str, Any](data))
-        words = [python, "-P", str(_LIBRARIES), distribution, player, file, str(rounds), str(seed)]
-        child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environ)
-        if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(child.pid, {max(os.sched_getaffinity(0))})
-        out, _ = child.communicate()
-    if child.returncode:
-        raise PeerError(f"its process ended with exit code {child.returncode}")
-    answer: dict[str, Any] = json.loads(out.splitlines()[-1])  # libraries may print
-    if "error" in answer:
-        raise PeerError(answer["error"])
-    return answer
+_ARMS = ("features for each arm, one vector of coefficients", arm_features, coba_linucb, linucb)
+
+
+def _of_estimates(name: Estimator, does: str) -> Case:
+    sides = partial(obp_estimates, name), partial(estimates, name)
+    note = "the result is the mean estimate"
+    return Case("obp", does, "10,000 rows, 10 actions", log, *sides, 1000, "estimates", note=note)
+
+
+CASES = (
+    Case("coba", "LinUCB, 5 x 25", *_ARMS, 2000),
+    Case("coba", "LinUCB, 120 x 25", *_ARMS, 1000, sizes={"n_arms": 120}),
+    _of_estimates("ips", "IPS"),
+    _of_estimates("snips", "self-normalised IPS"),
+    _of_estimates("dr", "doubly robust"),
+)
+
+
+def result_of(choices: Any, data: Data) -> float:
+    """Return cumulative regret, or the mean of estimates."""
+    if "policies" in data:
+        return float(np.mean(choices))
+    means = data["means"][: len(choices)]
+    return float((means.max(axis=1) - means[np.arange(len(choices)), choices]).sum())
+
+
+def play(player: Player, data: Data, rounds: int, seed: int) -> tuple[float, float]:
+    """Return seconds of the processor and the result."""
+    player(data, min(_WARM_UP, rounds), seed)()  # compiles and imports
+    loop = player(data, rounds, seed)
+    gc.collect()
+    start = time.process_time()
+    choices = loop()
+    return time.process_time() - start, result_of(choices, data)
 
 
 def median_interval(values: Any) -> tuple[float, float, float]:
@@ -221,28 +223,22 @@ def median_interval(values: Any) -> tuple[float, float, float]:
 
 def compare(case: Case, repeats: int) -> dict[str, Any]:
     """Play a case ``repeats`` times, each time another problem, by turns; return the row of the table."""
-    row: dict[str, Any] = {"peer": case.peer, "version": "", "does": case.does, "setting": case.setting}
-    row |= {"unit": case.unit, "decisions": case.decisions, "same_problem": True, "n": repeats}
     seconds, results = np.empty((2, repeats)), np.empty((3, repeats))
-    try:
-        sides = [("numpy", case.ours, sys.executable), (case.peer, case.theirs, install(case.peer))]
-        for number in range(repeats):
-            data = PROBLEMS[case.problem](np.random.default_rng([number, 1]), case.decisions, **case.sizes)
-            results[2, number] = random_result(data, case.decisions)
-            for side in (0, 1) if number % 2 == 0 else (1, 0):
-                answer = play(*sides[side], data, case.decisions, number)
-                seconds[side, number], results[side, number] = answer["seconds"], answer["result"]
-                row["version"] = answer["version"] if side else row["version"]
-    except PeerError as error:  # without the folders of this machine
-        return row | {"n": 0, "reason": re.sub(r"(/[\w.+-]+)+/", "", str(error))}
+    for number in range(repeats):
+        data = case.problem(np.random.default_rng([number, 1]), case.decisions, **case.sizes)
+        results[2, number] = random_result(data, case.decisions)
+        sides = list(enumerate((case.ours, case.theirs)))
+        for side, player in sides if number % 2 == 0 else sides[::-1]:
+            seconds[side, number], results[side, number] = play(player, data, case.decisions, number)
     speeds = case.decisions / np.median(seconds, axis=1)
     numbers = [*speeds, *median_interval(seconds[1] / seconds[0]), *results.mean(axis=1)]
-    return row | dict(zip(NUMBERS, map(float, numbers), strict=True)) | {"note": case.note, "reason": ""}
+    row: dict[str, Any] = {"peer": case.peer, "version": version(case.peer), "does": case.does}
+    row |= {"setting": case.setting, "unit": case.unit, "decisions": case.decisions, "same_problem": True, "n": repeats}
+    return row | dict(zip(NUMBERS, map(float, numbers), strict=True)) | {"note": case.note}
 
 
-def markdown(every: pd.DataFrame, machine: Mapping[str, Any]) -> str:
-    """Return the comparison as a page: the table, how to read it, what could not be measured."""
-    table, failed = every[every["reason"] == ""], every[every["reason"] != ""]
+def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
+    """Return the comparison as a page: the table and how to read it."""
     digits = table[NUMBERS].map(lambda x: "" if x != x else f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.4g}")
     shown = pd.DataFrame({"library": table["peer"] + " " + table["version"]})
     shown["what"] = table["does"] + " (" + table["setting"] + ")"
@@ -262,23 +258,24 @@ def markdown(every: pd.DataFrame, machine: Mapping[str, Any]) -> str:
         f"Seconds of the processor, one process and one thread at a time, by turns; {counts} repetitions of each case, "
         "each with another problem, the same for both sides unless noted.",
         f"{machine.get('cpu')}, {machine.get('platform')}, Python {machine.get('python')}.",
-        *(f"Not measured: {row.peer} {row.does}: {row.reason}" for row in failed.itertuples()),
     ]
     return to_markdown(shown, title="Beside other libraries", notes=notes).removeprefix("#")
 
 
-def measure(libraries: list[str], repeats: int) -> bool:
-    """Measure cases, print them and write the tables; return whether every case was measured."""
+def measure(cases: Sequence[Case], repeats: int) -> None:
+    """Measure cases whose library is installed, print them and write the tables."""
     file = results_folder() / "benchmark" / "peers.csv"
     before = read(file).to_dict("records") if file.exists() else []
     rows: dict[Any, dict[Any, Any]] = {(row["peer"], row["does"]): row for row in before}
-    measured = [case for case in CASES if case.peer in libraries]
-    for case in measured:
-        rows[case.peer, case.does] = row = compare(case, repeats)
+    for case in cases:
+        if version(case.peer) is None:
+            print(f"not measured: {case.peer}, {case.does}: {case.peer} is not installed")
+            continue
+        with one_thread():
+            rows[case.peer, case.does] = row = compare(case, repeats)
         print(", ".join(f"{key}: {value}" for key, value in row.items() if key != "note"), flush=True)
     write_text(file, to_csv(pd.DataFrame(list(rows.values())), digits=6))
     write_text(file.with_suffix(".md"), markdown(read(file), environment()))  # what the file says, to the last digit
-    return all(rows[case.peer, case.does]["reason"] == "" for case in measured)
 
 
 def read(file: Path) -> pd.DataFrame:
@@ -286,15 +283,7 @@ def read(file: Path) -> pd.DataFrame:
     return pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
 
 
-def main(arguments: list[str]) -> int:
-    """Measure, print, and write ``results/benchmark/``; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    libraries = list(dict.fromkeys(case.peer for case in CASES))
-    parser.add_argument("--only", nargs="+", default=libraries, choices=libraries, help="libraries; default: all")
-    parser.add_argument("--repeats", type=int, default=7, help="timed runs of each case, at most")
-    options = parser.parse_args(arguments)
-    return command(lambda: measure(options.only, options.repeats))
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=7, help="timed runs of each case")
+    measure(CASES, parser.parse_args().repeats)
