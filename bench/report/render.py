@@ -79,6 +79,7 @@ def render_readings(
 def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
     """Return what a figure shows, with the note on what it rests on."""
     plot = figure.plot(results, tables)
+    plot.tell_apart()
     plot.mark = results.provenance.mark
     plot.note = ". ".join(notes(figure, results.provenance))
     return plot
