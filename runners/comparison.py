@@ -1,5 +1,6 @@
 """A comparison of tuners as a figure, from the words of a command line."""
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,9 +46,9 @@ def plan(words: list[str]) -> Plan:
     tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]
     if len(tuners) > 1:
         raise ConfigError(f"tuner: given {len(tuners)} times, expected once, with commas between the tuners")
-    labelled = [_without_labels(word) for word in words if not word.startswith("tuner=")]
-    overrides = {(word := _parse(text)).key_or_group: word for text, _ in labelled}
-    labels = {word.partition("=")[0]: names for word, names in labelled}
+    parsed = [(_parse(text), names) for text, names in map(_without_labels, words) if not text.startswith("tuner=")]
+    overrides = {word.key_or_group: word for word, _ in parsed}
+    labels = {word.key_or_group: names for word, names in parsed}
     options = _OPTIONS | {key: text_of(overrides.pop(key)) for key in _OPTIONS if key in overrides}
     formats = extra_formats(options["format"])
     size = print_size(options["size"], formats)
@@ -60,11 +61,7 @@ def plan(words: list[str]) -> Plan:
     axes = {METHOD: _tuners(tuners[0] if tuners else "")}
     if len(axes[METHOD]) < 2:
         raise ConfigError(f"tuner: found only '{tuners[0]}', expected at least two: tuner={tuners[0]},tl")
-    axes |= {
-        key: _values(word, labels[str(word.input_line).partition("=")[0]])
-        for key, word in overrides.items()
-        if word.is_sweep_override()
-    }
+    axes |= {key: _values(word, labels[key]) for key, word in overrides.items() if word.is_sweep_override()}
     plain = {key: str(word.input_line) for key, word in overrides.items() if not word.is_sweep_override()}
     chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
     check_words([*plain.values(), *chosen], KEYS)
@@ -113,11 +110,11 @@ def _tuners(text: str) -> dict[str, list[str]]:
 
 
 def _without_labels(word: str) -> tuple[str, list[str | None]]:
-    """Return a word without the labels before its values, and these; None where there is none."""
+    """Return a word without the labels before its values, and these, None of a value without; [] if there are none."""
     key, equals, text = word.partition("=")
     pairs = [match.groups() for part in _COMMA.split(text) if (match := _PANEL.fullmatch(part))]
-    if len(pairs) < 2:
-        return word, [None]
+    if len(pairs) < 2 or not any(label for label, _ in pairs):
+        return word, []
     return f"{key}{equals}{','.join(value for _, value in pairs)}", [label for label, _ in pairs]
 
 
@@ -126,7 +123,7 @@ def _values(override: Override, labels: list[str | None]) -> dict[str, list[str]
     key = override.key_or_group
     prefix = str(override.input_line).partition("=")[0]
     panels: dict[str, list[str]] = {}
-    for text, given in zip(override.sweep_string_iterator(), labels, strict=True):
+    for text, given in itertools.zip_longest(override.sweep_string_iterator(), labels):
         label = given or (text if key in GROUPS else f"{key} = {text}")
         if label in panels:
             raise ConfigError(f"{key}: found two called '{label}', expected different names")
