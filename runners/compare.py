@@ -3,13 +3,14 @@
 All words are those of ``runners.run``. Values with commas between them are compared: tuners, also classes of one's own,
 as lines; all else, such as ``env=synthetic_linear,movielens`` or ``env.dim=5,25``, as panels. The first tuner is held
 against every other one. A tuner's own settings follow its name: "tuner=cdt,cdt(radius_scale=0.5)", in quotes because of
-the parentheses; ``tuner.radius_scale=0.5`` alone is for all of them.
+the parentheses; ``tuner.radius_scale=0.5`` alone is for all of them. A name before a value is the label of its line or
+panel: "tuner=Mine=my_module.MyTuner(threshold=0.9),tl" "env=Linear model=synthetic_linear,Films=movielens".
 
 Besides: ``name``, the folder below ``results/compare/`` (default: comparison), and ``column``, the column of the trace
 that is compared (default: regret; of regret and seconds less is better, of others more).
 ``repetitions=until_decided`` adds repetitions where a verdict is open, up to ``max_repetitions`` (default: 400).
 ``format=pdf,tex`` also writes the picture as PDF, with ``size=column`` or ``size=text`` as wide as that in a paper, and
-the table as LaTeX.
+the table as LaTeX. With each verdict stands whether it remains after Holm's correction for the number of verdicts.
 """
 
 import json
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # slow to import
 
 COMPARISON = "comparison.json"
 """The figure of a comparison, beside its results."""
+_HOLM = {"yes": " (also after Holm's correction)", "no": " (not after Holm's correction)"}
 
 
 def main() -> int:
@@ -63,7 +65,10 @@ def compare(words: list[str]) -> bool:
     write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
     write_gallery(results_folder())
     print(_text(pd.read_csv(result.folder / "table.csv"), result.claims, content["panels"]))
-    print(f"picture: {result.folder / name}.png")
+    for suffix in ("png", *formats):
+        print(
+            f"table: {result.folder / 'table.tex'}" if suffix == "tex" else f"picture: {result.folder / name}.{suffix}"
+        )
     print(f"page: {result.folder / 'index.html'}")
     return result.complete
 
@@ -86,7 +91,8 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
             note += f"; about {claim['needs']:,.0f} repetitions would decide it"
         difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
         difference *= not math.isnan(claim["estimate"])
-        lines.append(f"  {claim['text']}{case}: {in_words(claim['verdict'])}{difference}{note}")
+        verdict = in_words(claim["verdict"]) + _HOLM.get(claim["holm"], "")
+        lines.append(f"  {claim['text']}{case}: {verdict}{difference}{note}")
     return "\n".join(lines)
 
 

@@ -1,5 +1,6 @@
 """A comparison of tuners as a figure, from the words of a command line."""
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,10 @@ _OPTIONS = {"name": "comparison", "column": "regret", "format": "", "size": ""}
 _SIZES = ("horizon", "repetitions", "seed")
 _MACHINE = ("jobs", "runner")
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
-_TUNER = re.compile(r"([\w.]*)(?:\((.*)\))?")
+_LABEL = r"(?:([^\W\d][^=,()'\"\[\]{}]*)=)?"
+_TUNER = re.compile(_LABEL + r"([\w.]*)(?:\((.*)\))?")
+_PANEL = re.compile(_LABEL + r"(.*)")
+_COMMA = re.compile(r",(?![^\[{]*[\]}])")  # outside of brackets
 
 
 class Plan(NamedTuple):
@@ -42,7 +46,9 @@ def plan(words: list[str]) -> Plan:
     tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]
     if len(tuners) > 1:
         raise ConfigError(f"tuner: given {len(tuners)} times, expected once, with commas between the tuners")
-    overrides = {(word := _parse(text)).key_or_group: word for text in words if not text.startswith("tuner=")}
+    parsed = [(_parse(text), names) for text, names in map(_without_labels, words) if not text.startswith("tuner=")]
+    overrides = {word.key_or_group: word for word, _ in parsed}
+    labels = {word.key_or_group: names for word, names in parsed}
     options = _OPTIONS | {key: text_of(overrides.pop(key)) for key in _OPTIONS if key in overrides}
     formats = extra_formats(options["format"])
     size = print_size(options["size"], formats)
@@ -55,7 +61,7 @@ def plan(words: list[str]) -> Plan:
     axes = {METHOD: _tuners(tuners[0] if tuners else "")}
     if len(axes[METHOD]) < 2:
         raise ConfigError(f"tuner: found only '{tuners[0]}', expected at least two: tuner={tuners[0]},tl")
-    axes |= {key: _values(word) for key, word in overrides.items() if word.is_sweep_override()}
+    axes |= {key: _values(word, labels[key]) for key, word in overrides.items() if word.is_sweep_override()}
     plain = {key: str(word.input_line) for key, word in overrides.items() if not word.is_sweep_override()}
     chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
     check_words([*plain.values(), *chosen], KEYS)
@@ -89,27 +95,40 @@ def _tuners(text: str) -> dict[str, list[str]]:
         match = _TUNER.fullmatch(tuner)
         if not match:
             raise ConfigError(f"tuner: found '{tuner}', expected a name, or one with settings: cdt(radius_scale=0.5)")
-        name = match[1]
-        words = re.split(r",\s*(?![^\[{]*[\]}])", match[2]) if match[2] else []  # at commas outside of brackets
+        label, name, text = match.groups()
+        words = _COMMA.split(text) if text else []
         settings = [word.strip().partition("=") for word in words]
         if not all(re.fullmatch(r"\w[\w.]*", key) and equals and value for key, equals, value in settings):
             raise ConfigError(f"tuner: found '{tuner}', expected settings as in {name}(key=value, key=value)")
-        label = name.rpartition(".")[2] if CLASS.fullmatch(name) else names.get(name, name)
-        if settings:
-            label += f" ({', '.join(f'{key} = {value}' for key, _, value in settings)})"
+        if not label:
+            label = name.rpartition(".")[2] if CLASS.fullmatch(name) else names.get(name, name)
+            label += f" ({', '.join(f'{key} = {value}' for key, _, value in settings)})" if settings else ""
         if label in tuners:
-            raise ConfigError(f"tuner: found two called '{label}', expected different names")
+            raise ConfigError(f"tuner: found two called '{label}', expected different names: tuner=name={name},...")
         tuners[label] = [f"tuner={name}", *(f"tuner.{key}={value}" for key, _, value in settings)]
     return tuners
 
 
-def _values(override: Override) -> dict[str, list[str]]:
-    """Return the labels of an axis of panels, each with its override."""
+def _without_labels(word: str) -> tuple[str, list[str | None]]:
+    """Return a word without the labels before its values, and these, None of a value without; [] if there are none."""
+    key, equals, text = word.partition("=")
+    pairs = [match.groups() for part in _COMMA.split(text) if (match := _PANEL.fullmatch(part))]
+    if len(pairs) < 2 or not any(label for label, _ in pairs):
+        return word, []
+    return f"{key}{equals}{','.join(value for _, value in pairs)}", [label for label, _ in pairs]
+
+
+def _values(override: Override, labels: list[str | None]) -> dict[str, list[str]]:
+    """Return the labels of an axis of panels, by default made of the values, each with its override."""
     key = override.key_or_group
     prefix = str(override.input_line).partition("=")[0]
-    return {
-        text if key in GROUPS else f"{key} = {text}": [f"{prefix}={text}"] for text in override.sweep_string_iterator()
-    }
+    panels: dict[str, list[str]] = {}
+    for text, given in itertools.zip_longest(override.sweep_string_iterator(), labels):
+        label = given or (text if key in GROUPS else f"{key} = {text}")
+        if label in panels:
+            raise ConfigError(f"{key}: found two called '{label}', expected different names")
+        panels[label] = [f"{prefix}={text}"]
+    return panels
 
 
 def _figure(

@@ -1,7 +1,8 @@
-"""Check the committed results: python -m runners.verify [figure=cdt/figure2] [seconds=180] [seed=0]
+"""Check the committed results: python -m runners.verify [figure=cdt/figure2] [paper=cdt] [seconds=180] [seed=0]
 
-First every table, claim and published number is derived again from the committed repetitions, and compared byte by
-byte; nothing is run for it. Then some repetitions, drawn at random, are run anew with ``jobs`` workers (default: 2),
+Committed are those of scale paper; papers and figures of your own are checked as the suite's are. First every table,
+claim and published number is derived again from the committed repetitions, and compared byte by byte; nothing is run
+for it. Then some repetitions, drawn at random, are run anew with ``jobs`` workers (default: 2),
 until the whole has taken about ``seconds``. Every last value and every point of a curve is compared with the committed
 one: exactly on the same kind of processor with the same versions, else to a relative tolerance of 1e-6. The exit code
 is 1 if any differs, or if the code or data of a figure's runs have changed since the figure was made. Runs that train
@@ -24,7 +25,6 @@ from typing import Any
 
 from bench.errors import ConfigError
 from runners.cli import plain_command, read_words
-from runners.config.figures import figure_names
 from runners.config.runner import Runner
 from runners.config.tree import choices, unknown_choice
 from runners.results.store import results_folder
@@ -47,8 +47,7 @@ def verify(words: Sequence[str]) -> bool:
 
     given = _parse(words)
     end = time.perf_counter() + given["seconds"]
-    jobs, named = given["jobs"], given["figure"]
-    names = [named] if named else figure_names(given["paper"] or None)
+    jobs, named, names = given["jobs"], given["figure"], _with_results(given["figure"], given["paper"])
     if given["carry"]:
         runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
         limit = given["seconds"] if any(word.startswith("seconds=") for word in words) else math.inf
@@ -69,6 +68,20 @@ def verify(words: Sequence[str]) -> bool:
     for text in old:
         print(f"outdated: {text}")
     return is_derived and compared == equal and not old
+
+
+def _with_results(figure: str, paper: str) -> list[str]:
+    """Return the figure, or all of a paper or of all papers, as far as there are results; ConfigError if of none."""
+    root = results_folder()
+    wanted = [figure] if figure else [name for name in choices("figure") if not paper or name.startswith(f"{paper}/")]
+    names = [name for name in wanted if any((root / name).glob("paper*/manifest.json"))]
+    if not names:
+        word = f"figure={figure}" if figure else f"paper={paper or '<paper>'}"
+        raise ConfigError(
+            f"found no results of {figure or paper or 'any figure'} at scale paper below {root}, expected those of "
+            f"python -m runners.reproduce {word} scale=paper"
+        )
+    return names
 
 
 def _folders(name: str) -> list[Path]:
@@ -106,8 +119,8 @@ def _parse(words: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"{key}: found '0', expected a whole number, at least 1")
     if given["paper"] and given["paper"] not in choices("paper"):
         raise unknown_choice("paper", given["paper"])
-    if given["figure"] and given["figure"] not in figure_names():
-        raise ConfigError(f"figure: found '{given['figure']}', expected one of: {', '.join(figure_names())}")
+    if given["figure"] and given["figure"] not in choices("figure"):
+        raise unknown_choice("figure", given["figure"])
     return given
 
 

@@ -11,6 +11,7 @@ from bench.report.figure import read_figure
 from bench.report.gallery import build, read
 from bench.report.page import draw
 from bench.report.provenance import Provenance
+from bench.report.published import Published
 from bench.report.render import render
 from bench.report.results import Experiments
 from bench.report.saving import save
@@ -180,3 +181,19 @@ def write_pages(root: Path) -> None:
     """Write the pages."""
     for page, text in build(read(root, FIGURES_MADE)).items():
         (root / page).write_text(text)
+
+
+def made_up_published() -> Published:
+    """Return published numbers of a paper that came to all there is."""
+    row = {"paper": "habo", "reading": "near", "figure": "dots"}
+    verdicts = ("inside, under assumptions", "possible", "possible", "outside", "not run", "not run")
+    shared = {**row, "published": 1.0, "ours": 2.5, "low": 2.0, "high": 3.0, "possible": 1, "tried": 3}
+    ours = {"what": "mean", "published": 1.0, "estimate": 2.5, "further_low": 2.0, "further_high": 3.0, "n": 3}
+    ours |= {**row, "table": "figure4", "panel": "", "method": "HABO", "is_of_paper": True}
+    placebo = {"numbers": 4, "exact": 0, "within": 3, "swapped": "1.0 [0, 2]", "times 0.8": 0, "reaches": "yes"}
+    return Published(
+        pd.DataFrame([ours]),
+        pd.DataFrame([{**shared, "cell": f"cell {i}", "verdict": verdict} for i, verdict in enumerate(verdicts)]),
+        pd.DataFrame([{"paper": "habo", "reading": "near", **placebo}]),
+        {("habo", "trees"): pd.DataFrame({"reading": ["far", "near"], "HABO": ["1.50 [1.4, 1.6]", "0.99 [0.9, 1.1]"]})},
+    )

@@ -12,6 +12,7 @@ from commands import ROOT
 from markupsafe import escape
 
 from bench.report.provenance import commands as commands_of
+from runners import compare
 from runners.execute.fanout import FanOut
 
 COMMAND = "compare"
@@ -47,6 +48,41 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
         assert (single["run_id"], single["new"]) == (run["run_id"], 0)
         assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
     assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words).out
+
+
+def test_lines_and_panels_have_the_names_that_are_given(here):
+    tuners = "tuner=Mine=my_module.MyTuner(threshold=0.9),Slow CDT=cdt(radius_scale=0.5, ts_scale=2),tl"
+    words = (tuners, "env=Plain=synthetic_linear,synthetic_logistic", "env.dim=Small=2,3", *SMALL[1:])
+    answer = here(*words, "format=pdf,tex", "size=column")
+    assert (answer.code, answer.err) == (0, "")
+    folder = answer.results / "compare" / "comparison"
+    table = pd.read_csv(folder / "table.csv")
+    assert list(dict.fromkeys(table["method"])) == ["Mine", "Slow CDT", "TL"]
+    assert list(dict.fromkeys(table["env"])) == ["Plain", "synthetic_logistic"]
+    assert list(dict.fromkeys(table["env.dim"])) == ["Small", "env.dim = 3"]
+    runs = json.loads((folder / "manifest.json").read_text())["runs"]
+    run_id = next(run["run_id"] for run in runs if [*run["labels"].values()] == ["Slow CDT", "Plain", "Small"])
+    settings = json.loads((answer.results / "raw" / run_id / "settings.json").read_text())["settings"]
+    assert (settings["tuner"]["ts_scale"], settings["env"]["dim"]) == (2, 2)
+    files = [
+        ("picture", "comparison.png"),
+        ("picture", "comparison.pdf"),
+        ("table", "table.tex"),
+        ("page", "index.html"),
+    ]
+    assert answer.out.splitlines()[-4:] == [f"{what}: {folder / name}" for what, name in files]
+    assert all((folder / name).is_file() for _, name in files)
+
+
+@pytest.mark.parametrize(
+    ("holm", "words"),
+    [("yes", "holds (also after Holm's correction)"), ("no", "holds (not after Holm's correction)"), ("", "holds")],
+)
+def test_each_verdict_says_whether_it_remains(holm, words):
+    claim = {"text": "A beats B", "case": "all", "verdict": "holds", "holm": holm, "estimate": -1.0, "ci_low": -2.0,
+             "ci_high": -0.5, "note": "", "needs": 0}  # fmt: skip
+    text = compare._text(pd.DataFrame(), pd.DataFrame([claim]), [])
+    assert text == f"  A beats B: {words}, difference -1 [-2, -0.5]"
 
 
 def test_what_is_better_follows_from_the_column(here):

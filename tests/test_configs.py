@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -26,7 +27,10 @@ from runners.config.experiment import build
 from runners.config.figures import expand, figure_names, load_figure
 from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
+from runners.config.runner import Runner
 from runners.config.tree import CONF, GROUPS, PARTS, choices
+from runners.execute.figure_run import FigureRun
+from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.write_figure import settings_table
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
@@ -258,7 +262,7 @@ def test_a_label_or_reading_that_the_paper_does_not_have(monkeypatch, wrong, sen
 
 MINE = {
     "tuner/mine": "_target_: bench.tuners.cdt.CDT\nradius_scale: 0.5\n",
-    "papers/mine/settings": "name: mine\nsettings: [{source: [assumed, here], horizon: 70}]\n",
+    "papers/mine/settings": "name: mine\nsettings: [{source: [assumed, here], horizon: 70, repetitions: 3}]\n",
     "papers/mine/published": "table1: {axes: [method], values: {CDT: 12.5}}\n",
     "papers/mine/figures/first": """kind: curves
 column: regret
@@ -354,6 +358,23 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
     settings = from_overrides(["env=switching_sine", "algorithm=linucb", "task=contextual_bandit"]).experiment.settings
     with pytest.raises(ConfigError, match=r"task: found SwitchingSine with LinUCB, .*: add algorithm=none$"):
         build(settings)
+
+
+def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private):
+    run = FigureRun(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
+    reproduce_figure(run, jobs=1, runner=Runner(progress=False))
+    quick = FigureRun(load_figure("mine/first"), "mine/first/quick", "quick", [], "")
+    reproduce_figure(quick, jobs=1, runner=Runner(progress=False))
+    page, _ = write_gallery(results_folder())
+    assert 'section id="mine"' in page.with_name("numbers.html").read_text()
+    figure = (page.parent / "mine" / "first" / "index.html").read_text()
+    assert figure.count("numbers.html#mine") == 1  # there stand reference results alone
+    assert not page.with_name("numbers.csv").exists()
+    shutil.copytree(registry.CONF.parent / "results" / "syndicated" / "table1", page.parent / "syndicated" / "table1")
+    write_gallery(results_folder())
+    assert set(pd.read_csv(page.with_name("numbers.csv"))["paper"]) >= {"syndicated"}
+    assert "mine" not in page.with_name("numbers.md").read_text()
+    assert 'section id="mine"' in page.with_name("numbers.html").read_text()
 
 
 def test_a_name_that_the_suite_has_is_refused(private):

@@ -20,6 +20,7 @@ from gallery_site import (
     REPETITIONS,
     ROUNDS,
     made_up,
+    made_up_published,
     write,
 )
 from markupsafe import escape
@@ -30,7 +31,6 @@ from bench.report.gallery.claims import compared, finding
 from bench.report.gallery.picture import Picture, picture
 from bench.report.gallery.result import Result
 from bench.report.headlines import read_headlines
-from bench.report.published import Published
 from bench.report.render import render
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
@@ -407,18 +407,7 @@ def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
 
 
 def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
-    row = {"paper": "habo", "reading": "near", "figure": "dots"}
-    verdicts = ("inside, under assumptions", "possible", "possible", "outside", "not run", "not run")
-    shared = {**row, "published": 1.0, "ours": 2.5, "low": 2.0, "high": 3.0, "possible": 1, "tried": 3}
-    ours = {"what": "mean", "published": 1.0, "estimate": 2.5, "further_low": 2.0, "further_high": 3.0, "n": 3}
-    ours |= {**row, "table": "figure4", "panel": "", "method": "HABO", "is_of_paper": True}
-    placebo = {"numbers": 4, "exact": 0, "within": 3, "swapped": "1.0 [0, 2]", "times 0.8": 0, "reaches": "yes"}
-    published = Published(
-        pd.DataFrame([ours]),
-        pd.DataFrame([{**shared, "cell": f"cell {i}", "verdict": verdict} for i, verdict in enumerate(verdicts)]),
-        pd.DataFrame([{"paper": "habo", "reading": "near", **placebo}]),
-        {("habo", "trees"): pd.DataFrame({"reading": ["far", "near"], "HABO": ["1.50 [1.4, 1.6]", "0.99 [0.9, 1.1]"]})},
-    )
+    published = made_up_published()
     pages = build(read(site, FIGURES_MADE), published)
     counts = (
         "1 inside, under assumptions, 2 possible (3 lie within the intervals of any reading, 1.0 [0, 2] if swapped)"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from chromium import PROGRAM, Chromium
-from gallery_site import METHODS, PANELS, REPETITIONS
+from gallery_site import FIGURES_MADE, METHODS, PANELS, REPETITIONS, made_up_published
 
 from bench.report.gallery import build, read
 
@@ -53,7 +53,10 @@ LOOK = r"""
     if (!around && (box.left < -1 || box.right > innerWidth + 1)) found.push("beyond the screen: " + what);
     for (let at = node; at && at !== around; at = at.parentElement) {
       const hides = getComputedStyle(at).overflowX !== "visible";
-      if (hides && box.right > at.getBoundingClientRect().right + 1) found.push("cut off: " + what);
+      const edge = at.getBoundingClientRect();
+      if (hides && box.right > edge.right + 1) found.push("cut off: " + what);
+      const hidesBelow = getComputedStyle(at).overflowY === "hidden";
+      if (hidesBelow && (box.top < edge.top - 1 || box.bottom > edge.bottom + 1)) found.push("cut off: " + what);
     }
   }
   for (const text of document.querySelectorAll(".picture svg text")) {
@@ -92,6 +95,19 @@ def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int
     assert len(pages) > 10
     found = {str(page.relative_to(site)): faults(browser, page, width, dark) for page in pages}
     assert {page: wrong for page, wrong in found.items() if wrong} == {}
+
+
+def test_shares_of_published_numbers_are_not_cut_off_on_a_phone(browser: Chromium, site: Path, tmp_path: Path) -> None:
+    page = tmp_path / "numbers.html"
+    page.write_text(build(read(site, FIGURES_MADE), made_up_published())["numbers.html"])
+    assert 'class="shares"' in page.read_text()
+    assert faults(browser, page, WIDTHS[0], False) == []
+
+
+def test_a_picture_beside_its_claims_is_whole(browser: Chromium, site: Path) -> None:
+    browser.open((site / "habo" / "index.html").as_uri(), WIDTHS[0])
+    fits = browser.run('[...document.querySelectorAll(".row img")].map((at) => getComputedStyle(at).objectFit)')
+    assert set(fits) == {"contain"}
 
 
 def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:

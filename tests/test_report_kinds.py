@@ -15,6 +15,8 @@ from rendered import NO_CURVES as NONE
 from rendered import assert_readable, draw, finals_of, parts, shown, tables, words_in
 
 from bench.errors import ConfigError
+from bench.report.figure import read_figure
+from bench.report.render import render
 from bench.report.saving import save
 from bench.report.style import STYLES, line_style
 from bench.stats import MEAN_INTERVAL, mean_band
@@ -173,6 +175,30 @@ def test_grid_marks_the_best_value_and_theory() -> None:
         assert theory.numbers[0] == pytest.approx(own.mean())
     highest = shown({**GRID, "best": "highest"}, NONE, finals)
     assert parts(highest, "best")[0].places == [10.0]
+
+
+@pytest.mark.parametrize(
+    ("override", "keys", "is_marked"),
+    [
+        ("tuner.x={}", {}, True),
+        ("+algorithm.x={}", {}, True),
+        ("horizon={}", {}, False),
+        ("env.dim={}", {}, False),
+        ("+task.n={}", {}, False),
+        ("env.dim={}", {"best": "lowest"}, True),
+        ("tuner.x={}", {"best": "none"}, False),
+    ],
+)
+@pytest.mark.parametrize("axis", ["x", ""])
+def test_a_grid_marks_the_best_only_of_what_can_be_chosen(override, keys, is_marked, axis) -> None:
+    runs = [{"method": {"A": ["env.n_arms=3"]}, "x": {"values": [1, 2], "override": override}}]
+    figure = {"kind": "grid", "column": "regret", "axis": axis, "runs": runs, **keys}
+    finals = pd.DataFrame(
+        {"method": "A", "x": ["1", "1", "2", "2"], "repetition": [0, 1] * 2, "regret": [1.0, 2, 3, 5]}
+    )
+    rendered = render(figure, pd.DataFrame(), finals)
+    assert bool(parts(rendered.plot, "best")) == is_marked
+    assert ("best" in rendered.tables, "best" in read_figure(figure).table_titles()) == (is_marked, is_marked)
 
 
 def test_cases_are_drawn_a_row_each_and_those_without_evidence_are_open() -> None:

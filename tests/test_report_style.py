@@ -3,7 +3,8 @@
 import pytest
 import registry
 
-from bench.report.style import STYLES, VARIANTS, line_style
+from bench.report.plot import Panel, Plot, look_of
+from bench.report.style import SKY, STYLES, VARIANTS, line_style
 from runners.config.figures import figure_names
 
 
@@ -31,3 +32,36 @@ def test_a_variant_has_the_colour_of_its_method_and_another_look(method, variant
     assert style.color == STYLES[method].color
     assert style[1:] != STYLES[method][1:] or variant == "k = 3"  # never drawn beside plain CDT
     assert line_style(f"Mine, {variant}").color not in {known.color for known in STYLES.values()}
+
+
+def plot_of(names):
+    plot = Plot("")
+    panel = Panel()
+    plot.panels.append(panel)
+    for name in names:
+        plot.put(panel, name, look_of(name), x=[0, 1], y=[0, 1])
+    plot.tell_apart()
+    return plot
+
+
+# A colour follows from the name: of so many many coincide, or lie near those of the suite's tuners
+OWN = [f"MyTuner{i}" for i in range(6)]
+
+
+def test_names_of_ones_own_look_unlike_each_other_and_the_suites_in_one_plot():
+    assert len({line_style(name).color for name in OWN}) < len(OWN)
+    plot = plot_of(["CDT", *OWN, "TL"])
+    colours = {name: sample.look.color for name, sample in plot.legend.items()}
+    assert len(set(colours.values())) == len(colours)
+    assert (colours["CDT"], colours["TL"]) == (STYLES["CDT"].color, STYLES["TL"].color)
+    assert {mark.name: mark.look.color for mark in plot.marks()} == colours
+    assert plot_of(["CDT", *OWN, "TL"]).legend == plot.legend
+    many = plot_of([f"MyTuner{i}" for i in range(20)])
+    assert len({(sample.look.color, sample.look.dash) for sample in many.legend.values()}) == 20
+
+
+def test_a_name_of_ones_own_keeps_its_look_unless_another_is_near():
+    name = next(f"MyTuner{i}" for i in range(50) if line_style(f"MyTuner{i}").color == "#6699CC")
+    assert plot_of(["CDT", name]).legend[name].look == look_of(name)
+    assert STYLES["TL-Combined"].color == SKY
+    assert plot_of([name, "TL-Combined"]).legend[name].look.color != look_of(name).color

@@ -18,7 +18,7 @@ from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from runners import verify
 from runners.config.experiment import Experiment
-from runners.config.figures import figure_names
+from runners.config.figures import figure_names, load_figure
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
@@ -66,7 +66,7 @@ def folder(made, tmp_path, monkeypatch, figure):
     """The committed result of the figure, which the command finds among the suite's."""
     shutil.copytree(made, tmp_path / "results", ignore=shutil.ignore_patterns("raw"))
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
-    monkeypatch.setattr(verify, "figure_names", lambda *_: ["mine/small"])
+    monkeypatch.setattr(verify, "choices", lambda _: ["mine/small"])
     for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
     return tmp_path / "results" / "mine" / "small" / "paper"
@@ -117,6 +117,29 @@ def test_one_digit_changed_in_a_derived_file_is_named(folder, capsys, file):
     line = text[:place].count("\n") + 1
     assert "derived again: 1 differ\n" in out
     assert f"differs: mine/small/paper/{file}, line {line}: committed '" in out
+
+
+@pytest.mark.parametrize("words", [[], ["paper=own"], ["figure=own/first"]])
+def test_a_paper_of_ones_own_is_verified_as_the_suites_are(monkeypatch, tmp_path, capsys, words):
+    """In a folder that has no result of the suite, and beside a figure of which there is none yet."""
+    folder = tmp_path / "conf" / "papers" / "own"
+    (folder / "figures").mkdir(parents=True)
+    (folder / "settings.yaml").write_text("name: own\nsettings: [{source: [assumed, here], horizon: 50}]\n")
+    runs = "runs: [{method: {Random: [tuner=random], TL: [tuner=tl]}}]"
+    for name in ("first", "unmade"):
+        text = f"kind: curves\ncolumn: regret\nrepetitions: 2\ncommon: [env=switching_sine, algorithm=none]\n{runs}\n"
+        (folder / "figures" / f"{name}.yaml").write_text(text)
+    monkeypatch.setenv("BENCH_CONF_DIR", str(tmp_path / "conf"))
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
+    run = FigureRun(load_figure("own/first"), "own/first/paper", "paper", [], COMMAND, True)
+    reproduce_figure(run, jobs=1, runner=Runner(progress=False))
+    assert verify.verify(["jobs=1", *words])
+    out = capsys.readouterr().out
+    assert "4 repetitions of 1 figures run anew" in out
+    assert out.endswith(" equal, 0 differ\n")
+    (tmp_path / "results" / "own" / "first" / "paper" / "table.csv").write_text("")
+    assert not verify.verify(["jobs=1", *words])
+    assert "differs: own/first/paper/table.csv, line 1" in capsys.readouterr().out
 
 
 ANOTHER = {"internal_api": "openblas", "architecture": "another"}
@@ -223,6 +246,7 @@ def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(f
         ("seed=x", "seed: found 'x'"),
         ("seconds=0", "seconds: found '0'"),
         ("figure=no", "figure: found 'no'"),
+        ("figure=cdt/figure22", "figure: found 'cdt/figure22', did you mean 'cdt/figure2'"),
         ("record=no", "record: found 'no'"),
     ],
 )
@@ -231,10 +255,18 @@ def test_wrong_words_are_named(word, sentence):
         verify.verify([word])
 
 
-def test_where_nothing_is_committed_it_says_so(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], r"found no results of any figure at scale paper below .*, expected .* paper=<paper> scale=paper"),
+        (["paper=cdt"], r"found no results of cdt at .*, expected .* -m runners.reproduce paper=cdt scale=paper"),
+        (["figure=cdt/figure2"], r"found no results of cdt/figure2 at .*, expected .* figure=cdt/figure2 scale=paper"),
+    ],
+)
+def test_where_nothing_is_committed_it_says_so(tmp_path, monkeypatch, words, sentence):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    with pytest.raises(ConfigError, match="found no committed repetitions"):
-        verify.verify([])
+    with pytest.raises(ConfigError, match=sentence):
+        verify.verify(words)
 
 
 def test_runs_whose_data_is_missing_are_counted_and_not_compared(folder, capsys, monkeypatch):
@@ -276,6 +308,6 @@ def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(referenc
     known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in reference_results.glob("*/*/*/" + FILE)})
     if not known:
         pytest.skip("there are no committed repetitions")
-    monkeypatch.setattr(verify, "figure_names", lambda *_: random.Random(0).sample(known, min(SAMPLED, len(known))))
+    monkeypatch.setattr(verify, "choices", lambda _: random.Random(0).sample(known, min(SAMPLED, len(known))))
     verify.verify(["jobs=1", "seconds=6"])
     assert " equal, 0 differ" in capsys.readouterr().out

@@ -3,14 +3,14 @@
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bench.report.style import GREY, RANDOM_ARMS, Dash, line_style
+from bench.report.style import GREY, RANDOM_ARMS, STYLES, Dash, LineStyle, line_style
 
 Array = npt.NDArray[np.float64]
 INTERVAL = "95 % interval"
@@ -209,11 +209,32 @@ class Plot:
         self.explain(name, look)
         return panel.marks[-1]
 
+    def tell_apart(self) -> None:
+        """Change the looks of names of the legend that have no style of their own and look much like another."""
+        looks = {name: sample.look for name, sample in self.legend.items()}
+        own = {name: line_style(name) for name in looks if name not in STYLES}
+        own = {name: style for name, style in own.items() if style.color == looks[name].color}
+        beside: list[tuple[str, Any]] = [(look.color, look.dash) for name, look in looks.items() if name not in own]
+        for name, before in own.items():
+            after = line_style(name, beside)
+            beside.append(after[:2])
+            self.legend[name] = replace(self.legend[name], look=_restyled(looks[name], before, after))
+            for panel in self.panels:
+                panel.marks = [
+                    replace(mark, look=_restyled(mark.look, before, after)) if mark.name == name else mark
+                    for mark in panel.marks
+                ]
+
     def put_last(self, *names: str) -> None:
         """Move names to the end of the legend, in this order."""
         for name in names:
             if name in self.legend:
                 self.legend[name] = self.legend.pop(name)
+
+
+def _restyled(look: Look, before: LineStyle, after: LineStyle) -> Look:
+    color = after.color if look.color == before.color else look.color
+    return replace(look, color=color, dash=after.linestyle if look.dash == before.linestyle else look.dash)
 
 
 def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:

@@ -78,6 +78,7 @@ def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]
     """Return what a figure shows, with the note on what it rests on."""
     plot = figure.plot(results, tables)
     if plot:
+        plot.tell_apart()
         plot.mark = results.provenance.mark
         plot.note = ". ".join(notes(figure, results.provenance))
     return plot

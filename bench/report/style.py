@@ -5,11 +5,13 @@ styles and markers differ as well, so that figures survive printing in grey.
 """
 
 import hashlib
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, cast
 
 import matplotlib as mpl
+from matplotlib.colors import to_rgb
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
@@ -120,6 +122,7 @@ VARIANTS: dict[str, tuple[Dash, str]] = {
 
 # Other colours than those above, so that a method of one's own is not taken for a known one.
 _SPARE_COLOURS = ("#AA4499", "#117733", "#6699CC", "#661100", "#E8627C", "#C08A00")
+_NEAR = 60  # of 255 for each of red, green and blue
 _SPARE_DASHES: tuple[Dash, ...] = ("-", _DASHED, _DASH_DOT, _LONG)
 _SPARE_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "h", "p", "d")
 
@@ -148,20 +151,29 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def line_style(name: str) -> LineStyle:
-    """Return the style of a method; a name not in `STYLES` gets one that follows from the name alone.
+def line_style(name: str, beside: Sequence[tuple[str, Any]] = ()) -> LineStyle:
+    """Return the style of a method; a name not in `STYLES` gets one that follows from the name.
 
-    A variant, such as "CDT, k = 1", has the colour of its method and other dashes or another marker.
+    A variant, such as "CDT, k = 1", has the colour of its method and other dashes or another marker. ``beside`` are
+    colours and dashes in the same plot: a name not in `STYLES` gets another colour, or else other dashes.
     """
     if name in STYLES:
         return STYLES[name]
     base, _, variant = name.partition(", ")
     if base in STYLES and variant in VARIANTS:
         return LineStyle(STYLES[base].color, *VARIANTS[variant])
-    digest = hashlib.sha256(name.encode()).digest()
+    first = hashlib.sha256(name.encode()).digest()
     colours = (STYLES[base].color,) if base in STYLES else _SPARE_COLOURS
     choices: tuple[tuple[Any, ...], ...] = (colours, _SPARE_DASHES, _SPARE_MARKERS)
-    return LineStyle(*(options[digest[i] % len(options)] for i, options in enumerate(choices)))
+    colours, dashes, (marker, *_) = (
+        options[first[i] % len(options) :] + options[: first[i] % len(options)] for i, options in enumerate(choices)
+    )
+    styles = [LineStyle(colour, dash, marker) for dash in dashes for colour in colours]
+    return min(styles, key=lambda one: (sum(_is_near(one.color, other) for other, _ in beside), one[:2] in beside))
+
+
+def _is_near(one: str, other: str) -> bool:
+    return 255 * math.dist(to_rgb(one), to_rgb(other)) < _NEAR
 
 
 @contextmanager

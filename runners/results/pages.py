@@ -1,7 +1,7 @@
 """The pages of all results, and the overviews of claims and published numbers."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import starmap
 from pathlib import Path
@@ -31,11 +31,12 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
     ``each`` calls a function for each figure that has changed, such as `runners.execute.pool.spread`.
     """
-    papers, numbers = _read(folder, committed_long_tables)
+    papers, numbers = _read(folder, committed_long_tables), _published(folder, figure_names())
+    own = [name for name, figure in _configured()[0].items() if name not in figure_names() and figure.published]
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
-    pages = build(papers, numbers, docs, each)
+    pages = build(papers, _published(folder, [*figure_names(), *own]) if own else numbers, docs, each)
     for name, page in pages.items():
         if _is_replaceable(folder / name):
             write_text(folder / name, page)
@@ -52,21 +53,24 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
 def overviews(folder: Path) -> dict[str, str]:
     """Return the overviews of claims and published numbers by file name; none without reference results."""
-    return _overviews(*_read(folder))
+    return _overviews(_read(folder), _published(folder, figure_names()))
 
 
 def headlines(folder: Path) -> dict[str, PaperPage]:
     """Return the papers that have headlines, with what these came to."""
-    return {page.name: page for page in _read(folder)[0] if page.headlines}
+    return {page.name: page for page in _read(folder) if page.headlines}
 
 
-def _read(folder: Path, derive: Derive | None = None) -> tuple[list[PaperPage], Published]:
-    """Return the papers with what there is of their results, and all published numbers."""
-    figures, about = _configured()
-    suite = {name: figures[name] for name in figure_names()}
-    papers = dict.fromkeys(name.partition("/")[0] for name in suite)
-    numbers = published_overview(suite, folder, {paper: compared(paper) for paper in papers})
-    return read_papers(folder, figures, about, suite, derive), numbers
+def _read(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
+    """Return the papers with what there is of their results."""
+    return read_papers(folder, *_configured(), figure_names(), derive)
+
+
+def _published(folder: Path, names: Sequence[str]) -> Published:
+    """Return what there is to say of the numbers that some figures show beside ours."""
+    papers = dict.fromkeys(name.partition("/")[0] for name in names)
+    figures = {name: _configured()[0][name] for name in names}
+    return published_overview(figures, folder, {paper: compared(paper) for paper in papers})
 
 
 def _overviews(papers: list[PaperPage], numbers: Published) -> dict[str, str]:

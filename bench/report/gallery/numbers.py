@@ -120,6 +120,7 @@ def scatter(rows: pd.DataFrame, title: str) -> Plot:
         plot.panels.append(panel)
     for method in dict.fromkeys(shown["method"]):
         plot.explain(method, look_of(method, dash="none"))
+    plot.tell_apart()
     plot.explain(_EQUAL, REFERENCE)
     plot.caption = [f"Bars: {_FURTHER}."]
     return plot

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -29,6 +30,8 @@ _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, orde
 _DIAMOND = Look(VERMILION, "none", "D", size=6, fill="white", order=4)
 _DOTTED = Look(VERMILION, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
 _FURTHER_SETS = 4000
+_GIVEN = re.compile(r"\+*(horizon|seed|repetitions|env|task)[.=]")
+"""Overrides that set what nobody chooses to get the lowest value."""
 FEW = 8
 """Up to so many places on an axis each has its number, and lines stand aside each other there."""
 _DODGE = 0.012
@@ -47,16 +50,27 @@ class GridBound(BaseModel):
 class Grid(Figure):
     """Final means with intervals along a numeric axis, by default the only one; the best one is marked.
 
-    ``best`` is ``lowest``, ``highest``, or ``none`` of them; ``bounds`` are of regret, where the axis is the horizon.
+    ``best`` is ``lowest``, ``highest``, or ``none`` of them, by default the lowest unless the axis sets the horizon, or
+    something of the environment or the task; ``bounds`` are of regret, where the axis is the horizon.
     """
 
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std", "best", "theory_mean", "theory_std")
 
     axis: str = ""
-    best: Literal["lowest", "highest", "none"] = "lowest"
+    best: Literal["", "lowest", "highest", "none"] = ""
     x_scale: Literal["linear", "log"] = "linear"
     y_scale: Literal["linear", "log"] = "linear"
     bounds: tuple[GridBound, ...] = ()
+
+    @property
+    def marked(self) -> Literal["lowest", "highest", "none"]:
+        """Which value is marked as the best."""
+        axes = [pair for block in self.runs for pair in block.items()]
+        grids = [
+            labels for axis, labels in axes if axis == self.axis or (not self.axis and all(map(is_number, labels)))
+        ]
+        is_given = any(_GIVEN.match(word) for labels in grids for words in labels.values() for word in words)
+        return self.best or ("none" if is_given else "lowest")
 
     def check(self, data: Experiments) -> None:
         super().check(data)
@@ -78,10 +92,10 @@ class Grid(Figure):
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         # The published numbers are of the best value.
         every = {"table": summary(self, results, beside=False)}
-        return every if self.best == "none" else every | {"best": self.best_table(results)}
+        return every if self.marked == "none" else every | {"best": self.best_table(results)}
 
     def table_titles(self) -> dict[str, str]:
-        return super().table_titles() if self.best == "none" else {"best": "Best on the grid", "table": "Whole grid"}
+        return super().table_titles() if self.marked == "none" else {"best": "Best on the grid", "table": "Whole grid"}
 
     def best_table(self, results: Results) -> pd.DataFrame:
         """Return one row per line: the best grid value beside the panel's theoretical setting.
@@ -111,7 +125,7 @@ class Grid(Figure):
         row: dict[str, Any] = {"n": 0} | dict.fromkeys(("best", "best_low", "best_high", "mean", "std"), math.nan)
         if len(numbers):
             grid = np.array([_x(results.data, key, axis) for key in keys])
-            best = best_value(grid, numbers, self.best)
+            best = best_value(grid, numbers, self.marked)
             values = numbers[:, int(np.flatnonzero(grid == best.estimate)[0])]
             row |= {"n": len(values), "best": best.estimate, "best_low": best.low, "best_high": best.high}
             row |= {"mean": values.mean(), "std": standard_deviation(values)}
@@ -130,7 +144,7 @@ class Grid(Figure):
             return math.nan, math.nan
         sets = numbers[np.random.default_rng(SEED).integers(0, len(numbers), size=(_FURTHER_SETS, size))]
         means, each = sets.mean(axis=1), np.arange(len(sets))
-        places = (means if self.best == "lowest" else -means).argmin(axis=1)
+        places = (means if self.marked == "lowest" else -means).argmin(axis=1)
         if what == "best":
             values = np.array([_x(data, key, axis) for key in keys])[places]
         else:
@@ -177,8 +191,8 @@ class Grid(Figure):
         """Add what stands beside the lines of a panel, and scale its axes."""
         lowest, tops = panel.drawn.min(), [panel.drawn.max()]
         places = sorted({float(x) for line in panel.marks for x in line.places})
-        if self.best != "none":
-            panel.marks += [_best_mark(line, self.best) for line in panel.marks]
+        if self.marked != "none":
+            panel.marks += [_best_mark(line, self.marked) for line in panel.marks]
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
