@@ -1,6 +1,8 @@
 """What the documentation says of a claim is not stronger than its verdict. The format: docs/verdicts.md."""
 
+import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,6 +114,60 @@ def test_words_are_not_stronger_than_verdicts(page: str, reference_results: Path
 
 def test_findings_name_their_claims() -> None:
     assert len(statements((ROOT / "docs/findings.md").read_text(encoding="utf-8"))) >= 100
+
+
+PARAGRAPH = re.compile(r"\n\n(?!<!--)|\n(?=- |\| )")
+INTERVAL = re.compile(r"(-?[\d.]+)(?: %| times| points)?\s\[(-?[\d.]+),\s(-?[\d.]+)\]")
+ESTIMATES = {
+    "claims.csv": (("estimate", "ci_low", "ci_high"), ("relative", "relative_low", "relative_high")),
+    "readings.csv": (("estimate", "ci_low", "ci_high"),),
+    "limits.csv": (("share", "ci_low", "ci_high"),),
+}
+
+
+def unbacked(paragraph: str, results: Path) -> list[str]:
+    """Return the intervals of a paragraph that no case of the figures named in it has, as it is or in per cent."""
+    figures = {*re.findall(r"`(\w+/\w+)`", paragraph), *(match["figure"] for match in TAG.finditer(paragraph))}
+    estimates = [estimate for figure in sorted(figures) for estimate in _estimates(results / figure)]
+    matches = INTERVAL.finditer(paragraph)
+    return [match.group() for match in matches if not any(_rounds(e, match.groups()) for e in estimates)]
+
+
+def _estimates(folder: Path) -> Iterator[tuple[float, float, float]]:
+    for name, columns in ESTIMATES.items():
+        for path in [folder / scale / name for scale in SCALES if (folder / scale / name).is_file()]:
+            table = pd.read_csv(path)
+            for of_estimate in columns:
+                yield from table.reindex(columns=[*of_estimate]).dropna().itertuples(index=False, name=None)
+
+
+def _rounds(estimate: tuple[float, float, float], words: tuple[str, ...]) -> bool:
+    """Return whether an estimate, or a change by it, alone or in per cent, upwards or downwards, is what is written."""
+    for sign, unit, base in itertools.product((1, -1), (1, 100), (-1, 0, 1)):
+        value, *ends = (unit * (base + sign * number) for number in estimate)
+        numbers = (value, min(ends), max(ends))
+        places = [len(word.partition(".")[2]) for word in words]
+        if all(abs(n - float(w)) <= 0.5 * 10**-p + 1e-9 for n, w, p in zip(numbers, words, places, strict=True)):
+            return True
+    return False
+
+
+def test_intervals_in_findings_are_those_of_a_case(reference_results: Path) -> None:
+    paragraphs = PARAGRAPH.split((ROOT / "docs/findings.md").read_text(encoding="utf-8"))
+    assert sum(len(INTERVAL.findall(paragraph)) for paragraph in paragraphs) >= 30
+    assert [words for paragraph in paragraphs for words in unbacked(paragraph, reference_results)] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "is_backed"),
+    [("20 % [10, 30]", True), ("120 % [110, 130]", True), ("-0.20 [-0.30, -0.10]", True), ("20 % [10, 31]", False)],
+)
+def test_an_interval_needs_a_case_that_has_it(tmp_path: Path, words: str, is_backed: bool) -> None:
+    folder = tmp_path / "p" / "f" / "paper"
+    folder.mkdir(parents=True)
+    (folder / "claims.csv").write_text("claim,estimate,ci_low,ci_high\n1,0.2,0.1,0.304\n2,,,\n")
+    assert (unbacked(f"`p/f` has {words}.", tmp_path) == []) == is_backed
+    assert unbacked(f"`p/g` has {words}.", tmp_path) == [words]
 
 
 @pytest.mark.parametrize(
