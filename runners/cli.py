@@ -150,6 +150,7 @@ class _Stop:
 
     def __init__(self) -> None:
         self.asked = False
+        self._is_said = False
         self._stderr = 2
         self._hook = sys.unraisablehook
         sys.unraisablehook = self._unraisable
@@ -180,7 +181,10 @@ class _Stop:
         self._hook(unraisable)
 
     def say(self) -> None:
-        """Say that the command was stopped."""
+        """Say, once, that the command was stopped."""
+        if self._is_said:  # the time for its end may be over while it ends
+            return
+        self._is_said = True
         show_cursor = "\x1b[?25h" if os.isatty(self._stderr) else ""
         os.write(self._stderr, f"{show_cursor}{_STOPPED}\n".encode())
 

@@ -98,6 +98,12 @@ def filled(name: str) -> dict[str, Any]:
             for axis, entry in block.items():
                 labels.setdefault(axis, {}).update(dict.fromkeys(labels_of(entry)))
         figure["published"] = published(figure["paper"], figure["published"], labels)
+        of_paper = load_paper(figure["paper"])["settings"]
+        if not {"published_repetitions", "repetitions"} & figure.keys() and "repetitions" not in of_paper:
+            raise ConfigError(
+                "published: found numbers, but not of how many repetitions they are means, expected "
+                "published_repetitions, or repetitions in the paper's settings"
+            )
     return figure
 
 
