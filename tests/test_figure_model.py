@@ -33,7 +33,7 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from bound, computed, curves"),
+        ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from cases, computed, curves"),
         ({"titel": "A"}, "figure 'mine': unknown key 'titel', valid ones: .*name, paper, title"),
         ({"scales": {"quick": {"horizon": 5}}}, "unknown key 'scales.quick.horizon', valid ones: max_horizon"),
         ({"column": None}, "figure 'mine', key 'column': found None, expected a valid string"),
@@ -51,9 +51,9 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
         ({"published": [{"what": "mean", "value": 1}]}, "fits 2 experiments"),
         ({"published": [{"method": "A", "what": "mean"}]}, "entry 1: key 'value' is missing"),
         ({"published": [ENTRY | {"value": "many"}]}, "expected a number, found 'many'"),
-        ({"published": ["P"]}, "key 'published.0': found 'P', expected a valid dictionary"),
+        ({"published": ["P"]}, "key 'published.0': found 'P', expected keys and values"),
         # kinds
-        ({"kind": "timing", "reference": None}, "key 'reference': found None, expected a valid dictionary"),
+        ({"kind": "timing", "reference": None}, "key 'reference': found None, expected keys and values"),
         ({"kind": "timing", "reference": {"method": "TL"}}, "key 'reference': axis 'method' has no label 'TL'"),
         ({"kind": "timing", "reference": {"panel": "Q"}, "runs": SOME},
          "key 'reference': fits 2 experiments of a panel, expected one"),

@@ -233,7 +233,7 @@ def test_lines_carry_the_numbers_of_the_tables(site: Path) -> None:
         np.testing.assert_allclose(points, rows[["round", "mean", "ci_low", "ci_high", "n"]], rtol=1e-4)
 
 
-FIRST, LIMIT = (PANELS[0], "TL"), (f"{PANELS[0]}, TL", "TL")
+FIRST = (PANELS[0], "TL")
 FINALS = made_up(FIGURES_MADE["habo/spread"])[1].query("method == 'TL'").groupby("panel")["regret"]
 OWN = FINALS.get_group(PANELS[0]).to_numpy()
 
@@ -258,7 +258,7 @@ def exp3_bound(rounds: Any) -> Any:
         ("habo/dots", ("line", *FIRST), {1: [OWN.mean()], 4: [REPETITIONS]}),
         ("habo/dots", ("reference", PANELS[0], "a line"), {1: [60]}),
         ("habo/dots", ("published", *FIRST), {0: [None], 1: [55], 2: [None], 4: [None]}),
-        ("habo/limits", ("line", *LIMIT), {1: [OWN.mean()]}),
+        ("habo/limits", ("case 0", PANELS[0], "b"), {1: [OWN.mean() / exp3_bound(ROUNDS)[-1]]}),
         ("habo/seconds", ("line", "relative", "TL"), {0: PANELS, 1: [1, 1]}),
     ],
 )

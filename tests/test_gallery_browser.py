@@ -163,7 +163,7 @@ def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site
         ("habo/longer", ("bound", "bound of EXP3", "fixed", 1), ["horizon 400", f"bound {number}"]),
         ("habo/dots", ("reference", "a line", first, 0.9), ["60"]),
         ("habo/spread", ("box", other, first, 0.2), [f"median {mean}", f"{both}, quartiles"]),
-        ("habo/limits", ("line", "TL", f"{first}, TL"), [f"measured {mean}", sure]),
+        ("habo/limits", ("case 0", "b", first), [f"holds {mean}", sure]),
         ("habo/seconds", ("line", other, "relative", 0), [first, f"ratio of medians {number}", both]),
         ("habo/ranks", ("cell", other, PANELS[1], 0.3), [f"relative to TL {mean}", sure]),
     ]

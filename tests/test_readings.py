@@ -194,7 +194,7 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many():
     table = finals_of(dict(enumerate((means + noise).T)), "x", rounds=100)
     grid = {
         "name": "grid", "paper": "syndicated", "kind": "grid", "column": "regret", "axis": "x", "repetitions": 4,
-        "runs": [{"x": {"values": [0, 1, 2], "override": "env.noise_std={}"}}],
+        "best": "lowest", "runs": [{"x": {"values": [0, 1, 2], "override": "env.noise_std={}"}}],
         "published": [{"what": "best", "value": 0}, {"what": "mean", "value": -1.0}, {"what": "std", "value": 9.0}],
     }  # fmt: skip
     found = render_readings(read_figure(grid), {"": Evidence(pd.DataFrame(), table, SIZE)}, 4)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import check, draw, finals_of
+from rendered import check, draw, finals_of, shown
 
 from bench.envs.arms import GaussianArms
 from bench.errors import ConfigError
@@ -165,10 +165,7 @@ def test_curves_have_the_lines_of_their_bounds() -> None:
     assert not any(str(line.get_gid()).startswith("bound:") for line in without.axes[0].lines)
 
 
-def test_the_kind_bound_draws_a_formula_too() -> None:
-    figure = {"name": "f", "kind": "bound", "column": "regret", "claims": [EXP3_CLAIM]}
-    picture = draw(figure, pd.DataFrame(), of_exp3(300), note="")
-    marks = {line.get_marker(): float(np.asarray(line.get_xdata())[0]) for line in picture.axes[0].lines}
-    assert marks["|"] == pytest.approx(567.351, rel=1e-6)
-    assert marks["o"] == pytest.approx(300 + NOISE.mean())
-    assert [text.get_text() for text in picture.legends[0].get_texts()] == ["measured mean", "bound"]
+def test_the_kind_cases_draws_regret_divided_by_a_formula() -> None:
+    figure = {"name": "f", "kind": "cases", "column": "regret", "claims": [EXP3_CLAIM]}
+    (estimate,) = shown(figure, pd.DataFrame(), of_exp3(300)).marks()
+    assert estimate.numbers == pytest.approx((300 + NOISE.mean()) / 567.351, rel=1e-6)

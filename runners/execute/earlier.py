@@ -81,16 +81,15 @@ class EarlierCode(ExitStack):
 
         def play(places: range) -> None:
             words = [[*runs[place].overrides, f"repetitions={number + 1}"] for place in places]
-            with tempfile.TemporaryDirectory() as scratch:
-                output = subprocess.run(
-                    [sys.executable, final_state.__file__],
-                    cwd=checkout,
-                    env={**env, "BENCH_RESULTS_DIR": scratch},
-                    input="\n".join(json.dumps({"words": of_run, "plays": plays}) for of_run in words),
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
+            output = subprocess.run(
+                [sys.executable, final_state.__file__],
+                cwd=checkout,
+                env=env,
+                input="\n".join(json.dumps({"words": of_run, "plays": plays}) for of_run in words),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             for line in output.stdout.splitlines():
                 answer = json.loads(line)
                 answers[places[answer["place"]]] = answer

@@ -138,7 +138,8 @@ def _keeping(run: Callable[..., Any], plays: int, kept: dict[str, Any]) -> Calla
 
 
 def _answer(words: list[str], kept: dict[str, Any]) -> dict[str, Any]:
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryDirectory() as results, tempfile.TemporaryFile("w+") as output:
+        os.environ["BENCH_RESULTS_DIR"] = results  # of its own: a run that was played before is not played again
         sys.argv = ["run", *words, "jobs=1", "output=json"]
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)

@@ -7,9 +7,9 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.claims.check import check
 from bench.report.claims.judgement import SAYS_NOTHING, in_words
-from bench.report.plot import INTERVAL, Look, Plot, look_of, row_panel, wrapped
+from bench.report.plot import INTERVAL, Look, Plot, look_of, mark, row_panel, wrapped
 from bench.report.results import Experiments, Results
-from bench.report.rows import Rows, in_row
+from bench.report.rows import Rows
 
 _ROW, _WIDTH, _LETTERS = 0.3, 8.4, 34
 _DARK = "#333333"
@@ -37,7 +37,8 @@ class Cases(Rows):
                 look = look_of(case["claim"], dash="none", marker="o", size=6.5, width=2.2, fill=fill, order=5)
                 numbers = {"low": case["ci_low"], "high": case["ci_high"], "n": [case["n"]], "interval": "segment"}
                 words = {"part": f"case {row}", "what": in_words(case["verdict"])}
-                panel.marks.append(in_row(panel, row, case["claim"], case["estimate"], look, **numbers, **words))
+                place = {"x": case["estimate"], "y": row, "number": "x"}
+                panel.marks.append(mark(case["claim"], case["case"], look, **place, **numbers, **words))
         plot.explain("estimate", Look(_DARK, "none", "o", size=6.5))
         plot.explain("no evidence", Look(_DARK, "none", "o", size=6.5, fill="none"))
         plot.explain(INTERVAL, Look(_DARK, width=2.2))
