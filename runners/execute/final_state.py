@@ -94,11 +94,14 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
 def main() -> None:
     """Answer each line of the standard input in a process of its own."""
     loop = importlib.import_module("bench.loop")
+    request: dict[str, Any] = {}
+    kept: dict[str, Any] = {}
+    loop.run = _keeping(loop.run, request, kept)  # type: ignore[attr-defined]  # before others import it by name
     for name in _SLOW_TO_IMPORT:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     for place, line in enumerate(sys.stdin):
-        request = json.loads(line)
+        request.update(json.loads(line))
         with tempfile.TemporaryFile("w+") as answer:
             if process := os.fork():
                 os.waitpid(process, 0)
@@ -106,17 +109,16 @@ def main() -> None:
                 print(json.dumps({"place": place, **json.loads(answer.read() or '{"error": "it died"}')}), flush=True)
                 continue
             with answer:
-                kept: dict[str, Any] = {}
-                loop.run = _keeping(loop.run, request["plays"] or sys.maxsize, kept)  # type: ignore[attr-defined]
                 json.dump(_answer(request["words"], kept), answer)
             os._exit(0)
 
 
-def _keeping(run: Callable[..., Any], plays: int, kept: dict[str, Any]) -> Callable[..., Any]:
-    """Return the loop, ended after some plays as at the end of a log; its trace and the state go to ``kept``."""
+def _keeping(run: Callable[..., Any], request: Mapping[str, Any], kept: dict[str, Any]) -> Callable[..., Any]:
+    """Return the loop, ended after the plays requested as at the end of a log; its trace and state go to ``kept``."""
 
     def run_and_keep(task: Any, tuner: Any, **options: Any) -> Any:
-        parts, left, constants = {"tuner": tuner, "task": task}, iter(range(plays)), dict[str, str]()
+        parts, constants = {"tuner": tuner, "task": task}, dict[str, str]()
+        left = iter(range(request["plays"] or sys.maxsize))
 
         def counted(action: Callable[..., Any], is_play: bool) -> Callable[..., Any]:
             def act(*given: Any) -> Any:
