@@ -63,7 +63,8 @@ def playable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]
         raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
     if not runs:
         raise ConfigError(
-            f"found no committed repetitions ({FILE}) below {results_folder()}, expected those of a run at scale paper"
+            f"found no committed repetitions ({FILE}) to run anew below {results_folder()}, expected those of a run at "
+            "scale paper; figures of kind timing keep none"
         )
     return runs
 

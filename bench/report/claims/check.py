@@ -171,7 +171,10 @@ def read(figure: "Figure", data: Experiments) -> list[Claim]:
     for claim in claims:
         where = f"figure '{data.name}', claim '{claim.id}'"
         if ids.count(claim.id) > 1:
-            raise ConfigError(f"{where}: this id is used twice, ids must differ within a figure")
+            raise ConfigError(
+                f"{where}: this id is used twice, ids must differ within a figure; that of a claim with 'for_each' "
+                "needs the word in braces, such as id: '2 {method}'"
+            )
         for counted in claim.of if isinstance(claim, Count) else ():
             if counted not in countable:
                 raise ConfigError(f"{where}, key 'of': no claim '{counted}' to count, choose from {_list(countable)}")
