@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -32,6 +33,7 @@ from runners.config.tree import CONF, GROUPS, PARTS, choices
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.write_figure import settings_table
+from runners.results import pages
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
 
@@ -362,7 +364,8 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
         build(settings)
 
 
-def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private):
+def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private, monkeypatch):
+    monkeypatch.setattr(pages, "_configured", cache(pages._configured.__wrapped__))  # read before without this folder
     run = FigureRun(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
     quick = FigureRun(load_figure("mine/first"), "mine/first/quick", "quick", [], "")
