@@ -339,6 +339,7 @@ def test_every_kind_of_claim_and_figure_is_described():
     verdicts, extend, results = (read(DOCS / name) for name in ("verdicts.md", "extend.md", "results.md"))
     for kind in CLAIM_KINDS:
         assert f"\n| `{kind}` |" in verdicts
+        assert re.search(rf"^\|[^|]*`{kind}`[^|]*\|", extend, re.MULTILINE)
     for kind in kinds():
         assert f"`{kind}`: " in extend
     for column in COLUMNS:

@@ -60,7 +60,11 @@ def carry(
         )
     store = Store(results_folder())
     proofs = [Proof(run, _obstacle(run, train)) for run in runs if run.has_changed]
-    _leave_late(proofs, store, repetitions, seconds * jobs)
+    if not proofs:
+        print("nothing to carry over: no run has changed")
+        return True
+    planned = _leave_late(proofs, store, repetitions, seconds * jobs)
+    print(f"{len(planned)} repetitions to play, {sum(planned.values()) / 60:.0f} minutes of processor time", flush=True)
     playable = [proof for proof in proofs if not proof.difference]
     drawn = [(proof, number) for proof in playable for number in proof.run.first(repetitions)]
     compared = play_again([(proof.run, number) for proof, number in drawn], store, jobs=jobs, words="carry")
@@ -87,17 +91,20 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     return ""
 
 
-def _leave_late(proofs: Sequence[Proof], store: Store, repetitions: int, core_seconds: float) -> None:
-    """Leave runs that no time is left for, if the shortest are played first."""
-    counted: set[tuple[str, int]] = set()
+def _leave_late(
+    proofs: Sequence[Proof], store: Store, repetitions: int, core_seconds: float
+) -> dict[tuple[str, int], float]:
+    """Leave runs that no time is left for, if the shortest are played first; return the seconds of those to play."""
+    planned: dict[tuple[str, int], float] = {}
     for proof in sorted(proofs, key=lambda proof: proof.run.seconds):
         run_id = proof.run.experiment.run_id
         missing = set(proof.run.first(repetitions)) - store.done(run_id) if not proof.difference else ()
-        new = {(run_id, number) for number in missing} - counted
-        core_seconds -= proof.run.seconds * len(new)
-        counted |= new
-        if missing and core_seconds < 0:
+        with_these = planned | {(run_id, number): proof.run.seconds for number in missing}
+        if missing and sum(with_these.values()) > core_seconds:
             proof.difference = f"a repetition takes {proof.run.seconds:.0f} s, for which there was no time"
+        else:
+            planned = with_these
+    return planned
 
 
 def _prove(drawn: Sequence[tuple[Proof, int]], differences: Sequence[str], earlier: EarlierCode) -> None:

@@ -107,8 +107,8 @@ def threshold_of(claim: Mapping[str, Any]) -> float | None:
         return {"at_most": margin, "at_least": -margin}.get(claim.get("expect", ""), 0.0)
     if kind == "slope" and claim.get("log_power"):
         return None  # the slope that is allowed follows from the values of the axis
-    default = {"best_on_grid": 0.0, "count": 2 / 3}
-    return claim.get("threshold", default.get(str(kind), 1.0))
+    default = {"best_on_grid": 0.0, "count": 2 / 3, **dict.fromkeys(("bound", "ratio", "spread", "steepness"), 1.0)}
+    return claim.get("threshold", default.get(str(kind)))
 
 
 def forest(cases: Sequence[Case]) -> Forest | None:
