@@ -192,7 +192,7 @@ def test_figure_composes(name):
     drawn = expand(figure, "smoke", [])
     assert len({tuple(sorted(one.labels.items())) for one in drawn}) == len(drawn)
     for one in drawn:
-        build(one.run.experiment.settings)
+        build(one.experiment.settings)
     rows = settings_table(figure, drawn)
     assert {row["source"] for row in rows} <= {"stated", "code", "assumed", "scale"}
     for key in figure.sources:
@@ -232,7 +232,7 @@ def test_readings_come_from_the_paper():
     }
     assert labels == {"CDT, k = 1", "CDT, k = 2", "CDT, k = 3", "OP", "TL / Syndicated"}
     drawn = {
-        tuple(one.labels.values()): one.run.experiment.settings
+        tuple(one.labels.values()): one.experiment.settings
         for one in expand(load_figure("cdt/table5"), "smoke", [])
         if one.labels["panel"] == "LinTS, simulation"
     }
@@ -294,8 +294,8 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
     figure = load_figure("mine/first")
     assert [(one["method"], one["value"]) for one in figure.published] == [("Mine", 12.5)]
     first, _ = expand(figure, "paper", [])
-    assert first.run.settings.horizon == 70
-    assert first.run.experiment.settings["tuner"]["radius_scale"] == 0.5
+    assert first.settings.horizon == 70
+    assert first.experiment.settings["tuner"]["radius_scale"] == 0.5
     claims = [{"claim": "1", "text": "more", "case": "all", "verdict": "holds"}]
     results = Path("results", "mine", "first", "paper")
     results.mkdir(parents=True)

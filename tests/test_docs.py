@@ -173,7 +173,7 @@ def check_compare(words: list[str], _: Path) -> None:
     """Compose all experiments of the comparison, and build their parts."""
     asked = plan(words)
     for one in expand(read_figure(asked.figure), asked.scale, asked.sizes):
-        build(one.run.experiment.settings)
+        build(one.experiment.settings)
 
 
 def check_reproduce(words: list[str]) -> None:

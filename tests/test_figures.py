@@ -24,9 +24,9 @@ FIGURE = {
 
 def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():
     quick, paper = (expand(read_figure(FIGURE), scale, []) for scale in ("quick", "paper"))
-    assert {one.run.experiment.settings["env"]["dim"] for one in quick} == {3}
-    assert {one.run.settings.horizon for one in quick} == {50}
-    assert {one.run.experiment.settings["env"]["dim"] for one in paper} == {10}
+    assert {one.experiment.settings["env"]["dim"] for one in quick} == {3}
+    assert {one.settings.horizon for one in quick} == {50}
+    assert {one.experiment.settings["env"]["dim"] for one in paper} == {10}
     sources = {
         scale: {row["key"]: row["source"] for row in settings_table(read_figure(FIGURE), drawn, scale)}
         for scale, drawn in (("quick", quick), ("paper", paper))

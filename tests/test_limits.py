@@ -63,16 +63,16 @@ def test_fixed_and_random_configurations_are_run_beside_the_methods():
     without, drawn = expand(read_figure(FIGURE), "paper", []), expand(WITH, "paper", [])
     first, added = drawn[: len(without)], drawn[len(without) :]
     for one, same in zip(first, without, strict=True):
-        assert (one.labels, one.run.experiment.run_id) == (same.labels, same.run.experiment.run_id)
-        assert one.run.settings.repetitions == same.run.settings.repetitions == 40
+        assert (one.labels, one.experiment.run_id) == (same.labels, same.experiment.run_id)
+        assert one.settings.repetitions == same.settings.repetitions == 40
     assert [one.is_limit for one in drawn] == [False] * 4 + [True] * 4
     names = [RANDOM_CONFIGURATION, *(f"{LIMIT}exploration rate {rate}" for rate in ("0.1", "1", "3"))]
     assert [one.labels for one in added] == [{"panel": "A", "method": name} for name in names]
-    assert [one.run.choices["tuner"] for one in added] == ["random", "fixed", "fixed", "fixed"]
-    assert added[2].run.experiment.settings["tuner"]["configuration"] == {"exploration_rate": 1}
-    assert {one.run.experiment.settings["env"]["dim"] for one in added} == {3}
-    assert {one.run.settings.repetitions for one in added} == {15}
-    assert {one.run.settings.repetitions for one in expand(WITH, "smoke", [])} == {2}
+    assert [one.choices["tuner"] for one in added] == ["random", "fixed", "fixed", "fixed"]
+    assert added[2].experiment.settings["tuner"]["configuration"] == {"exploration_rate": 1}
+    assert {one.experiment.settings["env"]["dim"] for one in added} == {3}
+    assert {one.settings.repetitions for one in added} == {15}
+    assert {one.settings.repetitions for one in expand(WITH, "smoke", [])} == {2}
     rows = {row["key"]: row["source"] for row in settings_table(WITH, drawn)}
     assert rows["tuner.fixed.configuration.exploration_rate"] == "assumed"
 
@@ -82,7 +82,7 @@ def test_more_repetitions_for_the_claims_leave_the_limits_as_they_are():
     plan = FigureRun(WITH, "cdt/made_up", "paper", [], "", until_decided=60)
     plan.drawn = drawn
     plan.ask([60] * len(drawn))
-    numbers = [one.run.settings.repetitions for one in plan.drawn]
+    numbers = [one.settings.repetitions for one in plan.drawn]
     assert numbers == [60] * 4 + [15] * 4
 
 
@@ -143,9 +143,9 @@ def test_limits_search_where_the_tuners_search(name):
     drawn = [one for one in expand(figure, "smoke", []) if one.labels["method"].startswith(LIMIT)]
     assert {one.labels["panel"] for one in drawn} == set(figure.runs[0]["panel"])
     for one in drawn:
-        algorithm = registry.build("algorithm", one.run.choices["algorithm"])
-        space = one.run.experiment.settings["algorithm"]["space"]
-        for key, value in one.run.experiment.settings["tuner"].get("configuration", {}).items():
+        algorithm = registry.build("algorithm", one.choices["algorithm"])
+        space = one.experiment.settings["algorithm"]["space"]
+        for key, value in one.experiment.settings["tuner"].get("configuration", {}).items():
             known = algorithm.spaces[key] | space[key]
             candidates = known["candidates"]
             assert known["low"] <= value <= known["high"] or min(candidates) <= value <= max(candidates)

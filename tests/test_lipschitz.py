@@ -86,7 +86,7 @@ def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     table = pd.read_csv(folder / "table.csv")
     assert tables(FIGURE, finals, curves)["table"]["mean"].tolist() == pytest.approx(table["mean"].tolist())
 
-    trace = Store(tmp_path).read(drawn[1].run.experiment.run_id, 0)
+    trace = Store(tmp_path).read(drawn[1].experiment.run_id, 0)
     assert len(trace) == 200  # every round
     ends = [round(200 / 7 + 200 * 6 / 7 * i / 10) for i in range(11)]
     rewards = np.diff([[0, 0, 0], *trace[["probe_0.1", "probe_0.5", "probe_2.5"]].to_numpy().tolist()], axis=0)
@@ -124,7 +124,7 @@ def test_without_results_the_picture_says_so():
 
 def test_columns_of_curves_may_be_patterns(tmp_path):
     (drawn, *_) = expand(read_figure(FIGURE), "smoke", ["horizon=300"])
-    store, run_id = Store(tmp_path), drawn.run.experiment.run_id
+    store, run_id = Store(tmp_path), drawn.experiment.run_id
     rounds = np.arange(1, 301)
     values = {name: np.cumsum(np.ones(300)) for name in ("probe_0.5", "reward", "probe_2")}
     store.prepare(run_id, {})

@@ -86,6 +86,80 @@ def test_late_rewards_cost_little(delay):
 # threads and processes
 
 
+def test_a_configuration_that_the_caller_changes_is_not_the_tuners():
+    tuner = begin(residual=None, horizon=100)
+    for _ in range(40):
+        _, configuration = tuner.ask_ticket()
+        tuner.tell(configuration["x"])
+        configuration["x"] = 99.0
+        configuration.clear()
+    assert all(0.1 <= points["x"] <= 5.0 for points, _, _ in tuner.posterior())
+    tuner.restore(tuner.save())
+
+
+def test_a_ticket_without_its_name_is_refused_before_anything_is_learnt():
+    tuner = begin()
+    play(tuner, 30)
+    ticket, _ = tuner.ask_ticket()
+    before = tuner.save()
+    with pytest.raises(TunerError, match=r"found the outcome \d+, .* tell\(reward, ticket=ticket\)"):
+        tuner.tell(0.3, ticket)
+    assert tuner.save() == before
+
+
+def test_the_posterior_is_that_of_gaussian_process_regression_where_nothing_changes():
+    """Words have the covariance signal (I + 1); the first three rewards give the prior mean, and are learnt, too."""
+    tuner = begin(Space.of(kind=["a", "b", "c"]), horizon=60, signals=(2.0,), changes=0.0, residual=None)
+    assert tuner.posterior() == []
+    rng, places, rewards = np.random.default_rng(3), [], []
+    for _ in range(25):
+        places.append("abc".index(tuner.ask()["kind"]))
+        rewards.append(float(places[-1] + rng.normal()))
+        tuner.tell(rewards[-1])
+    prior, seen = 2.0 * (np.eye(3) + 1.0), np.array(places)
+    level = np.mean(rewards[:3])
+    gain = prior[:, seen] @ np.linalg.inv(prior[np.ix_(seen, seen)] + np.eye(25))
+    kinds, means, deviations = zip(*tuner.posterior(), strict=True)
+    assert kinds == ({"kind": "a"}, {"kind": "b"}, {"kind": "c"})
+    np.testing.assert_allclose(means, level + gain @ (np.array(rewards) - level), rtol=1e-9)
+    noise = np.square(deviations) / np.diag(prior - gain @ prior[seen])
+    np.testing.assert_allclose(noise, noise[0], rtol=1e-9)
+
+
+def test_the_posterior_of_several_hypotheses_is_their_mixture():
+    """Right after a change none is certain: the deviation holds that they disagree, and narrows as rewards come."""
+    tuner = begin(Space.of(kind=["a", "b"]), horizon=1_000, residual=None, changes=10.0)
+    wide = []
+    for round_ in range(400):
+        kind = tuner.ask()["kind"]
+        tuner.tell(float((kind == "a") == (round_ < 200)) + 0.01 * (round_ % 7))
+        if tuner.posterior():
+            wide.append(max(deviation for _, _, deviation in tuner.posterior()))
+    best = max(tuner.posterior(), key=lambda point: point[1])
+    assert best[0] == {"kind": "b"}
+    assert best[1] == pytest.approx(1.03, abs=0.05)
+    assert max(wide[190:230]) > 2 * wide[150]
+
+
+@pytest.mark.parametrize(("changes", "runs"), [(1000.0, 8), (3.0, 3)])
+def test_a_setting_that_becomes_the_best_is_found_if_changes_are_expected(changes, runs):
+    """What docs/changepoint_gp.md says of a new best, where the setting in use stays as good."""
+    space = Space.of(exploration={"low": 0.01, "high": 2.0, "log": True}, cache=["none", "small", "medium", "large"])
+    found = 0
+    for seed in range(8):
+        tuner = begin(space, horizon=1_000_000, seed=seed, changes=changes)
+        rng, caches = np.random.default_rng(seed), []
+        for ask in range(6_000):
+            configuration = tuner.ask()
+            caches.append(configuration["cache"])
+            is_new = ask >= 1_000 and caches[-1] == "large"
+            level, peak = (1.0, 0.7) if is_new else (0.6 if caches[-1] == "small" else 0.3, 0.05)
+            off = abs(math.log10(configuration["exploration"] / peak))
+            tuner.tell(level - 0.2 * off + 0.2 * float(rng.normal()))
+        found += caches[-20:].count("large") > 10
+    assert found == runs
+
+
 def test_threads_share_a_tuner():
     tuner = begin(residual=None)
     tickets = []
@@ -170,6 +244,8 @@ DAMAGED = [
     (changed("settings.beta", 2.0), "settings.beta: found 2.0, expected 1.5"),
     (changed("space.x.high", 6.0), "space.x.high: found 6.0, expected 5.0"),
     (changed("space.kind.candidates.1", "c"), r"candidates\[1\]: found 'c', expected 'b'"),
+    (changed("space.kind", change=delitem), "space.kind: found 'nothing', expected {'candidates': "),
+    (changed("space.more", {}), "space.more: found {}, expected 'nothing'"),
     (changed("horizon", 10), "horizon: found 10, expected 1000"),
     (changed("points.0.x", 7), r"points\[0\].x: found 7, expected 0.1"),
     (changed("latest", 3), "tickets: found .*, expected a whole number from 0 to 3"),

@@ -65,11 +65,11 @@ LOW, HIGH = [9.0, 10.0, 11.0, 9.5, 10.5, 10.0], [19.0, 20.0, 22.0, 19.5, 20.5, 2
 def test_runs_that_a_reading_does_not_change_are_the_same_experiments():
     drawn = expand(read_figure(FIGURE), "smoke", [])
     plain = expand(read_figure(PLAIN), "smoke", [])
-    same = [(one.labels, one.overrides, one.run.experiment.run_id) for one in drawn[: len(plain)]]
-    assert same == [(one.labels, one.overrides, one.run.experiment.run_id) for one in plain]
+    same = [(one.labels, one.overrides, one.experiment.run_id) for one in drawn[: len(plain)]]
+    assert same == [(one.labels, one.overrides, one.experiment.run_id) for one in plain]
     positions = by_reading(read_figure(FIGURE), drawn)
     assert {name: len(own) for name, own in positions.items()} == {"as printed": 2, "less noise": 2}
-    (tl, op), (quiet_tl, quiet_op) = ([drawn[i].run.experiment for i in own] for own in positions.values())
+    (tl, op), (quiet_tl, quiet_op) = ([drawn[i].experiment for i in own] for own in positions.values())
     assert quiet_op.run_id == op.run_id
     assert quiet_tl.run_id != tl.run_id
     assert quiet_tl.settings["env"]["noise_std"] == 0.01
@@ -81,9 +81,9 @@ def test_a_reading_replaces_keys_and_groups():
     theory = {"only": {"method": "TL"}, "overrides": ["tuner=theory"]}
     reading = QUIET | {"overrides": ["env=synthetic_linear_legacy", "env.dim=4", theory]}
     drawn = expand(read_figure(with_readings(PRINTED, reading)), "smoke", [])
-    assert [one.run.choices["tuner"] for one in drawn] == ["tl", "op", "theory", "op"]
-    assert [one.run.choices["env"] for one in drawn[2:]] == ["synthetic_linear_legacy"] * 2
-    assert [one.run.experiment.settings["env"]["dim"] for one in drawn] == [3, 3, 4, 4]
+    assert [one.choices["tuner"] for one in drawn] == ["tl", "op", "theory", "op"]
+    assert [one.choices["env"] for one in drawn[2:]] == ["synthetic_linear_legacy"] * 2
+    assert [one.experiment.settings["env"]["dim"] for one in drawn] == [3, 3, 4, 4]
     assert "env.dim=3" not in drawn[2].overrides
     assert "env=synthetic_linear" not in drawn[2].overrides
 
@@ -93,7 +93,7 @@ def test_the_first_uses_share_the_runs_of_other_panels():
     drawn = [one for one in expand(figure, "quick", []) if not one.is_limit]
     assert {len(own) for own in by_reading(figure, drawn).values()} == {30}
     # Of six panels two are changed by two readings; another changes what Theory does in four, and two tuners in two
-    assert len({one.run.experiment.run_id for one in drawn}) == 30 + 2 * 10 + 4 + 2 * 2
+    assert len({one.experiment.run_id for one in drawn}) == 30 + 2 * 10 + 4 + 2 * 2
 
 
 def test_a_claim_turns_under_a_reading():
@@ -179,9 +179,9 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
 
     # Seconds beside a figure are those of the first reading's runs
     drawn = expand(read_figure(FIGURE), "smoke", [])
-    labels = {one.run.experiment.run_id: one.labels for one in reversed(drawn)}
+    labels = {one.experiment.run_id: one.labels for one in reversed(drawn)}
     kept = CommittedRepetitions([folders[0]], "last values", labels)
-    seconds = [kept.runs[drawn[i].run.experiment.run_id][0].seconds for i in (0, 1, 2)]
+    seconds = [kept.runs[drawn[i].experiment.run_id][0].seconds for i in (0, 1, 2)]
     assert seconds[0]
     assert seconds[1]
     assert not seconds[2]

@@ -15,7 +15,7 @@ FIGURES = ["tournament/ranks", "tournament/sensitivity", "tournament/unseen"]
 def table_tasks():
     """Yield the experiments of all tasks whose best score is given, one for each, by figure and task."""
     for name in FIGURES:
-        tasks = {one.labels["task"]: one.run.experiment for one in expand(load_figure(name), "paper", [])}
+        tasks = {one.labels["task"]: one.experiment for one in expand(load_figure(name), "paper", [])}
         for label, experiment in tasks.items():
             if experiment.settings["task"].get("best_score"):
                 yield f"{name}: {label}", experiment

@@ -46,12 +46,12 @@ def finals_of(drawn: Sequence[LabelledRun], means: dict[tuple[str, str], float],
     rng, values = np.random.default_rng(1), {}
     for one in drawn:
         key = one.labels["panel"], one.labels["method"]
-        values[key] = rng.normal(means.get(key, 100.0), noise, one.run.settings.repetitions)
+        values[key] = rng.normal(means.get(key, 100.0), noise, one.settings.repetitions)
     return rendered.finals_of(values, "panel", "method")
 
 
 def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> Look:
-    done = done or [list(range(one.run.settings.repetitions)) for one in drawn]
+    done = done or [list(range(one.settings.repetitions)) for one in drawn]
     return look(read_figure(figure), drawn, done, finals, NO_CURVES, most)
 
 

@@ -61,7 +61,7 @@ def latex_tables(figure: Figure, tables: Mapping[str, pd.DataFrame], results: Re
 
 def escape(text: str) -> str:
     """Return text with the characters that mean something else to LaTeX written so that they are printed."""
-    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)
+    return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], text)
 
 
 def not_told_from_best(

@@ -212,10 +212,10 @@ class Plot:
     def tell_apart(self) -> None:
         """Change the looks of names of the legend that have no style of their own and look much like another."""
         looks = {name: sample.look for name, sample in self.legend.items()}
-        own = {name: line_style(name) for name in looks if name not in STYLES}
-        own = {name: style for name, style in own.items() if style.color == looks[name].color}
-        beside: list[tuple[str, Any]] = [(look.color, look.dash) for name, look in looks.items() if name not in own]
-        for name, before in own.items():
+        unknown = {name: line_style(name) for name in looks if name not in STYLES}
+        unknown = {name: style for name, style in unknown.items() if style.color == looks[name].color}
+        beside: list[tuple[str, Any]] = [(look.color, look.dash) for name, look in looks.items() if name not in unknown]
+        for name, before in unknown.items():
             after = line_style(name, beside)
             beside.append(after[:2])
             self.legend[name] = replace(self.legend[name], look=_restyled(looks[name], before, after))

@@ -129,17 +129,17 @@ class Provenance(BaseModel):
 
 def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
     """Return numbers of repetitions in words; ``sequential``: whether they were decided on by looking."""
-    own = sorted(set(numbers))
-    if sequential and len(own) > 1:
-        return f"{own[0]:,} to {own[-1]:,} repetitions"
-    return f"{' or '.join(f'{value:,}' for value in own)} {'repetition' if own == [1] else 'repetitions'}"
+    distinct = sorted(set(numbers))
+    if sequential and len(distinct) > 1:
+        return f"{distinct[0]:,} to {distinct[-1]:,} repetitions"
+    return f"{' or '.join(f'{value:,}' for value in distinct)} {'repetition' if distinct == [1] else 'repetitions'}"
 
 
 def number_of_rounds(horizons: Iterable[int]) -> str:
     """Return lengths of runs in words: one or two are listed, more are given as a range."""
-    own = sorted(set(horizons))
-    shown, between = (own, " or ") if len(own) <= 2 else ((own[0], own[-1]), " to ")
-    return f"{between.join(f'{value:,}' for value in shown)} {'round' if own == [1] else 'rounds'}"
+    lengths = sorted(set(horizons))
+    shown, between = (lengths, " or ") if len(lengths) <= 2 else ((lengths[0], lengths[-1]), " to ")
+    return f"{between.join(f'{value:,}' for value in shown)} {'round' if lengths == [1] else 'rounds'}"
 
 
 def _once(values: Iterable[Any]) -> tuple[int, ...]:

@@ -145,14 +145,14 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
         printed = cells["published"].to_numpy(float)
         kinds = cells["what"].str.removeprefix("theory_")
         panels = (cells["table"] + "\n" + cells["panel"] + "\n" + kinds).to_numpy(str)
-        found = placebo(printed, np.array([*map(rounding, printed)]), low.to_numpy(), high.to_numpy(), panels)
+        agreement = placebo(printed, np.array([*map(rounding, printed)]), low.to_numpy(), high.to_numpy(), panels)
         exact = int(is_exact(some).groupby(some["cell"]).any().sum())
-        ends = np.quantile(found.swapped, (0.025, 0.975), method="inverted_cdf")
+        ends = np.quantile(agreement.swapped, (0.025, 0.975), method="inverted_cdf")
         yield {
-            "paper": paper, READING: name, "numbers": len(cells), "exact": exact, "within": found.within,
-            "swapped": f"{found.swapped.mean():.1f} [{ends[0]}, {ends[1]}]",
-            **{f"times {scale:g}": int(count) for scale, count in zip(SCALES, found.scaled, strict=True)},
-            "reaches": "–" if name == ANY else "yes" if found.reaches else EXACT if exact else "no",
+            "paper": paper, READING: name, "numbers": len(cells), "exact": exact, "within": agreement.within,
+            "swapped": f"{agreement.swapped.mean():.1f} [{ends[0]}, {ends[1]}]",
+            **{f"times {scale:g}": int(count) for scale, count in zip(SCALES, agreement.scaled, strict=True)},
+            "reaches": "–" if name == ANY else "yes" if agreement.reaches else EXACT if exact else "no",
         }  # fmt: skip
 
 
@@ -237,10 +237,10 @@ def published_text(published: Published) -> str:
     """Return the counts of each paper, what the placebo says of each reading, levels and order, then all numbers."""
     numbers = published.numbers
     counts = [
-        {"paper": paper, "numbers": len(own)}
-        | {word: int((own["verdict"] == word).sum()) for word in VERDICTS}
+        {"paper": paper, "numbers": len(of_paper)}
+        | {word: int((of_paper["verdict"] == word).sum()) for word in VERDICTS}
         | dict(zip(("within any reading", "if swapped"), within_any(published, str(paper)), strict=True))
-        for paper, own in [*numbers.groupby("paper", sort=False), ("all", numbers)]
+        for paper, of_paper in [*numbers.groupby("paper", sort=False), ("all", numbers)]
     ]
     says = {
         str(paper): "; ".join(reached(published, str(paper))) or "none"
@@ -259,8 +259,8 @@ def published_text(published: Published) -> str:
     )
     titles = {"possible": "readings that contain it", "tried": "readings tried"}
     parts += [
-        to_markdown(own.drop(columns=["paper", "panel", "method"]).rename(columns=titles), str(paper))
-        for paper, own in spelled.groupby("paper", sort=False)
+        to_markdown(of_paper.drop(columns=["paper", "panel", "method"]).rename(columns=titles), str(paper))
+        for paper, of_paper in spelled.groupby("paper", sort=False)
     ]
     return "\n".join(parts)
 

@@ -103,20 +103,20 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
     return (rows["first"] - rows["published"]).abs() <= rows["published"].map(rounding)
 
 
-def _with_all_repetitions(figure: "Figure", own: Results, whole: Results) -> Results:
+def _with_all_repetitions(figure: "Figure", results: Results, of_first: Results) -> Results:
     """Return a reading's results; of experiments that it does not change, all repetitions of the first reading.
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
     """
-    taken, kept = [], own.data.finals
-    for key in own.data.keys:
-        few, many = own.data.rows(key), whole.data.rows(key)
+    taken, kept = [], results.data.finals
+    for key in results.data.keys:
+        few, many = results.data.rows(key), of_first.data.rows(key)
         if len(few) and len(few) < len(many):
             same = many[many["repetition"].isin(few["repetition"])]
             if few.set_index("repetition")[figure.column].equals(same.set_index("repetition")[figure.column]):
                 taken.append(many)
                 kept = kept.drop(index=few.index)
-    return Results(figure, own.curves, pd.concat([kept, *taken]), own.provenance) if taken else own
+    return Results(figure, results.curves, pd.concat([kept, *taken]), results.provenance) if taken else results
 
 
 def _beside(

@@ -169,11 +169,13 @@ def line_style(name: str, beside: Sequence[tuple[str, Any]] = ()) -> LineStyle:
         options[first[i] % len(options) :] + options[: first[i] % len(options)] for i, options in enumerate(choices)
     )
     styles = [LineStyle(colour, dash, marker) for dash in dashes for colour in colours]
-    return min(styles, key=lambda one: (sum(_is_near(one.color, other) for other, _ in beside), one[:2] in beside))
+    return min(
+        styles, key=lambda style: (sum(_is_near(style.color, other) for other, _ in beside), style[:2] in beside)
+    )
 
 
-def _is_near(one: str, other: str) -> bool:
-    return 255 * math.dist(to_rgb(one), to_rgb(other)) < _NEAR
+def _is_near(colour: str, other: str) -> bool:
+    return 255 * math.dist(to_rgb(colour), to_rgb(other)) < _NEAR
 
 
 @contextmanager

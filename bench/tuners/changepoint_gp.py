@@ -134,6 +134,24 @@ class ChangepointGP(LiveTuner):
         """The probability that the algorithm's estimate predicts rewards better than the belief from rewards."""
         return 1.0 / (1.0 + math.exp(-self._log_odds))
 
+    def posterior(self) -> list[tuple[Configuration, float, float]]:
+        """Return each point with mean and standard deviation of its expected reward at present, from rewards alone.
+
+        All hypotheses count, by their weights. Empty until two rewards differ. Raises TunerError if it was not started.
+        """
+        self._check_started("posterior()")
+        belief, n = self._by_rewards, self._by_rewards.n_hypotheses
+        if not n:
+            return []
+        _, means, covariances, log_weights, variances = (array[belief.left] for array in belief.arrays[:5])
+        weights = np.exp(log_weights[:, :n] - log_weights[:, :n].max())[..., None]
+        weights /= weights.sum()
+        squares = variances[:, None, None] * np.einsum("phkk->phk", covariances[:, :n]) + means[:, :n] ** 2
+        mean = (weights * means[:, :n]).sum(axis=(0, 1))
+        variance = (weights * squares).sum(axis=(0, 1)) - mean**2
+        deviations = np.sqrt(np.maximum(variance, 0.0))
+        return list(zip(map(dict, self._configurations), mean.tolist(), deviations.tolist(), strict=True))
+
     def _ask(self) -> Configuration:
         if not self._by_rewards.n_hypotheses:
             self._chosen = self._plan[self._asks % len(self._plan)]

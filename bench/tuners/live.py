@@ -74,13 +74,19 @@ class LiveTuner(Tuner):
             self._open[self._latest] = self._chosen
             if len(self._open) > self.most_open:
                 del self._open[next(iter(self._open))]
-            return self._latest, configuration
+            return self._latest, dict(configuration)  # a copy: what a caller changes is not the tuner's
 
-    def tell(self, reward: float, outcome: Any = None, ticket: int | None = None) -> None:
-        """Learn the reward of a ticket; None: of the latest.
+    def tell(self, reward: float, outcome: Any = None, *, ticket: int | None = None) -> None:
+        """Learn the reward of a ticket; None: of the latest. An ``outcome`` is one of the suite's tasks.
 
-        Raises TunerError if the ticket is not open or the reward is no finite number; the state is then unchanged.
+        Raises TunerError if the ticket is not open, the reward is no finite number, or the outcome is another object;
+        the state is then unchanged.
         """
+        if outcome is not None and not hasattr(outcome, "steps"):
+            raise TunerError(
+                f"{type(self).__name__}: found the outcome {short(outcome)}, expected that of a task, or none; a ticket "
+                "is named: tell(reward, ticket=ticket)"
+            )
         with _ALONE:
             self._check_started("tell()")
             number = self._latest if ticket is None else ticket
@@ -224,9 +230,10 @@ class Saved:
         return np.array(values, dtype=int if whole else float)
 
     def _compare(self, key: str, found: Any, expected: Any, what: str) -> None:
-        if isinstance(expected, dict) and isinstance(found, Mapping) and found.keys() == expected.keys():
-            for name, value in expected.items():
-                self._compare(f"{key}.{name}", found[name], value, what)
+        if isinstance(expected, dict) and isinstance(found, Mapping):
+            for name in {**expected, **found}:
+                values = (group.get(name, "nothing") for group in (found, expected))
+                self._compare(f"{key}.{name}", *values, what)
         elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
             for i, value in enumerate(expected):
                 self._compare(f"{key}[{i}]", found[i], value, what)

@@ -32,12 +32,11 @@ if TYPE_CHECKING:  # slow to import
 
 
 @dataclass(frozen=True)
-class LabelledRun:
+class LabelledRun(Run):
     """One experiment of a figure: its label on each axis, what to add to ``python -m runners.run`` to run just this."""
 
     labels: dict[str, str]
     overrides: list[str]
-    run: Run
 
     @property
     def is_limit(self) -> bool:
@@ -186,13 +185,14 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
             overrides = [f"paper={figure.paper}", *words, *smaller]
             with placed(file):
                 run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
-            yield LabelledRun(labels | ({READING: reading.name} if reading else {}), overrides, run)
+            labels |= {READING: reading.name} if reading else {}
+            yield LabelledRun(**vars(run), labels=labels, overrides=overrides)
 
     drawn: list[LabelledRun] = []
     for reading in (None, *(figure.readings[1:] if readings else [])):
         drawn += composed(figure, reading)
     if path_of(file) and not (extra or smaller or left_out):  # which may leave out the parts that a source is of
-        keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run.run))
+        keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run))
         for key in figure.sources:
             if key not in keys:
                 with placed(file):
@@ -200,9 +200,9 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     if readings and (fixed := figure.limit_runs()):
         axes = figure.panels or ["panel"]
         for run in composed(figure.model_copy(update={"runs": list(fixed.blocks(axes))}), None):
-            repetitions = min(run.run.settings.repetitions, fixed.repetitions)
-            settings = replace(run.run.settings, repetitions=repetitions)
-            drawn.append(replace(run, run=replace(run.run, settings=settings)))
+            repetitions = min(run.settings.repetitions, fixed.repetitions)
+            settings = replace(run.settings, repetitions=repetitions)
+            drawn.append(replace(run, settings=settings))
     return drawn
 
 
@@ -223,8 +223,8 @@ def other_than_published(figure: "Figure", drawn: Sequence[LabelledRun]) -> str:
     """
     if not figure.published:
         return ""
-    published = {tuple(run.labels.items()): run.run for run in expand(figure, "paper", [], readings=False)}
-    pairs = [(published[key], run.run) for run in drawn if (key := tuple(run.labels.items())) in published]
+    published = {tuple(run.labels.items()): run for run in expand(figure, "paper", [], readings=False)}
+    pairs = [(published[key], run) for run in drawn if (key := tuple(run.labels.items())) in published]
     sides = [[run.experiment.settings | {"seed": 0} for run in pair] for pair in pairs]
     if all(of_paper == ours for of_paper, ours in sides):
         return ""

@@ -140,8 +140,8 @@ def _prove_states(proofs: Sequence[Proof], earlier: EarlierCode) -> None:
             if place not in differences and not variants[place] <= covered:
                 covered |= variants[place]
                 examples.append(place)
-        found = earlier.differences([proofs[place].run for place in examples])
-        for place, difference in zip(examples, found, strict=True):
+        of_examples = earlier.differences([proofs[place].run for place in examples])
+        for place, difference in zip(examples, of_examples, strict=True):
             if difference:
                 differences[place] = difference
             else:

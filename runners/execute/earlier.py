@@ -74,8 +74,8 @@ class EarlierCode(ExitStack):
         if commit not in self._checkouts:
             self._checkouts[commit] = self.enter_context(_checkout(commit))
         checkout = self._checkouts[commit]
-        own = os.environ.get("PYTHONPATH", "") if commit == _TODAY else ""  # for classes of the user's own
-        path = os.pathsep.join(filter(None, [str(checkout), own]))
+        users = os.environ.get("PYTHONPATH", "") if commit == _TODAY else ""  # for classes of the user's own
+        path = os.pathsep.join(filter(None, [str(checkout), users]))
         env = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), "PYTHONPATH": path}
         answers: list[_Answer] = [{"error": "it was not run"} for _ in runs]
 

@@ -112,8 +112,8 @@ class FigureRun:
     def compose(self) -> None:
         """Find the experiments that it asks for first, and the repetitions that lie beside it."""
         self.drawn = expand(self.figure, self.scale, list(self.extra), readings=self.readings)
-        surrogate = any(one.run.experiment.surrogate for one in self.drawn)
-        altered = any(one.run.experiment.altered for one in self.drawn)
+        surrogate = any(labelled.experiment.surrogate for labelled in self.drawn)
+        altered = any(labelled.experiment.altered for labelled in self.drawn)
         kind = "-altered" if altered else "-surrogate" if surrogate else ""
         self.folder = results_folder() / f"{self.where}{kind}"
         if self.is_reference and self.figure.source != "timing":
@@ -125,8 +125,10 @@ class FigureRun:
         """Return the repetitions that lie beside it, at this scale or with another number of repetitions."""
         siblings = sorted(self.folder.parent.glob(f"{self.scale}*"))
         folders = [self.folder, *(path for path in siblings if path != self.folder)]
-        in_order = sorted(self.drawn, key=lambda one: READING not in one.labels)  # of shared runs the first reading's
-        labels = {one.run.experiment.run_id: one.labels for one in in_order}
+        in_order = sorted(
+            self.drawn, key=lambda labelled: READING not in labelled.labels
+        )  # of shared runs the first reading's
+        labels = {labelled.experiment.run_id: labelled.labels for labelled in in_order}
         committed = CommittedRepetitions(folders, needs(self.figure), labels)
         if is_measured(self.figure.column):  # seconds of another machine are no repetitions
             if committed.machines != [kind_of_machine(environment())]:
@@ -137,7 +139,7 @@ class FigureRun:
 
     def is_sequential(self, drawn: Sequence[LabelledRun]) -> bool:
         """Return whether looks decide how many repetitions there are: not of readings that end at the first look."""
-        further = any(READING in one.labels for one in drawn)
+        further = any(READING in labelled.labels for labelled in drawn)
         return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
 
     def ask(self, numbers: Sequence[int]) -> None:
@@ -145,34 +147,36 @@ class FigureRun:
         most = self.readings_up_to or max(numbers)
         limits = self.figure.limit_runs()
 
-        def at_most(one: LabelledRun, number: int) -> int:
-            if limits and one.is_limit:
+        def at_most(labelled: LabelledRun, number: int) -> int:
+            if limits and labelled.is_limit:
                 return min(number, limits.repetitions)
-            return min(number, most) if READING in one.labels else number
+            return min(number, most) if READING in labelled.labels else number
 
         self.drawn = with_repetitions(self.drawn, list(map(at_most, self.drawn, numbers)))
 
     def done(self) -> list[list[int]]:
         """Return, for each experiment, the repetitions that have a result, when nothing is waited for."""
         return [
-            [i for i in range(one.run.settings.repetitions) if (one.run.experiment.run_id, i) not in self.failed]
-            for one in self.drawn
+            [i for i in range(labelled.settings.repetitions) if (labelled.experiment.run_id, i) not in self.failed]
+            for labelled in self.drawn
         ]
 
     def read(self, store: Store) -> list[Repetitions]:
         """Return what is kept of the repetitions of each experiment; each is read once."""
         columns, keep, runs = self.figure.curve_columns(), self.figure.kept_rounds, []
-        for one, numbers in zip(self.drawn, self.done(), strict=True):
-            run_id = one.run.experiment.run_id
+        for labelled, numbers in zip(self.drawn, self.done(), strict=True):
+            run_id = labelled.experiment.run_id
             known = self.committed.runs.setdefault(run_id, {})
-            runs.append(read(one.labels, run_id, numbers, store, columns=columns, keep=keep, known=known))
+            runs.append(read(labelled.labels, run_id, numbers, store, columns=columns, keep=keep, known=known))
             known |= runs[-1].kept
         return runs
 
     def say_what_failed(self, store: Store) -> None:
         """Say which repetitions failed, and how; of a run that has no others the error of the first alone."""
-        names = {one.run.experiment.run_id: ", ".join(one.labels.values()) for one in reversed(self.drawn)}
-        done = {one.run.experiment.run_id for one, numbers in zip(self.drawn, self.done(), strict=True) if numbers}
+        names = {labelled.experiment.run_id: ", ".join(labelled.labels.values()) for labelled in reversed(self.drawn)}
+        done = {
+            labelled.experiment.run_id for labelled, numbers in zip(self.drawn, self.done(), strict=True) if numbers
+        }
         for run_id, name in reversed(names.items()):
             failed = {key: error for key, error in sorted(self.failed.items()) if key[0] == run_id}
             if failed and run_id not in done:

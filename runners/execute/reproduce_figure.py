@@ -67,10 +67,10 @@ def _require_packages(runs: Iterable[FigureRun], store: Store) -> None:
     missing = []
     for run in runs:
         run.compose()
-        for one in run.drawn:
-            done = store.done(one.run.experiment.run_id) | run.committed.done(one.run.experiment.run_id)
-            if not set(range(one.run.settings.repetitions)) <= done:
-                missing.append(part_classes(one.run.experiment.settings))
+        for labelled in run.drawn:
+            done = store.done(labelled.experiment.run_id) | run.committed.done(labelled.experiment.run_id)
+            if not set(range(labelled.settings.repetitions)) <= done:
+                missing.append(part_classes(labelled.experiment.settings))
     require(*missing)
 
 
@@ -99,8 +99,8 @@ class _Board:
 
     def _ask(self, run: FigureRun, *, check: bool = False) -> None:
         """Ask for the repetitions that a figure lacks."""
-        for one in sorted(run.drawn, key=lambda one: -one.run.settings.horizon):
-            experiment, numbers = one.run.experiment, range(one.run.settings.repetitions)
+        for labelled in sorted(run.drawn, key=lambda labelled: -labelled.settings.horizon):
+            experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
             run_id = experiment.run_id
             lacking = set(numbers) - self._store.sound(run_id, numbers) - run.committed.done(run_id)
             for key in [(run_id, number) for number in lacking]:
@@ -140,7 +140,7 @@ class _Board:
         seen = look(run.figure, [drawn[i] for i in first], [done[i] for i in first], finals, curves, most)
         of_labels = {tuple(drawn[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
         run.open_cases = seen.open_cases
-        run.ask([of_labels[tuple(without_reading(one).labels.items())] for one in drawn])
+        run.ask([of_labels[tuple(without_reading(labelled).labels.items())] for labelled in drawn])
         if seen.open_cases:
             self._ask(run)
         return seen.open_cases > 0

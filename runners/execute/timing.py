@@ -40,9 +40,9 @@ def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> d
     for the same configurations; only that is timed. Turns then go forwards and backwards, so that of two runs each is
     the first of a pair equally often.
     """
-    runs = {one.run.experiment.run_id: one.run.experiment for one in drawn}
-    in_order = sorted(drawn, key=lambda one: one.run.settings.repetitions)
-    times = {one.run.experiment.run_id: one.run.settings.repetitions for one in in_order}
+    runs = {labelled.experiment.run_id: labelled.experiment for labelled in drawn}
+    in_order = sorted(drawn, key=lambda labelled: labelled.settings.repetitions)
+    times = {labelled.experiment.run_id: labelled.settings.repetitions for labelled in in_order}
     results = {run_id: Result() for run_id in runs}
     kept = {run_id: _reusable(store, run_id, part) for run_id in runs}
     with one_thread():
@@ -82,11 +82,11 @@ def finals_of(
     drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store, part: Part = "run"
 ) -> pd.DataFrame:
     """Return one row per run and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
-    axes = list(dict.fromkeys(axis for one in drawn for axis in one.labels))
+    axes = list(dict.fromkeys(axis for labelled in drawn for axis in labelled.labels))
     rows = []
-    for one, numbers in zip(drawn, done, strict=True):
-        labels = {axis: one.labels.get(axis, "") for axis in axes}
-        measured = measurements(store, one.run.experiment.run_id, part)
+    for labelled, numbers in zip(drawn, done, strict=True):
+        labels = {axis: labelled.labels.get(axis, "") for axis in axes}
+        measured = measurements(store, labelled.experiment.run_id, part)
         rows += [{**labels, "repetition": number, **measured[number]} for number in numbers]
     return pd.DataFrame(rows, columns=[*axes, "repetition", "rounds", "seconds", "cpu_seconds"])
 

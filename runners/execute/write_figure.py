@@ -62,8 +62,8 @@ def _write(run: FigureRun, store: Store) -> None:
     derived = _derived(run, runs, store)
     if run.is_reference and runs:
         by_id: dict[str, dict[int, Any]] = {}
-        for one, own in zip(run.drawn, runs, strict=True):
-            by_id.setdefault(one.run.experiment.run_id, {}).update(own.kept)
+        for labelled, repetitions in zip(run.drawn, runs, strict=True):
+            by_id.setdefault(labelled.experiment.run_id, {}).update(repetitions.kept)
         write_repetitions(folder, needs(figure), by_id)
     write_manifest(folder, _manifest(run, derived))
     write_text(folder / "environment.json", json.dumps(_environment(run, runs, store), indent=1))
@@ -103,7 +103,7 @@ def committed_folder(run: FigureRun) -> Path | None:
 
 def _has_all(manifest: dict[str, Any], run: FigureRun) -> bool:
     entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
-    drawn = {json.dumps(one.labels, sort_keys=True): one.run for one in run.drawn}
+    drawn = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in run.drawn}
     if entries.keys() != drawn.keys():
         return False
     for labels, entry in entries.items():
@@ -172,14 +172,16 @@ def write_pictures(run: FigureRun, derived: Derived) -> None:
 
 def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_published: str) -> Provenance:
     """Return what the figure's numbers rest on."""
-    experiments = [(one, one.run.experiment) for one in drawn]
-    genuine = [without_reading(one).labels for one, made in experiments if not (made.surrogate or made.packaged)]
+    experiments = [(labelled, labelled.experiment) for labelled in drawn]
+    genuine = [
+        without_reading(labelled).labels for labelled, made in experiments if not (made.surrogate or made.packaged)
+    ]
     return Provenance(
         scale="" if run.figure.paper == "none" else run.scale,
-        repetitions=tuple(sorted({one.run.settings.repetitions for one in drawn if not one.is_limit})),
-        horizons=tuple(sorted({one.run.settings.horizon for one in drawn})),
-        surrogate=tuple(sorted({one.run.choices["env"] for one, made in experiments if made.surrogate})),
-        altered=tuple(sorted({one.run.choices["env"] for one, made in experiments if made.altered})),
+        repetitions=tuple(sorted({labelled.settings.repetitions for labelled in drawn if not labelled.is_limit})),
+        horizons=tuple(sorted({labelled.settings.horizon for labelled in drawn})),
+        surrogate=tuple(sorted({labelled.choices["env"] for labelled, made in experiments if made.surrogate})),
+        altered=tuple(sorted({labelled.choices["env"] for labelled, made in experiments if made.altered})),
         genuine=tuple(genuine) * any(made.surrogate for _, made in experiments),
         packaged=any(made.packaged for _, made in experiments),
         sequential=run.is_sequential(drawn),
@@ -189,25 +191,29 @@ def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_publish
 
 def _manifest(run: FigureRun, derived: Derived) -> dict[str, Any]:
     """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
-    shared, rest = factored([one.labels for one in run.drawn], [[*one.overrides, *run.extra] for one in run.drawn])
+    shared, rest = factored(
+        [labelled.labels for labelled in run.drawn], [[*labelled.overrides, *run.extra] for labelled in run.drawn]
+    )
     runs = [
         {
-            "labels": one.labels,
-            **({"overrides": own} if own else {}),
-            "run_id": one.run.experiment.run_id,
-            "inputs": one.run.experiment.inputs,
+            "labels": labelled.labels,
+            **({"overrides": overrides} if overrides else {}),
+            "run_id": labelled.experiment.run_id,
+            "inputs": labelled.experiment.inputs,
             "repetitions": len(repetitions),
-            "horizon": one.run.settings.horizon,
-            "data": one.run.experiment.fingerprint,
+            "horizon": labelled.settings.horizon,
+            "data": labelled.experiment.fingerprint,
         }
-        for one, repetitions, own in zip(run.drawn, run.done(), rest, strict=True)
+        for labelled, repetitions, overrides in zip(run.drawn, run.done(), rest, strict=True)
     ]
     return {
         "figure": f"{run.where.partition('/')[0]}/{run.figure.name}",
         "title": run.figure.heading,
         "scale": run.scale,
         "command": run.command,
-        "settings": settings_table(run.figure, [one for one in run.drawn if READING not in one.labels], run.scale),
+        "settings": settings_table(
+            run.figure, [labelled for labelled in run.drawn if READING not in labelled.labels], run.scale
+        ),
         "provenance": derived.provenance.model_dump(mode="json"),
         "published": run.figure.published,
         **run.figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
@@ -229,14 +235,14 @@ def _environment(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> d
     """
     others = [kind for kind in run.committed.machines if kind != kind_of_machine(environment())]
     seconds = {}
-    for place, (one, numbers) in enumerate(zip(run.drawn, run.done(), strict=True)):
-        run_id = one.run.experiment.run_id
+    for place, (labelled, numbers) in enumerate(zip(run.drawn, run.done(), strict=True)):
+        run_id = labelled.experiment.run_id
         if run.figure.source == "timing":
             measured = measurements(store, run_id, timed_part(run.figure))
             known = [measured[number]["seconds"] for number in numbers]
         else:
             kept = runs[place].kept.values()
-            known = [own.seconds["seconds_total"] for own in kept if "seconds_total" in own.seconds]
+            known = [of_one.seconds["seconds_total"] for of_one in kept if "seconds_total" in of_one.seconds]
         if known:
             seconds[run_id] = round(sum(known) / len(known), 4)
         elif run_id in run.committed.mean_seconds:
@@ -261,10 +267,10 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
     of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     smaller = figure.scales[scale].overrides if scale in figure.scales else []
-    for one in drawn:
-        words = [leaves(parse(word).value(), key_of(word)) for word in one.overrides]
+    for labelled in drawn:
+        words = [leaves(parse(word).value(), key_of(word)) for word in labelled.overrides]
         by_figure = {key for keys in words for key in keys}
-        for general, key, value in settings_of(one.run):
+        for general, key, value in settings_of(labelled):
             is_size = general == key
             if general in map(key_of, smaller) or (
                 is_size and value != (getattr(figure, key) or of_paper.get(key, value))

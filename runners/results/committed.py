@@ -67,7 +67,7 @@ def write_repetitions(folder: Path, needs: str, runs: Mapping[str, Mapping[int, 
     ``needs``: what is kept of a repetition, in words: a file that was written for other needs is not read. ``runs``:
     what is kept, by run and number of the repetition.
     """
-    rows = {(run_id, number): kept for run_id, own in runs.items() for number, kept in own.items()}
+    rows = {(run_id, number): kept for run_id, of_run in runs.items() for number, kept in of_run.items()}
     curves = list(dict.fromkeys(name for kept in rows.values() for name in kept.curves))
     columns: dict[str, Any] = {
         "run_id": pa.array([run_id for (run_id, _), kept in rows.items() for _ in kept.rounds], pa.string()),

@@ -32,11 +32,11 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     ``each`` calls a function for each figure that has changed, such as `runners.execute.pool.spread`.
     """
     papers, numbers = _read(folder, committed_long_tables), _published(folder, figure_names())
-    own = [name for name, figure in _configured()[0].items() if name not in figure_names() and figure.published]
+    of_users = [name for name, figure in _configured()[0].items() if name not in figure_names() and figure.published]
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
-    pages = build(papers, _published(folder, [*figure_names(), *own]) if own else numbers, docs, each)
+    pages = build(papers, _published(folder, [*figure_names(), *of_users]) if of_users else numbers, docs, each)
     for name, page in pages.items():
         if _is_replaceable(folder / name):
             write_text(folder / name, page)

@@ -89,7 +89,9 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     figure = load_figure(name)
     words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
     extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
-    today = {json.dumps(one.labels, sort_keys=True): one for one in expand(figure, manifest["scale"], extra)}
+    today = {
+        json.dumps(labelled.labels, sort_keys=True): labelled for labelled in expand(figure, manifest["scale"], extra)
+    }
     ids = {entry["run_id"]: entry["labels"] for entry in manifest["runs"]}
     committed = CommittedRepetitions([folder], needs(figure), ids)
     same_machine = machines(folder) == [kind_of_machine(environment())]
@@ -103,9 +105,9 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
             figure=figure,
             labels=entry["labels"],
             run_id=entry["run_id"],
-            experiment=drawn.run.experiment,
-            overrides=[f"scale={manifest['scale']}", *drawn.overrides, *extra, f"horizon={drawn.run.settings.horizon}"],
-            same_inputs=entry.get("inputs") == drawn.run.experiment.inputs,
+            experiment=drawn.experiment,
+            overrides=[f"scale={manifest['scale']}", *drawn.overrides, *extra, f"horizon={drawn.settings.horizon}"],
+            same_inputs=entry.get("inputs") == drawn.experiment.inputs,
             data=entry["data"],
             committed=committed.runs.get(entry["run_id"], {}),
             seconds=made["seconds_per_repetition"].get(entry["run_id"], 1.0),

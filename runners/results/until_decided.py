@@ -55,8 +55,8 @@ def applies_to(figure: Figure) -> bool:
 def with_repetitions(drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
     """Return the experiments with other numbers of repetitions."""
     return [
-        replace(one, run=replace(one.run, settings=replace(one.run.settings, repetitions=number)))
-        for one, number in zip(drawn, numbers, strict=True)
+        replace(labelled, settings=replace(labelled.settings, repetitions=number))
+        for labelled, number in zip(drawn, numbers, strict=True)
     ]
 
 
@@ -75,17 +75,17 @@ def look(
     repetitions failed, is given up; so is one out of reach (`OUT_OF_REACH`), and every case where data stands in for
     other data, since it is no evidence.
     """
-    numbers = [one.run.settings.repetitions for one in drawn]
+    numbers = [labelled.settings.repetitions for labelled in drawn]
     following, open_cases = list(numbers), 0
-    is_silent = any(one.run.experiment.surrogate or one.run.experiment.packaged for one in drawn)
+    is_silent = any(labelled.experiment.surrogate or labelled.experiment.packaged for labelled in drawn)
     if is_silent or figure.column not in finals:
         return Look(0, following)
     unfolded = figure.unfold.axis if figure.unfold else None
     for labels, needed in still_open(figure, finals, curves).values():
-        wanted = [{axis: label for axis, label in own.items() if label and axis != unfolded} for own in labels]
-        places = [place for place, one in enumerate(drawn) if done[place] and one.labels in wanted]
+        wanted = [{axis: label for axis, label in of_side.items() if label and axis != unfolded} for of_side in labels]
+        places = [place for place, labelled in enumerate(drawn) if done[place] and labelled.labels in wanted]
         least = min((numbers[place] for place in places), default=most)
-        if least >= most or not all(any(drawn[place].labels == own for place in places) for own in wanted):
+        if least >= most or not all(any(drawn[place].labels == of_side for place in places) for of_side in wanted):
             continue
         if least > STEP and not needed <= OUT_OF_REACH * most:  # NaN is more than any number
             continue

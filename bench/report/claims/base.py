@@ -198,7 +198,7 @@ class Case:
         if len(complete) < (total := len(np.unique(np.concatenate(repetitions)))):
             note = f"{len(complete)} of {total} repetitions are in all runs"
             self.notes += [note] * (note not in self.notes)
-        matched = {key: numbers[np.searchsorted(own, complete)] for key, (own, numbers) in values.items()}
+        matched = {key: final[np.searchsorted(numbers, complete)] for key, (numbers, final) in values.items()}
         return [np.column_stack([matched[key] for key in side]) for side in sides]
 
 

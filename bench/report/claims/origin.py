@@ -89,13 +89,13 @@ def with_source(figure: "Figure", claim: Mapping[str, Any]) -> dict[str, Any]:
 
 def sources(figure: "Figure | None") -> dict[str, Source]:
     """Return where each claim of a figure comes from, by its id."""
-    found = {}
+    by_claim = {}
     for claim in (with_source(figure, claim) for claim in figure.claims) if figure else ():
         is_count = claim["kind"] == "count"
-        found[str(claim["id"])] = Source(
+        by_claim[str(claim["id"])] = Source(
             claim["origin"], claim["place"], not claim["repeats"] and not is_count, is_count
         )
-    return found
+    return by_claim
 
 
 def tallies(figure: "Figure | None", cases: Iterable[Mapping[Any, Any]], *, every: bool = False) -> dict[str, Tally]:

@@ -221,8 +221,8 @@ def _outcome(verdicts: Sequence[str]) -> str:
 
 def _list(counts: Counter[str], *, has_cases: bool = False) -> str:
     parts = []
-    for outcome, (one, several) in _WORDS.items():
+    for outcome, (single, several) in _WORDS.items():
         count = counts[outcome]
         where = f" wherever {'they are' if count > 1 else 'it is'} decided" if has_cases and outcome in DECIDED else ""
-        parts += [f"{count} {several if count > 1 else one}{where}"] if count else []
+        parts += [f"{count} {several if count > 1 else single}{where}"] if count else []
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

@@ -126,7 +126,9 @@ def _legend(plot: Plot, key: str) -> list[Entry]:
     for mark in (mark for mark in marks if mark.name):
         looks.setdefault(mark.name, Sample(mark.look))
     methods = {mark.name for mark in marks if mark.part == "line"}
-    entries: Mapping[str, Sample] = plot.legend | {name: own for name, own in looks.items() if name not in plot.legend}
+    entries: Mapping[str, Sample] = plot.legend | {
+        name: look for name, look in looks.items() if name not in plot.legend
+    }
     order = sorted(entries, key=lambda name: (name not in looks, name == RANDOM_ARMS, name not in methods))
     return [
         Entry(in_unicode(name), _sample(entries[name], f"{key}-s{i}-"), name in looks) for i, name in enumerate(order)
