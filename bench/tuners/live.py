@@ -84,8 +84,8 @@ class LiveTuner(Tuner):
         """
         if outcome is not None and not hasattr(outcome, "steps"):
             raise TunerError(
-                f"{type(self).__name__}: found the outcome {short(outcome)}, expected that of a task, or none; a ticket "
-                "is named: tell(reward, ticket=ticket)"
+                f"{type(self).__name__}: found the outcome {short(outcome)}, expected none, or a task's; a ticket "
+                "needs its name: tell(reward, ticket=ticket)"
             )
         with _ALONE:
             self._check_started("tell()")
@@ -232,8 +232,7 @@ class Saved:
     def _compare(self, key: str, found: Any, expected: Any, what: str) -> None:
         if isinstance(expected, dict) and isinstance(found, Mapping):
             for name in {**expected, **found}:
-                values = (group.get(name, "nothing") for group in (found, expected))
-                self._compare(f"{key}.{name}", *values, what)
+                self._compare(f"{key}.{name}", found.get(name, "nothing"), expected.get(name, "nothing"), what)
         elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
             for i, value in enumerate(expected):
                 self._compare(f"{key}[{i}]", found[i], value, what)
