@@ -40,6 +40,7 @@ def play(job: "Run") -> bool:
     start = time.perf_counter()
     result = run_all([job.experiment], n, store, jobs=job.settings.jobs, runner=job.runner)[job.experiment.run_id]
     report = {
+        "choices": {group: choice for group, choice in job.choices.items() if group in ("env", "algorithm", "tuner")},
         "run_id": job.experiment.run_id,
         "folder": str(store.folder(job.experiment.run_id)),
         "repetitions": len(result.done),
@@ -88,8 +89,9 @@ def _text(report: dict[str, Any]) -> str:
     kinds = {"surrogate": "surrogate data", "altered": "altered data", "packaged": PACKAGED_WORDS}
     data = "".join(f", {words}" for kind, words in kinds.items() if report[kind])
     lines = [
+        " ".join(f"{group}={choice}" for group, choice in report["choices"].items()),
         f"{report['repetitions']} repetitions ({report['new']} new, {report['failed']} failed) "
-        f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}"
+        f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}",
     ]
     for name, values in report["metrics"].items():
         if "mean" not in values:
