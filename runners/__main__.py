@@ -8,7 +8,7 @@ COMMANDS = {
     "run": ("runners.run", "run one experiment: any environment, algorithm and tuner"),
     "compare": ("runners.compare", "compare tuners, your own among them: a picture, tables, verdicts"),
     "reproduce": ("runners.reproduce", "make the figures of a paper, or of all papers"),
-    "verify": ("runners.verify", "run a sample of the committed repetitions again and compare"),
+    "verify": ("runners.verify", "run a sample of the results of scale paper again and compare"),
     "gallery": ("runners.gallery", "write the HTML pages of all results"),
     "data": ("bench.data", "list or fetch data sets"),
 }

@@ -3,7 +3,6 @@
 import shlex
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hydra.core.hydra_config import HydraConfig
@@ -21,7 +20,7 @@ from runners.results.store import results_folder
 if TYPE_CHECKING:
     from runners.execute.figure_run import FigureRun
 
-_COMMITTED = (CHECKOUT or Path.cwd()) / "results" / "claims.md"
+_COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
 
 
 def reproduce(cfg: DictConfig) -> bool:
@@ -36,9 +35,9 @@ def reproduce(cfg: DictConfig) -> bool:
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
-    load_headlines(names[0].partition("/")[0])
     runner = runner_settings(cfg.runner)
     runs = [_figure_run(cfg, choices["scale"], name) for name in names]
+    load_headlines(names[0].partition("/")[0])
     missing = {run.name: missing_data(run.figure, readings=run.readings) for run in runs}
     start = time.perf_counter()
     is_strict = choices["scale"] == "paper" and cfg.surrogate in ("no", False)
@@ -62,9 +61,8 @@ def reproduce(cfg: DictConfig) -> bool:
     count = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
     print(f"{count} in {seconds:.0f} s; their claims: {claims}; gallery: {gallery}")
     if runs[0].scale != "paper" or runs[0].extra:
-        print(
-            f"A few repetitions of short runs are a look, not a verdict; those of the committed results: {_COMMITTED}"
-        )
+        verdicts = f"; those of the committed results: {_COMMITTED}" if _COMMITTED else ""
+        print(f"A few repetitions of short runs are a look, not a verdict{verdicts}")
     for run in made:
         if run.error:
             print(f"error: {'/'.join(run.folder.parts[-3:])} could not be written: {run.error}", file=sys.stderr)

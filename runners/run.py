@@ -89,9 +89,9 @@ def _text(report: dict[str, Any]) -> str:
     kinds = {"surrogate": "surrogate data", "altered": "altered data", "packaged": PACKAGED_WORDS}
     data = "".join(f", {words}" for kind, words in kinds.items() if report[kind])
     lines = [
-        " ".join(f"{group}={choice}" for group, choice in report["choices"].items()),
         f"{report['repetitions']} repetitions ({report['new']} new, {report['failed']} failed) "
         f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}",
+        "  " + " ".join(f"{group}={choice}" for group, choice in report["choices"].items()),
     ]
     for name, values in report["metrics"].items():
         if "mean" not in values:

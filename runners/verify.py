@@ -58,8 +58,9 @@ def verify(words: Sequence[str]) -> bool:
     runs = playable([run for of_result in results.values() for run in of_result], bool(named))
     drawn = draw(runs, (end - time.perf_counter()) * jobs, random.Random(given["seed"]))
     verified, first = run_anew(drawn, jobs)
+    figures = len({run.name for run, _ in drawn})
     compared, equal = (sum(getattr(result, part) for result in verified.values()) for part in ("values", "equal"))
-    print(f"{len(drawn)} repetitions of {len({run.name for run, _ in drawn})} figures run anew: {compared:,} values")
+    print(f"{len(drawn)} repetitions of {figures} figure{'s' * (figures > 1)} run anew: {compared:,} values")
     print(f"{equal:,} equal, {compared - equal:,} differ{': first ' + first if first else ''}")
     if not all(run.same_machine for run, _ in drawn):
         print(f"some were made on another processor or with other versions: equal to a relative {TOLERANCE:g}")

@@ -343,6 +343,21 @@ LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expe
         ("figures/first", "[{method: {Mine: [tuner=mine], TL: [tuner=tl]}}]", "{method: {Mine: [tuner=mine]}}",
          rf"first\.yaml:4: runs: found {{'method': .*}}, {LIST}"),
         ("figures/first", "runs:", "claims: {id: a}\nruns:", rf"first\.yaml:4: claims: found {{'id': 'a'}}, {LIST}"),
+        ("published", "12.5", "{value: 12.5, place: here}",
+         r"published\.yaml:1: table1\.values\.CDT: found the key 'place', expected value and, if there is one, note"),
+        ("figures/first", "{table: table1, method: {Mine: CDT}}", "{table: table1}",
+         r"published\.yaml:1: figure 'first', published entry 1: axis 'method' has no label 'CDT'"),
+        ("figures/first", "runs:", "claims: [{id: 1, text: t, kind: quotient, expect: less}]\nruns:",
+         r"first\.yaml:4: figure 'first', claim '1', key 'kind': unknown kind 'quotient'"),
+        ("figures/first", "runs:", "claims:\n- {id: '2 {m}', for_each: {m: [TX]}, text: t, kind: ratio,\n"
+         "   left: {method: '{m}'}, right: {method: TL}, expect: less}\nruns:",
+         r"first\.yaml:5: figure 'first', claim '2 TX', key 'left': axis 'method' has no label 'TX'"),
+        ("figures/first", "runs:", "claims:\n- &a {id: '1', text: t, kind: ratio, expect: less, left: {method: Mine},\n"
+         "  right: {method: TL}}\n- *a\nruns:",
+         r"first\.yaml:5: figure 'first', claim '1': this id is used twice"),
+        ("figures/first", "runs:", "readings: [{name: a, text: t, source: [stated, p]},\n"
+         "  {name: b, text: t, source: [assumed, p], overrides: [horizon=70]}]\nruns:",
+         r"first\.yaml:5: reading: found 'b', which changes no run"),
         ("figures/first", "runs:", "scales: {quick: 5}\nruns:",
          "key 'scales.quick': found 5, expected keys and values$"),
         ("figures/first", "runs:", "sources: {tuner.radius_scal: [stated, here]}\nruns:",
@@ -355,6 +370,14 @@ def test_a_mistake_in_a_papers_files_is_named_with_file_line_and_cure(private, f
     assert old in text
     path.write_text(text.replace(old, new))
     with pytest.raises(ConfigError, match=sentence):
+        expand(load_figure("mine/first"), "paper", [])
+
+
+def test_a_class_that_cannot_be_imported_is_named_before_the_papers_settings_of_it(private):
+    (private / "tuner" / "mine.yaml").write_text("_target_: my_nowhere.Mine\n")
+    path = private / "papers" / "mine" / "settings.yaml"
+    path.write_text(path.read_text().replace("horizon: 70", "horizon: 70, tuner.mine.radius_scale: 1"))
+    with pytest.raises(ConfigError, match=r"tuner\._target_: found 'my_nowhere\.Mine', whose module is neither in"):
         expand(load_figure("mine/first"), "paper", [])
 
 

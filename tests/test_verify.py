@@ -20,6 +20,7 @@ from runners import verify
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names, load_figure
 from runners.config.runner import Runner
+from runners.execute import carry
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.sample import draw
@@ -95,10 +96,17 @@ def test_what_is_right_is_found_equal(folder, capsys, jobs):
     tables, seconds, first, second = capsys.readouterr().out.splitlines()
     assert tables == "4 tables derived again: 0 differ"
     assert seconds.endswith("no repetition backs: seconds.csv of 1 results")
-    assert first.startswith("12 repetitions of 1 figures run anew: ")
+    assert first.startswith("12 repetitions of 1 figure run anew: ")
     assert second.endswith(" equal, 0 differ")
     compared = int(first.split()[-2].replace(",", ""))
     assert compared == int(second.split()[0].replace(",", "")) > 12 * 2 * 40
+
+
+def test_what_was_made_outside_a_checkout_is_verified_and_not_carried(folder, capsys):
+    change(folder / "environment.json", git=None)
+    assert verify.verify(["jobs=1", "figure=mine/small"])
+    runs = list(replay.committed_runs("mine/small", folder))
+    assert carry._obstacle(runs[0], train=False) == "it was made outside a checkout, by code of no known commit"
 
 
 def test_a_value_that_differs_is_named(folder, capsys):
@@ -135,7 +143,7 @@ def test_a_paper_of_ones_own_is_verified_as_the_suites_are(monkeypatch, tmp_path
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
     assert verify.verify(["jobs=1", *words])
     out = capsys.readouterr().out
-    assert "4 repetitions of 1 figures run anew" in out
+    assert "4 repetitions of 1 figure run anew" in out
     assert out.endswith(" equal, 0 differ\n")
     (tmp_path / "results" / "own" / "first" / "paper" / "table.csv").write_text("")
     assert not verify.verify(["jobs=1", *words])
@@ -172,14 +180,14 @@ def test_a_package_that_computes_nothing_makes_no_other_kind_of_machine(folder, 
 def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is_compared(folder, capsys, monkeypatch):
     monkeypatch.setattr(replay, "_FITTED", "bench.tuners.cdt.")
     assert verify.verify(["jobs=1"])
-    assert "12 repetitions of 1 figures run anew" in capsys.readouterr().out
+    assert "12 repetitions of 1 figure run anew" in capsys.readouterr().out
     tamper(folder, 1e-4)
     change(folder / "environment.json", cpu="another")
     verify.verify(["jobs=1"])
     out = capsys.readouterr().out
     assert "equal, 0 differ" in out
     assert "not drawn: mine/small, runs of gp_minimize from another kind of machine" in out
-    assert "6 repetitions of 1 figures run anew" in out
+    assert "6 repetitions of 1 figure run anew" in out
 
 
 def test_what_has_changed_is_outdated_and_the_command_renews_it(folder, figure, capsys):
@@ -278,7 +286,7 @@ def test_runs_whose_data_is_missing_are_counted_and_not_compared(folder, capsys,
     verify.verify(["jobs=1", "figure=mine/small"])
     out = capsys.readouterr().out
     assert "not verified: mine/small/paper: the data of 3 runs is missing here" in out
-    assert "3 repetitions of 1 figures run anew" in out
+    assert "3 repetitions of 1 figure run anew" in out
     runs[1]["data"] = "0123"
     change(folder / "manifest.json", runs=runs)
     with pytest.raises(ConfigError, match="found no data for any of the committed runs"):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from bench.errors import ConfigError
 from bench.report.claims.check import complaint
@@ -39,6 +39,17 @@ class Headline(BaseModel):
     verdict: Word
     finding: str = Field(min_length=1)
 
+    @model_validator(mode="after")
+    def _finding_can_be_filled(self) -> "Headline":
+        try:
+            self.finding.format_map(dict.fromkeys(self.rests_on, _NOTHING))
+        except (AttributeError, KeyError, IndexError, ValueError) as error:
+            raise ValueError(
+                f"key 'finding': cannot be filled in ({error}), expected numbers such as {{{next(iter(self.rests_on))}"
+                f".holds}}: a name of rests_on ({', '.join(self.rests_on)}) with one of {', '.join(Evidence._fields)}"
+            ) from None
+        return self
+
 
 class Evidence(NamedTuple):
     """What is said of some cases; a verdict that does not remain after Holm's correction counts as open.
@@ -64,6 +75,9 @@ class Evidence(NamedTuple):
     percent_most: float
     n_least: int
     n_most: int
+
+
+_NOTHING = Evidence._make([0] * 7 + [np.nan] * 6 + [0, 0])
 
 
 class Judged(NamedTuple):
@@ -95,16 +109,10 @@ def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
 
 
 def judged(headline: Headline, claims: Claims) -> Judged:
-    """Return a headline's verdict and its sentence with the numbers of the claims that it rests on.
-
-    `ConfigError` when the sentence names numbers that there are not.
-    """
+    """Return a headline's verdict and its sentence with the numbers of the claims that it rests on."""
     parts = {name: evidence(_cases(references, claims)) for name, references in headline.rests_on.items()}
     verdict = judge(list(parts.values()))
-    try:
-        filled = headline.finding.format_map(parts)
-    except (AttributeError, KeyError, IndexError, ValueError) as error:
-        raise ConfigError(f"headline '{headline.claim}': the finding cannot be filled in ({error})") from None
+    filled = headline.finding.format_map(parts)
     is_shown = verdict == headline.verdict and all(part.cases or part.silent for part in parts.values())
     return Judged(headline, verdict, re.sub(r"(\d)%", r"\1 %", filled) if is_shown else "")
 

@@ -122,6 +122,10 @@ def _chosen(groups: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
         try:
             merge(settings, {key: changes} if changes is not None else {})
         except KeyError as error:
+            if key in PARTS:
+                from runners.config.classes import import_class  # slow to import
+
+                import_class(key, settings[key])  # of a class that cannot be imported no setting is known
             with placed(f"paper/{paper}"):
                 raise unknown_key(settings, error.args[0], KEYS) from None
     return settings, {group: choices[group] for group in GROUPS}

@@ -189,8 +189,15 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
             yield LabelledRun(**vars(run), labels=labels, overrides=overrides)
 
     drawn: list[LabelledRun] = []
-    for reading in (None, *(figure.readings[1:] if readings else [])):
-        drawn += composed(figure, reading)
+    drawn += composed(figure, None)
+    first = {tuple(run.labels.values()): run.experiment.settings for run in drawn}
+    for reading in figure.readings[1:] if readings else []:
+        under = list(composed(figure, reading))
+        same = [without_reading(run) for run in under]
+        if not smaller and all(run.experiment.settings == first[tuple(run.labels.values())] for run in same):
+            with placed(file):
+                raise ConfigError(f"reading: found '{reading.name}', which changes no run, expected one that does")
+        drawn += under
     if path_of(file) and not (extra or smaller or left_out):  # which may leave out the parts that a source is of
         keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run))
         for key in figure.sources:

@@ -30,6 +30,7 @@ def _check(paper: str, reference: str, where: str) -> None:
     figures = [name.partition("/")[2] for name in figure_names(paper)]
     if figure not in figures:
         raise ConfigError(f"{where}: found '{reference}', but no figure is called {figure}, {one_of(figure, figures)}")
-    claims = [str(given.get("id")) for given in filled(f"{paper}/{figure}")["claims"]]
+    with placed(f"figure/{paper}/{figure}"):
+        claims = [str(given.get("id")) for given in filled(f"{paper}/{figure}")["claims"]]
     if claim not in claims:
         raise ConfigError(f"{where}: found '{reference}', but {figure} has no claim '{claim}', {one_of(claim, claims)}")

@@ -144,6 +144,9 @@ def _numbers(values: Any, axes: list[str], table: str, *labels: str) -> Iterator
             f"{where}: found {reprlib.repr(values)}, expected {at}: {table}.axes are {', '.join(axes)}, outermost first"
         )
     if is_number:
+        for key in values if isinstance(values, dict) else ():
+            if key not in ("value", "note"):
+                raise ConfigError(f"{where}: found the key '{key}', expected value and, if there is one, note")
         yield labels, values
         return
     for label, inner in values.items():

@@ -104,19 +104,39 @@ def shown(name: str) -> str:
 
 @contextmanager
 def placed(name: str) -> Iterator[None]:
-    """Let errors about a file's content name the file, and the line where it says what they found."""
+    """Let errors about a file's content name the file, and the line where it says what they found.
+
+    That may stand in the paper's numbers or settings, where these are what a figure takes over.
+    """
     try:
         yield
     except ConfigError as error:
-        text, path = str(error), path_of(name)
-        if path is None or ".yaml" in text:
+        text = str(error)
+        if path_of(name) is None or ".yaml" in text:
             raise
-        quoted = re.findall(r"(?:found(?: the \w+)?|unknown(?: key)?|key) '([^']+)'", text)
-        key = text.partition(":")[0].rpartition(".")[2]
-        lines = path.read_text(encoding="utf-8").splitlines()
-        words = [re.compile(rf"(?<!\w){re.escape(word.rpartition('.')[2])}(?!\w)") for word in (*quoted, key)]
-        at = next((f":{i}" for word in words for i, line in enumerate(lines, 1) if word.search(line)), "")
-        raise ConfigError(f"{shown(name)}{at}: {text}") from None
+        paper = name.split("/")[1] if name.startswith("figure/") else ""
+        values = re.findall(r"(?:found(?: the \w+)?|unknown(?: \w+)?|has no \w+) '([^']+)'", text)
+        claim = next(iter(re.findall(r"claim '([^']+)'", text)), "")
+        keys = [*re.findall(r"key '([^']+)'", text), text.partition(":")[0].rpartition(".")[2], *["id"] * bool(claim)]
+        files = [name, *(f"{group}/{paper}" for group in ("published", "paper") if paper)]
+        places = ((file, line) for word in (*values, *keys) for file in files if (line := _line(file, word, claim)))
+        file, line = next(places, (name, 0))
+        raise ConfigError(f"{shown(file)}{f':{line}' if line else ''}: {text}") from None
+
+
+def _line(name: str, word: str, claim: str) -> int:
+    """Return the first line of a file with a word, or with the last part of a key; 0 without. A claim comes first."""
+    path = path_of(name)
+    lines = path.read_text(encoding="utf-8").splitlines() if path else []
+    whole = re.compile(rf"(?<!\w){re.escape(word.rpartition('.')[2])}(?!\w)")
+    ids = [re.search(r'\bid: *("[^"]*"|[^",]*)(?:,|$)', line) for line in lines]
+    first = next((i for i, match in enumerate(ids) if claim and match and _is_of(match[1].strip('" '), claim)), 0)
+    return next((i + 1 for i in (*range(first, len(lines)), *range(first)) if whole.search(lines[i])), 0)
+
+
+def _is_of(template: str, claim: str) -> bool:
+    """Whether a claim's id may be made of a template with words in braces."""
+    return re.fullmatch(".+".join(map(re.escape, re.split(r"{\w+}", template))), claim) is not None
 
 
 def expect(kind: type, value: Any, key: str) -> Any:

@@ -82,6 +82,8 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     """Return why a run cannot be proved here; "" if it can."""
     if not run.committed:
         return "no repetitions of it are committed"
+    if not run.commits:
+        return "it was made outside a checkout, by code of no known commit"
     if run.lacks_data:
         return "its data is missing here"
     if not run.same_inputs:

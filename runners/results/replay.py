@@ -95,6 +95,8 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     ids = {entry["run_id"]: entry["labels"] for entry in manifest["runs"]}
     committed = CommittedRepetitions([folder], needs(figure), ids)
     same_machine = machines(folder) == [kind_of_machine(environment())]
+    commits = [made["git"]["commit"]] if made["git"] else []  # none of an installation without a checkout
+    commits += [proof["to"] for proof in made.get("carried", [])]
     for entry in manifest["runs"]:
         drawn = today.get(json.dumps(entry["labels"], sort_keys=True))
         if drawn is None:
@@ -111,7 +113,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
             data=entry["data"],
             committed=committed.runs.get(entry["run_id"], {}),
             seconds=made["seconds_per_repetition"].get(entry["run_id"], 1.0),
-            commits=tuple(dict.fromkeys([made["git"]["commit"], *(proof["to"] for proof in made.get("carried", []))])),
+            commits=tuple(dict.fromkeys(commits)),
             same_machine=same_machine,
         )
 

@@ -215,6 +215,7 @@ def complaint(where: str, model: type[BaseModel], error: ValidationError) -> str
     if not key:
         return f"{where}: {message}"
     expected = message.removeprefix("Input should be ").removeprefix("expected ")
+    expected = expected.replace("a valid tuple", "a list, such as [panel]")
     expected = re.sub("a valid dictionary( or instance of .*)?$", "keys and values", expected)
     return f"{where}, key '{key}': found {first['input']!r}, expected {expected}"
 
