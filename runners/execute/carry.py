@@ -46,10 +46,10 @@ def carry(
     first only if asked for. The committed ones get the new identity where every stored value comes out equal, bit for
     bit. If fewer than `ENOUGH` are played, tuner and task must also be in the same state after the first plays as with
     the code of the commit that made them, which fails where a class keeps its state in another form; states are
-    compared for runs that together have every variant of each part. On another kind of machine a repetition that
-    differs is played once more with the earlier code, and the two traces are compared. Nothing is carried of a run
-    that differs, fails, or has other settings or data. What is played is kept among the raw runs, so that an
-    interrupted call goes on where it was.
+    compared for runs that together have every variant of each part. Of runs that train, `ENOUGH` are played. On another
+    kind of machine a repetition that differs is played once more with the earlier code, and the two traces are
+    compared. Nothing is carried of a run that differs, fails, or has other settings or data. What is played is kept
+    among the raw runs, so that an interrupted call goes on where it was.
 
     Raises ConfigError when the checkout has changes that are not committed, since a proof names its commit.
     """
@@ -66,12 +66,13 @@ def carry(
     planned = _leave_late(proofs, store, repetitions, seconds * jobs)
     print(f"{len(planned)} repetitions to play, {sum(planned.values()) / 60:.0f} minutes of processor time", flush=True)
     playable = [proof for proof in proofs if not proof.difference]
-    drawn = [(proof, number) for proof in playable for number in proof.run.first(repetitions)]
+    drawn = [(proof, number) for proof in playable for number in _first(proof.run, repetitions)]
     compared = play_again([(proof.run, number) for proof, number in drawn], store, jobs=jobs, words="carry")
     with EarlierCode(jobs) as earlier:
         _prove(drawn, [difference for _, _, difference in compared], earlier)
         if repetitions < ENOUGH:
-            _prove_states([proof for proof in playable if not proof.difference], earlier)
+            unproved = [proof for proof in playable if not (proof.difference or proof.run.trains_first)]
+            _prove_states(unproved, earlier)
     for folder in dict.fromkeys(proof.run.folder for proof in proofs):
         _write(folder, [proof for proof in proofs if proof.run.folder == folder], code)
     _report(proofs)
@@ -93,6 +94,11 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     return ""
 
 
+def _first(run: CommittedRun, repetitions: int) -> list[int]:
+    """Return the repetitions to play: enough to prove a run whose states would need another training of its encoder."""
+    return run.first(max(repetitions, ENOUGH) if run.trains_first else repetitions)
+
+
 def _leave_late(
     proofs: Sequence[Proof], store: Store, repetitions: int, core_seconds: float
 ) -> dict[tuple[str, int], float]:
@@ -100,7 +106,7 @@ def _leave_late(
     planned: dict[tuple[str, int], float] = {}
     for proof in sorted(proofs, key=lambda proof: proof.run.seconds):
         run_id = proof.run.experiment.run_id
-        missing = set(proof.run.first(repetitions)) - store.done(run_id) if not proof.difference else ()
+        missing = set(_first(proof.run, repetitions)) - store.done(run_id) if not proof.difference else ()
         with_these = planned | {(run_id, number): proof.run.seconds for number in missing}
         if missing and sum(with_these.values()) > core_seconds:
             proof.difference = f"a repetition takes {proof.run.seconds:.0f} s, for which there was no time"
