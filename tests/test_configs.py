@@ -409,6 +409,10 @@ def test_a_name_that_the_suite_has_is_refused(private):
     (private / "tuner" / "cdt.yaml").write_text("_target_: bench.tuners.cdt.CDT\nradius_scale: 3\n")
     with pytest.raises(ConfigError, match=r"tuner/cdt\.yaml: found a file of this name in the suite, too"):
         from_overrides(["tuner=cdt"])
+    (private / "papers" / "cdt").mkdir()
+    (private / "papers" / "cdt" / "settings.yaml").write_text("name: cdt\n")
+    with pytest.raises(ConfigError, match=r"papers/cdt/settings\.yaml: found a file of this name in the suite, too"):
+        load_figure("mine/first")
 
 
 def test_results_go_to_the_current_folder_or_to_the_checkout_around_it(monkeypatch, tmp_path):

@@ -246,8 +246,11 @@ def suite_choices(group: str) -> list[str]:
 
 def choices(group: str) -> list[str]:
     """Return the choices of a configuration group: the suite's, and the user's own."""
-    folder = user_folder()
-    return sorted({*suite_choices(group), *(_choices(folder, group) if folder else ())})
+    folder, names = user_folder(), set(suite_choices(group))
+    users = set(_choices(folder, group)) if folder else set()
+    for name in names & users:
+        path_of(f"{group}/{name}")  # raises an error where the two differ
+    return sorted(names | users)
 
 
 def _choices(folder: Path, group: str) -> list[str]:
@@ -269,8 +272,10 @@ def one_of(found: str, valid: Iterable[str]) -> str:
 
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
-    classes = ", or a class of your own as module.Class" if group in PARTS else ""
-    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{classes}")
+    others = ", or a class of your own as module.Class" if group in PARTS else ""
+    if group in ("paper", "figure") and not user_folder():
+        others = ", or one of your own in the folder conf or BENCH_CONF_DIR"
+    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{others}")
 
 
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
