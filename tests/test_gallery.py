@@ -120,7 +120,7 @@ def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: P
     words = words_of(site / "index.html")
     assert pd.read_csv(site / "habo/limits/quick/claims.csv")["verdict"].tolist() == ["holds", "fails"]
     assert "ours11000 A case holds" in words
-    assert "10 of 11 figures have results" in words
+    assert "10 of 11 figures of the suite have results" in words
     text = (site / "figures.html").read_text()
     [card] = re.findall(
         r'<li data-paper="syndicated"[^>]*>(?:(?!</li>).)*Figure 2(?:(?!</li>).)*</li>', text, re.DOTALL
@@ -212,15 +212,30 @@ def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
         assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
 
 
+def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_each(site: Path) -> None:
+    given = {"claim": "It holds", "rests_on": {"bound": "limits#b"}, "verdict": "mixed", "finding": "In words"}
+    about = {"other": {"title": "Another", "headlines": read_headlines("other", [given])}, "syndicated": {}}
+    about |= {"habo": {"title": "Mine", "headlines": read_headlines("habo", [given])}}
+    figures = {**FIGURES_MADE, "other/limits": FIGURES_MADE["habo/limits"]}
+    of_suite = [name for name in figures if not name.startswith("habo/")]
+    page = build(read(site, figures, about, of_suite))["index.html"]
+    assert re.findall(r"<h3>(.*?)<a[^>]*>(.*?)</a>", page) == [("Your own: ", "Mine"), ("", "syndicated")]
+    words = " ".join(Page(page).words.split())
+    assert "± mixedIt holds" in words
+    assert "Not run here: Another" in words
+    assert "not run" not in words
+
+
 def test_a_figure_says_what_it_rests_on(site: Path) -> None:
     words = words_of(site / "syndicated/figure2/index.html")
     for said in (
         "4 min", "6 repetitions of 181 rounds", "real data, checksum 06416e597f82", "drawn at random", "section 6",
         "● 1 stated", "◇ 1 scale", "✓holds", "⚠ surrogate", "a small packaged sample of the real data",
+        "Scale quick: 6 repetitions", "; axis: % of the right side; expected: less",
     ):  # fmt: skip
         assert said in words, said
     assert f"python -m runners.reproduce figure=syndicated/figure2 '{EVIL}'" in words
-    order = [words.index(said) for said in ("Published numbers never", "Scale quick", "Scale smoke")]
+    order = [words.index(said) for said in ("Published numbers never", "Scale quick quick", "Scale smoke smoke")]
     assert order == sorted(order)
 
 
@@ -417,6 +432,9 @@ def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
     words = " ".join(Page(page).words.split())
     assert said in words
     assert page.count("<tr data-paper=") == 6
+    not_run_first = published._replace(numbers=published.numbers.assign(ours=[np.nan] * 2 + [2.5] * 4))
+    reordered = build(read(site, FIGURES_MADE), not_run_first)["numbers.html"]
+    assert re.findall(r"cell \d", reordered) == [f"cell {i}" for i in (2, 3, 4, 5, 0, 1)]
     assert '<a href="habo/dots/index.html">cell 0</a>' in page
     # 2.5 [2, 3] where 1 is printed: beyond the axis, which ends at twice, so that the dot is at its end
     assert '<span class="f cut-r" style="--l:96.0;--r:100.0;--m:99.0"></span>' in page

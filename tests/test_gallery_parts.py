@@ -44,7 +44,7 @@ def test_differences_are_shown_as_shares_where_all_are_known() -> None:
     relative = {"relative": 0.1, "relative_low": 0.0, "relative_high": 0.2}
     one = case(10, 0, 20, kind="paired_difference", threshold=0.0)
     both = [{**one, "values": one["values"] | relative}, {**one, "values": one["values"] | relative}]
-    assert [found.ends for found in (forest(both), forest([one])) if found] == [("+0 %", "+20 %"), ("0", "20")]
+    assert [found.ends for found in (forest(both), forest([one])) if found] == [("0 %", "+20 %"), ("0", "20")]
 
 
 @pytest.mark.parametrize(

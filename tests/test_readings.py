@@ -38,7 +38,8 @@ FIGURE = {
     "published": [{"method": "TL", "what": "mean", "value": 12.0}, {"method": "OP", "what": "mean", "value": 500.0}],
     "claims": [
         {"id": "1", "text": "TL ends with less regret than OP", "kind": "paired_difference",
-         "left": {"method": "TL"}, "right": {"method": "OP"}, "expect": "less"},
+         "left": {"method": "TL"}, "right": {"method": "OP"}, "expect": "less",
+         "origin": "theorem", "place": "theorem 1: sqrt(T)"},
     ],
     "readings": [PRINTED, QUIET],
 }  # fmt: skip
@@ -155,6 +156,10 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     reproduce_figure(
         FigureRun(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
     )
+    plain = build(read(tmp_path, {"mine/with": FIGURE, "mine/without": PLAIN}))["mine/without/index.html"]
+    assert "Number by number: 2 rows" in plain
+    assert "as printed" not in plain
+    assert "theorem 1: √T; mean paired difference" in plain
     assert (folders[0] / "readings.csv").read_bytes() == files["readings.csv"]
 
     view = Result(folders[0], read_figure(FIGURE)).readings()

@@ -161,6 +161,17 @@ def test_published_numbers_stand_where_they_belong() -> None:
     made = shown(GRID, NONE, grid_finals(), note=NOTE)
     assert [mark.numbers[0] for mark in parts(made, "published line")] == [7.25]
     assert [(mark.x, mark.y) for mark in parts(made, "published")] == [(7.25, 357.21)]
+    assert made.legend["published best"].look.marker == "D"
+    without_mean = shown({**GRID, "published": GRID["published"][:1]}, NONE, grid_finals())
+    assert not without_mean.legend["published best"].look.marker
+
+
+@pytest.mark.parametrize(("places", "turn"), [((0, 0.05, 0.1, 0.8), 90), ((0.1, 0.5, 1, 5), 0)])
+def test_numbers_at_places_close_to_each_other_stand_upright(places, turn) -> None:
+    finals = pd.concat([rows(5, 300.0, epsilon=place) for place in places])
+    labels = draw({**GRID, "published": []}, NONE, finals).axes[0].get_xticklabels()
+    assert [label.get_text() for label in labels] == [f"{place:g}" for place in places]
+    assert {label.get_rotation() for label in labels} == {turn}
 
 
 def test_grid_marks_the_best_value_and_theory() -> None:

@@ -1,9 +1,10 @@
 """Mathematics in labels: what it becomes was written by hand, and matplotlib must be able to set it."""
 
+import pandas as pd
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from bench.report.typeset import in_unicode, typeset
+from bench.report.typeset import in_unicode, listed, readable, typeset
 
 WORDS = [
     ("as T^0.38, not T^(3/4)", r"as $T^{0.38}$, not $T^{3/4}$"),
@@ -51,6 +52,7 @@ def test_only_what_lies_between_is_escaped():
         ("V_hat - V above it", "V\u0302 − V above it"),
         ("V(incumbent) / V(pi0), V(pi*)", "V(incumbent) / V(π₀), V(π*)"),
         ("against sqrt(K T ln K)", "against √(K T ln K)"),
+        ("sqrt(T), sqrt(theta), sqrt(ln T)", "√T, √θ, √(ln T)"),
         ("T^(3/4) sqrt(ln T), T^0.38, T^2", "T^(3/4) √(ln T), T^0.38, T^2"),
         ("$5 for UCB(delta), delta = 1/T^2", "$5 for UCB(δ), δ = 1/T^2"),
         ("linucb, T1 = 0, 10000 rounds", "LinUCB, T₁ = 0, 10,000 rounds"),
@@ -58,3 +60,11 @@ def test_only_what_lies_between_is_escaped():
 )
 def test_a_page_has_the_letters_of_its_picture(words, expected):
     assert in_unicode(words) == expected
+
+
+def test_columns_and_settings_are_in_words():
+    names = ["mean", "ci_low", "ci_high", "ratio_mean", "further_low", "further_high"]
+    heads = [head for head, _ in readable(pd.DataFrame([[1.0] * 6], columns=names))["heads"]]
+    assert heads == ["mean", "95 % interval", "ours / published mean", "95 % prediction interval"]
+    settings = [["epsilon"], [0.1, 1.0, 5000], [], True, None, 2000, "fixed"]
+    assert list(map(listed, settings)) == ["epsilon", "0.1, 1, 5,000", "none", "True", "None", "2,000", "fixed"]

@@ -1,6 +1,8 @@
 """Draw a panel with matplotlib: its marks, its axes and their numbers."""
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -61,8 +63,8 @@ def draw_panel(
     for mark in panel.marks:
         _draw_mark(axes, mark)
     if not panel.is_table:
-        _number(axes, "x", panel.x, panel, 3 if across < _NARROW_PANEL else 5)
-        _number(axes, "y", panel.y, panel, 3 if across < _NARROW_PANEL else 5)
+        _number(axes, "x", panel.x, panel, across)
+        _number(axes, "y", panel.y, panel, across)
     if panel.rows and not panel.marks:
         axes.set_xticks([])
     for text in panel.texts:
@@ -156,8 +158,8 @@ def _line_style(look: Look) -> dict[str, Any]:
     return style
 
 
-def _number(axes: Axes, which: str, axis: Axis, panel: Panel, few: int) -> None:
-    """Set the ends of an axis and write its numbers, or the names at its ticks."""
+def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> None:
+    """Set the ends of an axis and write its numbers, or the names at its ticks; ``across`` letters have room."""
     target, set_ends = (axes.xaxis, axes.set_xlim) if which == "x" else (axes.yaxis, axes.set_ylim)
     if axis.low is not None or axis.high is not None:
         set_ends(axis.low, axis.high)
@@ -178,10 +180,24 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, few: int) -> None:
     if axis.few and not axis.linear:
         target.set_major_locator(MaxNLocator(nbins=5, steps=_STEPS))
     elif not axis.linear and _is_whole(panel, which):
+        few = 3 if across < _NARROW_PANEL else 5
         target.set_major_locator(MaxNLocator(few if high >= _LONG else "auto", steps=_STEPS, integer=True))
     if axis.ticks is not None:
         target.set_ticks(list(axis.ticks))
-    target.set_major_formatter(lambda value, _: f"{value:,.0f}" if value == round(value) else f"{value:g}")
+        if which == "x" and _are_crowded(axis.ticks, across / (high - low)):
+            axes.tick_params(axis="x", labelrotation=90)
+    target.set_major_formatter(lambda value, _: _in_words(value))
+
+
+def _in_words(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
+
+
+def _are_crowded(ticks: Sequence[float], letters: float) -> bool:
+    """Whether numbers at ticks do not fit beside each other, given how many letters a step of 1 has room for."""
+    return any(
+        (right - left) * letters < (len(_in_words(left)) + len(_in_words(right))) / 2 for left, right in pairwise(ticks)
+    )
 
 
 def _is_whole(panel: Panel, which: str) -> bool:

@@ -13,6 +13,8 @@ NONE = "–"
 """What stands for a number that is not there."""
 
 _HEADS = {
+    "ci": INTERVAL,
+    "further": "95 % prediction interval",
     "n": "repetitions",
     "std": "standard deviation",
     "random_arms": "random arms",
@@ -32,6 +34,13 @@ def number(value: Any) -> str:
         return f"{value:.3e}".replace("-", "−")
     shown = f"{value:,.{max(decimals, 0)}f}"
     return (shown.rstrip("0").rstrip(".") if "." in shown else shown).replace("-", "−")
+
+
+def listed(value: Any) -> str:
+    """Return the value of a setting: a list with commas."""
+    if isinstance(value, list):
+        return ", ".join(map(listed, value)) or "none"
+    return str(value) if isinstance(value, bool | dict) or value is None else number(value)
 
 
 def interval(low: float, high: float) -> str:
@@ -60,12 +69,12 @@ def readable(table: pd.DataFrame) -> dict[str, Any]:
             continue
         if name.endswith("_low") and f"{stem}_high" in names:
             cells = _intervals(table, name, f"{stem}_high")
-            heads.append((INTERVAL if stem == "ci" else f"{INTERVAL} of {stem}", "number"))
+            heads.append((_HEADS.get(stem, f"{INTERVAL} of {stem}"), "number"))
         else:
             cells = [number(value) for value in table[name].tolist()]
             numeric = pd.api.types.is_numeric_dtype(table[name])
             kind = "number" if numeric else "verdict" if name == "verdict" else "label"
-            heads.append((_HEADS.get(name, name).replace("_", " "), kind))
+            heads.append((_HEADS.get(name, name.replace("ratio_", "ours / published ")).replace("_", " "), kind))
         columns.append(cells)
     verdicts = next((cells for (_, kind), cells in zip(heads, columns, strict=True) if kind == "verdict"), [])
     return {"heads": heads, "rows": [list(row) for row in zip(*columns, strict=True)], "verdicts": verdicts}
@@ -141,6 +150,7 @@ def _letters(formula: str) -> str:
     formula = re.sub(r"\\mathrm\{(.*?)\}", r"\1", formula).replace("^*", "*")
     formula = re.sub(r"\^\{([\w.]+)\}", r"^\1", formula)
     formula = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", formula)
+    formula = re.sub(r"\\sqrt\{(\w|\\\w+)\}", r"√\1", formula)
     formula = re.sub(r"\\sqrt\{(.*)\}", r"√(\1)", formula)
     return _SIGN.sub(lambda sign: _SIGNS[sign[0]], formula)
 

@@ -18,7 +18,7 @@ from bench.report.gallery.numbers import counted, ratio_of, view
 from bench.report.gallery.papers import Figure, PaperPage
 from bench.report.published import Published
 from bench.report.stored import DATA, PAGE, PARTS
-from bench.report.typeset import duration, in_unicode, interval, number
+from bench.report.typeset import duration, in_unicode, interval, listed, number
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
@@ -129,7 +129,8 @@ def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[s
     """Return published numbers, each with the page of the figure that says most of it."""
     addresses = {figure.folder: figure.address for figure in figures if figure.results}
     shown_in = [addresses.get(name, "") for name in numbers["paper"] + "/" + numbers["figure"]]
-    rows = numbers.assign(address=shown_in).to_dict("records")
+    with_results_first = numbers.assign(address=shown_in).sort_values("ours", key=pd.isna, kind="stable")
+    rows = with_results_first.to_dict("records")
     return [{str(key): value for key, value in (row | ratio_of(row)).items()} for row in rows]
 
 
@@ -176,6 +177,7 @@ def _environment() -> Environment:
     }
     filters = {
         "number": number,
+        "listed": listed,
         "duration": duration,
         "in_words": in_words,
         "slug": slug,

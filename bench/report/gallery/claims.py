@@ -134,7 +134,9 @@ def forest(cases: Sequence[Case]) -> Forest | None:
 
     def words(value: float) -> str:
         value = math.exp(value) if is_log else value
-        return f"{100 * value:+,.0f} %".replace("-", "−") if is_share else number(float(f"{value:.2g}"))
+        if is_share:
+            return f"{100 * value:+,.0f} %".replace("-", "−") if round(100 * value) else "0 %"
+        return number(float(f"{value:.2g}"))
 
     expect = first.get("expect", "")
     side = "" if threshold is None else "below" if expect in _BELOW else "above" if expect in _ABOVE else ""

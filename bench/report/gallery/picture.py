@@ -65,7 +65,8 @@ def picture(plot: Plot, key: str = "") -> Picture:
     is_table = any(panel.is_table for panel in plot.panels)
     has_rows = any(panel.rows for panel in plot.panels)
     width = 600 if is_table else 380 if has_rows or len(plot.panels) < 7 else 290
-    sentences = [part.rstrip(".") + "." for part in map(in_unicode, (plot.note, *plot.caption)) if part]
+    note = plot.note[:1].upper() + plot.note[1:]  # it begins with what the numbers rest on
+    sentences = [part.rstrip(".") + "." for part in map(in_unicode, (note, *plot.caption)) if part]
     panels = [_panel(plot, panel, f"{key}-{i}-") for i, panel in enumerate(plot.panels)]
     return Picture(panels, width, _legend(plot, key), sentences)
 

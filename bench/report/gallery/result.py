@@ -99,5 +99,7 @@ class Result(Stored):
             counts = {word: int((verdicts == word).sum()) for word in (EXACT, INSIDE, POSSIBLE, OUTSIDE)}
             if is_assuming(self.figure, self.manifest):
                 counts = {ASSUMING if word == INSIDE else word: count for word, count in counts.items()}
-        shown = readable(numbers.drop(columns="cell", errors="ignore")) if counts else None
+        elsewhere = ["verdict", "cell"] if self.figure.readings else ["verdict", "cell", "reading"]
+        others = numbers.columns.drop(elsewhere, errors="ignore")
+        shown = readable(numbers[["verdict", *others]]) if counts else None
         return ReadingsView(self.figure.readings, matrix, shown, counts)

@@ -27,8 +27,9 @@ _GRID = Look(BLUE, "-", "o", size=4.0)
 _DASHES = ((2.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.0), (10.0, 2.0))
 _BOUNDS = [Look(GREY, (0, dashes), width=1.3, order=1.8) for dashes in _DASHES]
 _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, order=5)
-_DIAMOND = Look(VERMILION, "none", "D", size=6, fill="white", order=4)
-_DOTTED = Look(VERMILION, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
+_DARK = "#333333"
+_DIAMOND = Look(_DARK, "none", "D", size=6, fill="white", order=4)
+_DOTTED = Look(_DARK, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
 _FURTHER_SETS = 4000
 _GIVEN = re.compile(r"\+*(horizon|seed|repetitions|env|task)[.=]")
 """Overrides that set what nobody chooses to get the lowest value."""
@@ -216,7 +217,8 @@ class Grid(Figure):
         numbers = {entry.what: entry.value for entry in entries}
         if "best" not in numbers or results.is_surrogate:
             return []
-        plot.explain(_PUBLISHED, Look(VERMILION, ":", "D", fill="white"))  # type: ignore[arg-type]
+        if "mean" in numbers:
+            plot.explain(_PUBLISHED, Look(_DARK, ":", "D", fill="white"))  # type: ignore[arg-type]
         plot.put(panel, _PUBLISHED, _DOTTED, x=numbers["best"], part="published line", what="published best")
         if "mean" in numbers:
             at = [numbers["best"]], [numbers["mean"]]
