@@ -108,7 +108,8 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> bool:
     unbacked = sorted(file for result in compared for file in result.unbacked)
     others = [file for file in unbacked if not file.endswith(f"/{SECONDS}")]
     if unbacked:
-        words = [f"{SECONDS} of {len(unbacked) - len(others)} results", *([", ".join(others)] if others else [])]
+        count = len(unbacked) - len(others)
+        words = [f"{SECONDS} of {count} result{'s' * (count > 1)}", *([", ".join(others)] if others else [])]
         print(f"measured seconds, which no repetition backs: {'; '.join(words)}")
     return not differences
 
