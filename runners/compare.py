@@ -17,11 +17,12 @@ import json
 import math
 import shlex
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from runners.cli import plain_command
 from runners.comparison import METHOD, plan
-from runners.config.compose import from_overrides
+from runners.config.compose import Run, from_overrides
 from runners.execute.stand_ins import announcement, missing_data
 from runners.results.store import results_folder, write_text
 
@@ -65,12 +66,34 @@ def compare(words: list[str]) -> bool:
     write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
     write_gallery(results_folder())
     print(_text(pd.read_csv(result.folder / "table.csv"), result.claims, content["panels"]))
+    for line in _unequal_spaces(run):
+        print(line)
     for suffix in ("png", *formats):
         print(
             f"table: {result.folder / 'table.tex'}" if suffix == "tex" else f"picture: {result.folder / name}.{suffix}"
         )
     print(f"page: {result.folder / 'index.html'}")
     return result.complete
+
+
+def _unequal_spaces(run: Run) -> Iterator[str]:
+    """Yield what to say where tuners that choose among candidates have others than those that search the interval."""
+    from bench.algorithms.contextual import ContextualAlgorithm  # slow to import
+    from runners.config.classes import construct
+    from runners.config.experiment import part_classes
+
+    settings = run.experiment.settings
+    cls = part_classes(settings).get("algorithm")
+    algorithm = construct("algorithm", cls, settings["algorithm"]) if cls else None
+    for parameter in algorithm.tuned.parameters if isinstance(algorithm, ContextualAlgorithm) else ():
+        candidates = [value for value in parameter.candidates if isinstance(value, int | float)]
+        low, high = parameter.low, parameter.high
+        if low is not None and high is not None and not all(low <= value <= high for value in candidates):
+            listed = ", ".join(f"{value:g}" for value in candidates)
+            yield (
+                f"{parameter.name}: some tuners choose among {listed}, others search {low:g} to {high:g}; "
+                "with paper=tournament all have the same space"
+            )
 
 
 def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> str:
@@ -83,7 +106,8 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
         if not row["n"]:
             lines.append(f"  {where:<40} {'no results':>12}")
             continue
-        lines.append(f"  {where:<40} {row['mean']:>12.5g}   95 % interval {row['ci_low']:.4g} .. {row['ci_high']:.4g}")
+        interval = f"   95 % interval {row['ci_low']:.4g} .. {row['ci_high']:.4g}" * (row["ci_low"] == row["ci_low"])
+        lines.append(f"  {where:<40} {row['mean']:>12.5g}{interval}")
     for _, claim in claims.iterrows():
         case = "" if claim["case"] in ("", "all") else f" ({claim['case']})"
         note = f"; {claim['note']}" if claim["note"] else ""

@@ -77,6 +77,9 @@ def plan(words: list[str]) -> Plan:
 
 
 def _parse(word: str) -> Override:
+    key, _, text = word.partition("=")
+    if key in GROUPS and "(" in text:
+        raise ConfigError(f"{key}: found '{text}', expected names alone: settings in parentheses follow tuners only")
     parsed = parse(word)
     if parsed.value_type not in (ValueType.ELEMENT, ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):
         raise ConfigError(f"{parsed.key_or_group}: found '{word}', expected values with commas between them")

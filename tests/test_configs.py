@@ -407,11 +407,11 @@ def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(pr
 
 def test_a_name_that_the_suite_has_is_refused(private):
     (private / "tuner" / "cdt.yaml").write_text("_target_: bench.tuners.cdt.CDT\nradius_scale: 3\n")
-    with pytest.raises(ConfigError, match=r"tuner/cdt\.yaml: found a file of this name in the suite, too"):
+    with pytest.raises(ConfigError, match=r"tuner/cdt\.yaml: found a name that the suite has, too, expected another"):
         from_overrides(["tuner=cdt"])
     (private / "papers" / "cdt").mkdir()
     (private / "papers" / "cdt" / "settings.yaml").write_text("name: cdt\n")
-    with pytest.raises(ConfigError, match=r"papers/cdt/settings\.yaml: found a file of this name in the suite, too"):
+    with pytest.raises(ConfigError, match=r"papers/cdt/settings\.yaml: found a name that the suite has, too"):
         load_figure("mine/first")
 
 

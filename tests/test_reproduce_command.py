@@ -47,7 +47,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
     assert look.startswith("A few repetitions of short runs are a look, not a verdict; ")
     assert stand_ins == [
-        "Data that is not here is replaced by stand-ins, which are no evidence about the papers:",
+        "Data that is not here is replaced by stand-ins, on which no verdict rests:",
         "  movielens: generated surrogate ratings are used, in syndicated/figure2 "
         "(LinUCB, MovieLens; LinTS, MovieLens; UCB-GLM, MovieLens)",
         "To fetch what may be downloaded: python -m bench.data fetch movielens (for the rest see docs/data.md)",

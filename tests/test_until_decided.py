@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 import rendered
 
 from bench.report.figure import read_figure
+from bench.report.provenance import SURROGATE
 from bench.report.provenance import commands as commands_of
 from bench.report.render import render_readings
 from runners.config.figures import LabelledRun, expand
@@ -103,6 +105,15 @@ def test_a_case_that_lacks_results_is_given_up():
     left_out = [one for one in drawn if one.labels != {"panel": "near", "method": "B"}]
     assert look_at(left_out, rest).open_cases == 0
     assert look_at(drawn, pd.DataFrame()).open_cases == 0
+
+
+@pytest.mark.parametrize(("panel", "open_cases"), [("near", 0), ("far", 1)])
+def test_only_cases_on_stand_ins_are_given_up(panel, open_cases):
+    drawn = [
+        replace(run, experiment=run.experiment.on_data(SURROGATE)) if run.labels["panel"] == panel else run
+        for run in drawn_of(FIGURE)
+    ]
+    assert look_at(drawn, finals_of(drawn, NEAR_IS_OPEN)).open_cases == open_cases
 
 
 def test_an_axis_of_trace_columns_is_no_axis_of_runs():

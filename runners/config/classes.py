@@ -44,7 +44,8 @@ def import_class(part: str, settings: Any) -> type:
         needed = "whose module" if is_itself else f"which imports '{name}', a module that"
         raise ConfigError(
             f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
-            f"expected a module that can be imported: run from the folder of {name}, or set PYTHONPATH to it"
+            f"expected a module that can be imported: check its name, run from the folder of {name.partition('.')[0]}, "
+            "or set PYTHONPATH to it"
         ) from error
     except Exception as error:  # a user's module may fail in any way while it is imported
         raise ConfigError(

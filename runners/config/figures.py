@@ -15,6 +15,7 @@ from runners.config.papers import leaves, load_paper, published
 from runners.config.tree import (
     PARTS,
     choices,
+    class_defaults,
     expect,
     merge,
     one_of,
@@ -188,16 +189,14 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
             labels |= {READING: reading.name} if reading else {}
             yield LabelledRun(**vars(run), labels=labels, overrides=overrides)
 
-    drawn: list[LabelledRun] = []
-    drawn += composed(figure, None)
-    first = {tuple(run.labels.values()): run.experiment.settings for run in drawn}
+    drawn = first = list(composed(figure, None))
     for reading in figure.readings[1:] if readings else []:
         under = list(composed(figure, reading))
-        same = [without_reading(run) for run in under]
-        if not smaller and all(run.experiment.settings == first[tuple(run.labels.values())] for run in same):
+        pairs = zip(first, under, strict=True)
+        if not smaller and all(run.experiment.settings == other.experiment.settings for run, other in pairs):
             with placed(file):
                 raise ConfigError(f"reading: found '{reading.name}', which changes no run, expected one that does")
-        drawn += under
+        drawn = drawn + under
     if path_of(file) and not (extra or smaller or left_out):  # which may leave out the parts that a source is of
         keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run))
         for key in figure.sources:
@@ -214,13 +213,19 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
 
 
 def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
-    """Yield a run's settings: as overrides name them (``env.dim``), with the choice (``env.movielens.dim``), value."""
+    """Yield a run's settings: as overrides name them (``env.dim``), with the choice (``env.movielens.dim``), value.
+
+    A class of a user's own stands in place of the choice, also with its defaults.
+    """
     for key in ("horizon", "repetitions"):
         yield key, key, getattr(run.settings, key)
     for part in PARTS:
-        for rest, value in leaves(run.experiment.settings[part] or {}).items():
+        settings, name = run.experiment.settings[part] or {}, run.choices[part]
+        if name == "custom":
+            settings, name = class_defaults(settings["_target_"]) | settings, settings["_target_"].rpartition(".")[2]
+        for rest, value in leaves(settings).items():
             if rest != "_target_" and (part != "task" or value):  # what a task is not given
-                yield f"{part}.{rest}", f"{part}.{run.choices[part]}.{rest}", value
+                yield f"{part}.{rest}", f"{part}.{name}.{rest}", value
 
 
 def other_than_published(figure: "Figure", drawn: Sequence[LabelledRun]) -> str:

@@ -92,7 +92,7 @@ def path_of(name: str) -> Path | None:
 
 
 def _taken(name: str) -> ConfigError:
-    return ConfigError(f"{shown(name)}: found a file of this name in the suite, too, expected another name")
+    return ConfigError(f"{shown(name)}: found a name that the suite has, too, expected another")
 
 
 def shown(name: str) -> str:
@@ -204,13 +204,13 @@ def _choice(group: str, content: dict[str, Any]) -> Choice:
     settings = content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
     target = settings.get("_target_") if settings and group in PARTS else None
     if isinstance(target, str) and target != "???":
-        changes, settings = settings, {"_target_": target, **_class_defaults(target)}
+        changes, settings = settings, {"_target_": target, **class_defaults(target)}
         merge(settings, changes, add=True)
         settings = {key: Open() if value == {} else value for key, value in settings.items()}
     return Choice(settings, chooses)
 
 
-def _class_defaults(target: str) -> dict[str, Any]:
+def class_defaults(target: str) -> dict[str, Any]:
     """Return the settings that a class has by itself; none where it cannot be imported, which a run then reports."""
     module, _, name = target.rpartition(".")
     try:

@@ -59,7 +59,7 @@ def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str
             by_data.setdefault(name, []).append(f"{figure} ({'; '.join(labels)})" if labels else figure)
     if not by_data:
         return []
-    lines = ["Data that is not here is replaced by stand-ins, which are no evidence about the papers:"]
+    lines = ["Data that is not here is replaced by stand-ins, on which no verdict rests:"]
     lines += [f"  {name}: {CATALOGUE[name].stand_in}, in {', '.join(figures)}" for name, figures in by_data.items()]
     commands = [CATALOGUE[name].how_to_get for name in by_data if CATALOGUE[name].url]
     if commands:

@@ -182,7 +182,7 @@ def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_publish
         horizons=tuple(sorted({labelled.settings.horizon for labelled in drawn})),
         surrogate=tuple(sorted({labelled.choices["env"] for labelled, made in experiments if made.surrogate})),
         altered=tuple(sorted({labelled.choices["env"] for labelled, made in experiments if made.altered})),
-        genuine=tuple(genuine) * any(made.surrogate for _, made in experiments),
+        genuine=tuple(genuine) * any(made.surrogate or made.packaged for _, made in experiments),
         packaged=any(made.packaged for _, made in experiments),
         sequential=run.is_sequential(drawn),
         other_than_published=other_than_published,
@@ -259,9 +259,10 @@ def _environment(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> d
 def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
     """Return every setting of the figure's experiments with its values, its source and the place.
 
-    The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key
-    (``env.dim``); else ``assumed`` where a run of the figure sets another value than the paper; else the paper's
-    (``env.synthetic_linear.dim``); else ``assumed``: the suite's own default. A key has a row for each source.
+    The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key (``env.dim``);
+    else ``assumed`` where a run of the figure sets another value than the paper; else the paper's
+    (``env.synthetic_linear.dim``); else ``assumed``, the default of the suite or a user's class. Each source of a key
+    has a row.
     """
     paper, limits = load_paper(figure.paper), figure.limit_runs()
     of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})
@@ -281,7 +282,10 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
             elif general in by_figure and value != of_paper.get(key):
                 source, where = "assumed", "the figure sets it"
             else:
-                source, where = paper["sources"].get(key, ("assumed", "the suite's default"))
+                part = labelled.experiment.settings.get(key.partition(".")[0])
+                is_own = isinstance(part, dict) and not part["_target_"].startswith("bench.")
+                default = ("assumed", f"the {'class' if is_own else 'suite'}'s default")
+                source, where = paper["sources"].get(key, default)
             row = rows.setdefault((key, source, where), {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:
                 row["values"].append(value)

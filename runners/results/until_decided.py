@@ -72,19 +72,21 @@ def look(
 
     All experiments of an open case go on together, from the least number that one of them has, since repetitions are
     paired. A case with an experiment that has no result at all (in ``done``), since the scale leaves it out or all its
-    repetitions failed, is given up; so is one out of reach (`OUT_OF_REACH`), and every case where data stands in for
-    other data, since it is no evidence.
+    repetitions failed, is given up; so is one out of reach (`OUT_OF_REACH`), and one on data that stands in for other
+    data, since it is no evidence.
     """
     numbers = [labelled.settings.repetitions for labelled in drawn]
     following, open_cases = list(numbers), 0
-    is_silent = any(labelled.experiment.surrogate or labelled.experiment.packaged for labelled in drawn)
-    if is_silent or figure.column not in finals:
+    is_silent = [labelled.experiment.surrogate or labelled.experiment.packaged for labelled in drawn]
+    if figure.column not in finals:
         return Look(0, following)
     unfolded = figure.unfold.axis if figure.unfold else None
     for labels, needed in still_open(figure, finals, curves).values():
         wanted = [{axis: label for axis, label in of_side.items() if label and axis != unfolded} for of_side in labels]
         places = [place for place, labelled in enumerate(drawn) if done[place] and labelled.labels in wanted]
         least = min((numbers[place] for place in places), default=most)
+        if any(is_silent[place] for place in places):
+            continue
         if least >= most or not all(any(drawn[place].labels == of_side for place in places) for of_side in wanted):
             continue
         if least > STEP and not needed <= OUT_OF_REACH * most:  # NaN is more than any number
