@@ -81,6 +81,7 @@ def test_rounds_are_fresh_logs_whose_bounds_are_averaged():
     for bound in BOUNDS:
         assert columns[bound][-1] == pytest.approx(np.mean(lows[bound]), rel=1e-9)
         assert columns[f"{bound}_errors"][-1] == pytest.approx(np.mean(errors[bound]))
+        assert columns[f"{bound}_gap"][-1] == pytest.approx(value - np.mean(lows[bound]), rel=1e-9)
     assert (columns["true_value"] == value).all()
 
 
