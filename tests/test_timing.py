@@ -82,10 +82,7 @@ def store(tmp_path):
 
 def drawn(*work: tuple[Experiment, int]) -> list[Any]:
     """Stand for experiments of a figure, each to be timed so often."""
-    return [
-        SimpleNamespace(run=SimpleNamespace(experiment=one, settings=SimpleNamespace(repetitions=times)))
-        for one, times in work
-    ]
+    return [SimpleNamespace(experiment=one, settings=SimpleNamespace(repetitions=times)) for one, times in work]
 
 
 def test_all_take_turns_in_one_thread_after_a_warm_up_and_only_with_repetition_0(calls, store, monkeypatch):
