@@ -74,9 +74,9 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
 
 def _help(name: str, words: list[str]) -> None:
     """Print the choices of each group, and the configuration with ``words``; Hydra's own help takes seconds."""
-    module = sys.modules["__main__"].__spec__.name  # type: ignore[union-attr]  # commands are started as modules
-    print(f"usage: python -m {module} [--multirun] [--cfg job] [group=choice ...] [key=value ...]")
-    print(f"or:    bandit-bench {module.rpartition('.')[2]} ...\n\nGroups:")
+    program = "run" if name == "config" else name
+    print(f"usage: bandit-bench {program} [--multirun] [--cfg job] [group=choice ...] [key=value ...]")
+    print(f"or:    python -m runners.{program} ...\n\nGroups:")
     for group in (*GROUPS, "figure"):
         names: dict[str, list[str]] = {}
         for choice in choices(group):

@@ -77,7 +77,7 @@ def compare(words: list[str]) -> bool:
 
 
 def _unequal_spaces(run: Run) -> Iterator[str]:
-    """Yield what to say where tuners that choose among candidates have others than those that search the interval."""
+    """Yield what to say of hyper-parameters whose candidates lie outside of the interval that other tuners search."""
     from bench.algorithms.contextual import ContextualAlgorithm  # slow to import
     from runners.config.classes import construct
     from runners.config.experiment import part_classes
@@ -91,8 +91,8 @@ def _unequal_spaces(run: Run) -> Iterator[str]:
         if low is not None and high is not None and not all(low <= value <= high for value in candidates):
             listed = ", ".join(f"{value:g}" for value in candidates)
             yield (
-                f"{parameter.name}: some tuners choose among {listed}, others search {low:g} to {high:g}; "
-                "with paper=tournament all have the same space"
+                f"{parameter.name}: the candidates are {listed}, the interval is {low:g} to {high:g}, and a tuner may "
+                "use one of the two alone; with paper=tournament they have the same range"
             )
 
 

@@ -25,6 +25,7 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
     answer = commands.call("compare", *words, "jobs=2")
     assert (answer.code, answer.err) == (0, "")
     assert "15 repetitions" in answer.out
+    assert "exploration_rate: the candidates are 0, 0.01, 0.1, 1, 10, the interval is 0.1 to 5, and" in answer.out
     folder = commands.results / "compare" / "comparison"
     assert answer.out.splitlines()[-2:] == [f"picture: {folder / 'comparison.png'}", f"page: {folder / 'index.html'}"]
     assert (folder / "comparison.png").read_bytes().startswith(b"\x89PNG")
@@ -43,11 +44,15 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
     manifest = json.loads((folder / "manifest.json").read_text())
     assert shlex.split(manifest["command"]) == ["python", "-m", "runners.compare", *words, "jobs=2"]
     assert manifest["figure"] == "compare/comparison"
+    defaults = [row for row in manifest["settings"] if row["key"] == "tuner.MyTuner.threshold"]
+    assert [(row["source"], row["where"]) for row in defaults] == [("assumed", "the class's default")]
     for run, line in zip(manifest["runs"], commands_of(manifest), strict=True):
         single = commands.here(monkeypatch, capsys, "run", *shlex.split(line)[3:], "output=json").report
         assert (single["run_id"], single["new"]) == (run["run_id"], 0)
         assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
     assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words).out
+    same = ("tuner=tl,cdt", "env=synthetic_linear", "paper=tournament", "name=same", *SMALL)
+    assert "the candidates are" not in commands.here(monkeypatch, capsys, "compare", *same).out
 
 
 def test_lines_and_panels_have_the_names_that_are_given(here):

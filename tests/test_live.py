@@ -141,6 +141,16 @@ def test_the_posterior_of_several_hypotheses_is_their_mixture():
     assert max(wide[190:230]) > 2 * wide[150]
 
 
+def test_the_posterior_follows_the_level_of_rewards():
+    deviations = []
+    for level in (0.0, 1e9):
+        tuner, rng = begin(residual=None, horizon=200), np.random.default_rng(2)
+        for _ in range(100):
+            tuner.tell(level + tuner.ask()["x"] + float(rng.normal()))
+        deviations.append([deviation for _, _, deviation in tuner.posterior()])
+    np.testing.assert_allclose(*deviations, rtol=1e-3)
+
+
 @pytest.mark.parametrize(("changes", "runs"), [(1000.0, 8), (3.0, 3)])
 def test_a_setting_that_becomes_the_best_is_found_if_changes_are_expected(changes, runs):
     """What docs/changepoint_gp.md says of a new best, where the setting in use stays as good."""

@@ -59,8 +59,7 @@ def test_tallies_in_words() -> None:
     rows = ["said holds yes", "said holds no", "said open ", "said says_nothing ", "ours fails yes", "most holds "]
     cases = [dict(zip(("claim", "verdict", "holm"), row.split(" "), strict=True)) for row in rows]
     assert spell_by_origin(tallies(figure(), cases)) == (
-        "stated by the paper: 2 hold (1 after Holm's correction), 0 fail, 1 open, 1 no evidence; "
-        "ours: 0 hold, 1 fails, 0 open"
+        "stated: 2 hold (1 after Holm's correction), 0 fail, 1 open, 1 no evidence; ours: 0 hold, 1 fails, 0 open"
     )
 
 

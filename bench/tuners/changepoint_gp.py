@@ -11,7 +11,7 @@ from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.base import Problem, Wish
 from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
-from bench.tuners.live import LiveTuner, Saved
+from bench.tuners.live import ALONE, LiveTuner, Saved
 from bench.tuners.space_points import points
 
 log = logging.getLogger(__name__)
@@ -137,19 +137,20 @@ class ChangepointGP(LiveTuner):
     def posterior(self) -> list[tuple[Configuration, float, float]]:
         """Return each point with mean and standard deviation of its expected reward at present, from rewards alone.
 
-        All hypotheses count, by their weights. Empty until two rewards differ. Raises TunerError if it was not started.
+        All hypotheses count, by their weights. Empty until there are any. Raises TunerError if it was not started, or
+        not in this process.
         """
-        self._check_started("posterior()")
-        belief, n = self._by_rewards, self._by_rewards.n_hypotheses
-        if not n:
-            return []
-        _, means, covariances, log_weights, variances = (array[belief.left] for array in belief.arrays[:5])
-        weights = np.exp(log_weights[:, :n] - log_weights[:, :n].max())[..., None]
+        with ALONE:
+            self._check_started("posterior()")
+            belief, n = self._by_rewards, self._by_rewards.n_hypotheses
+            if not n:
+                return []
+            _, means, covariances, log_weights, variances = (array[belief.left] for array in belief.arrays[:5])
+        means, weights = means[:, :n], np.exp(log_weights[:, :n] - log_weights[:, :n].max())[..., None]
         weights /= weights.sum()
-        squares = variances[:, None, None] * np.einsum("phkk->phk", covariances[:, :n]) + means[:, :n] ** 2
-        mean = (weights * means[:, :n]).sum(axis=(0, 1))
-        variance = (weights * squares).sum(axis=(0, 1)) - mean**2
-        deviations = np.sqrt(np.maximum(variance, 0.0))
+        mean = (weights * means).sum(axis=(0, 1))
+        within = variances[:, None, None] * np.einsum("phkk->phk", covariances[:, :n])
+        deviations = np.sqrt((weights * (np.maximum(within, 0.0) + (means - mean) ** 2)).sum(axis=(0, 1)))
         return list(zip(map(dict, self._configurations), mean.tolist(), deviations.tolist(), strict=True))
 
     def _ask(self) -> Configuration:

@@ -25,7 +25,7 @@ _VERSION = 3
 _LARGEST_WHOLE = 2**53
 """Up to here JSON and floats keep whole numbers exactly."""
 
-_ALONE = threading.RLock()
+ALONE = threading.RLock()
 """Held by every call: a round takes microseconds, and compiled code does not let other threads run anyway."""
 
 
@@ -54,7 +54,7 @@ class LiveTuner(Tuner):
 
     def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
         """Forget everything and prepare for ``problem``; raises as `Tuner.start` does."""
-        with _ALONE:
+        with ALONE:
             self._process = os.getpid()
             self._latest = 0
             self._begun = _microseconds()
@@ -68,7 +68,7 @@ class LiveTuner(Tuner):
 
     def ask_ticket(self) -> tuple[int, Configuration]:
         """Return a ticket and the configuration to play next; `tell` takes the ticket. Raises as `ask` does."""
-        with _ALONE:
+        with ALONE:
             configuration = super().ask()
             self._latest = max(self._latest, self._begun) + 1
             self._open[self._latest] = self._chosen
@@ -87,7 +87,7 @@ class LiveTuner(Tuner):
                 f"{type(self).__name__}: found the outcome {short(outcome)}, expected none, or a task's; a ticket "
                 "needs its name: tell(reward, ticket=ticket)"
             )
-        with _ALONE:
+        with ALONE:
             self._check_started("tell()")
             number = self._latest if ticket is None else ticket
             self._asked = isinstance(number, int | np.integer) and number in self._open
@@ -105,7 +105,7 @@ class LiveTuner(Tuner):
 
         Raises TunerError if the tuner was not started, or not in this process.
         """
-        with _ALONE:
+        with ALONE:
             self._check_started("save()")
             saved = {
                 **self._identity(),
@@ -122,7 +122,7 @@ class LiveTuner(Tuner):
         Where points are drawn, which needs more than 128 combinations, that takes the same seeds.
         Raises TunerError, and changes nothing, if it was not started, or ``saved`` differs or is damaged.
         """
-        with _ALONE:
+        with ALONE:
             self._check_started("restore()")
             read = Saved(f"{type(self).__name__}: saved state", saved, self.save())
             for key, expected in self._identity().items():

@@ -172,18 +172,20 @@ def write_pictures(run: FigureRun, derived: Derived) -> None:
 
 def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_published: str) -> Provenance:
     """Return what the figure's numbers rest on."""
-    experiments = [(labelled, labelled.experiment) for labelled in drawn]
+    by_env = [(labelled.choices["env"], labelled.experiment) for labelled in drawn]
     genuine = [
-        without_reading(labelled).labels for labelled, made in experiments if not (made.surrogate or made.packaged)
+        without_reading(labelled).labels
+        for labelled in drawn
+        if not (labelled.experiment.surrogate or labelled.experiment.packaged)
     ]
     return Provenance(
         scale="" if run.figure.paper == "none" else run.scale,
         repetitions=tuple(sorted({labelled.settings.repetitions for labelled in drawn if not labelled.is_limit})),
         horizons=tuple(sorted({labelled.settings.horizon for labelled in drawn})),
-        surrogate=tuple(sorted({labelled.choices["env"] for labelled, made in experiments if made.surrogate})),
-        altered=tuple(sorted({labelled.choices["env"] for labelled, made in experiments if made.altered})),
-        genuine=tuple(genuine) * any(made.surrogate or made.packaged for _, made in experiments),
-        packaged=any(made.packaged for _, made in experiments),
+        surrogate=tuple(sorted({env for env, made in by_env if made.surrogate})),
+        altered=tuple(sorted({env for env, made in by_env if made.altered})),
+        genuine=tuple(genuine) if len(genuine) < len(drawn) else (),
+        packaged=any(made.packaged for _, made in by_env),
         sequential=run.is_sequential(drawn),
         other_than_published=other_than_published,
     )

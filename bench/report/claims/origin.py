@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Origin = Literal["stated", "theorem", "ours"]
 ORIGINS: tuple[Origin, ...] = ("stated", "theorem", "ours")
-ORIGIN_WORDS = {"stated": "stated by the paper", "theorem": "from theorems", "ours": "ours"}
+ORIGIN_WORDS = {"stated": "stated", "theorem": "from theorems", "ours": "ours"}
 DECIDED = (HOLDS, FAILS, TIE)
 REMAINS, DOES_NOT_REMAIN = "yes", "no"
 """What the column `holm` says of a verdict after Holm's correction; of one that is no test's own, nothing."""
@@ -120,5 +120,5 @@ def added_up(parts: Iterable[Tallies]) -> dict[str, Tally]:
 
 
 def spell_by_origin(parts: Tallies) -> str:
-    """Return tallies in words: ``stated by the paper: 3 hold, 1 fails, 0 open; ours: ...``; no empty ones."""
+    """Return tallies in words: ``stated: 3 hold, 1 fails, 0 open; ours: ...``; no empty ones."""
     return "; ".join(f"{ORIGIN_WORDS[origin]}: {tally}" for origin, tally in parts.items() if not tally.is_empty)

@@ -10,9 +10,9 @@ from bench.report.claims.judgement import SAYS_NOTHING, in_words
 from bench.report.plot import INTERVAL, Look, Plot, look_of, mark, row_panel, wrapped
 from bench.report.results import Experiments, Results
 from bench.report.rows import Rows
+from bench.report.style import CHARCOAL
 
 _ROW, _WIDTH, _LETTERS = 0.3, 8.4, 34
-_DARK = "#333333"
 
 
 class Cases(Rows):
@@ -39,9 +39,9 @@ class Cases(Rows):
                 words = {"part": f"case {row}", "what": in_words(case["verdict"])}
                 place = {"x": case["estimate"], "y": row, "number": "x"}
                 panel.marks.append(mark(case["claim"], case["case"], look, **place, **numbers, **words))
-        plot.explain("estimate", Look(_DARK, "none", "o", size=6.5))
-        plot.explain("no evidence", Look(_DARK, "none", "o", size=6.5, fill="none"))
-        plot.explain(INTERVAL, Look(_DARK, width=2.2))
+        plot.explain("estimate", Look(CHARCOAL, "none", "o", size=6.5))
+        plot.explain("no evidence", Look(CHARCOAL, "none", "o", size=6.5, fill="none"))
+        plot.explain(INTERVAL, Look(CHARCOAL, width=2.2))
         if panel.marks:
             self.scale(plot, panel)
         self.fit(plot, _WIDTH, _ROW)

@@ -14,7 +14,7 @@ from bench.report.labels import describe, matches, selection
 from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of
 from bench.report.results import Experiments, Key, Results
 from bench.report.rows import Rows, in_row, repetitions
-from bench.report.style import RANDOM_ARMS
+from bench.report.style import CHARCOAL, RANDOM_ARMS
 from bench.report.tables import by_experiment
 from bench.stats import MEAN_INTERVAL, Array
 
@@ -27,11 +27,10 @@ _FAINTEST, _MANY = 0.12, 12.5
 _UPPER = 0.95
 # Mean and upper quantile stand as numbers this many points right of the panel.
 _COLUMNS = ((33.0, "mean"), (66.0, "95 %"))
-_DARK = "#333333"
 _ONE, _PUBLISHED = "one repetition", "published"
 _SMALL: dict[str, Any] = {"dash": "none", "marker": "o", "edge_width": 0.0}
 # Larger than the measured mean, so that it can be seen around it.
-_DIAMOND = Look(_DARK, "none", "D", size=8.5, fill="none", edge_width=1.2, order=4)
+_DIAMOND = Look(CHARCOAL, "none", "D", size=8.5, fill="none", edge_width=1.2, order=4)
 
 
 class Limits(BaseModel):
@@ -87,7 +86,7 @@ class Dots(Rows):
 
     def _plot_means(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:
         printed = {} if results.is_surrogate else self.published_means(results.data)
-        plot.explain("mean", Look(_DARK, "none", "o", size=6.5))
+        plot.explain("mean", Look(CHARCOAL, "none", "o", size=6.5))
         speaks_of_random = False
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
@@ -108,9 +107,9 @@ class Dots(Rows):
         parts = {drawn.part for drawn in plot.marks()}
         has_intervals = any(len(drawn.low) for drawn in plot.marks())
         samples = {
-            MEAN_INTERVAL: (has_intervals, Look(_DARK, width=2.2)),
-            self.limits.label if self.limits else "": ("limits" in parts, Look(_DARK, "-", "|", 9, 1.0)),
-            _ONE: ("repetitions" in parts, Look(_DARK, **_SMALL, size=3.2, alpha=0.4)),
+            MEAN_INTERVAL: (has_intervals, Look(CHARCOAL, width=2.2)),
+            self.limits.label if self.limits else "": ("limits" in parts, Look(CHARCOAL, "-", "|", 9, 1.0)),
+            _ONE: ("repetitions" in parts, Look(CHARCOAL, **_SMALL, size=3.2, alpha=0.4)),
             _PUBLISHED: ("published" in parts, replace(_DIAMOND, size=7.5)),
         }
         for name, (is_drawn, look) in samples.items():
@@ -142,10 +141,10 @@ class Dots(Rows):
                 yield in_row(panel, row, name, means, whisker, part="limits", what=self.limits.label)
 
     def _plot_quantiles(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:
-        plot.explain(_ONE, Look(_DARK, **_SMALL, size=3.4, alpha=0.6))
-        plot.explain("quartiles and median", Sample(Look("#CCCCCC", edge=_DARK), is_box=True))
-        plot.explain("mean", Look(_DARK, "none", "o", size=7.5))
-        plot.explain("95 % quantile", Look(_DARK, "none", "|", size=11, edge_width=2.2))
+        plot.explain(_ONE, Look(CHARCOAL, **_SMALL, size=3.4, alpha=0.6))
+        plot.explain("quartiles and median", Sample(Look("#CCCCCC", edge=CHARCOAL), is_box=True))
+        plot.explain("mean", Look(CHARCOAL, "none", "o", size=7.5))
+        plot.explain("95 % quantile", Look(CHARCOAL, "none", "|", size=11, edge_width=2.2))
         counts: set[int] = set()
         for panel, keys in self.panels_of_rows(results, plot):
             values = {row: results.column(key, self.column) for row, key in keys.values()}
@@ -207,7 +206,7 @@ def _quantiles(panel: Panel, row: int, name: str, values: Array, numbers: Mappin
     return [
         in_row(panel, row, name, middle, replace(look, alpha=0.2, order=2), part="box", shape="box", n=n, **box),
         repetitions(panel, row, name, values, small),
-        in_row(panel, row, name, upper, Look(_DARK, width=2.2, order=4), n=n, **tail),
+        in_row(panel, row, name, upper, Look(CHARCOAL, width=2.2, order=4), n=n, **tail),
         in_row(panel, row, name, numbers["mean"], _dot(look, size=7.5, edge_width=0.8), what="mean", n=n, **ends),
     ]
 
@@ -218,7 +217,7 @@ def _numbers_beside(rows: Mapping[int, Array]) -> list[Text]:
     columns.append([float(np.quantile(values, _UPPER)) for values in rows.values()])
     largest = max(map(abs, columns[0] + columns[1]))
     decimals = min(max(2 - math.floor(math.log10(largest)), 0), 6) if largest > 0 else 0
-    look: dict[str, Any] = {"ha": "right", "fontsize": 7.5, "color": _DARK}
+    look: dict[str, Any] = {"ha": "right", "fontsize": 7.5, "color": CHARCOAL}
     texts = []
     for (points, head), numbers in zip(_COLUMNS, columns, strict=True):
         texts.append(Text(1, -0.55, head, "x", points, {**look, "va": "bottom"}))

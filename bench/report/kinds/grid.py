@@ -17,7 +17,7 @@ from bench.report.labels import Selection, is_number, matches, panel_title
 from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, look_of, mark, start_at_zero
 from bench.report.regret_bounds import regret_bound
 from bench.report.results import Experiments, Key, Results
-from bench.report.style import BLUE, GREY, RANDOM_ARMS, VERMILION
+from bench.report.style import BLUE, CHARCOAL, GREY, RANDOM_ARMS, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
 from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
 
@@ -27,9 +27,8 @@ _GRID = Look(BLUE, "-", "o", size=4.0)
 _DASHES = ((2.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.0), (10.0, 2.0))
 _BOUNDS = [Look(GREY, (0, dashes), width=1.3, order=1.8) for dashes in _DASHES]
 _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, order=5)
-_DARK = "#333333"
-_DIAMOND = Look(_DARK, "none", "D", size=6, fill="white", order=4)
-_DOTTED = Look(_DARK, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
+_DIAMOND = Look(CHARCOAL, "none", "D", size=6, fill="white", order=4)
+_DOTTED = Look(CHARCOAL, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
 _FURTHER_SETS = 4000
 _GIVEN = re.compile(r"\+*(horizon|seed|repetitions|env|task)[.=]")
 """Overrides that set what nobody chooses to get the lowest value."""
@@ -218,7 +217,7 @@ class Grid(Figure):
         if "best" not in numbers or results.is_surrogate:
             return []
         if "mean" in numbers:
-            plot.explain(_PUBLISHED, Look(_DARK, ":", "D", fill="white"))  # type: ignore[arg-type]
+            plot.explain(_PUBLISHED, Look(CHARCOAL, ":", "D", fill="white"))  # type: ignore[arg-type]
         plot.put(panel, _PUBLISHED, _DOTTED, x=numbers["best"], part="published line", what="published best")
         if "mean" in numbers:
             at = [numbers["best"]], [numbers["mean"]]

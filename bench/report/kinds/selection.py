@@ -19,6 +19,7 @@ from bench.report.labels import canonical
 from bench.report.plot import Look, Mark, Panel, Plot, look_of
 from bench.report.results import Experiments, Key, Results
 from bench.report.rows import Rows, in_row
+from bench.report.style import CHARCOAL
 from bench.report.tables import by_experiment
 from bench.stats import Array
 
@@ -27,8 +28,7 @@ DROPPED = 2
 _REACH = 0.975
 _SETS = 4_000
 _ROW, _WIDTH = 0.5, 4.4
-_DARK = "#333333"
-_TICK = Look(_DARK, "none", "|", size=11, edge_width=1.4)
+_TICK = Look(CHARCOAL, "none", "|", size=11, edge_width=1.4)
 _FILLED, _OPEN = "chosen repetitions", "all repetitions"
 _RANGE = "where 95 % of such means lie"
 _NUMBERS = ("mean", "low", "high", "std", "covers", "lowest")
@@ -95,9 +95,9 @@ class Selection(Rows):
                         panel.marks.append(in_row(panel, row, name, number, _TICK, part="published", what="published"))
             if panel.marks:
                 self.scale(plot, panel)
-        plot.explain(_OPEN, Look(_DARK, "none", "o", size=6, fill="none"))
-        plot.explain(_FILLED, Look(_DARK, "none", "o", size=6))
-        plot.explain(_RANGE, Look(_DARK, width=1.6))
+        plot.explain(_OPEN, Look(CHARCOAL, "none", "o", size=6, fill="none"))
+        plot.explain(_FILLED, Look(CHARCOAL, "none", "o", size=6))
+        plot.explain(_RANGE, Look(CHARCOAL, width=1.6))
         if any(drawn.part == "published" for drawn in plot.marks()):
             plot.explain("published", _TICK)
         if rows:

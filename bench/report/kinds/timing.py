@@ -13,6 +13,7 @@ from bench.report.figure import Figure
 from bench.report.labels import describe, matches, panel_title, selection
 from bench.report.plot import GREY, Axis, Look, Mark, Plot, look_of, mark, row_panel, wrapped
 from bench.report.results import Experiments, Key, Results
+from bench.report.style import CHARCOAL
 from bench.report.tables import check_column, experiments_of
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
@@ -93,7 +94,7 @@ class Timing(Figure):
             for value, panel in panels.items():
                 panel.marks += _marks(name, pd.DataFrame(rows_of), value, look, has_published)
         if has_published:
-            plot.explain("published", Look("#333333", "none", "o", fill="none"))
+            plot.explain("published", Look(CHARCOAL, "none", "o", fill="none"))
         panels["relative"].marks.append(mark("", "relative", Look(GREY, width=1, order=1), x=1.0, part="one"))
         plot.caption = self._caption(data, has_published)
         return plot
