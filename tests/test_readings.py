@@ -202,7 +202,8 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many(deviation, divis
     table = finals_of(dict(enumerate((means + noise).T)), "x", rounds=100)
     grid = {
         "name": "grid", "paper": "syndicated", "kind": "grid", "column": "regret", "axis": "x", "repetitions": 4,
-        "best": "lowest", "runs": [{"x": {"values": [0, 1, 2], "override": "env.noise_std={}"}}], "deviation": deviation,
+        "best": "lowest", "runs": [{"x": {"values": [0, 1, 2], "override": "env.noise_std={}"}}],
+        "deviation": deviation,
         "published": [{"what": "best", "value": 0}, {"what": "mean", "value": -1.0}, {"what": "std", "value": 9.0}],
     }  # fmt: skip
     found = render_readings(read_figure(grid), {"": Evidence(pd.DataFrame(), table, SIZE)}, 4)
