@@ -1,8 +1,8 @@
 """Check the committed results: python -m runners.verify [figure=cdt/figure2] [paper=cdt] [seconds=180] [seed=0]
 
 Committed are those of scale paper; papers and figures of your own are checked as the suite's are. First every table,
-claim and published number is derived again from the committed repetitions, and compared byte by byte; nothing is run
-for it. Then some repetitions, drawn at random, are run anew with ``jobs`` workers (default: 2),
+claim and published number is derived again from the committed repetitions and measured seconds, and compared byte by
+byte; nothing is run for it. Then some repetitions, drawn at random, are run anew with ``jobs`` workers (default: 2),
 until the whole has taken about ``seconds``. Every last value and every point of a curve is compared with the committed
 one: exactly on the same kind of processor with the same versions, else to a relative tolerance of 1e-6. The exit code
 is 1 if any differs, or if the code or data of a figure's runs have changed since the figure was made. Runs that train

@@ -18,7 +18,8 @@ from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.results.derive import committed_long_tables
+from runners.results.derive import committed_long_tables, derive_committed
+from runners.results.golden import is_backed
 
 FIGURE: dict[str, Any] = {
     "name": "small",
@@ -146,8 +147,40 @@ def test_what_has_changed_is_run_again(make, tmp_path, changes):
     assert files == make("third", **changes)[1]
 
 
+SECONDS = {
+    "kind": "dots",
+    "column": "seconds_total",
+    "claims": [{"id": "1", "text": "TL is faster", "kind": "paired_difference", "left": {"method": "TL"},
+                "right": {"method": "CDT"}, "expect": "less"}],
+    "readings": [{"name": name, "source": ["assumed", "made up"], "text": name, "overrides": overrides}
+                 for name, overrides in (("as printed", []), ("loud", ["env.noise_std=1"]))],
+}  # fmt: skip
+
+
+def test_what_measured_seconds_say_is_derived_again(make, tmp_path):
+    """Under every reading, from ``seconds.csv`` alone: a claim of other seconds is found out."""
+    make("first", **SECONDS)
+    folder = clone(tmp_path, "first", "second")
+    figure = read_figure({**copy.deepcopy(FIGURE), **SECONDS})
+    assert is_backed(figure, folder)
+    tables = derive_committed(figure, folder).tables()
+    assert set(tables) == {"table.csv", "claims.csv", "readings.csv"}
+    assert {name: (folder / name).read_bytes() for name in tables} == tables
+    path = folder / "seconds.csv"
+    seconds = pd.read_csv(path)
+    assert len(seconds) == 12
+    seconds.assign(seconds_total=seconds["seconds_total"] + 1000 * (seconds["method"] == "TL")).to_csv(
+        path, index=False
+    )
+    changed = derive_committed(figure, folder).tables()
+    assert all(changed[name] != tables[name] for name in tables)
+    seconds.query("reading.isna()").to_csv(path, index=False)
+    with pytest.raises(StoreError, match=r"seconds\.csv: found no seconds of some repetitions of TL, loud, expected "):
+        derive_committed(figure, folder)
+
+
 def test_seconds_of_another_machine_are_measured_again(make, tmp_path):
-    changes = {"kind": "dots", "column": "seconds_total"}
+    changes = SECONDS
     make("first", **changes)
     folder = clone(tmp_path, "first", "second")
     assert ", 0 new" in make("second", **changes)[0]

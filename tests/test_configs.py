@@ -347,6 +347,8 @@ LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expe
         ("figures/first", "runs:", "claims: {id: a}\nruns:", rf"first\.yaml:4: claims: found {{'id': 'a'}}, {LIST}"),
         ("published", "12.5", "{value: 12.5, place: here}",
          r"published\.yaml:1: table1\.values\.CDT: found the key 'place', expected value and, if there is one, note"),
+        ("published", "axes", "units: clicks, axes",
+         r"published\.yaml:1: table1: found the key 'units', expected one of: axes, values, compared"),
         ("figures/first", "{table: table1, method: {Mine: CDT}}", "{table: table1}",
          r"published\.yaml:1: figure 'first', published entry 1: axis 'method' has no label 'CDT'"),
         ("figures/first", "runs:", "claims: [{id: 1, text: t, kind: quotient, expect: less}]\nruns:",

@@ -86,6 +86,8 @@ CLAIM = {"id": "1", "text": "ETC is better", "kind": "paired_difference", "colum
 @pytest.mark.parametrize(("losses", "verdict"), [({}, "holds"), ({3: 8.0}, "holds"), ({3: 60.0}, "open")])
 def test_losses_in_one_panel_are_possible_in_the_others(losses, verdict):
     """10 below in every repetition of panel a; 60 more, once in 20 elsewhere, may move that by 3.7 / 20 of 60."""
+    about_a = check({"claims": [{**CLAIM, "only": {"panel": "a"}}]}, finals(losses))
+    assert about_a["verdict"].tolist() == ["holds"]  # the other panel is no case of this claim
     judged = check({"claims": [CLAIM]}, finals(losses))
     row = judged[judged["case"].str.contains("a")].iloc[0]
     assert row["verdict"] == verdict

@@ -1,12 +1,14 @@
 """Readings: the runs they ask for, claims and published numbers under each."""
 
 import json
+import math
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from rendered import finals_of
+from scipy import stats
 
 from bench.report.figure import read_figure
 from bench.report.gallery import build, read
@@ -192,7 +194,8 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert not seconds[2]
 
 
-def test_what_is_best_of_few_repetitions_is_predicted_from_many():
+@pytest.mark.parametrize(("deviation", "divisor"), [("sample", 3), ("population", 4)])
+def test_what_is_best_of_few_repetitions_is_predicted_from_many(deviation, divisor):
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(2000, 3))
     means = np.array([1.0, 0.0, 5.0])  # at the grid values 0, 1, 2
@@ -200,6 +203,7 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many():
     grid = {
         "name": "grid", "paper": "syndicated", "kind": "grid", "column": "regret", "axis": "x", "repetitions": 4,
         "best": "lowest", "runs": [{"x": {"values": [0, 1, 2], "override": "env.noise_std={}"}}],
+        "deviation": deviation,
         "published": [{"what": "best", "value": 0}, {"what": "mean", "value": -1.0}, {"what": "std", "value": 9.0}],
     }  # fmt: skip
     found = render_readings(read_figure(grid), {"": Evidence(pd.DataFrame(), table, SIZE)}, 4)
@@ -211,6 +215,9 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many():
     draws = np.random.default_rng(4).normal([1.0, 0.0], 0.5, size=(100_000, 2)).min(axis=1)
     wanted = np.quantile(draws, (0.025, 0.975))
     assert numbers.loc["mean", ["further_low", "further_high"]].to_numpy(float) == pytest.approx(wanted, abs=0.08)
+    # Of normal values the deviation is independent of the mean: chi with 3 degrees of freedom, over sqrt(3) or sqrt(4)
+    wanted = stats.chi(3).ppf((0.025, 0.975)) / math.sqrt(divisor)
+    assert numbers.loc["std", ["further_low", "further_high"]].to_numpy(float) == pytest.approx(wanted, abs=0.06)
     assert numbers.loc["std", "verdict"] == "outside"
 
 

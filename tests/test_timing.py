@@ -12,6 +12,7 @@ import threadpoolctl
 from commands import linucb_settings
 from rendered import NO_CURVES, check, draw, finals_of, shown, tables
 
+from bench.report.figure import read_figure
 from bench.tuners.baselines import Random
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
@@ -19,6 +20,7 @@ from runners.execute import timing
 from runners.execute.fanout import FanOut
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
+from runners.results.derive import derive_committed
 from runners.results.store import Store
 
 HORIZON = 30
@@ -209,6 +211,8 @@ def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, caps
     kept = [json.loads(path.read_text())["measurements"] for path in tmp_path.glob("raw/*/seconds.json")]
     assert sorted(seconds["seconds"]) == pytest.approx(sorted(one["seconds"] for own in kept for one in own))
     assert set(finals["rounds"]) == {200}
+    tables = derive_committed(read_figure(figure), folder).tables()
+    assert tables == {name: before[name] for name in ("table.csv", "claims.csv")}
     run_id = json.loads(before["manifest.json"])["runs"][0]["run_id"]
     each = json.loads(before["environment.json"])["seconds_per_repetition"]
     assert each[run_id] == pytest.approx(seconds["seconds"][:2].mean(), abs=1e-4)

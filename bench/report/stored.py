@@ -25,6 +25,7 @@ from bench.report.provenance import (
     number_of_repetitions,
     number_of_rounds,
 )
+from bench.report.reading import READING
 from bench.report.render import plot_of
 from bench.report.results import Results
 from bench.report.typeset import duration, interval, number
@@ -165,9 +166,9 @@ class Stored:
             return None
         curves = self.csv("curves.csv") if self.figure.curve_columns() else pd.DataFrame()
         finals = self.finals if self.figure.draws_finals else pd.DataFrame()
-        if len(finals) and "seconds.csv" in self.files:  # its rows are those of finals.csv
+        if len(finals) and "seconds.csv" in self.files:  # its first rows are those of finals.csv
             seconds = self.csv("seconds.csv")
-            finals = finals.join(seconds[[name for name in seconds if name not in finals]])
+            finals = finals.join(seconds[[name for name in seconds if name not in finals and name != READING]])
         try:
             return plot_of(self.figure, Results(self.figure, curves, finals, self.provenance), self._tables)
         except (BenchError, KeyError, TypeError, ValueError) as error:

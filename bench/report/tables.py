@@ -15,6 +15,9 @@ from bench.stats import mean_interval, standard_deviation
 if TYPE_CHECKING:
     from bench.report.figure import Figure
 
+DIGITS = 10
+"""Significant digits of numbers in CSV."""
+
 _COUNTS = ("n", "rounds")
 # The order in which published numbers stand
 _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
@@ -105,7 +108,7 @@ def to_markdown(table: pd.DataFrame, title: str = "", notes: Sequence[str] = ())
     return "\n".join(lines) + "\n"
 
 
-def to_csv(table: pd.DataFrame, digits: int = 10) -> str:
+def to_csv(table: pd.DataFrame, digits: int = DIGITS) -> str:
     """Return a table as CSV with ``digits`` significant digits: the same bytes for the same numbers."""
     return str(table.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n"))
 

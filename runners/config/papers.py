@@ -14,6 +14,7 @@ from runners.config.tree import PARTS, choices, expect, merge, nested, one_of, p
 SOURCES = ("stated", "code", "assumed")
 _OF_A_RUN = (*PARTS, "horizon", "repetitions")
 _KEYS = ("name", "title", "authors", "summary", "headline", "labels", "readings", "settings")
+_TABLE = ("axes", "values", "compared")
 
 
 @cache
@@ -98,6 +99,8 @@ def published(
         raise ConfigError(f"published.table: found '{name}', {one_of(name, tables)}")
     with placed(f"published/{paper}"):
         table = expect(dict, tables[name], name)
+        for key in [key for key in table if key not in _TABLE]:
+            raise ConfigError(f"{name}: found the key '{key}', {one_of(key, _TABLE)}")
         axes: list[str] = expect(list, table.get("axes"), f"{name}.axes")
         numbers = dict(_numbers(table.get("values"), axes, name))
         for at, axis in enumerate(axes):

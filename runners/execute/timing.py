@@ -17,6 +17,7 @@ from runners.config.experiment import Experiment, build, play
 from runners.config.figures import LabelledRun
 from runners.execute.fanout import Result, failed
 from runners.execute.limits import one_thread
+from runners.results.aggregate import as_written, is_measured
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
 
@@ -83,11 +84,13 @@ def finals_of(
 ) -> pd.DataFrame:
     """Return one row per run and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
     axes = list(dict.fromkeys(axis for labelled in drawn for axis in labelled.labels))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for labelled, numbers in zip(drawn, done, strict=True):
         labels = {axis: labelled.labels.get(axis, "") for axis in axes}
         measured = measurements(store, labelled.experiment.run_id, part)
-        rows += [{**labels, "repetition": number, **measured[number]} for number in numbers]
+        for number in numbers:
+            seconds = {name: as_written(value) for name, value in measured[number].items() if is_measured(name)}
+            rows.append({**labels, "repetition": number, "rounds": measured[number]["rounds"], **seconds})
     return pd.DataFrame(rows, columns=[*axes, "repetition", "rounds", "seconds", "cpu_seconds"])
 
 

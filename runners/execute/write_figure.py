@@ -142,7 +142,7 @@ def write_tables(run: FigureRun, derived: Derived) -> None:
     for name, content in tables.items():
         write_bytes(folder / name, content)
     if figure.draws_finals or not has_repetitions:
-        _write_seconds(derived.finals, folder)
+        _write_seconds(derived, folder)
     else:
         (folder / SECONDS).unlink(missing_ok=True)
     if "tex" in run.formats:
@@ -153,8 +153,12 @@ def write_tables(run: FigureRun, derived: Derived) -> None:
             write_text(folder / f"{name}.tex", text)
 
 
-def _write_seconds(finals: pd.DataFrame, folder: Path) -> None:
-    """Write the measured seconds of repetitions."""
+def _write_seconds(derived: Derived, folder: Path) -> None:
+    """Write the measured seconds of repetitions; of a figure about seconds under every reading, as claims use them."""
+    figure, finals = derived.figure, derived.finals
+    if len(derived.evidence) > 1 and is_measured(figure.column):
+        under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.evidence.items())}
+        finals = pd.concat(under, names=[READING]).reset_index(READING)
     measured = [name for name in finals if is_measured(str(name))]
     if measured:
         axes = list(finals.columns[: list(finals.columns).index("repetition") + 1])

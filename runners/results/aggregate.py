@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bench.report.figure import evenly
+from bench.report.tables import DIGITS
 from bench.stats import mean_band
 from runners.results.store import Store
 
@@ -43,6 +44,11 @@ class Repetitions(NamedTuple):
 def is_measured(column: str) -> bool:
     """Whether a column of final values holds measured seconds, which differ whenever a run is made."""
     return column in ("seconds", "cpu_seconds") or column.startswith("seconds_")
+
+
+def as_written(seconds: float) -> float:
+    """Return seconds with the digits that ``seconds.csv`` has, so that tables can be derived from it again."""
+    return float(f"{seconds:.{DIGITS}g}")
 
 
 def read(
@@ -91,9 +97,9 @@ def thin(
         value = trace[name].iloc[-1]
         is_word = isinstance(value, str) and value != "None"  # a setting without a value, among words
         finals[str(name)] = value if is_word else math.nan if value == "None" else float(value)
-    seconds = {f"seconds_{name}": float(value) for name, value in side.get("costs", {}).items()}
+    seconds = {f"seconds_{name}": as_written(value) for name, value in side.get("costs", {}).items()}
     if side.get("seconds") is not None:
-        seconds["seconds_total"] = float(side["seconds"])
+        seconds["seconds_total"] = as_written(side["seconds"])
     return Kept(rounds[places], curves, finals, seconds)
 
 

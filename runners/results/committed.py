@@ -155,22 +155,30 @@ def _table(path: Path) -> pa.Table:
 def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, int], dict[str, float]]:
     """Return the measured seconds of repetitions, as far as they are known."""
     try:
-        table = pd.read_csv(folder / SECONDS, keep_default_na=False, low_memory=False)
+        table = read_seconds(folder)
     except (OSError, ValueError):
         return {}
     by_label: dict[tuple[str, ...], list[str]] = {}
     axes = [name for name in table.columns if name != "repetition" and not is_measured(name)]
     shared = [axis for axis in axes if any(axis in labels for labels in wanted.values())]
     for run_id, labels in wanted.items():
-        if READING in labels:  # the file has the runs of the first reading alone
+        if READING in labels and READING not in axes:  # the file has the runs of the first reading alone
             continue
         by_label.setdefault(tuple(labels.get(axis, "") for axis in shared), []).append(run_id)
     by_repetition: dict[tuple[str, int], dict[str, float]] = {}
     for row in table.to_dict("records"):
-        seconds = {n: float(row[n]) for n in table.columns if n.startswith("seconds_") and row[n] != ""}
-        for run_id in by_label.get(tuple(str(row[axis]) for axis in shared), []):
+        seconds = {n: row[n] for n in table.columns if n.startswith("seconds_") and not math.isnan(row[n])}
+        for run_id in by_label.get(tuple(row[axis] for axis in shared), []):
             by_repetition[run_id, int(row["repetition"])] = seconds
     return by_repetition
+
+
+def read_seconds(folder: Path) -> pd.DataFrame:
+    """Return the measured seconds beside a figure: axes as words, ``repetition``, and seconds as numbers."""
+    table = pd.read_csv(folder / SECONDS, dtype=str, keep_default_na=False)
+    for name in table.columns[list(table.columns).index("repetition") :]:
+        table[name] = pd.to_numeric(table[name])
+    return table
 
 
 def machines(folder: Path) -> list[dict[str, Any]]:

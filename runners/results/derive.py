@@ -22,7 +22,7 @@ from bench.report.tables import to_csv
 from runners.config.figures import by_reading, unfold
 from runners.config.papers import load_paper
 from runners.results.aggregate import Repetitions, curve_table, final_table, is_measured
-from runners.results.committed import FILE, CommittedRepetitions
+from runners.results.committed import FILE, SECONDS, CommittedRepetitions, read_seconds
 from runners.results.until_decided import STEP
 
 CURVE_DIGITS = 8
@@ -95,6 +95,9 @@ def needs(figure: Figure) -> str:
 def derive_committed(figure: Figure, folder: Path) -> Derived:
     """Return what a figure's committed repetitions say; StoreError unless they are those that the manifest lists."""
     manifest = json.loads((folder / "manifest.json").read_text())
+    if figure.source == "timing":
+        finals = read_seconds(folder).assign(rounds=pd.read_csv(folder / "finals.csv")["rounds"])
+        return Derived(figure, {"": Evidence(pd.DataFrame(), finals, Provenance.of_manifest(manifest))})
     runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
 
@@ -116,6 +119,11 @@ def _runs(figure: Figure, folder: Path, entries: Sequence[Mapping[str, Any]]) ->
             raise StoreError(
                 f"{folder / FILE}: found {len(kept)} repetitions of {', '.join(entry['labels'].values())}, "
                 f"expected {entry['repetitions']} as manifest.json says; make the figure again"
+            )
+        if is_measured(figure.column) and not all(repetition.seconds for repetition in kept.values()):
+            raise StoreError(
+                f"{folder / SECONDS}: found no seconds of some repetitions of {', '.join(entry['labels'].values())}, "
+                "expected those of all; make the figure again"
             )
         yield Repetitions(entry["labels"], kept)
 

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from bench.report.figure import Figure
 from runners.config.figures import load_figure
-from runners.results.aggregate import is_measured
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import FILE, machines
+from runners.results.committed import FILE, SECONDS, machines
 from runners.results.derive import derive_committed
 from runners.results.pages import overviews
 
@@ -67,10 +66,8 @@ def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Co
 
 
 def is_backed(figure: Figure, folder: Path) -> bool:
-    """Whether tables follow from repetitions, or a formula, and not from measured seconds."""
-    if figure.source == "formula":
-        return True
-    return (folder / FILE).is_file() and not is_measured(figure.column)
+    """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
+    return figure.source == "formula" or (folder / (SECONDS if figure.source == "timing" else FILE)).is_file()
 
 
 def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Difference | None:

@@ -1,7 +1,7 @@
 """Draw committed pictures again: python -m runners.upkeep.pictures [FIGURE ...].
 
-Nothing is run and no table is written: figures are drawn from the repetitions that are committed beside them, those of
-measured seconds, which no repetition gives again, from their tables. Run it when the drawing changes.
+Nothing is run and no table is written: figures are drawn from the repetitions and seconds that are committed beside
+them. Run it when the drawing changes.
 """
 
 import sys
@@ -12,9 +12,8 @@ from bench.report.figure import Figure
 from bench.report.page import draw
 from bench.report.plot import Plot
 from bench.report.saving import save
-from bench.report.stored import Stored
 from runners.config.figures import figure_names, load_figure
-from runners.results.derive import committed_long_tables, derive_committed
+from runners.results.derive import derive_committed
 from runners.results.golden import is_backed
 from runners.results.store import results_folder
 
@@ -32,9 +31,7 @@ def main(names: Sequence[str]) -> int:
 
 def plot_of(figure: Figure, folder: Path) -> Plot | None:
     """Return the picture of a committed result as data; None if its tables cannot be drawn."""
-    if is_backed(figure, folder):
-        return derive_committed(figure, folder).rendering.plot
-    return Stored(folder, figure, committed_long_tables).plot
+    return derive_committed(figure, folder).rendering.plot if is_backed(figure, folder) else None
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from bench.critical import Rule
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans, Unseen
-from bench.report.labels import describe
+from bench.report.labels import Selection, describe
 from bench.report.results import RANDOM_REGRET, Experiments, Key
 from bench.stats import Array
 
@@ -42,7 +42,7 @@ def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
 def rare_room(left: Array, right: Array, lefts: Iterable[Array], rights: Iterable[Array]) -> tuple[float, float]:
     """Return how far below and above the others a repetition of left minus right, (n, ...) each, may rarely lie.
 
-    ``lefts`` and ``rights`` are the same methods' final values in all cases of the figure.
+    ``lefts`` and ``rights`` are the same methods' final values in all cases of the claim.
     """
     (left_below, left_above), (right_below, right_above) = rare_deviations(lefts), rare_deviations(rights)
     a, b = float(np.abs(np.median(left))), float(np.abs(np.median(right)))
@@ -173,9 +173,8 @@ class PairedDifference(TwoSided):
     def question(self, case: Case) -> Question:
         left, right = self.values(case)
         difference, relative = self.compared(left, right, _difference), self.compared(left, right, _share)
-        everywhere = ([case.data.values(key, self.column)[1] for key in case.data.select(chosen)]
-                      for chosen in (self.left, self.right))  # fmt: skip
-        below, above = rare_room(left, right, *everywhere)
+        lefts, rights = (self._in_all_cases(case.data, side) for side in (self.left, self.right))
+        below, above = rare_room(left, right, lefts, rights)
         if below or above:
             base = float(np.abs(right.mean()))
             difference, relative = Unseen(difference, below, above), Unseen(relative, below / base, above / base)
@@ -187,6 +186,11 @@ class PairedDifference(TwoSided):
         if self.expect == "similar":
             return Question(relative, self.expect, margin=self.margin)
         return Question(relative, self.expect, -self.margin if self.expect == "at_least" else self.margin)
+
+    def _in_all_cases(self, data: Experiments, side: Selection) -> list[Array]:
+        """Return the final values of each experiment of a side, in all cases that the claim is about."""
+        keys = (key for labels in self.cases(data) for key in data.select({**labels, **side}))
+        return [data.values(key, self.column)[1] for key in keys]
 
 
 def _difference(left: Array, right: Array) -> Quantity:
