@@ -263,7 +263,7 @@ def tamper(place: Checkout, by: float) -> None:
     """Change the last digits of all committed curves, as another machine would."""
     runs = json.loads((place.result / "manifest.json").read_text())["runs"]
     figure = read_figure(copy.deepcopy(place.figure))
-    stored = CommittedRepetitions([place.result], needs(figure), {run["run_id"]: run["labels"] for run in runs}).runs
+    stored = CommittedRepetitions([place.result], needs(figure), {run["run_id"] for run in runs}).runs
     for kept in (kept for repetitions in stored.values() for kept in repetitions.values()):
         kept.curves["regret"] = kept.curves["regret"] * (1 + by)
     write_repetitions(place.result, needs(figure), stored)

@@ -99,6 +99,22 @@ def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted
     assert fewer == make("first")[1]
 
 
+def test_repetitions_of_another_figure_of_the_paper_count_under_their_own_names(make, tmp_path):
+    """Its labels are those of this figure, for the other run."""
+    make("first")
+    folder = clone(tmp_path, "first", "second")
+    folder.parent.rename(folder.parents[1] / "other")
+    swapped = [{"method": {"TL": ["tuner=cdt"], "CDT": ["tuner=tl"]}}]
+    line, files = make("second", runs=swapped)
+    assert "6 repetitions, 0 new" in line
+    assert files | {FILE: b""} == make("third", runs=swapped)[1] | {FILE: b""}  # in which columns have another order
+    after, before = (
+        pd.read_csv(tmp_path / path / "paper/seconds.csv").groupby("method")["seconds_total"].sum()
+        for path in ("second/mine/small", "first/mine/small")
+    )
+    assert (after["TL"], after["CDT"]) == (before["CDT"], before["TL"])
+
+
 RANKING = {
     "kind": "ranking",
     "reference": {"method": "TL"},
@@ -215,10 +231,6 @@ def test_a_damaged_file_is_named(make, tmp_path):
             make("second")
 
 
-def runs(*names: str) -> dict[str, dict[str, str]]:
-    return {name: {"method": name} for name in names}
-
-
 def plain(kept: Kept) -> dict[str, str]:
     """Return the last values exactly; among words, what is missing may be left out."""
     texts = {name: value if isinstance(value, str) else repr(float(value)) for name, value in kept.finals.items()}
@@ -232,7 +244,7 @@ def test_numbers_words_and_what_is_missing_come_back_exactly(tmp_path):
     second = Kept(rounds[:2], {"regret": curve[:2]}, {"regret": 1 / 3, "depth": np.nan, "kind": np.nan}, {})
     written = {RUN: {0: first, 4: second}, OTHER: {1: Kept(rounds, {}, {"score": -0.0}, {})}}
     write_repetitions(tmp_path, "these", written)
-    read = CommittedRepetitions([tmp_path / "nothing", tmp_path], "these", runs(RUN, OTHER)).runs
+    read = CommittedRepetitions([tmp_path / "nothing", tmp_path], "these", {RUN, OTHER}).runs
     assert {name: list(kept) for name, kept in read.items()} == {RUN: [0, 4], OTHER: [1]}
     for name, number in ((RUN, 0), (RUN, 4), (OTHER, 1)):
         same, kept = read[name][number], written[name][number]
@@ -241,5 +253,5 @@ def test_numbers_words_and_what_is_missing_come_back_exactly(tmp_path):
             column: values.tobytes() for column, values in kept.curves.items()
         }
         assert plain(same) == plain(kept)
-    assert CommittedRepetitions([tmp_path], "others", runs(RUN)).runs == {}
-    assert CommittedRepetitions([tmp_path], "these", runs(OTHER)).done(RUN) == set()
+    assert CommittedRepetitions([tmp_path], "others", {RUN}).runs == {}
+    assert CommittedRepetitions([tmp_path], "these", {OTHER}).done(RUN) == set()

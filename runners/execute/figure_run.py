@@ -16,7 +16,7 @@ from runners.config.figures import LabelledRun, expand
 from runners.execute.fanout import Key
 from runners.results.aggregate import Repetitions, is_measured, read
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import CommittedRepetitions
+from runners.results.committed import CommittedRepetitions, labels_of
 from runners.results.derive import needs
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import STEP, applies_to, with_repetitions
@@ -122,14 +122,13 @@ class FigureRun:
             self.ask([min(STEP, self.most)] * len(self.drawn))
 
     def _beside(self) -> CommittedRepetitions:
-        """Return the repetitions that lie beside it, at this scale or with another number of repetitions."""
-        siblings = sorted(self.folder.parent.glob(f"{self.scale}*"))
-        folders = [self.folder, *(path for path in siblings if path != self.folder)]
-        in_order = sorted(
-            self.drawn, key=lambda labelled: READING not in labelled.labels
-        )  # of shared runs the first reading's
-        labels = {labelled.experiment.run_id: labelled.labels for labelled in in_order}
-        committed = CommittedRepetitions(folders, needs(self.figure), labels)
+        """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale."""
+        run_ids = {labelled.experiment.run_id for labelled in self.drawn}
+        others = sorted(
+            self.folder.parents[1].glob(f"*/{self.scale}*"), key=lambda path: path.parent != self.folder.parent
+        )
+        folders = [self.folder, *(path for path in others if path != self.folder and run_ids & labels_of(path).keys())]
+        committed = CommittedRepetitions(folders, needs(self.figure), run_ids)
         if is_measured(self.figure.column):  # seconds of another machine are no repetitions
             if committed.machines != [kind_of_machine(environment())]:
                 return CommittedRepetitions()

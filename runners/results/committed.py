@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,10 @@ class CommittedRepetitions:
     """What `write_repetitions` has written beside a figure, in one or several folders; StoreError if it is damaged.
 
     A folder without the file, or whose file was written for other ``needs``, counts for nothing. Only runs with
-    ``labels``, by name those of the figure, are read.
+    ``run_ids`` are read.
     """
 
-    def __init__(
-        self, folders: Sequence[Path] = (), needs: str = "", labels: Mapping[str, Mapping[str, str]] | None = None
-    ) -> None:
+    def __init__(self, folders: Sequence[Path] = (), needs: str = "", run_ids: Collection[str] = ()) -> None:
         self.runs: dict[str, dict[int, Kept]] = {}
         """By run and number of the repetition."""
         self.machines: list[dict[str, Any]] = []
@@ -44,7 +42,7 @@ class CommittedRepetitions:
             if not (folder / FILE).is_file():
                 continue
             made = read_json(folder / "environment.json")
-            runs = _read(folder, needs, labels or {})
+            runs = _read(folder, needs, run_ids)
             if any(kept.keys() - self.done(run_id) for run_id, kept in runs.items()):
                 self.machines += [kind for kind in machines(folder) if kind not in self.machines]
                 self.carried += made.get("carried", [])
@@ -111,7 +109,7 @@ def rename_runs(folder: Path, names: Mapping[str, str]) -> None:
     _write(path, table.set_column(0, "run_id", pa.array(run_ids, pa.string())))
 
 
-def _read(folder: Path, needs: str, wanted: Mapping[str, Mapping[str, str]]) -> dict[str, dict[int, Kept]]:
+def _read(folder: Path, needs: str, wanted: Collection[str]) -> dict[str, dict[int, Kept]]:
     table = _table(folder / FILE)
     metadata = table.schema.metadata or {}
     if metadata.get(b"needs", b"").decode() != needs:
@@ -152,16 +150,24 @@ def _table(path: Path) -> pa.Table:
         ) from None
 
 
-def _seconds(folder: Path, wanted: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, int], dict[str, float]]:
+def labels_of(folder: Path) -> dict[str, dict[str, str]]:
+    """Return the labels of each run of a figure, by name; of runs that readings share those of the first."""
+    entries = read_json(folder / "manifest.json").get("runs", [])
+    in_order = sorted(entries, key=lambda entry: READING not in entry["labels"])
+    return {entry["run_id"]: entry["labels"] for entry in in_order}
+
+
+def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dict[str, float]]:
     """Return the measured seconds of repetitions, as far as they are known."""
+    all_labels = {run_id: labels for run_id, labels in labels_of(folder).items() if run_id in wanted}
     try:
         table = read_seconds(folder)
     except (OSError, ValueError):
         return {}
     by_label: dict[tuple[str, ...], list[str]] = {}
     axes = [name for name in table.columns if name != "repetition" and not is_measured(name)]
-    shared = [axis for axis in axes if any(axis in labels for labels in wanted.values())]
-    for run_id, labels in wanted.items():
+    shared = [axis for axis in axes if any(axis in labels for labels in all_labels.values())]
+    for run_id, labels in all_labels.items():
         if READING in labels and READING not in axes:  # the file has the runs of the first reading alone
             continue
         by_label.setdefault(tuple(labels.get(axis, "") for axis in shared), []).append(run_id)

@@ -111,8 +111,7 @@ def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
 
 
 def _runs(figure: Figure, folder: Path, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
-    in_order = sorted(entries, key=lambda run: READING not in run["labels"])  # of shared runs the first reading's
-    committed = CommittedRepetitions([folder], needs(figure), {run["run_id"]: run["labels"] for run in in_order})
+    committed = CommittedRepetitions([folder], needs(figure), {entry["run_id"] for entry in entries})
     for entry in entries:
         kept = dict(sorted(committed.runs.get(entry["run_id"], {}).items())[: entry["repetitions"]])
         if len(kept) < entry["repetitions"]:

@@ -92,8 +92,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     today = {
         json.dumps(labelled.labels, sort_keys=True): labelled for labelled in expand(figure, manifest["scale"], extra)
     }
-    ids = {entry["run_id"]: entry["labels"] for entry in manifest["runs"]}
-    committed = CommittedRepetitions([folder], needs(figure), ids)
+    committed = CommittedRepetitions([folder], needs(figure), {entry["run_id"] for entry in manifest["runs"]})
     same_machine = machines(folder) == [kind_of_machine(environment())]
     commits = [made["git"]["commit"]] if made["git"] else []  # none of an installation without a checkout
     commits += [proof["to"] for proof in made.get("carried", [])]
