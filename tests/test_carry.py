@@ -234,11 +234,11 @@ def test_runs_that_there_is_no_time_for_are_left_and_named(checkout):
     complete, text = checkout.carry(seconds=60)
     assert not complete
     assert "not carried: mine: a repetition takes 100 s, for which there was no time" in text
-    assert "0 repetitions to play, 0 minutes" in text
+    assert "0 repetitions to play, 0.0 s of" in text
     assert "0 repetitions played" in text
     complete, text = checkout.carry(seconds=200)
     assert complete
-    assert "1 repetitions to play, 2 minutes" in text
+    assert "1 repetitions to play, 2 min of" in text
     assert checkout.carry() == (True, "nothing to carry over: no run has changed\n")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import ConfigError
+from bench.report.typeset import duration
 from runners.execute.earlier import EarlierCode
 from runners.execute.sample import play_again
 from runners.results.capture import environment
@@ -64,7 +65,8 @@ def carry(
         print("nothing to carry over: no run has changed")
         return True
     planned = _leave_late(proofs, store, repetitions, seconds * jobs)
-    print(f"{len(planned)} repetitions to play, {sum(planned.values()) / 60:.0f} minutes of processor time", flush=True)
+    then = "; then states are compared with those of the earlier code" if repetitions < ENOUGH else ""
+    print(f"{len(planned)} repetitions to play, {duration(sum(planned.values()))} of processor time{then}", flush=True)
     playable = [proof for proof in proofs if not proof.difference]
     drawn = [(proof, number) for proof in playable for number in _first(proof.run, repetitions)]
     compared = play_again([(proof.run, number) for proof, number in drawn], store, jobs=jobs, words="carry")
@@ -209,11 +211,13 @@ def _report(proofs: Sequence[Proof]) -> None:
         print(f"{result}: {len(of_result) - len(refused)} of {len(of_result)} runs carried")
         for proof in refused:
             print(f"  not carried: {', '.join(proof.run.labels.values())}: {proof.difference}")
+        if refused:
+            print(f"  to run these again: python -m runners.reproduce figure={refused[0].run.name} scale=paper")
     distinct = {proof.run.run_id: proof for proof in proofs}.values()
     refused = [proof for proof in distinct if proof.difference]
-    cost = sum(proof.run.seconds * len(proof.run.committed) for proof in refused) / 3600.0
+    cost = sum(proof.run.seconds * len(proof.run.committed) for proof in refused)
     print(
         f"{len(distinct)} runs, {sum(proof.repetitions for proof in distinct)} repetitions played, "
         f"{len(distinct) - len(refused)} carried, {len(refused)} not"
-        + (f"; to run these again takes about {cost:.2f} core-hours" if refused else "")
+        + (f"; to run these again takes about {duration(cost)} of processor time" if refused else "")
     )
