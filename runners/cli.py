@@ -113,10 +113,15 @@ def command(job: Callable[[], bool]) -> int:
 
 def plain_command(doc: str | None, job: Callable[[list[str]], bool]) -> int:
     """Run a command that Hydra does not read the words of, or print its help; return its exit code."""
-    if {"-h", "--help"} & set(sys.argv[1:]):
-        print(doc)
-        return 0
-    return command(lambda: job(sys.argv[1:]))
+
+    def run() -> bool:
+        words = sys.argv[1:]
+        if {"-h", "--help"} & set(words):
+            print(doc)
+            return True
+        return job(words)
+
+    return command(run)
 
 
 def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:

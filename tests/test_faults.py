@@ -166,15 +166,16 @@ def test_stopped_from_outside_it_says_how_to_go_on(commands, words, kind):
     assert len(parquet(commands.results)) == least
 
 
-def test_a_reader_who_has_had_enough_is_no_traceback(commands):
-    child = commands.popen("run", *OWN)
+@pytest.mark.parametrize(("words", "finished"), [(("run", *OWN), 6), (("compare", "--help"), 0)], ids=["run", "help"])
+def test_a_reader_who_has_had_enough_is_no_traceback(commands, words, finished):
+    child = commands.popen(*words)
     child.stdout.close()  # as head does at its end
     with child.stderr:
         err = child.stderr.read()
     child.wait(timeout=100)
     assert child.returncode == 141
     assert err == "stopped: output pipe closed; finished work is kept, rerun to resume\n"
-    assert len(parquet(commands.results)) == 6
+    assert len(parquet(commands.results)) == finished
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])
