@@ -20,7 +20,7 @@ SERVE  ?=
 PORT   ?=
 
 # FIGURE is figure2 together with PAPER, or syndicated/figure2 alone.
-figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),$(FIGURE),$(PAPER)/$(FIGURE)))
+figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),,$(addsuffix /,$(filter-out all,$(PAPER))))$(FIGURE))
 paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
 
 # The shell takes parentheses, as in tuner=cdt(radius_scale=0.5), only if they are quoted.

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import ConfigError
-from runners.cli import plain_command, read_words
+from runners.cli import full_name, plain_command, read_words
 from runners.config.runner import Runner
 from runners.config.tree import choices, unknown_choice
 from runners.results.store import results_folder
@@ -121,8 +121,10 @@ def _parse(words: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"{key}: found '0', expected a whole number, at least 1")
     if given["paper"] and given["paper"] not in choices("paper"):
         raise unknown_choice("paper", given["paper"])
-    if given["figure"] and given["figure"] not in choices("figure"):
-        raise unknown_choice("figure", given["figure"])
+    if given["figure"]:
+        given["figure"] = full_name(f"figure={given['figure']}", given["paper"]).partition("=")[2]
+        if given["figure"] not in choices("figure"):
+            raise unknown_choice("figure", given["figure"])
     return given
 
 

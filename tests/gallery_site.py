@@ -155,7 +155,7 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
         "command": f"python -m runners.reproduce figure=syndicated/{figure['name']} '{EVIL}'",
         "settings": [
             {"key": "env.dim", "values": [10, EVIL], "source": "stated", "where": f"section 6 {EVIL}"},
-            {"key": "horizon", "values": [LAST], "source": "scale", "where": "less than the paper's"},
+            {"key": "horizon", "values": [LAST], "source": "scale", "where": "as the scale says"},
         ],
         "published": figure.get("published", []),
         "provenance": provenance.model_dump(mode="json"),

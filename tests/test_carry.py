@@ -286,5 +286,5 @@ def test_on_another_machine_both_codes_are_run(checkout, edit, is_carried):
 
 def test_code_that_is_not_committed_proves_nothing(checkout, monkeypatch):
     monkeypatch.setattr(carry, "environment", lambda: {"git": {"commit": "c" * 40, "dirty": True}})
-    with pytest.raises(ConfigError, match="code that is not committed"):
+    with pytest.raises(ConfigError, match="changes that are not committed"):
         checkout.carry()

@@ -366,6 +366,8 @@ LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expe
          "key 'scales.quick': found 5, expected keys and values$"),
         ("figures/first", "runs:", "sources: {tuner.radius_scal: [stated, here]}\nruns:",
          r"first\.yaml:4: sources: found 'tuner\.radius_scal', did you mean 'tuner\.radius_scale'\?"),
+        ("figures/first", "runs:", "note: radius_scal\nsources: {tuner.radius_scal: [stated, here]}\nruns:",
+         r"first\.yaml:5: sources: found 'tuner\.radius_scal'"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_papers_files_is_named_with_file_line_and_cure(private, file, old, new, sentence):

@@ -1,6 +1,7 @@
 """python -m runners.verify: committed values that are right are found equal, one that is not is named."""
 
 import copy
+import csv
 import json
 import random
 import re
@@ -23,7 +24,7 @@ from runners.config.runner import Runner
 from runners.execute import carry
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.execute.sample import draw
+from runners.execute.sample import draw, outdated
 from runners.results import golden, replay
 from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
@@ -123,7 +124,8 @@ def test_one_digit_changed_in_a_derived_file_is_named(folder, capsys, file):
     out = capsys.readouterr().out
     line = text[:place].count("\n") + 1
     assert "derived again: 1 differ\n" in out
-    assert f"differs: mine/small/paper/{file}, line {line}: committed '" in out
+    head, row = (next(csv.reader([part])) for part in (text.splitlines()[0], text[:place].splitlines()[-1]))
+    assert f"differs: mine/small/paper/{file}, line {line}, {head[len(row) - 1]}: committed '" in out
 
 
 @pytest.mark.parametrize("words", [[], ["paper=own"], ["figure=own/first"]])
@@ -194,8 +196,13 @@ def test_what_has_changed_is_outdated_and_the_command_renews_it(folder, figure, 
     assert not verify.verify(["jobs=1"])
     out = capsys.readouterr().out
     assert "equal, 0 differ" not in out
-    assert "outdated: mine/small/paper: code, settings or data of 2 of 4 runs have changed; to renew it: " in out
+    assert "outdated: mine/small/paper: settings or data of 2 of 4 runs changed; to renew it: " in out
     assert out.endswith(f"{COMMAND}\n")
+    runs = [run._replace(run_id=f"{number}") for number, run in enumerate(replay.committed_runs("mine/small", folder))]
+    said = (
+        "settings or data of 2 of 4 runs changed; to keep what comes out equal: make verify CARRY=1 FIGURE=mine/small; "
+    )
+    assert f"mine/small/paper: the code of 2 of 4 runs and {said}to renew it: {COMMAND}" in outdated(folder, runs)
 
 
 def test_what_was_verified_is_noted_on_request(folder, monkeypatch):
@@ -220,6 +227,9 @@ def test_what_was_verified_is_noted_on_request(folder, monkeypatch):
     assert line.startswith(f"| `mine/small` | 3 | {3 * sum(seconds.values()) / 3600:.2f} | ")
     assert line.endswith(f" | {today} |")
     assert page.splitlines()[-1].startswith("| all | | ")
+    change(folder / "environment.json", made="2999-01-01T00:00:00+00:00")
+    [line] = [line for line in docs.reference_part().splitlines() if "small" in line]
+    assert line.endswith(" |  |")
 
 
 def test_the_sample_fits_the_time_and_follows_the_seed():
@@ -253,6 +263,7 @@ def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(f
         ("seed=x", "seed: found 'x'"),
         ("seconds=0", "seconds: found '0'"),
         ("figure=no", "figure: found 'no'"),
+        ("figure=figure3", "figure: found 'figure3' without a paper, expected one of: cdt/figure3, habo/figure3, "),
         ("figure=cdt/figure22", "figure: found 'cdt/figure22', did you mean 'cdt/figure2'"),
         ("record=no", "record: found 'no'"),
     ],

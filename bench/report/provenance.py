@@ -179,6 +179,7 @@ class Manifest(BaseModel):
 class Made(BaseModel):
     """With what a figure was made, and how long its runs took: what differs whenever it is made."""
 
+    made: str = ""
     python: str = ""
     cpu: str = ""
     git: dict[str, Any] | None = None

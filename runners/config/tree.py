@@ -125,13 +125,14 @@ def placed(name: str) -> Iterator[None]:
 
 
 def _line(name: str, word: str, claim: str) -> int:
-    """Return the first line of a file with a word, or with the last part of a key; 0 without. A claim comes first."""
+    """Return the first line of a file with a word or key, else with its last part; 0 without. A claim comes first."""
     path = path_of(name)
     lines = path.read_text(encoding="utf-8").splitlines() if path else []
-    whole = re.compile(rf"(?<!\w){re.escape(word.rpartition('.')[2])}(?!\w)")
+    whole = [re.compile(rf"(?<!\w){re.escape(text)}(?!\w)") for text in dict.fromkeys((word, word.rpartition(".")[2]))]
     ids = [re.search(r'\bid: *("[^"]*"|[^",]*)(?:,|$)', line) for line in lines]
     first = next((i for i, match in enumerate(ids) if claim and match and _is_of(match[1].strip('" '), claim)), 0)
-    return next((i + 1 for i in (*range(first, len(lines)), *range(first)) if whole.search(lines[i])), 0)
+    order = (*range(first, len(lines)), *range(first))
+    return next((i + 1 for text in whole for i in order if text.search(lines[i])), 0)
 
 
 def _is_of(template: str, claim: str) -> bool:

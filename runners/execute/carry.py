@@ -57,7 +57,8 @@ def carry(
     code = environment()["git"]
     if code is None or code["dirty"]:
         raise ConfigError(
-            "carry: found code that is not committed, expected a clean checkout: a proof names its commit"
+            "carry: found changes that are not committed (git status lists them), expected a clean checkout: "
+            "a proof names its commit"
         )
     store = Store(results_folder())
     proofs = [Proof(run, _obstacle(run, train)) for run in runs if run.has_changed]

@@ -88,16 +88,22 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
     manifest = json.loads((folder / "manifest.json").read_text())
     gone = len(manifest["runs"]) - len(runs)
     played = [run for run in runs if not run.lacks_data]
-    changed = sum(run.has_changed for run in played)
+    changed = [run for run in played if run.has_changed]
+    code = sum(run.same_inputs for run in changed)
+    cure = f"to renew it: {manifest['command']}"
     if gone:
         words = f"{gone} runs are no longer part of it"
     elif played and not any(run.committed for run in played):
         words = "it needs other curves than are committed"
     elif changed:
-        words = f"code, settings or data of {changed} of {len(runs)} runs have changed"
+        counts = {"the code": code, "settings or data": len(changed) - code}
+        words = " and ".join(f"{what} of {count} of {len(runs)} runs" for what, count in counts.items() if count)
+        words += " changed"
+        if code:
+            cure = f"to keep what comes out equal: make verify CARRY=1 FIGURE={manifest['figure']}; {cure}"
     else:
         return ""
-    return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
+    return f"{folder.relative_to(results_folder())}: {words}; {cure}"
 
 
 def play_again(

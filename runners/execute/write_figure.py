@@ -282,7 +282,7 @@ def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper
             if general in map(key_of, smaller) or (
                 is_size and value != (getattr(figure, key) or of_paper.get(key, value))
             ):
-                source, where = "scale", "less than the paper's, or as the command says"
+                source, where = "scale", "as the scale or the command says"
             elif general in figure_sources:
                 source, where = figure_sources[general]
             elif general in by_figure and value != of_paper.get(key):

@@ -1,8 +1,9 @@
 """Whether every committed table is what its repetitions say: derived again, and compared byte by byte."""
 
+import csv
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,15 +20,17 @@ NOISE = 1e-14
 
 
 class Difference(NamedTuple):
-    """A file that is not what is derived: its path below the results, and its first line that differs."""
+    """A file that is not what is derived: its path below the results, and the first line and cell that differ."""
 
     file: str
     line: int
+    column: str
     committed: str
     derived: str
 
     def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: committed '{self.committed}', derived '{self.derived}'"
+        where = f", {self.column}" if self.column else ""
+        return f"{self.file}, line {self.line}{where}: committed '{self.committed}', derived '{self.derived}'"
 
 
 class Comparison(NamedTuple):
@@ -75,23 +78,25 @@ def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Differenc
     if committed == derived:
         return None
     lines = [content.decode(errors="replace").splitlines() for content in (committed, derived)]
+    head = next(iter(lines[1]), "")
     for number, (ours, theirs) in enumerate(itertools.zip_longest(*lines, fillvalue=""), start=1):
-        if ours != theirs and (exact or not _is_noise(ours, theirs)):
-            cells = list(_cells(ours, theirs))
-            return Difference(name, number, *(cells[0] if cells else (ours, theirs)))
-    return None if not exact else Difference(name, len(lines[0]), "(ends of lines)", "")
+        if ours != theirs and (exact or not _is_noise(head, ours, theirs)):
+            cells = _cells(head, ours, theirs) if name.endswith(".csv") else []
+            return Difference(name, number, *(cells[0] if cells else ("", ours, theirs)))
+    return None if not exact else Difference(name, len(lines[0]), "", "(ends of lines)", "")
 
 
-def _cells(ours: str, theirs: str) -> Iterator[tuple[str, str]]:
-    """Yield the cells of two lines that differ, where the lines have as many."""
-    pairs = list(zip(ours.split(","), theirs.split(","), strict=False))
-    if ours.count(",") == theirs.count(","):
-        yield from ((a, b) for a, b in pairs if a != b)
+def _cells(head: str, ours: str, theirs: str) -> list[tuple[str, str, str]]:
+    """Return the cells of two lines that differ, each with its column; none if a line has another number of cells."""
+    rows = list(csv.reader([head, ours, theirs]))
+    if len(rows) != 3 or len({len(row) for row in rows}) > 1:
+        return []
+    return [cell for cell in zip(*rows, strict=True) if cell[1] != cell[2]]
 
 
-def _is_noise(ours: str, theirs: str) -> bool:
-    cells = list(_cells(ours, theirs))
+def _is_noise(head: str, ours: str, theirs: str) -> bool:
+    cells = _cells(head, ours, theirs)
     try:
-        return bool(cells) and all(math.isclose(float(a), float(b), rel_tol=0.0, abs_tol=NOISE) for a, b in cells)
+        return bool(cells) and all(math.isclose(float(a), float(b), rel_tol=0.0, abs_tol=NOISE) for _, a, b in cells)
     except ValueError:
         return False

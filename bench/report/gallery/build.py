@@ -34,7 +34,7 @@ SOURCES_IN_WORDS = {
     "stated": "the paper says so",
     "code": "its authors' code does so",
     "assumed": "neither says, the choice is ours",
-    "scale": "less than the paper's size, or as the command says",
+    "scale": "another size than the paper's, as the scale or the command says",
 }
 
 

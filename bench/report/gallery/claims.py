@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from bench.report.claims import VERDICTS
+from bench.report.claims.check import KINDS, MOST
 from bench.report.claims.judgement import SAYS_NOTHING, in_words
 from bench.report.claims.origin import DECIDED, Tally, tally_of
 from bench.report.typeset import number
@@ -107,8 +108,10 @@ def threshold_of(claim: Mapping[str, Any]) -> float | None:
         return {"at_most": margin, "at_least": -margin}.get(claim.get("expect", ""), 0.0)
     if kind == "slope" and claim.get("log_power"):
         return None  # the slope that is allowed follows from the values of the axis
-    default = {"best_on_grid": 0.0, "count": 2 / 3, **dict.fromkeys(("bound", "ratio", "spread", "steepness"), 1.0)}
-    return claim.get("threshold", default.get(str(kind)))
+    if kind == "count":
+        return float(MOST)
+    field = KINDS[str(kind)].model_fields.get("threshold")
+    return claim.get("threshold", 1.0 if field is None else field.default or 0.0)
 
 
 def forest(cases: Sequence[Case]) -> Forest | None:
