@@ -149,7 +149,7 @@ def test_what_an_edit_leaves_equal_is_carried_and_not_run_again(checkout, edit):
     complete, text = checkout.carry()
     assert complete
     assert "mine/small/paper: 1 of 1 runs carried" in text  # the suite's own tuner has not changed
-    assert "1 runs, 1 repetitions played, 1 carried, 0 not" in text
+    assert "1 distinct runs, 1 repetitions played, 1 carried, 0 not" in text
     assert len(new_names(checkout) - before) == 1
     [proof] = checkout.environment()["carried"]
     assert (proof["from"], proof["to"], proof["runs"], proof["repetitions"]) == ("b" * 40, "c" * 40, 1, 1)

@@ -218,7 +218,7 @@ def _report(proofs: Sequence[Proof]) -> None:
     refused = [proof for proof in distinct if proof.difference]
     cost = sum(proof.run.seconds * len(proof.run.committed) for proof in refused)
     print(
-        f"{len(distinct)} runs, {sum(proof.repetitions for proof in distinct)} repetitions played, "
+        f"{len(distinct)} distinct runs, {sum(proof.repetitions for proof in distinct)} repetitions played, "
         f"{len(distinct) - len(refused)} carried, {len(refused)} not"
         + (f"; to run these again takes about {duration(cost)} of processor time" if refused else "")
     )
