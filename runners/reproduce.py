@@ -55,12 +55,13 @@ def reproduce(cfg: DictConfig) -> bool:
     with workers(runner, cfg.jobs):
         made = [run.tell() for run in spread(runner, cfg.jobs)(redraw, stored)]
         made += reproduce_figures([run for run in runs if run.name in missing], jobs=cfg.jobs, runner=runner)
-        gallery, _ = write_gallery(results_folder(), spread(runner, cfg.jobs))
+        of_figures = time.perf_counter() - start
+        gallery, pages = write_gallery(results_folder(), spread(runner, cfg.jobs))
     claims = spell_by_origin(added_up(run.tallies for run in made)) or "none"
     total = f"their claims, each counted once: {claims}; " if len(names) > 1 else ""  # of one its line says it
-    seconds = time.perf_counter() - start
+    of_pages = time.perf_counter() - start - of_figures
     count = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
-    print(f"{count} in {seconds:.0f} s; {total}gallery: {gallery}")
+    print(f"{count} in {of_figures:.0f} s, {pages} pages in {of_pages:.0f} s; {total}gallery: {gallery}")
     if runs[0].scale != "paper" or runs[0].extra:
         verdicts = f"; those of the committed results: {_COMMITTED}" if _COMMITTED else ""
         print(f"A few repetitions of short runs are a look, not a verdict{verdicts}")
