@@ -17,7 +17,15 @@ C = TypeVar("C")
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
 
 
-@dataclass_transform(field_specifiers=(field,))
+def neutral(*, default: Any) -> Any:
+    """Declare a setting that was added later: at ``default`` everything is as before, and a result's key leaves it out.
+
+    The default is immutable.
+    """
+    return field(default=default, metadata={"neutral": True})
+
+
+@dataclass_transform(field_specifiers=(field, neutral))
 def component(cls: type[C]) -> type[C]:
     """Turn a class with annotated settings, its keys in a configuration, into one whose constructor checks every value.
 
@@ -40,6 +48,12 @@ def defaults(cls: type) -> dict[str, Any]:
     if "space" in found:
         found["space"] = getattr(cls, "spaces", {})
     return {name: _plain(value) for name, value in found.items() if value not in (MISSING, inspect.Parameter.empty)}
+
+
+def neutral_settings(cls: type) -> dict[str, Any]:
+    """Return the settings of a class that were declared as `neutral`, and the values at which they change nothing."""
+    items = fields(cls) if is_dataclass(cls) else ()
+    return {item.name: item.default for item in items if item.metadata.get("neutral")}
 
 
 def explanations(cls: type) -> dict[str, str]:
