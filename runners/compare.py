@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from runners.cli import plain_command
+from runners.command import plain_command
 from runners.comparison import METHOD, plan
 from runners.config.compose import Run, from_overrides
 from runners.execute.stand_ins import announcement, missing_data

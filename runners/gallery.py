@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import BenchError, ConfigError, one_line
-from runners.cli import plain_command, read_words
+from runners.command import plain_command, read_words
 from runners.results.store import results_folder
 
 HOST, PORT = "127.0.0.1", 8765

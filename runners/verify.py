@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import ConfigError
-from runners.cli import full_name, plain_command, read_words
+from runners.cli import full_name
+from runners.command import plain_command, read_words
 from runners.config.runner import Runner
 from runners.config.tree import choices, unknown_choice
 from runners.results.store import results_folder

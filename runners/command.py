@@ -1,0 +1,151 @@
+"""A command around its job: exit codes, one sentence for every error a user can mend, and a clean stop."""
+
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf.errors import OmegaConfBaseException
+
+from bench.errors import BenchError, ConfigError, one_line
+from runners.config.tree import unknown_choice, unknown_key, user_folder
+
+_STOPPED = "stopped; finished work is kept, rerun to resume"
+_GRACE_SECONDS = 8.0
+"""How long workers may take to stop."""
+
+
+def command(job: Callable[[], bool]) -> int:
+    """Run a command; return its exit code. What a user can mend, Ctrl-C and a closed pipe are a sentence on stderr."""
+    sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
+    stop = _Stop()
+    try:
+        user_folder()
+        good = job()
+        sys.stdout.flush()
+    except BaseException as error:
+        if stop.asked or isinstance(error, KeyboardInterrupt):  # in compiled code it may have become another error
+            stop.say()
+            return 130
+        if isinstance(error, BrokenPipeError):
+            return unread()
+        if not isinstance(error, HydraException | OmegaConfBaseException | BenchError):
+            raise
+        print("error:", one_line(one_sentence(error)), file=sys.stderr)
+        return 1
+    finally:
+        stop.end()
+    return 0 if good else 1
+
+
+def plain_command(doc: str | None, job: Callable[[list[str]], bool]) -> int:
+    """Run a command that Hydra does not read the words of, or print its help; return its exit code."""
+
+    def run() -> bool:
+        words = sys.argv[1:]
+        if {"-h", "--help"} & set(words):
+            print(doc)
+            return True
+        return job(words)
+
+    return command(run)
+
+
+def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a command's keys, each of the type of its default: a word, a whole number, true or false.
+
+    Raises ConfigError when a word is not one of them.
+    """
+    given = dict(defaults)
+    for word in words:
+        key, _, text = word.partition("=")
+        if key not in defaults:
+            raise unknown_key({}, key, list(defaults))
+        if isinstance(defaults[key], bool):
+            if text.lower() not in ("true", "false"):
+                raise ConfigError(f"{key}: found '{text}', expected true or false")
+            given[key] = text.lower() == "true"
+        elif isinstance(defaults[key], int):
+            if not text.isdecimal():
+                raise ConfigError(f"{key}: found '{text}', expected a whole number")
+            given[key] = int(text)
+        else:
+            given[key] = text
+    return given
+
+
+def one_sentence(error: BaseException) -> BaseException:
+    """Turn Hydra's advice into one sentence with the key, what was found, and the valid choices."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        group, _, choice = str(error.missing_cfg_file).partition("/")
+        return unknown_choice(group, choice)
+    if isinstance(error, OverrideParseException):
+        return ConfigError(f"{error.override}: found no valid override, expected key=value")
+    if unknown := re.search(r"Could not override '([^'@]+)'", str(error)):
+        return ConfigError(f"{unknown[1]}: found an unknown key, expected one that --help shows")
+    return error
+
+
+class _Stop:
+    """Ctrl-C and a batch system's SIGTERM: what is finished is kept, and workers are stopped.
+
+    The first raises KeyboardInterrupt. Where that is lost (an exception in a destructor, a callback or compiled code)
+    or takes too long, and at the second, the process ends at once: its workers end with it. From then on nothing but
+    the sentence is printed to stderr: compiled code whose import was interrupted prints a traceback of its own.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._is_said = False
+        self._stderr = 2
+        self._hook = sys.unraisablehook
+        sys.unraisablehook = self._unraisable
+        self._before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def end(self) -> None:
+        """Undo it; a process that was stopped is not to be stopped again while it ends."""
+        sys.unraisablehook = self._hook
+        for number, before in self._before.items():
+            signal.signal(number, signal.SIG_IGN if self.asked else before)
+
+    def _interrupt(self, *_: Any) -> None:
+        if self.asked:
+            self._leave()
+        self.asked = True
+        self._stderr = os.dup(2)
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 2)
+        os.close(silence)
+        timer = threading.Timer(_GRACE_SECONDS, self._leave)
+        timer.daemon = True
+        timer.start()
+        raise KeyboardInterrupt
+
+    def _unraisable(self, unraisable: Any) -> None:
+        if self.asked:
+            self._leave()
+        self._hook(unraisable)
+
+    def say(self) -> None:
+        """Say, once, that the command was stopped."""
+        if self._is_said:  # the time for its end may be over while it ends
+            return
+        self._is_said = True
+        show_cursor = "\x1b[?25h" if os.isatty(self._stderr) else ""
+        os.write(self._stderr, f"{show_cursor}{_STOPPED}\n".encode())
+
+    def _leave(self) -> None:
+        """End this process at once."""
+        self.say()
+        os._exit(130)
+
+
+def unread() -> int:
+    """Report that the reader of the output, such as ``head``, has closed it; return the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+    print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
+    return 141
