@@ -81,13 +81,13 @@ lint: setup
 
 benchmark: setup
 	$(if $(PEERS),$(PY) -m pip install -q coba==8.1.0)
-	$(PY) -m runners.upkeep.$(if $(PEERS),peers,benchmark)
+	$(PY) -m tools.$(if $(PEERS),peers,benchmark)
 
 gallery: setup
 	$(PY) -m runners.gallery $(if $(SERVE),serve=true) $(if $(PORT),port=$(PORT))
 
 docs: setup
-	$(PY) -m runners.upkeep.docs
+	$(PY) -m tools.docs
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,8 +9,8 @@ import sys
 import pandas as pd
 from IPython.display import Image, Markdown, display
 
+from bench.gallery.stored import Stored
 from bench.report.page import draw
-from bench.report.stored import Stored
 from bench.report.style import applied
 from runners.config.figures import figure_names, load_figure
 from runners.results.derive import committed_long_tables

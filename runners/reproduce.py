@@ -25,7 +25,7 @@ _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
 
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
-    from bench.report.claims import added_up, spell_by_origin  # slow to import
+    from bench.audit.tallies import added_up, spell_by_origin  # slow to import
     from runners.config.headlines import load_headlines
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.write_figure import committed_folder, redraw

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bench.audit.published import Published
+from bench.gallery import build, read
 from bench.report.figure import read_figure
-from bench.report.gallery import build, read
 from bench.report.page import draw
 from bench.report.provenance import Provenance
-from bench.report.published import Published
 from bench.report.render import render
 from bench.report.results import Experiments
 from bench.report.saving import save
@@ -88,7 +88,7 @@ FIGURES_MADE = {
     "habo/spread": _figure("spread", "dots", quantiles=True, reference_line=60, reference_label="a line"),
     "habo/limits": _figure(
         "limits",
-        "cases",
+        "bench.papers.cases.Cases",
         reference_line=1,
         claims=[{"id": "b", "text": "Under the bound", "kind": "bound", "column": "regret", "per": ["panel"],
                  "measured": {"method": "TL"}, "formula": _EXP3}],
@@ -100,7 +100,7 @@ FIGURES_MADE = {
         reference={"method": "TL"},
         published=[{"panel": PANELS[0], "method": "TL", "what": "mean", "value": 2.0}],
     ),
-    "habo/smooth": _figure("smooth", "lipschitz", blocks=2, x_label="rate"),
+    "habo/smooth": _figure("smooth", "bench.papers.lipschitz.Lipschitz", blocks=2, x_label="rate"),
     "habo/ranks": _figure(
         "ranks",
         "ranking",
@@ -108,7 +108,8 @@ FIGURES_MADE = {
         reference={"method": "TL"},
     ),
     "habo/examples": {
-        "name": "examples", "title": "Examples", "kind": "computed", "compute": "worked_examples", "caption": "Words.",
+        "name": "examples", "title": "Examples", "kind": "bench.papers.computed.Computed",
+        "compute": "worked_examples", "caption": "Words.",
     },
 }  # fmt: skip
 """All figures by name; all but one have results."""
@@ -116,7 +117,7 @@ FIGURES_MADE = {
 
 def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return mean curves and final values."""
-    if figure["kind"] == "computed":
+    if figure["kind"] == "bench.papers.computed.Computed":
         return pd.DataFrame(), pd.DataFrame()
     rng = np.random.default_rng(0)
     data = Experiments(read_figure(figure), pd.DataFrame())
@@ -129,7 +130,7 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
         finals.append(pd.DataFrame({**labels, "repetition": range(REPETITIONS), "rounds": rounds, **columns}))
         if figure["kind"] == "curves":
             parts = {"regret": ends.mean(), "random_regret": 150.0}
-        elif figure["kind"] == "lipschitz":
+        elif figure["kind"] == "bench.papers.lipschitz.Lipschitz":
             parts = {f"probe_{value}": 10 * value + place for value in (1, 2, 3)}
         else:
             parts = {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bench.report.agreement import DRAWS, SCALES, Placebo, level, of_mean, of_std, order, placebo, rounding
+from bench.audit.agreement import DRAWS, SCALES, Placebo, level, of_mean, of_std, order, placebo, rounding
 
 PANELS = np.repeat([f"panel {i}" for i in range(14)], 3)
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
-ROOMS = {
-    where: name for name, where in re.findall(r"^\| (\w+) \| `((?:bench|runners)/[\w/.]*)` \|", PAGE, re.MULTILINE)
-}
+PACKAGES = ("bench", "runners", "tools")
+ROOMS = {where: name for name, where in re.findall(r"^\| (\w+) \| `(\w+/[\w/.]*)` \|", PAGE, re.MULTILINE)}
 ARROWS = set(re.findall(r"^  (\w+) --> (\w+)$", PAGE, re.MULTILINE))
 
 
@@ -20,13 +19,13 @@ def room(path: str) -> str:
 def imports() -> dict[tuple[str, str], str]:
     """Return which room imports from which other, with an example of each."""
     pairs = {}
-    for file in (path for folder in ("bench", "runners") for path in sorted((ROOT / folder).rglob("*.py"))):
+    for file in (path for folder in PACKAGES for path in sorted((ROOT / folder).rglob("*.py"))):
         here = file.relative_to(ROOT).as_posix()
         for node in ast.walk(ast.parse(file.read_text())):
             names = [node.module] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
-                if str(name).partition(".")[0] in ("bench", "runners"):
+                if str(name).partition(".")[0] in PACKAGES:
                     there = f"{str(name).replace('.', '/')}.py"
                     there = there if (ROOT / there).is_file() else f"{there[:-3]}/"
                     pairs[room(here), room(there)] = f"{here} imports {name}"

@@ -45,8 +45,8 @@ def pairs(panels: Iterable[str], value: Callable[[str, str], Any]) -> pd.DataFra
 def judged(*claims: dict[str, Any], of: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
     """Return the verdicts on claims with the ids 1, 2, ... unless they have others."""
     numbered = [{"id": str(number), "text": "t", **claim} for number, claim in enumerate(claims, start=1)]
-    runs = how.pop("runs", [])
-    return check({"claims": numbered, "runs": runs}, of, curves, **how)
+    figure = {"runs": [], **{key: how.pop(key) for key in ("runs", "kind", "blocks") if key in how}}
+    return check({"claims": numbered, **figure}, of, curves, **how)
 
 
 def row_of(claim: dict[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **figure: Any) -> Any:
@@ -436,10 +436,11 @@ def probed(slopes: list[float], noise: float, n: int = 12) -> pd.DataFrame:
 )
 def test_steepness(slopes: list[float], length: float, estimate: float, verdict: str) -> None:
     claim = {"kind": "steepness", "length": length, "expect": "at_most"}
-    row = row_of(claim, probed(slopes, 0.003))
+    kind = {"kind": "bench.papers.lipschitz.Lipschitz", "blocks": 2}
+    row = row_of(claim, probed(slopes, 0.003), **kind)
     assert (row["verdict"], row["estimate"]) == (verdict, pytest.approx(estimate, abs=0.02))
     assert row["ci_low"] < row["estimate"] < row["ci_high"]
-    row = row_of(claim, methods(A=range(10)))
+    row = row_of(claim, methods(A=range(10)), **kind)
     assert (row["verdict"], row["note"]) == ("open", "the results have no two probed values")
 
 

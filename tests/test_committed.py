@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from bench.errors import StoreError
+from bench.gallery.result import Result
 from bench.report.figure import read_figure
-from bench.report.gallery.result import Result
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure

@@ -22,6 +22,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 import bench.data.__main__ as data_command
 from bench.data.catalogue import CATALOGUE
+from bench.papers.lipschitz import Lipschitz
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds, read_figure
@@ -31,7 +32,7 @@ from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names
 from runners.config.tree import CONFIGS, choices
-from runners.upkeep.docs import (
+from tools.docs import (
     GP_PAGE,
     PAGE,
     REPRODUCE_PAGE,
@@ -40,7 +41,7 @@ from runners.upkeep.docs import (
     reference_part,
     with_made_part,
 )
-from runners.upkeep.which_tuner import constants_part, which_tuner_page
+from tools.which_tuner import constants_part, which_tuner_page
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
@@ -337,7 +338,7 @@ def test_every_data_set_is_described():
 
 def test_every_kind_of_claim_and_figure_is_described():
     verdicts, extend, results = (read(DOCS / name) for name in ("verdicts.md", "extend.md", "results.md"))
-    for kind in CLAIM_KINDS:
+    for kind in (*CLAIM_KINDS, *Lipschitz.claim_kinds):
         assert f"\n| `{kind}` |" in verdicts
         assert re.search(rf"^\|[^|]*`{kind}`[^|]*\|", extend, re.MULTILINE)
     for kind in kinds():

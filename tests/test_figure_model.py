@@ -27,13 +27,14 @@ LIMITED = {"repetitions": 15, "runs": SOME[:1]}
 RATE = {"values": [1], "override": "+tuner.configuration.exploration_rate={}"}
 CANDIDATES = [{"panel": {"P": []}, "exploration_rate": RATE}]
 FIRST = {"name": "as printed", "source": ["stated", "section 6"], "text": "as it is"}
+SELECTION = "bench.papers.selection.Selection"
 OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "overrides": ["env.noise_std=0.01"]}
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from cases, computed, curves"),
+        ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from curves, dots, grid, .*, or name a class"),
         ({"titel": "A"}, "figure 'mine': unknown key 'titel', valid ones: .*name, paper, title"),
         ({"scales": {"quick": {"horizon": 5}}}, "unknown key 'scales.quick.horizon', valid ones: max_horizon"),
         ({"column": None}, "figure 'mine', key 'column': found None, expected a valid string"),
@@ -64,7 +65,7 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
         (RANKING | {"reference": {"method": ["A", "B"]}}, "key 'reference'"),
         (RANKING | {"duplicates": [["A", "Z"]]}, "key 'duplicates'.*'Z'"),
         (RANKING | {"apart": {"real": ["Z"]}}, "key 'apart'.*'Z'"),
-        ({"kind": "selection", "ranked_by": "TL", "size": 20}, "key 'ranked_by': found 'TL', expected one of: A, B"),
+        ({"kind": SELECTION, "ranked_by": "TL", "size": 20}, "key 'ranked_by': found 'TL', expected one of: A, B"),
         # bounds and claims
         ({"bounds": [{"measured": {"method": "A"}}]}, "figure 'mine': key 'bounds.0.formula' is missing"),
         ({"bounds": [{"measured": {"methd": "A"}, "formula": {"name": "exp3", "n_arms": 2}}]},

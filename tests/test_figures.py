@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from bench.audit.readings import Evidence
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
-from bench.report.render import Evidence
 from bench.report.results import Experiments
 from runners.config.figures import claims_for_each, expand, other_than_published, unfold
 from runners.execute.write_figure import settings_table

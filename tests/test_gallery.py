@@ -25,12 +25,12 @@ from gallery_site import (
 )
 from markupsafe import escape
 
-from bench.report.gallery import build, overview, overview_text, read
-from bench.report.gallery.build import SITE
-from bench.report.gallery.claims import compared, finding
-from bench.report.gallery.picture import Picture, picture
-from bench.report.gallery.result import Result
-from bench.report.headlines import read_headlines
+from bench.audit.headlines import read_headlines
+from bench.gallery import build, overview, overview_text, read
+from bench.gallery.build import SITE
+from bench.gallery.claims import compared, finding
+from bench.gallery.picture import Picture, picture
+from bench.gallery.result import Result
 from bench.report.render import render
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices

@@ -9,7 +9,7 @@ import pytest
 from chromium import PROGRAM, Chromium
 from gallery_site import FIGURES_MADE, METHODS, PANELS, REPETITIONS, made_up_published
 
-from bench.report.gallery import build, read
+from bench.gallery import build, read
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
 

@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from bench.audit.headlines import evidence, judge, judged, read_headlines
 from bench.errors import ConfigError
-from bench.report.headlines import evidence, judge, judged, read_headlines
 from runners.config import headlines as config_headlines
 from runners.config.figures import load_figure
 from runners.results.pages import headlines
-from runners.upkeep.docs import README, headlines_part, with_made_part
+from tools.docs import README, headlines_part, with_made_part
 
 PAPERS = {"cdt", "habo", "online_hpo", "opl_hpo", "syndicated"}
 COLUMNS = ["claim", "case", "verdict", "holm", "expect", "estimate", "ci_low", "ci_high", "relative", "n"]

@@ -14,7 +14,7 @@ from bench.errors import ConfigError
 from bench.report.page import SHEETS, SIZES, draw, in_rows
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, start_at_zero
 from bench.report.saving import print_size
-from runners.upkeep.pictures import main as redraw
+from tools.pictures import main as redraw
 
 X = np.arange(1.0, 21.0)
 
@@ -109,7 +109,13 @@ def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else()
     means = {("F", f"t{i}", m): [mean] for i, x in enumerate(factors) for m, mean in (("best", 1.0), ("x", x))}
     table = finals_of(means, "family", "task", "method")
     axes = {axis: dict.fromkeys(table[axis], ()) for axis in ("family", "task", "method")}
-    figure = {"name": "f", "kind": "profile", "column": "regret", "reference": {"method": "best"}, "runs": [axes]}
+    figure = {
+        "name": "f",
+        "kind": "bench.papers.profile.Profile",
+        "column": "regret",
+        "reference": {"method": "best"},
+        "runs": [axes],
+    }
     plot = shown(figure, pd.DataFrame(), table)
     (limits, shares) = next((mark.x, mark.y) for mark in plot.marks() if mark.name == "x")
     assert (limits[0], limits[-1]) == (1.0, 10.0)

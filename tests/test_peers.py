@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from runners.upkeep import peers
-from runners.upkeep.peers import CASES, random_result, result_of
+from tools import peers
+from tools.peers import CASES, random_result, result_of
 
 
 def plain_linucb(contexts: np.ndarray, rewards: np.ndarray) -> list[int]:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from bench.report.claims.judgement import in_words
-from runners.upkeep.which_tuner import SCALES
+from tools.which_tuner import SCALES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/findings.md", "docs/which_tuner.md", "docs/changepoint_gp.md", "docs/errata.md")

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bench.audit.published import published_overview, published_text, reached
+from bench.audit.readings import NUMBERS
+from bench.gallery.numbers import counted, scatter, view
 from bench.report.figure import read_figure
-from bench.report.gallery.numbers import counted, scatter, view
-from bench.report.published import published_overview, published_text, reached
-from bench.report.readings import NUMBERS
 from runners.config.papers import compared, published
 from runners.config.tree import suite_choices
 

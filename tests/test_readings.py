@@ -10,11 +10,12 @@ import pytest
 from rendered import finals_of
 from scipy import stats
 
+from bench.audit.readings import Evidence, render_readings
+from bench.gallery import build, read
+from bench.gallery.result import Result
 from bench.report.figure import read_figure
-from bench.report.gallery import build, read
-from bench.report.gallery.result import Result
 from bench.report.provenance import Provenance
-from bench.report.render import Evidence, render, render_readings
+from bench.report.render import render
 from runners.config.figures import by_reading, expand, load_figure, without_reading
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun

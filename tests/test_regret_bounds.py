@@ -11,7 +11,7 @@ from rendered import check, draw, finals_of, shown
 from bench.envs.arms import GaussianArms
 from bench.errors import ConfigError
 from bench.loop import run
-from bench.report.regret_bounds import FORMULAS, regret_bound
+from bench.regret_bounds import FORMULAS, regret_bound
 from bench.seeding import Seeds
 from bench.tasks.direct import Direct
 from bench.tuners.ucb import ETC, UCB1, UCBDelta
@@ -166,6 +166,6 @@ def test_curves_have_the_lines_of_their_bounds() -> None:
 
 
 def test_the_kind_cases_draws_regret_divided_by_a_formula() -> None:
-    figure = {"name": "f", "kind": "cases", "column": "regret", "claims": [EXP3_CLAIM]}
+    figure = {"name": "f", "kind": "bench.papers.cases.Cases", "column": "regret", "claims": [EXP3_CLAIM]}
     (estimate,) = shown(figure, pd.DataFrame(), of_exp3(300)).marks()
     assert estimate.numbers == pytest.approx((300 + NOISE.mean()) / 567.351, rel=1e-6)

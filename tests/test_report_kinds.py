@@ -65,7 +65,8 @@ CLAIM = {
     "candidates": [2], "per": ["panel"],
 }  # fmt: skip
 CASES = {
-    "name": "bound", "title": "Bounds", "kind": "cases", "column": "regret", "claims": [CLAIM], "reference_line": 1,
+    "name": "bound", "title": "Bounds", "kind": "bench.papers.cases.Cases", "column": "regret",
+    "claims": [CLAIM], "reference_line": 1,
     "x_scale": "log",
 }  # fmt: skip
 

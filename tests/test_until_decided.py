@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 import rendered
 
+from bench.audit.readings import render_readings
 from bench.report.figure import read_figure
 from bench.report.provenance import SURROGATE
 from bench.report.provenance import commands as commands_of
-from bench.report.render import render_readings
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun

@@ -29,7 +29,7 @@ from runners.results import golden, replay
 from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import needs
-from runners.upkeep import docs
+from tools import docs
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 from test_prose import problem, statements
 
-from runners.upkeep.docs import with_made_part
-from runners.upkeep.which_tuner import constants_part, which_tuner_page
+from tools.docs import with_made_part
+from tools.which_tuner import constants_part, which_tuner_page
 
 CLAIMS = [
     ("UCB1", "all", "less", "holds"),

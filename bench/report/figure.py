@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt,
 
 import bench.report.kinds
 from bench.errors import ConfigError
+from bench.report.claims.base import Claim
 from bench.report.claims.check import complaint, read
 from bench.report.claims.origin import Sourced
 from bench.report.labels import canonical, labels_of
@@ -83,6 +84,8 @@ class Figure(Sourced, BaseModel):
     """Where the numbers come from: traces of runs, runs timed apart from other work, or a function."""
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std")
     """What a published number can be."""
+    claim_kinds: ClassVar[dict[str, type[Claim]]] = {}
+    """Kinds of claims that this kind of figure alone has."""
     draws_finals: ClassVar[bool] = True
     """Whether it is drawn from final values; if not, from its tables and curves alone."""
 
@@ -133,7 +136,7 @@ class Figure(Sourced, BaseModel):
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
         """Return the 95 % prediction interval of a published number from a further ``size`` repetitions.
 
-        None where it is a mean or deviation in one experiment, of which `bench.report.agreement` knows the interval.
+        None where it is a mean or deviation in one experiment, of which `bench.audit.agreement` knows the interval.
         """
         return None
 
@@ -233,6 +236,21 @@ def kinds() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(bench.report.kinds.__path__))
 
 
+def _kind(name: Any, where: str) -> type[Figure]:
+    """Return a kind of figure by the name of its module, or a class by its dotted path; `ConfigError` without one."""
+    if name in kinds():
+        name = f"bench.report.kinds.{name}.{name.title().replace('_', '')}"
+    module, _, class_name = str(name).rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), class_name)
+    except (ImportError, AttributeError, ValueError):
+        found = None
+    if not (isinstance(found, type) and issubclass(found, Figure)):
+        choices = f"choose from {', '.join(kinds())}, or name a class: module.Class"
+        raise ConfigError(f"{where}: unknown kind {name!r}, {choices}")
+    return found
+
+
 def read_figure(given: Mapping[str, Any] | Figure) -> Figure:
     """Return what a file says, as plain containers, as a figure of its kind, checked as far as results are not needed.
 
@@ -240,11 +258,8 @@ def read_figure(given: Mapping[str, Any] | Figure) -> Figure:
     """
     if isinstance(given, Figure):
         return given
-    where, kind = f"figure '{given.get('name', '?')}'", given.get("kind")
-    if kind not in kinds():
-        raise ConfigError(f"{where}: unknown kind {kind!r}, choose from {', '.join(kinds())}")
-    module = importlib.import_module(f"bench.report.kinds.{kind}")
-    figure_class: type[Figure] = getattr(module, str(kind).title().replace("_", ""))
+    where = f"figure '{given.get('name', '?')}'"
+    figure_class = _kind(given.get("kind"), where)
     try:
         figure = figure_class.model_validate(dict(given))
     except ValidationError as error:

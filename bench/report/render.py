@@ -9,7 +9,6 @@ from bench.report.claims import check
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
-from bench.report.readings import AS_PRINTED, claims_table, numbers_table
 from bench.report.results import Results
 
 
@@ -38,40 +37,6 @@ def render(
     if provenance.other_than_published:
         tables = {name: table.loc[:, ~table.columns.str.startswith("ratio_")] for name, table in tables.items()}
     return Rendering(tables, check(figure, results), plot_of(figure, results, tables))
-
-
-class Evidence(NamedTuple):
-    """Tables available under one reading; see `render`."""
-
-    curves: pd.DataFrame
-    finals: pd.DataFrame
-    provenance: Provenance
-
-
-class Readings(NamedTuple):
-    """What a figure says under its readings."""
-
-    claims: pd.DataFrame
-    numbers: pd.DataFrame
-
-
-def render_readings(
-    figure: Figure, evidence: Mapping[str, Evidence], size: int, first: pd.DataFrame | None = None
-) -> Readings:
-    """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
-
-    ``evidence`` is by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
-    under the first reading, if they are known.
-    """
-    results = {name: Results(figure, *under) for name, under in evidence.items()}
-    if len(results) == 1:
-        ((name, only),) = results.items()
-        return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size))
-    verdicts = {
-        name: first if first is not None and name == next(iter(results)) else check(figure, under)
-        for name, under in results.items()
-    }
-    return Readings(claims_table(verdicts), numbers_table(figure, results, size))
 
 
 def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:

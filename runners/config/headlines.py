@@ -1,7 +1,7 @@
 """What a paper says in general, read from its file."""
 
+from bench.audit.headlines import Headline, read_headlines
 from bench.errors import ConfigError
-from bench.report.headlines import Headline, read_headlines
 from runners.config.figures import figure_names, filled
 from runners.config.tree import expect, one_of, path_of, placed, read
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bench.report.claims import spell_by_origin, tallies
-from bench.report.claims.origin import Tally
+from bench.audit.tallies import Tally, spell_by_origin, tallies
 from bench.report.figure import Figure
 from bench.report.page import Size
 from bench.report.reading import READING

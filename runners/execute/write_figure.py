@@ -9,13 +9,14 @@ from typing import Any
 
 import pandas as pd
 
+from bench.audit.readings import Evidence
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.page import draw
 from bench.report.provenance import SURROGATE, Provenance, factored, key_of
 from bench.report.reading import READING
-from bench.report.render import Evidence, notes
+from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown

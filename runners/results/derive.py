@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bench.audit.readings import Evidence, Readings, render_readings
 from bench.errors import StoreError
 from bench.report.figure import Figure
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
-from bench.report.render import Evidence, Readings, Rendering, render, render_readings
+from bench.report.render import Rendering, render
 from bench.report.tables import to_csv
 from runners.config.figures import by_reading, unfold
 from runners.config.papers import load_paper

@@ -7,12 +7,12 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
+from bench.audit.published import Published, published_overview, published_text
 from bench.errors import BenchError, one_line
+from bench.gallery import PaperPage, build, overview, overview_text
+from bench.gallery import read as read_papers
+from bench.gallery.stored import Derive
 from bench.report.figure import Figure
-from bench.report.gallery import PaperPage, build, overview, overview_text
-from bench.report.gallery import read as read_papers
-from bench.report.published import Published, published_overview, published_text
-from bench.report.stored import Derive
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
 from runners.config.headlines import load_headlines

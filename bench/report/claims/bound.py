@@ -9,11 +9,11 @@ from pydantic import Field, model_validator
 
 from bench.critical import Rule
 from bench.errors import ConfigError
+from bench.regret_bounds import regret_bound
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans
 from bench.report.labels import Selection, describe
-from bench.report.regret_bounds import regret_bound
 from bench.report.results import RANDOM_REGRET, Key
 from bench.stats import Array
 
@@ -25,7 +25,7 @@ class Bound(CaseClaim):
     Bandits. T is the number of rounds of the runs. The minimum of measured means lies on average below the minimum of
     the true means, so the check is slightly stricter than the theorem.
 
-    ``measured`` are the tuner's runs, one experiment per case; ``formula`` is one of `bench.report.regret_bounds`, its
+    ``measured`` are the tuner's runs, one experiment per case; ``formula`` is one of `bench.regret_bounds`, its
     name and numbers, such as {name: exp3, n_arms: 5}; ``over`` are the candidates' runs, all n_1 x n_2 x ... of them,
     else the case is open, and ``candidates`` the n_l: [5] or [5, 3]. With a formula, a bound that is satisfied by the
     runs ``against``, of a tuner that does not learn, is no evidence. It holds if the ratio's interval ends below 1.

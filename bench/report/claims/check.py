@@ -16,10 +16,21 @@ from bench.report.claims.base import Case, CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.comparisons import PairedDifference, RelativeDifference
-from bench.report.claims.judgement import FAILS, HOLDS, NO_INTERVAL, OPEN, SAYS_NOTHING, TIE, Finding, Setting
+from bench.report.claims.judgement import (
+    DOES_NOT_REMAIN,
+    FAILS,
+    HOLDS,
+    NO_INTERVAL,
+    OPEN,
+    REMAINS,
+    SAYS_NOTHING,
+    TIE,
+    Finding,
+    Setting,
+)
 from bench.report.claims.origin import with_source
 from bench.report.claims.ratio import Ratio, Spread
-from bench.report.claims.slope import Slope, Steepness
+from bench.report.claims.slope import Slope
 from bench.report.provenance import Provenance
 from bench.report.results import Experiments, Results
 from bench.stats import Interval, holm
@@ -88,7 +99,6 @@ KINDS: dict[str, type[Claim]] = {
     "bound": Bound,
     "slope": Slope,
     "best_on_grid": BestOnGrid,
-    "steepness": Steepness,
     "count": Count,
 }
 
@@ -115,7 +125,8 @@ def check(figure: "Figure", results: Results) -> pd.DataFrame:
         (
             claim.id, claim.text, claim.kind, finding.case, *finding.interval, finding.unit, *finding.relative[:3],
             claim.expect, finding.verdict, finding.p,
-            ("yes" if id(finding) in kept else "no") if math.isfinite(finding.p) else "", finding.needs, finding.note,
+            (REMAINS if id(finding) in kept else DOES_NOT_REMAIN) if math.isfinite(finding.p) else "",
+            finding.needs, finding.note,
         )
         for claim in claims
         for finding in findings[claim.id]
@@ -185,10 +196,10 @@ def _read_one(figure: "Figure", raw: Any, data: Experiments) -> Claim:
     if not isinstance(raw, Mapping):
         raise ConfigError(f"figure '{data.name}', key 'claims': expected a list of mappings, found {raw!r}")
     where = f"figure '{data.name}', claim '{raw.get('id', '?')}'"
-    kind = raw.get("kind")
-    if kind not in KINDS:
-        raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(KINDS)}")
-    model = KINDS[kind]
+    kinds, kind = KINDS | figure.claim_kinds, raw.get("kind")
+    if kind not in kinds:
+        raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(kinds)}")
+    model = kinds[kind]
     try:
         default = {"column": figure.column} if issubclass(model, CaseClaim) else {}
         claim = model.model_validate({**default, **with_source(figure, raw)})

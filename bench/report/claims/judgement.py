@@ -19,6 +19,8 @@ from bench.stats import Interval
 HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING = "holds", "fails", "tie", "open", "says_nothing"
 VERDICTS = (HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING)
 _PLURALS = {HOLDS: "hold", FAILS: "fail", TIE: "ties"}
+REMAINS, DOES_NOT_REMAIN = "yes", "no"
+"""What the column `holm` says of a verdict after Holm's correction; of one that is no test's own, nothing."""
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
 MIN_REPETITIONS = 5

@@ -1,23 +1,14 @@
-"""Where claims come from, and how many of their cases came to what: never added up across origins, each case once."""
+"""Where claims come from: stated in a paper, what a theorem says, or ours."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
-
-from bench.report.claims.judgement import FAILS, HOLDS, TIE, spell
 
 if TYPE_CHECKING:
     from bench.report.figure import Figure
 
 Origin = Literal["stated", "theorem", "ours"]
-ORIGINS: tuple[Origin, ...] = ("stated", "theorem", "ours")
-ORIGIN_WORDS = {"stated": "stated", "theorem": "from theorems", "ours": "ours"}
-DECIDED = (HOLDS, FAILS, TIE)
-REMAINS, DOES_NOT_REMAIN = "yes", "no"
-"""What the column `holm` says of a verdict after Holm's correction; of one that is no test's own, nothing."""
 
 
 class Sourced(BaseModel):
@@ -33,92 +24,8 @@ class Sourced(BaseModel):
     repeats: str = ""
 
 
-class Source(NamedTuple):
-    """Where a claim comes from, and whether its cases count in tallies.
-
-    Those that a figure judges again count where they are first judged; a count of cases (`is_count`) is no case.
-    """
-
-    origin: Origin = "ours"
-    place: str = ""
-    is_counted: bool = True
-    is_count: bool = False
-
-
-@dataclass
-class Tally:
-    """The number of cases by verdict, and how many of them remain after Holm's correction."""
-
-    cases: Counter[str] = field(default_factory=Counter)
-    remain: Counter[str] = field(default_factory=Counter)
-
-    def add(self, verdict: str, holm: str) -> None:
-        self.cases[verdict] += 1
-        self.remain[verdict] += holm != DOES_NOT_REMAIN
-
-    def update(self, other: "Tally") -> None:
-        self.cases.update(other.cases)
-        self.remain.update(other.remain)
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.cases.total()
-
-    def __str__(self) -> str:
-        return spell(self.cases, self.remain)
-
-
-Tallies = Mapping[str, Tally]
-"""A tally for each origin, in the order of `ORIGINS`."""
-
-
-def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
-    """Return the tally of some cases, which have `verdict` and `holm`."""
-    tally = Tally()
-    for case in cases:
-        tally.add(str(case["verdict"]), str(case["holm"]))
-    return tally
-
-
 def with_source(figure: "Figure", claim: Mapping[str, Any]) -> dict[str, Any]:
     """Return a claim as written, with what its figure says of the origin of all its claims."""
     is_other = claim.get("origin", figure.origin) != figure.origin
     place = "" if is_other else figure.place
     return {"origin": figure.origin, "place": place, "repeats": figure.repeats, **claim}
-
-
-def sources(figure: "Figure | None") -> dict[str, Source]:
-    """Return where each claim of a figure comes from, by its id."""
-    by_claim = {}
-    for claim in (with_source(figure, claim) for claim in figure.claims) if figure else ():
-        is_count = claim["kind"] == "count"
-        by_claim[str(claim["id"])] = Source(
-            claim["origin"], claim["place"], not claim["repeats"] and not is_count, is_count
-        )
-    return by_claim
-
-
-def tallies(figure: "Figure | None", cases: Iterable[Mapping[Any, Any]], *, every: bool = False) -> dict[str, Tally]:
-    """Return the tallies of a figure's cases, which have `claim`, `verdict` and `holm`.
-
-    With ``every`` those that count elsewhere are among them, but no counts of cases.
-    """
-    by_claim, total = sources(figure), added_up([])
-    for case in cases:
-        source = by_claim.get(str(case["claim"]), Source())
-        if source.is_counted or (every and not source.is_count):
-            total[source.origin].add(str(case["verdict"]), str(case["holm"]))
-    return total
-
-
-def added_up(parts: Iterable[Tallies]) -> dict[str, Tally]:
-    total = {str(origin): Tally() for origin in ORIGINS}
-    for part in parts:
-        for origin, tally in part.items():
-            total[origin].update(tally)
-    return total
-
-
-def spell_by_origin(parts: Tallies) -> str:
-    """Return tallies in words: ``stated: 3 hold, 1 fails, 0 open; ours: ...``; no empty ones."""
-    return "; ".join(f"{ORIGIN_WORDS[origin]}: {tally}" for origin, tally in parts.items() if not tally.is_empty)

@@ -9,6 +9,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from bench.errors import ConfigError
+from bench.regret_bounds import regret_bound
 from bench.report.figure import Figure
 from bench.report.labels import Selection, panel_title, selection
 from bench.report.limits import (
@@ -32,7 +33,6 @@ from bench.report.plot import (
     look_of,
     start_at_zero,
 )
-from bench.report.regret_bounds import regret_bound
 from bench.report.results import RANDOM_REGRET, Experiments, Key, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS
 from bench.report.tasks import BEST_FIXED
@@ -48,7 +48,7 @@ _LIMITS = {
 
 
 class MethodBound(BaseModel):
-    """A bound of `bench.report.regret_bounds` on the experiments that ``measured`` selects."""
+    """A bound of `bench.regret_bounds` on the experiments that ``measured`` selects."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -11,11 +11,11 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from bench.errors import ConfigError
+from bench.regret_bounds import regret_bound
 from bench.report.claims.best_on_grid import best_value
 from bench.report.figure import Figure
 from bench.report.labels import Selection, is_number, matches, panel_title
 from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, look_of, mark, start_at_zero
-from bench.report.regret_bounds import regret_bound
 from bench.report.results import Experiments, Key, Results
 from bench.report.style import BLUE, CHARCOAL, GREY, RANDOM_ARMS, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
@@ -39,7 +39,7 @@ _DODGE = 0.012
 
 
 class GridBound(BaseModel):
-    """A bound of `bench.report.regret_bounds` in the numbers along the axis, and its name."""
+    """A bound of `bench.regret_bounds` in the numbers along the axis, and its name."""
 
     model_config = ConfigDict(extra="forbid")
 

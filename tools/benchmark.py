@@ -1,4 +1,4 @@
-"""Measure rounds per second: python -m runners.upkeep.benchmark [--tuners [NAME ...]]
+"""Measure rounds per second: python -m tools.benchmark [--tuners [NAME ...]]
 
 The whole loop is compared with (a) the bare kernels, which only draw the contexts and score the arms, and (b) a plain
 NumPy loop over the arms, as scripts of papers are often written. One process, one thread.

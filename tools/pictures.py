@@ -1,4 +1,4 @@
-"""Draw committed pictures again: python -m runners.upkeep.pictures [FIGURE ...].
+"""Draw committed pictures again: python -m tools.pictures [FIGURE ...].
 
 Nothing is run and no table is written: figures are drawn from the repetitions and seconds that are committed beside
 them. Run it when the drawing changes.

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from bench.audit.tallies import Source, Tally, sources, tallies
 from bench.errors import BenchError
-from bench.report.claims import VERDICTS, sources, tallies
-from bench.report.claims.origin import Source, Tally
+from bench.report.claims import VERDICTS
 from bench.report.figure import Figure
 from bench.report.limits import is_limit
 from bench.report.plot import Plot

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
+from bench.audit.tallies import DECIDED, Tally, tally_of
 from bench.report.claims import VERDICTS
 from bench.report.claims.check import KINDS, MOST
 from bench.report.claims.judgement import SAYS_NOTHING, in_words
-from bench.report.claims.origin import DECIDED, Tally, tally_of
 from bench.report.typeset import number
 
 DIFFERENCES = ("paired_difference", "relative_difference")
@@ -100,7 +102,7 @@ def _shared(texts: Sequence[Sequence[str]]) -> int:
     return shared
 
 
-def threshold_of(claim: Mapping[str, Any]) -> float | None:
+def threshold_of(claim: Mapping[str, Any], kinds: Mapping[str, type[BaseModel]] = KINDS) -> float | None:
     """Return the number that decides a claim as its figure writes it; None if the claim has none of its own."""
     kind = claim.get("kind")
     if kind in DIFFERENCES:
@@ -110,7 +112,7 @@ def threshold_of(claim: Mapping[str, Any]) -> float | None:
         return None  # the slope that is allowed follows from the values of the axis
     if kind == "count":
         return float(MOST)
-    field = KINDS[str(kind)].model_fields.get("threshold")
+    field = kinds[str(kind)].model_fields.get("threshold")
     return claim.get("threshold", 1.0 if field is None else field.default or 0.0)
 
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from pydantic import BeforeValidator, Field
 
-from bench.report.claims.slope import PROBE
+from bench.papers.steepness import PROBE, Steepness
+from bench.report.claims.base import Claim
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
 from bench.report.plot import GREY, Axis, Look, Panel, Plot, look_of, mark
@@ -32,6 +33,8 @@ class Lipschitz(Figure):
 
     `drop` is the share of rounds before the first block, such as 1/7; the rest is divided into `blocks` equal blocks.
     """
+
+    claim_kinds: ClassVar[dict[str, type[Claim]]] = {"steepness": Steepness}
 
     drop: Annotated[float, BeforeValidator(_share)] = 0.0
     blocks: Annotated[int, Field(ge=2, strict=True)]

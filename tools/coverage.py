@@ -1,4 +1,4 @@
-"""How often do intervals contain the truth? python -m runners.upkeep.coverage [--draws 400]
+"""How often do intervals contain the truth? python -m tools.coverage [--draws 400]
 
 Makes 400 repetitions of twelve typical experiments and of two grids, shortened to run in minutes. What all 400 give
 counts as the truth; n of them are drawn again and again, with replacement, and the intervals of claims that contain it

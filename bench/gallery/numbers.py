@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bench.report.gallery.claims import spot_of
-from bench.report.gallery.picture import Picture, picture
+from bench.audit.published import LEVELS, PLACEBO, VERDICTS, Published, reached, within_any
+from bench.audit.readings import POSSIBLE
+from bench.gallery.claims import spot_of
+from bench.gallery.picture import Picture, picture
 from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, look_of
-from bench.report.published import LEVELS, PLACEBO, VERDICTS, Published, reached, within_any
 from bench.report.reading import READING
-from bench.report.readings import POSSIBLE
 from bench.report.typeset import readable
 
 _NO_METHODS = ("reading", "pairs decided", "in printed order", "share")

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bench.report.agreement import DRAWS, SCALES, Interval, level, order, placebo, rounding
+from bench.audit.agreement import DRAWS, SCALES, Interval, level, order, placebo, rounding
+from bench.audit.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 from bench.report.figure import Figure
 from bench.report.provenance import SURROGATE, Manifest
 from bench.report.reading import READING
-from bench.report.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 from bench.report.tables import to_markdown
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
@@ -26,7 +26,7 @@ _COLUMNS = ("paper", "cell", "published", "ours", "low", "high", READING, "verdi
 class Published(NamedTuple):
     """What there is to say of all papers' numbers.
 
-    ``rows`` are those of all figures' `bench.report.readings.numbers_table`, of each number under each reading the one
+    ``rows`` are those of all figures' `bench.audit.readings.numbers_table`, of each number under each reading the one
     with most repetitions. Of ``numbers``, a row each, `ours` with `low` and `high`, the 95 % prediction interval of a
     further set of the paper's size, are under the reading that is the paper's, or that gives an exact number; it is
     `possible` under so many readings of those `tried`. ``placebo`` has a row for each reading of a paper, and one for

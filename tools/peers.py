@@ -1,4 +1,4 @@
-"""Measure the suite beside other libraries: python -m runners.upkeep.peers [--repeats 7].
+"""Measure the suite beside other libraries: python -m tools.peers [--repeats 7].
 
 Both sides play the same problems by turns in one thread, and seconds of the processor are counted. coba needs
 ``pip install coba==8.1.0``, which has no dependencies; obp is one of the suite's. Writes

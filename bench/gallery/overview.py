@@ -4,10 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from bench.report.claims import ORIGINS, VERDICTS, added_up
+from bench.audit.tallies import DECIDED, ORIGINS, Tally, added_up, tally_of
+from bench.gallery.papers import PaperPage
+from bench.report.claims import VERDICTS
 from bench.report.claims.judgement import in_words
-from bench.report.claims.origin import DECIDED, Tally, tally_of
-from bench.report.gallery.papers import PaperPage
 from bench.report.tables import to_markdown
 
 _REMAIN = {verdict: f"{verdict}_holm" for verdict in DECIDED}

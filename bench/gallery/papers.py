@@ -14,14 +14,13 @@ import matplotlib as mpl
 import pandas as pd
 
 import bench.report
+from bench.audit.headlines import Headline, Judged, judged
+from bench.audit.tallies import Tally, added_up
 from bench.errors import BenchError, one_line
-from bench.report.claims import added_up
-from bench.report.claims.origin import Tally
+from bench.gallery.claims import slug
+from bench.gallery.result import Result
+from bench.gallery.stored import PAGE, Derive
 from bench.report.figure import read_figure
-from bench.report.gallery.claims import slug
-from bench.report.gallery.result import Result
-from bench.report.headlines import Headline, Judged, judged
-from bench.report.stored import PAGE, Derive
 from bench.report.typeset import in_unicode
 
 COMPARE = "compare"
@@ -161,7 +160,7 @@ def read(
     """Return all papers with their figures, those of ``figures`` by ``paper/figure`` and others that have results.
 
     ``about`` has by paper, in the order in which they are shown, ``title``, ``authors``, ``summary``, ``headlines`` as
-    `bench.report.headlines` reads them, and ``headline``, of which the figure's ranks stand on the first page.
+    `bench.audit.headlines` reads them, and ``headline``, of which the figure's ranks stand on the first page.
     ``counted`` are the names of the figures that count in totals, by default all; for ``derive`` see `Stored`.
     """
     about = about or {}

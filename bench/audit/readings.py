@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from bench.report.agreement import Intervals, of_mean, of_std, rounding
+from bench.audit.agreement import Intervals, of_mean, of_std, rounding
+from bench.report.claims import check
+from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
+from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.results import Results
-
-if TYPE_CHECKING:
-    from bench.report.figure import Figure
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "holm", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
@@ -23,13 +23,47 @@ AS_PRINTED = "as printed"
 """What the numbers of a figure without readings are called."""
 
 
+class Evidence(NamedTuple):
+    """Tables available under one reading; see `render`."""
+
+    curves: pd.DataFrame
+    finals: pd.DataFrame
+    provenance: Provenance
+
+
+class Readings(NamedTuple):
+    """What a figure says under its readings."""
+
+    claims: pd.DataFrame
+    numbers: pd.DataFrame
+
+
+def render_readings(
+    figure: Figure, evidence: Mapping[str, Evidence], size: int, first: pd.DataFrame | None = None
+) -> Readings:
+    """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
+
+    ``evidence`` is by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
+    under the first reading, if they are known.
+    """
+    results = {name: Results(figure, *under) for name, under in evidence.items()}
+    if len(results) == 1:
+        ((name, only),) = results.items()
+        return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size))
+    verdicts = {
+        name: first if first is not None and name == next(iter(results)) else check(figure, under)
+        for name, under in results.items()
+    }
+    return Readings(claims_table(verdicts), numbers_table(figure, results, size))
+
+
 def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the verdicts under all readings, a row for each case of a claim under each."""
     parts = [table.assign(**{READING: name}) for name, table in verdicts.items()]
     return pd.concat(parts, ignore_index=True).reindex(columns=list(CLAIMS))
 
 
-def numbers_table(figure: "Figure", results: Mapping[str, Results], size: int) -> pd.DataFrame:
+def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> pd.DataFrame:
     """Return every published number beside ours under each reading.
 
     A number is `exact` where our own first repetitions, as many as in print, give it under a reading that draws
@@ -62,7 +96,7 @@ def numbers_table(figure: "Figure", results: Mapping[str, Results], size: int) -
     return table.iloc[in_order][[*labelled, *NUMBERS]].reset_index(drop=True)
 
 
-def _rows(figure: "Figure", results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
+def _rows(figure: Figure, results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
     """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
     data, published = results.data, figure.published_numbers(results.data)
     finals = data.finals
@@ -83,7 +117,7 @@ def _rows(figure: "Figure", results: Results, in_print: int, same: Selection | N
                 yield labels | entry | _beside(figure, results, labels, row, what, in_print)
 
 
-def of_paper(figure: "Figure") -> str:
+def of_paper(figure: Figure) -> str:
     """Return the name of the reading that is the paper's own: the first; "" where that is of the authors' code."""
     if not figure.readings:
         return AS_PRINTED
@@ -103,7 +137,7 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
     return (rows["first"] - rows["published"]).abs() <= rows["published"].map(rounding)
 
 
-def _with_all_repetitions(figure: "Figure", results: Results, of_first: Results) -> Results:
+def _with_all_repetitions(figure: Figure, results: Results, of_first: Results) -> Results:
     """Return a reading's results; of experiments that it does not change, all repetitions of the first reading.
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
@@ -120,7 +154,7 @@ def _with_all_repetitions(figure: "Figure", results: Results, of_first: Results)
 
 
 def _beside(
-    figure: "Figure", results: Results, labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
+    figure: Figure, results: Results, labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
 ) -> dict[str, Any]:
     """Return our number for a published one, with its intervals."""
     n, estimate = int(row.get("n", 0)), float(row.get(what, math.nan))
@@ -146,7 +180,7 @@ def _beside(
     return {"estimate": estimate, "std": std, "n": n, **columns, "inside": inside, "predicted": predicted}
 
 
-def _as_printed(figure: "Figure", value: float, what: str, size: int) -> float:
+def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
     """Return a number of ``size`` repetitions as the paper would print it: deviations may have the divisor n."""
     is_less = what.endswith("std") and figure.deviation == "population"
     return value * math.sqrt((size - 1) / size) if is_less else value

@@ -10,8 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from bench.errors import ConfigError
 from bench.report.claims.check import complaint
-from bench.report.claims.judgement import FAILS, HOLDS, NO_WORSE, OPEN, SAYS_NOTHING, TIE
-from bench.report.claims.origin import REMAINS
+from bench.report.claims.judgement import FAILS, HOLDS, NO_WORSE, OPEN, REMAINS, SAYS_NOTHING, TIE
 
 Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
 MIXED, NO_EVIDENCE, NOT_RUN = "mixed", "no evidence", "not run"

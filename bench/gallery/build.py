@@ -9,15 +9,15 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bench.report.claims import ORIGIN_WORDS, VERDICTS, added_up
+from bench.audit.published import Published
+from bench.audit.tallies import DECIDED, ORIGIN_WORDS, added_up, tally_of
+from bench.gallery.claims import needs_in_words, slug, spot_of
+from bench.gallery.docs import first_words, linked, page_of, title_of, words
+from bench.gallery.numbers import counted, ratio_of, view
+from bench.gallery.papers import Figure, PaperPage
+from bench.gallery.stored import DATA, PAGE, PARTS
+from bench.report.claims import VERDICTS
 from bench.report.claims.judgement import in_words
-from bench.report.claims.origin import DECIDED, tally_of
-from bench.report.gallery.claims import needs_in_words, slug, spot_of
-from bench.report.gallery.docs import first_words, linked, page_of, title_of, words
-from bench.report.gallery.numbers import counted, ratio_of, view
-from bench.report.gallery.papers import Figure, PaperPage
-from bench.report.published import Published
-from bench.report.stored import DATA, PAGE, PARTS
 from bench.report.typeset import duration, in_unicode, interval, listed, number
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
@@ -153,7 +153,7 @@ def _readings(figures: list[Figure]) -> list[dict[str, Any]]:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("bench.report.gallery"),
+        loader=PackageLoader("bench.gallery"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

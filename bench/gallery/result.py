@@ -7,13 +7,14 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from bench.audit.published import ASSUMING, is_assuming
+from bench.audit.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
+from bench.gallery.claims import Claim, claim_of, compared, finding, threshold_of
+from bench.gallery.picture import Picture, picture
+from bench.gallery.stored import Derive, Stored
+from bench.report.claims.check import KINDS
 from bench.report.figure import Figure
-from bench.report.gallery.claims import Claim, claim_of, compared, finding, threshold_of
-from bench.report.gallery.picture import Picture, picture
-from bench.report.published import ASSUMING, is_assuming
 from bench.report.reading import Reading
-from bench.report.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
-from bench.report.stored import Derive, Stored
 from bench.report.typeset import readable
 
 Verdicts = dict[str, dict[str, tuple[str, str]]]
@@ -46,7 +47,11 @@ class Result(Stored):
         self.is_own = is_own
         self.at = "" if is_own else f"{quote(folder.name)}/"
         """What leads from the figure's page to its files."""
-        thresholds = {str(claim["id"]): threshold_of(claim) for claim in figure.claims} if figure else {}
+        thresholds = (
+            {str(claim["id"]): threshold_of(claim, KINDS | figure.claim_kinds) for claim in figure.claims}
+            if figure
+            else {}
+        )
         for row in self.claims:
             row["threshold"] = thresholds.get(row["claim"])
 

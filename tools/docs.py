@@ -1,4 +1,4 @@
-"""Write the pages that are made from other files: python -m runners.upkeep.docs
+"""Write the pages that are made from other files: python -m tools.docs
 
 `docs/configure.md` from conf/ and the classes, `docs/which_tuner.md` and a part of `docs/changepoint_gp.md` from the
 results of the tournament, a part of `docs/reproduce.md` from all reference results, and the headlines in `README.md`.
@@ -14,9 +14,9 @@ from typing import Any, get_args
 import pandas as pd
 from hydra.utils import get_class
 
+from bench.audit.headlines import Word
 from bench.component import explanations
-from bench.report.headlines import Word
-from bench.report.stored import Stored
+from bench.gallery.stored import Stored
 from runners.config.compose import RunSettings
 from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
@@ -26,9 +26,9 @@ from runners.execute.sample import VERIFIED
 from runners.results.committed import FILE
 from runners.results.pages import headlines
 from runners.results.store import results_folder, write_text
-from runners.upkeep.which_tuner import constants_part, which_tuner_page
+from tools.which_tuner import constants_part, which_tuner_page
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "configure.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
 TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changepoint_gp.md")
 REPRODUCE_PAGE = PAGE.with_name("reproduce.md")
 README, RESULTS = PAGE.parents[1] / "README.md", PAGE.parents[1] / "results"
@@ -102,7 +102,7 @@ def _comments(name: str) -> dict[str, str]:
 
 def _figures() -> str:
     rows = [
-        f"| `{name}` | `{figure.kind}` | {_cell(figure.title)} | {', '.join(figure.scales)} |"
+        f"| `{name}` | `{type(figure).__name__.lower()}` | {_cell(figure.title)} | {', '.join(figure.scales)} |"
         for name, figure in ((name, load_figure(name)) for name in figure_names())
     ]
     return "\n".join(["| figure | kind | title | scales with limits |", "| --- | --- | --- | --- |", *rows, ""])
