@@ -25,6 +25,7 @@ class BanditInfo:
     rounds: int
     sub_gaussian: float
     feature_norm: float
+    shared_context: bool = False
 
 
 @component
@@ -32,6 +33,9 @@ class ContextualAlgorithm(Algorithm, ABC):
     """A contextual bandit algorithm; hyper-parameters that are not tuned stand at their theoretical value, if any."""
 
     links: ClassVar[tuple[str, ...]] = ("linear", "logistic")
+
+    per_arm: ClassVar[bool] = False
+    """Whether it keeps coefficients for each arm where all arms share one context, with no features of their own."""
 
     @property
     def random_rounds(self) -> int:
@@ -49,7 +53,10 @@ class ContextualAlgorithm(Algorithm, ABC):
 
     @property
     def estimate(self) -> np.ndarray | None:
-        """Its estimate of theta, shape (dim,), as of the latest decision; None when it has none."""
+        """Its estimate of theta as of the latest decision; None when it has none.
+
+        Shape (dim,), or (arms, dim) with coefficients for each arm.
+        """
         return None
 
     def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
@@ -61,6 +68,9 @@ class ContextualAlgorithm(Algorithm, ABC):
         theta = self.estimate
         if theta is None:
             return {}
+        if theta.ndim == 2:
+            means = (contexts * theta).sum(axis=1)
+            return {"model_mean": float(means[arm]), "model_regret": float(means.max() - means[arm])}
         mean, largest = expected(contexts, theta, arm, self.links == ("logistic",))
         return {"model_mean": mean, "model_regret": largest - mean}
 

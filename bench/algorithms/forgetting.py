@@ -25,6 +25,8 @@ class ForgettingLinUCB(LinUCB):
         Bound B of the sum of |theta_t - theta_t+1| that theory assumes.
     """
 
+    per_arm: ClassVar[bool] = False
+
     variation: PositiveFloat = 1.0
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:

@@ -73,6 +73,45 @@ def best_upper_bound(contexts: Array, inverse: Array, theta: Array, rate: float)
 
 
 @kernel
+def best_upper_bound_per_arm(contexts: Array, inverses: Array, thetas: Array, rate: float) -> int:
+    """Return argmax x_k'theta_k + rate |x_k|_inverse_k, the first on a tie; shapes (arms, dim, dim) and (arms, dim)."""
+    n_arms, dim = contexts.shape
+    x, row = np.empty(dim), np.empty(dim)
+    best, largest = 0, -np.inf
+    for k in range(n_arms):
+        for i in range(dim):
+            x[i] = contexts[k, i]
+        half = 0.0
+        if rate != 0.0:
+            row[:] = 0.0
+            for j in range(dim):  # along the rows, contiguous in memory; the inverse is symmetric
+                for i in range(dim):
+                    row[i] += x[j] * inverses[k, j, i]
+            half = dot(x, row)
+        score = dot(x, thetas[k]) + rate * np.sqrt(max(half, 0.0))
+        if score > largest:
+            best, largest = k, score
+    return best
+
+
+@kernel
+def best_sampled_per_arm(contexts: Array, uppers: Array, thetas: Array, rate: float, normal: Array) -> int:
+    """Return argmax x_k'theta_k + rate |U_k'^-1 x_k| z_k, the first on a tie, with z_k in ``normal``, shape (arms,)."""
+    n_arms, dim = contexts.shape
+    x = np.empty(dim)
+    best, largest = 0, -np.inf
+    for k in range(n_arms):
+        for i in range(dim):
+            x[i] = contexts[k, i]
+        score = dot(x, thetas[k])
+        solve_upper_transposed(uppers[k], x)
+        score += rate * np.sqrt(dot(x, x)) * normal[k]
+        if score > largest:
+            best, largest = k, score
+    return best
+
+
+@kernel
 def expected(contexts: Array, theta: Array, arm: int, logistic: bool) -> tuple[float, float]:
     """Return the expected reward of ``arm`` and the largest of all arms, given ``theta``."""
     largest = -np.inf

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -6,17 +7,86 @@ from pydantic import Field, PositiveFloat
 
 from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
+from bench.algorithms.kernels import REFRESH_EVERY, add_to_inverse, ridge_inverse
 from bench.component import component
+from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
 
 
 @component
-class LinearAlgorithm(ContextualAlgorithm):
-    """Ridge regression V = ridge I + sum x x', theta_hat = V^-1 sum x y, and a way to explore.
+class RidgeRegression(ContextualAlgorithm):
+    """V = ridge I + sum x x', theta_hat = V^-1 sum x y.
+
+    Where all arms share one context, each arm has its own: V and theta_hat of the rounds in which it was pulled, d x d
+    matrices for each arm instead of one of arms times d features (Li et al. 2010, LinUCB with disjoint models).
+    """
+
+    spaces: ClassVar[dict[str, dict[str, Any]]] = {
+        "ridge": {"candidates": (0.01, 0.1, 1.0), "low": 0.01, "high": 1.0, "log": True, "default": 1.0}
+    }
+
+    def start(self, info: BanditInfo, seeds: Seeds) -> None:
+        self._info = info
+        self._shared = info.shared_context
+        self._default_ridge: float = self.hyper_parameters.defaults["ridge"]
+        arms = (info.n_arms,) if self._shared else ()
+        self._parts: Sequence[Any] = range(info.n_arms) if self._shared else (...,)
+        self._gram = np.zeros((*arms, info.dim, info.dim))
+        self._moment = np.zeros((*arms, info.dim))
+        self.theta_hat = np.zeros((*arms, info.dim))
+        self._ridge = math.nan  # no factor or inverse yet
+
+    @property
+    def estimate(self) -> np.ndarray:
+        return self.theta_hat
+
+    def _part(self, arm: int) -> Any:
+        """Return where the sums of ``arm`` stand in the arrays: everything, if all arms have the same."""
+        return arm if self._shared else ...
+
+    def _set_ridge(self, ridge: float) -> None:
+        if ridge != self._ridge:
+            self._ridge = positive("ridge", ridge)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        """Recompute from the Gram matrix and the moments what is otherwise updated in each round."""
+
+
+@component
+class RidgeInverse(RidgeRegression):
+    """Ridge regression that keeps V^-1 and adds a round to it by Sherman and Morrison's formula."""
+
+    per_arm: ClassVar[bool] = True
+
+    def start(self, info: BanditInfo, seeds: Seeds) -> None:
+        super().start(info, seeds)
+        self._inverse = np.zeros_like(self._gram)
+        self._updates = 0
+
+    def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
+        at = self._part(arm)
+        learn(contexts, arm, reward, self._gram[at], self._moment[at], self._inverse[at], self.theta_hat[at])
+        self._count_update()
+
+    def _count_update(self) -> None:
+        self._updates += 1
+        if self._updates % REFRESH_EVERY == 0 and self._ridge > 0:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        for at in self._parts:
+            ridge_inverse(self._gram[at], self._moment[at], self._ridge, self._inverse[at], self.theta_hat[at])
+
+
+@component
+class LinearAlgorithm(RidgeRegression):
+    """Ridge regression and an exploration rate.
 
     In theory the exploration rate is that of syndicated, equation 3 (Abbasi-Yadkori et al. 2011), for the ridge in play
-    and t rounds: sigma sqrt(d ln((1 + t L^2 / ridge) / delta)) + sqrt(ridge) S.
+    and t rounds: sigma sqrt(d ln((1 + t L^2 / ridge) / delta)) + sqrt(ridge) S. With coefficients for each arm, delta
+    is divided by the number of arms, so that all confidence sets hold together.
 
     Parameters
     ----------
@@ -34,7 +104,7 @@ class LinearAlgorithm(ContextualAlgorithm):
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
         "exploration_rate": rate(0.0, 0.01, 0.1, 1.0, 10.0),
-        "ridge": {"candidates": (0.01, 0.1, 1.0), "low": 0.01, "high": 1.0, "log": True, "default": 1.0},
+        **RidgeRegression.spaces,
     }
 
     delta: Annotated[float, Field(gt=0, lt=1)] = 0.1
@@ -44,31 +114,29 @@ class LinearAlgorithm(ContextualAlgorithm):
     first_round: Literal[0, 1] = 1
 
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
-        self._info = info
+        super().start(info, seeds)
         self._sigma = info.sub_gaussian * self.sigma_factor
         self._largest_norm = 1.0 if self.feature_norm == "one" else info.feature_norm
-        self._default_ridge: float = self.hyper_parameters.defaults["ridge"]
-        self._gram = np.zeros((info.dim, info.dim))
-        self._moment = np.zeros(info.dim)
-        self.theta_hat = np.zeros(info.dim)
-        self._ridge = math.nan  # no factor or inverse yet
+        self._failure = self.delta / info.n_arms if self._shared else self.delta
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
         return {"exploration_rate": self._radius(round_ - 1 + self.first_round, configuration or {})}
 
     def _radius(self, t: int, configuration: Configuration) -> float:
         ridge = configuration.get("ridge", self._default_ridge)
-        log = math.log((1.0 + t * self._largest_norm**2 / ridge) / self.delta)
+        log = math.log((1.0 + t * self._largest_norm**2 / ridge) / self._failure)
         return self._sigma * math.sqrt(self._info.dim * log) + self.theta_norm * math.sqrt(ridge)
 
-    @property
-    def estimate(self) -> np.ndarray:
-        return self.theta_hat
 
-    def _set_ridge(self, ridge: float) -> None:
-        if ridge != self._ridge:
-            self._ridge = positive("ridge", ridge)
-            self._refresh()
-
-    def _refresh(self) -> None:
-        """Recompute from the Gram matrix and the moments what is otherwise updated in each round."""
+@kernel
+def learn(contexts: Array, arm: int, reward: float, gram: Array, moment: Array, inverse: Array, theta: Array) -> None:
+    """Add the reward of an arm to the sums, the inverse and the estimate."""
+    x = contexts[arm].copy()
+    gain = np.empty(x.size)
+    add_to_inverse(x, gram, inverse, gain)
+    residual = reward
+    for i in range(x.size):
+        residual -= x[i] * theta[i]
+    for i in range(x.size):
+        moment[i] += reward * x[i]
+        theta[i] += residual * gain[i]

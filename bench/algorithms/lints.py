@@ -1,7 +1,9 @@
+from typing import ClassVar
+
 import numpy as np
 
 from bench.algorithms.contextual import BanditInfo
-from bench.algorithms.kernels import best_sampled, solve_upper, solve_upper_transposed
+from bench.algorithms.kernels import best_sampled, best_sampled_per_arm, solve_upper, solve_upper_transposed
 from bench.algorithms.linear import LinearAlgorithm
 from bench.component import component
 from bench.jit import Array, kernel
@@ -14,26 +16,34 @@ class LinTS(LinearAlgorithm):
     """Linear Thompson sampling: draw theta ~ N(theta_hat, exploration_rate^2 V^-1) and pull argmax x'theta.
 
     The Cholesky factor L of V = L L' is updated each round: theta = theta_hat + exploration_rate L'^-1 z, z ~ N(0, I).
+    With coefficients for each arm, x'theta of each is drawn instead, independently and with the same distribution:
+    x'theta_hat + exploration_rate |L^-1 x| z, z ~ N(0, 1).
     Source: Agrawal and Goyal 2013; Abeille and Lazaric 2017; syndicated, section 3.
     """
 
+    per_arm: ClassVar[bool] = True
+
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         super().start(info, seeds)
-        self._upper = np.zeros((info.dim, info.dim))
+        self._upper = np.zeros_like(self._gram)
         self._rng = seeds.generator("posterior")
-        self._normal = np.empty(info.dim)
+        self._normal = np.empty(info.n_arms if self._shared else info.dim)
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
         self._set_ridge(configuration["ridge"])
         self._rng.standard_normal(out=self._normal)
         rate = configuration["exploration_rate"]
-        return int(best_sampled(contexts, self._upper, self.theta_hat, rate, self._normal))
+        best = best_sampled_per_arm if self._shared else best_sampled
+        return int(best(contexts, self._upper, self.theta_hat, rate, self._normal))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
-        _learn(contexts, arm, reward, self._gram, self._moment, self._upper, self.theta_hat, self._ridge > 0)
+        at = self._part(arm)
+        arrays = self._gram[at], self._moment[at], self._upper[at], self.theta_hat[at]
+        _learn(contexts, arm, reward, *arrays, self._ridge > 0)
 
     def _refresh(self) -> None:
-        _factorise(self._gram, self._moment, self._ridge, self._upper, self.theta_hat)
+        for at in self._parts:
+            _factorise(self._gram[at], self._moment[at], self._ridge, self._upper[at], self.theta_hat[at])
 
 
 @kernel

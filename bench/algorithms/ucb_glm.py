@@ -41,6 +41,7 @@ class UCBGLM(LinUCB):
     """
 
     links: ClassVar[tuple[str, ...]] = ("logistic",)
+    per_arm: ClassVar[bool] = False
 
     random_pulls: NonNegativeInt = 30
     flip_second_label: bool = False

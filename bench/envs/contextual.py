@@ -28,6 +28,11 @@ class ContextualEnvironment(Environment):
     rejects: ClassVar[bool] = False
     """Whether ``pull`` may return None, as a log does that holds the reward of another arm: then it is no round."""
 
+    @property
+    def shared_context(self) -> bool:
+        """Whether arms have no features of their own: all rows of a round's contexts are the same."""
+        return False
+
     dim: int = field(init=False, repr=False)
     n_arms: int = field(init=False, repr=False)
     sub_gaussian: float = field(init=False, repr=False)

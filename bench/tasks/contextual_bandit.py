@@ -49,6 +49,12 @@ class ContextualBandit(Task):
                 f"algorithm: found {type(algorithm).__name__}, which needs {' or '.join(algorithm.links)} rewards, "
                 f"with {type(environment).__name__}, whose rewards are {environment.link}, expected a pair that fits"
             )
+        if environment.shared_context and not algorithm.per_arm:
+            raise ConfigError(
+                f"algorithm: found {type(algorithm).__name__} with {type(environment).__name__}, whose arms have no "
+                "features of their own, expected one with coefficients for each arm: linucb, lints, epsilon_greedy or "
+                "squarecb"
+            )
         names = algorithm.hyper_parameters.names
         for name in probe or {}:
             if name not in names:
@@ -68,7 +74,8 @@ class ContextualBandit(Task):
         environment.start(rounds, seeds.child("env"))
         self._shape = n_arms, dim = environment.n_arms, environment.dim
         expected = min(rounds, environment.expected_rounds or rounds)
-        info = BanditInfo(dim, n_arms, expected, environment.sub_gaussian, environment.feature_norm)
+        norm, shared = environment.feature_norm, environment.shared_context
+        info = BanditInfo(dim, n_arms, expected, environment.sub_gaussian, norm, shared)
         algorithm.start(info, seeds.child("algorithm"))
         self._rounds = rounds
         self._round = 0
