@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 from matplotlib.transforms import Bbox
 
-from bench.report import claims
+from bench.report.claims import check as claims
 from bench.report.figure import Figure, read_figure
 from bench.report.page import draw as draw_plot
 from bench.report.plot import Mark, Plot

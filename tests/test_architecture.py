@@ -49,3 +49,10 @@ def test_the_drawing_has_the_rooms_of_the_table_and_no_circle():
 
 def test_every_arrow_is_an_import():
     assert imports().keys() >= ARROWS
+
+
+def test_neither_a_comparison_nor_a_report_knows_of_the_judging_of_papers():
+    commands = [ROOT / "runners" / name for name in ("compare.py", "comparison.py")]
+    above = re.compile(r"^\s*(from|import) bench\.(audit|papers|gallery)", re.MULTILINE)
+    files = [*(ROOT / "bench" / "report").rglob("*.py"), *commands]
+    assert not [file for file in files if above.search(file.read_text())]

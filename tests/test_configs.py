@@ -18,7 +18,7 @@ from rendered import tables
 from bench.component import explanations
 from bench.errors import ConfigError
 from bench.papers.selection import Selection
-from bench.report.claims import check
+from bench.report.claims.check import check
 from bench.report.provenance import Provenance
 from bench.report.results import Results
 from bench.space import HyperParameter

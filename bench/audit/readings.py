@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bench.audit.agreement import Intervals, of_mean, of_std, rounding
-from bench.report.claims import check
+from bench.report.claims.check import check
 from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
 from bench.report.provenance import Provenance
@@ -98,7 +98,7 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
 
 def _rows(figure: Figure, results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
     """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
-    data, published = results.data, figure.published_numbers(results.data)
+    data, published = results.data, results.data.published_numbers()
     finals = data.finals
     few = Results(figure, results.curves, finals[finals["repetition"] < in_print], results.provenance)
     firsts = figure.tables(few) if same is not None else {}

@@ -16,8 +16,7 @@ from bench.gallery.docs import first_words, linked, page_of, title_of, words
 from bench.gallery.numbers import counted, ratio_of, view
 from bench.gallery.papers import Figure, PaperPage
 from bench.gallery.stored import DATA, PAGE, PARTS
-from bench.report.claims import VERDICTS
-from bench.report.claims.judgement import in_words
+from bench.report.claims.judgement import VERDICTS, in_words
 from bench.report.typeset import duration, in_unicode, interval, listed, number
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}

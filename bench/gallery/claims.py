@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from bench.audit.tallies import DECIDED, Tally, tally_of
-from bench.report.claims import VERDICTS
 from bench.report.claims.check import KINDS, MOST
-from bench.report.claims.judgement import SAYS_NOTHING, in_words
+from bench.report.claims.judgement import SAYS_NOTHING, VERDICTS, in_words
 from bench.report.typeset import number
 
 DIFFERENCES = ("paired_difference", "relative_difference")

@@ -6,8 +6,7 @@ import pandas as pd
 
 from bench.audit.tallies import DECIDED, ORIGINS, Tally, added_up, tally_of
 from bench.gallery.papers import PaperPage
-from bench.report.claims import VERDICTS
-from bench.report.claims.judgement import in_words
+from bench.report.claims.judgement import VERDICTS, in_words
 from bench.report.tables import to_markdown
 
 _REMAIN = {verdict: f"{verdict}_holm" for verdict in DECIDED}

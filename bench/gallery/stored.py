@@ -10,7 +10,7 @@ import pandas as pd
 
 from bench.audit.tallies import Source, Tally, sources, tallies
 from bench.errors import BenchError
-from bench.report.claims import VERDICTS
+from bench.report.claims.judgement import VERDICTS
 from bench.report.figure import Figure
 from bench.report.limits import is_limit
 from bench.report.plot import Plot

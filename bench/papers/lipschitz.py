@@ -10,7 +10,6 @@ import pandas as pd
 from pydantic import BeforeValidator, Field
 
 from bench.papers.steepness import PROBE, Steepness
-from bench.report.claims.base import Claim
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
 from bench.report.plot import GREY, Axis, Look, Panel, Plot, look_of, mark
@@ -34,7 +33,7 @@ class Lipschitz(Figure):
     `drop` is the share of rounds before the first block, such as 1/7; the rest is divided into `blocks` equal blocks.
     """
 
-    claim_kinds: ClassVar[dict[str, type[Claim]]] = {"steepness": Steepness}
+    claim_kinds: ClassVar[dict[str, type[Any]]] = {"steepness": Steepness}
 
     drop: Annotated[float, BeforeValidator(_share)] = 0.0
     blocks: Annotated[int, Field(ge=2, strict=True)]
@@ -69,7 +68,7 @@ class Lipschitz(Figure):
         return {"table": pd.concat(parts[1:] or parts, ignore_index=True)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        data, table, axes = results.data, tables["table"], self.panel_axes(results.data)
+        data, table, axes = results.data, tables["table"], results.data.panel_axes()
         experiments = experiments_of(table, data)
         plot = Plot(self.heading)
         for chosen in data.groups(axes, [{}]):

@@ -59,7 +59,7 @@ class Selection(Rows):
         lowest mean; the same with `chosen_`; `printed` is the paper's.
         """
         data, rows = results.data, []
-        for panel in data.groups(self.panel_axes(data), [{}]):
+        for panel in data.groups(data.panel_axes(), [{}]):
             keys = [key for key in data.select(panel) if len(results.column(key, self.column))]
             methods = [data.as_dict(key)["method"] for key in keys]
             values = results.complete(keys, self.column)
@@ -68,7 +68,7 @@ class Selection(Rows):
         return {"table": pd.DataFrame(rows, columns=[*data.axes, *_COLUMNS]).astype({"printed": float})}
 
     def _rows(self, results: Results, keys: list[Key], values: Array, by: int) -> list[dict[str, Any]]:
-        beside = {} if results.is_surrogate else self.published_means(results.data)
+        beside = {} if results.is_surrogate else results.data.published_means()
         sets, true = resampled(values, number_run(self.size), _SETS, np.random.default_rng(0)), values.mean(axis=0)
         samples = {"": printed(sets, self.size, None, true), "chosen_": printed(sets, self.size, by, true)}
         rows = []
@@ -102,7 +102,7 @@ class Selection(Rows):
             plot.explain("published", _TICK)
         if rows:
             ranked_key = next(key for key in data.keys if canonical(self.ranked_by) in key)
-            ranked = data.series_name(ranked_key, self.panel_axes(data))
+            ranked = data.series_name(ranked_key, data.panel_axes())
             plot.caption = [
                 f"Of {number_run(self.size)} repetitions all methods report the {self.size} with the ranks "
                 f"{DROPPED + 1} to {DROPPED + self.size} by {ranked}'s own {self.column}, beside {self.size} "

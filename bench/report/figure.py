@@ -3,113 +3,33 @@
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import ValidationError
 
 import bench.report.kinds
 from bench.errors import ConfigError
-from bench.report.claims.base import Claim
 from bench.report.claims.check import complaint, read
-from bench.report.claims.origin import Sourced
-from bench.report.labels import canonical, labels_of
+from bench.report.figure_file import FigureFile
 from bench.report.limits import Limits
 from bench.report.plot import Plot
-from bench.report.reading import READING, Reading
-from bench.report.results import Experiments, Key, Results
+from bench.report.reading import READING
+from bench.report.results import Experiments, Results
 from bench.report.tables import summary
 
 MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
-_PUBLISHED_KEYS = ("what", "value", "note", "cell")
 _TABLE_COLUMNS = ("column", "round", "repetition", "n", "rounds", "mean", "std", "ci_low", "ci_high", "random_arms")
 
 
-class Scale(BaseModel):
-    """What a figure does otherwise at one scale.
-
-    With ``until_decided``, repetitions are added until the claims are decided, up to that number, unless the command
-    says how many; under readings after the first up to ``readings_up_to``, by default as many as under the first.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    max_horizon: PositiveInt | None = None
-    max_repetitions: PositiveInt | None = None
-    until_decided: PositiveInt | None = None
-    readings_up_to: PositiveInt | None = None
-    overrides: list[str] = []
-    leave_out: dict[str, list[Any]] = {}
-
-
-class Unfold(BaseModel):
-    """An axis made of trace columns: label -> column, and what the values are called."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    axis: str
-    column: str
-    labels: dict[str, str]
-
-
-class Published(NamedTuple):
-    """A number printed in a paper; ``cell`` is the name that it has in every figure that shows it."""
-
-    labels: dict[str, str]
-    what: str
-    value: float
-    note: str
-    cell: str
-
-
-class Figure(Sourced, BaseModel):
+class Figure(FigureFile):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
     A kind declares keys of its own, says what it needs of the raw runs, makes the tables, and turns them into a `Plot`.
-
-    ``column`` is the trace column that is drawn, and that claims are about unless they name another; labels of the axes
-    ``panels`` make the panels, by default of `panel`; ``runs`` are blocks of axes: axis -> label -> overrides, see
-    `docs/extend.md`. A published number is the mean of ``published_repetitions``, by default `repetitions` or the
-    paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n. ``sources`` say of a
-    setting whether it is stated, code or assumed, and the place; the first of the ``readings`` is the figure unchanged;
-    the ``note``, a line below the title, is not shown beside surrogate data.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
-
-    source: ClassVar[Literal["runs", "timing", "formula"]] = "runs"
-    """Where the numbers come from: traces of runs, runs timed apart from other work, or a function."""
-    published_whats: ClassVar[tuple[str, ...]] = ("mean", "std")
-    """What a published number can be."""
-    claim_kinds: ClassVar[dict[str, type[Claim]]] = {}
-    """Kinds of claims that this kind of figure alone has."""
-    draws_finals: ClassVar[bool] = True
-    """Whether it is drawn from final values; if not, from its tables and curves alone."""
-
-    name: str = "?"
-    paper: str = "none"
-    title: str = ""
-    kind: str
-    column: str
-    x_label: str = ""
-    y_label: str = ""
-    panels: list[str] | None = None
-    runs: list[dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]] = []
-    common: list[str] = []
-    scales: dict[str, Scale] = {}
-    horizon: PositiveInt | None = None
-    repetitions: PositiveInt | None = None
-    unfold: Unfold | None = None
-    published: list[dict[str, Any]] = []
-    published_repetitions: PositiveInt | None = None
-    deviation: Literal["sample", "population"] = "sample"
-    claims: list[Any] = []
-    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
-    readings: list[Reading] = []
-    note: str = ""
 
     # What a kind may say otherwise
 
@@ -153,61 +73,10 @@ class Figure(Sourced, BaseModel):
         for axis in data.axes:
             if axis in (*_TABLE_COLUMNS, self.column):
                 raise ConfigError(f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it")
-        self.panel_axes(data)
-        self.published_numbers(data)
+        data.panel_axes()
+        data.published_numbers()
         self.check_readings(data)
         read(self, data)
-
-    # What all kinds have
-
-    def given(self) -> dict[str, Any]:
-        """Return what its file says, as plain containers that can be read again."""
-        return self.model_dump(mode="json", exclude_unset=True)
-
-    @property
-    def where(self) -> str:
-        return f"figure '{self.name}'"
-
-    @property
-    def heading(self) -> str:
-        return self.title or self.name
-
-    @property
-    def number_label(self) -> str:
-        """What the figure's published numbers are numbers of, with the unit: the label of their axis."""
-        return self.column.replace("_", " ")
-
-    def panel_axes(self, data: Experiments) -> list[str]:
-        """Return the axes whose labels make the panels; `ConfigError` if one is unknown."""
-        for axis in self.panels or ():
-            data.check_axis(axis, f"{self.where}, key 'panels'")
-        return [axis for axis in (["panel"] if self.panels is None else self.panels) if axis in data.axes]
-
-    def published_numbers(self, data: Experiments) -> list[Published]:
-        """Return the numbers of the paper; `ConfigError` if an entry lacks one, or names an unknown axis or label."""
-        entries = []
-        for number, entry in enumerate(self.published, start=1):
-            where = f"{self.where}, published entry {number}"
-            for key in ("what", "value"):
-                if key not in entry:
-                    raise ConfigError(f"{where}: key '{key}' is missing")
-            what, value = entry["what"], entry["value"]
-            if what not in self.published_whats:
-                raise ConfigError(
-                    f"{where}, key 'what': unknown {what!r}, choose from {', '.join(self.published_whats)}"
-                )
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ConfigError(f"{where}, key 'value': expected a number, found {value!r}")
-            labels = {str(axis): canonical(label) for axis, label in entry.items() if axis not in _PUBLISHED_KEYS}
-            data.check({axis: (label,) for axis, label in labels.items()}, where)
-            cell = entry.get("cell") or ": ".join([self.name, *labels.values(), str(what)])
-            entries.append(Published(labels, str(what), float(value), str(entry.get("note", "")), cell))
-        return entries
-
-    def published_means(self, data: Experiments) -> dict[Key, Published]:
-        """Return the published mean of every experiment that has one."""
-        means = [number for number in self.published_numbers(data) if number.what == "mean"]
-        return {key: mean for mean in means for key in data.keys if mean.labels.items() <= data.as_dict(key).items()}
 
     def check_readings(self, data: Experiments) -> None:
         """Check the readings' names, axes and labels, and that the first is the figure unchanged."""

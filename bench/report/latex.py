@@ -92,7 +92,7 @@ def not_told_from_best(
 def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the blocks of a table of means, a column for each panel, and what its caption has to say."""
     data, lowest, sequential = results.data, _lowest_is_best(figure), results.provenance.sequential
-    across = [*figure.panel_axes(data), *([figure.unfold.axis] if figure.unfold else [])]
+    across = [*data.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
     rows, measure = by_experiment(table, data), figure.y_label or figure.column
     columns: dict[str, dict[str, str]] = {}
     has_bold = False

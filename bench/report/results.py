@@ -5,22 +5,32 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
+from bench.report.figure_file import FigureFile
 from bench.report.labels import ANY, Selection, canonical, describe, matches, said
 from bench.report.provenance import Provenance
 from bench.stats import Array
 
-if TYPE_CHECKING:
-    from bench.report.figure import Figure
+_PUBLISHED_KEYS = ("what", "value", "note", "cell")
 
 Key = tuple[str, ...]
 """An experiment: its label on every axis, "" where it has none."""
+
+
+class Published(NamedTuple):
+    """A number printed in a paper; ``cell`` is the name that it has in every figure that shows it."""
+
+    labels: dict[str, str]
+    what: str
+    value: float
+    note: str
+    cell: str
 
 
 class Experiments:
@@ -31,8 +41,8 @@ class Experiments:
     values; it may be empty or hold only some. `DataError` if it has columns but no `repetition`, or a repetition twice.
     """
 
-    def __init__(self, figure: "Figure", finals: pd.DataFrame) -> None:
-        self.name = figure.name
+    def __init__(self, figure: FigureFile, finals: pd.DataFrame) -> None:
+        self.figure, self.name = figure, figure.name
         columns = [str(column) for column in finals.columns]
         if columns and "repetition" not in columns:
             raise DataError(f"figure '{self.name}': finals lack the column 'repetition', found: {', '.join(columns)}")
@@ -138,6 +148,38 @@ class Experiments:
         if self.axes and axis not in self.axes:
             raise ConfigError(f"{where}: the figure has no axis '{axis}', its axes are: {', '.join(self.axes)}")
 
+    def panel_axes(self) -> list[str]:
+        """Return the axes whose labels make the panels; `ConfigError` if one is unknown."""
+        for axis in self.figure.panels or ():
+            self.check_axis(axis, f"{self.figure.where}, key 'panels'")
+        return [axis for axis in (["panel"] if self.figure.panels is None else self.figure.panels) if axis in self.axes]
+
+    def published_numbers(self) -> list[Published]:
+        """Return the numbers of the paper; `ConfigError` if an entry lacks one, or names an unknown axis or label."""
+        entries = []
+        for number, entry in enumerate(self.figure.published, start=1):
+            where = f"{self.figure.where}, published entry {number}"
+            for key in ("what", "value"):
+                if key not in entry:
+                    raise ConfigError(f"{where}: key '{key}' is missing")
+            what, value = entry["what"], entry["value"]
+            if what not in self.figure.published_whats:
+                raise ConfigError(
+                    f"{where}, key 'what': unknown {what!r}, choose from {', '.join(self.figure.published_whats)}"
+                )
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ConfigError(f"{where}, key 'value': expected a number, found {value!r}")
+            labels = {str(axis): canonical(label) for axis, label in entry.items() if axis not in _PUBLISHED_KEYS}
+            self.check({axis: (label,) for axis, label in labels.items()}, where)
+            cell = entry.get("cell") or ": ".join([self.figure.name, *labels.values(), str(what)])
+            entries.append(Published(labels, str(what), float(value), str(entry.get("note", "")), cell))
+        return entries
+
+    def published_means(self) -> dict[Key, Published]:
+        """Return the published mean of every experiment that has one."""
+        means = [number for number in self.published_numbers() if number.what == "mean"]
+        return {key: mean for mean in means for key in self.keys if mean.labels.items() <= self.as_dict(key).items()}
+
 
 RANDOM_REGRET = "random_regret"
 
@@ -145,7 +187,7 @@ RANDOM_REGRET = "random_regret"
 class Results:
     """Final values and mean curves of a figure's experiments, as `bench.report.render.render` takes them."""
 
-    def __init__(self, figure: "Figure", curves: pd.DataFrame, finals: pd.DataFrame, provenance: Provenance) -> None:
+    def __init__(self, figure: FigureFile, curves: pd.DataFrame, finals: pd.DataFrame, provenance: Provenance) -> None:
         self.data = Experiments(figure, finals)
         self.provenance = provenance
         self._curves = curves

@@ -35,7 +35,7 @@ class Rows(Figure):
 
     def panels_of_rows(self, results: Results, plot: Plot) -> Iterator[tuple[Panel, dict[str, tuple[int, Key]]]]:
         """Yield each panel, empty, and added to ``plot``, with row and experiment by name."""
-        data, axes = results.data, self.panel_axes(results.data)
+        data, axes = results.data, results.data.panel_axes()
         panels = data.groups(axes, [{}])
         names = list(dict.fromkeys(data.series_name(key, axes) for panel in panels for key in data.select(panel)))
         shown = [wrapped(name, _LABEL_LETTERS) for name in names]

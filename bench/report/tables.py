@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
+from bench.report.figure_file import FigureFile
 from bench.report.labels import canonical, describe, is_number, selection
 from bench.report.results import Experiments, Key, Results
 from bench.stats import mean_interval, standard_deviation
-
-if TYPE_CHECKING:
-    from bench.report.figure import Figure
 
 DIGITS = 10
 """Significant digits of numbers in CSV."""
@@ -23,7 +21,7 @@ _COUNTS = ("n", "rounds")
 _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
 
 
-def summary(figure: "Figure", results: Results, *, beside: bool = True) -> pd.DataFrame:
+def summary(figure: FigureFile, results: Results, *, beside: bool = True) -> pd.DataFrame:
     """Return one row per experiment of a figure, those without results included (n = 0).
 
     The mean of the figure's column with its 95 % interval; for regret `random_arms`, that of uniformly random arms;
@@ -43,7 +41,7 @@ def summary(figure: "Figure", results: Results, *, beside: bool = True) -> pd.Da
         if results.has_random_arms(figure.column):
             row["random_arms"] = results.random_arms([key])
         rows[key] = data.as_dict(key) | row
-    for labels, what, value, note, _ in figure.published_numbers(data) if beside and not results.is_surrogate else ():
+    for labels, what, value, note, _ in data.published_numbers() if beside and not results.is_surrogate else ():
         same = [key for key in rows if labels.items() <= data.as_dict(key).items()]
         if len(same) > 1 or (data.is_declared and not same):
             raise ConfigError(
@@ -55,7 +53,7 @@ def summary(figure: "Figure", results: Results, *, beside: bool = True) -> pd.Da
     return table_of(list(rows.values()), data.axes)
 
 
-def check_column(figure: "Figure", data: Experiments) -> None:
+def check_column(figure: FigureFile, data: Experiments) -> None:
     """Check that results, if there are any, have the figure's column; else `DataError`."""
     if len(data.finals) and figure.column not in data.finals.columns:
         start = list(data.finals.columns).index("repetition") + 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bench.errors import ConfigError
-from bench.report.claims import still_open
+from bench.report.claims.check import still_open
 from bench.report.claims.judgement import FIRST_LOOK
 from bench.report.figure import Figure
 from runners.config.figures import LabelledRun

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
@@ -31,12 +31,10 @@ from bench.report.claims.judgement import (
 from bench.report.claims.origin import with_source
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope
+from bench.report.figure_file import FigureFile
 from bench.report.provenance import Provenance
 from bench.report.results import Experiments, Results
 from bench.stats import Interval, holm
-
-if TYPE_CHECKING:
-    from bench.report.figure import Figure
 
 MOST = Fraction(2, 3)
 """The share of the cases that must be exceeded: exact, so that two of three are not more by rounding."""
@@ -106,7 +104,7 @@ COLUMNS = ("claim", "text", "kind", "case", "estimate", "ci_low", "ci_high", "n"
            "relative_high", "expect", "verdict", "p", "holm", "needs", "note")  # fmt: skip
 
 
-def check(figure: "Figure", results: Results) -> pd.DataFrame:
+def check(figure: FigureFile, results: Results) -> pd.DataFrame:
     """Return the verdict on every case of every claim of a figure, a row each with the columns `COLUMNS`.
 
     Cases that need missing experiments are open. Where the number of repetitions was decided on by looking at the
@@ -145,7 +143,7 @@ def _after_holm(findings: list[Finding]) -> set[int]:
 
 
 def still_open(
-    figure: "Figure", finals: pd.DataFrame, curves: pd.DataFrame, *, sequential: bool = True
+    figure: FigureFile, finals: pd.DataFrame, curves: pd.DataFrame, *, sequential: bool = True
 ) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
@@ -174,7 +172,7 @@ def _silent(provenance: Provenance) -> str:
     return "the data is a packaged sample, too small to conclude from" if provenance.packaged else ""
 
 
-def read(figure: "Figure", data: Experiments) -> list[Claim]:
+def read(figure: FigureFile, data: Experiments) -> list[Claim]:
     """Return a figure's claims, checked against axes and labels; `ConfigError` names figure, claim, key and choices."""
     claims = [_read_one(figure, raw, data) for raw in figure.claims]
     ids = [claim.id for claim in claims]
@@ -192,11 +190,12 @@ def read(figure: "Figure", data: Experiments) -> list[Claim]:
     return claims
 
 
-def _read_one(figure: "Figure", raw: Any, data: Experiments) -> Claim:
+def _read_one(figure: FigureFile, raw: Any, data: Experiments) -> Claim:
     if not isinstance(raw, Mapping):
         raise ConfigError(f"figure '{data.name}', key 'claims': expected a list of mappings, found {raw!r}")
     where = f"figure '{data.name}', claim '{raw.get('id', '?')}'"
-    kinds, kind = KINDS | figure.claim_kinds, raw.get("kind")
+    kind = raw.get("kind")
+    kinds: dict[str, Any] = KINDS | figure.claim_kinds
     if kind not in kinds:
         raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(kinds)}")
     model = kinds[kind]

@@ -1,12 +1,9 @@
 """Where claims come from: stated in a paper, what a theorem says, or ours."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
-
-if TYPE_CHECKING:
-    from bench.report.figure import Figure
 
 Origin = Literal["stated", "theorem", "ours"]
 
@@ -24,7 +21,7 @@ class Sourced(BaseModel):
     repeats: str = ""
 
 
-def with_source(figure: "Figure", claim: Mapping[str, Any]) -> dict[str, Any]:
+def with_source(figure: Sourced, claim: Mapping[str, Any]) -> dict[str, Any]:
     """Return a claim as written, with what its figure says of the origin of all its claims."""
     is_other = claim.get("origin", figure.origin) != figure.origin
     place = "" if is_other else figure.place

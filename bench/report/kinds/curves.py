@@ -76,7 +76,7 @@ class Curves(Figure):
         super().check(data)
         self._formulas(data)
         if self.limits:
-            self.limits.check(data, self.panel_axes(data), self.where)
+            self.limits.check(data, data.panel_axes(), self.where)
 
     def limit_runs(self) -> Limits | None:
         return self.limits
@@ -84,7 +84,7 @@ class Curves(Figure):
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         tables = super().tables(results)
         if self.limits:
-            panels = results.data.groups(self.panel_axes(results.data), [{}])
+            panels = results.data.groups(results.data.panel_axes(), [{}])
             gaps = closed_gaps(results, self.column, panels, self.limits.stretches)
             tables |= {"limits": gaps} if len(gaps) else {}
         return tables
@@ -94,7 +94,7 @@ class Curves(Figure):
         return super().table_titles() | ({"limits": title} if self.limits else {})
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        axes, constants = self.panel_axes(results.data), self._constants(results)
+        axes, constants = results.data.panel_axes(), self._constants(results)
         plot = Plot(self.heading)
         has_random = False
         for chosen in results.data.groups(axes, [{}]):
@@ -165,7 +165,7 @@ class Curves(Figure):
             _put(plot, panel, x, y, name, _LIMITS[name], part="limit", what=what, n=n)
 
     def _name(self, results: Results, key: Key) -> str:
-        return results.data.series_name(key, self.panel_axes(results.data)) or self.column
+        return results.data.series_name(key, results.data.panel_axes()) or self.column
 
     def _constants(self, results: Results) -> dict[str, str]:
         """Return the lines that are one number, the same in all panels, and the name by which one grey line shows them.

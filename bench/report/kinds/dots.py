@@ -85,7 +85,7 @@ class Dots(Rows):
         return plot
 
     def _plot_means(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:
-        printed = {} if results.is_surrogate else self.published_means(results.data)
+        printed = {} if results.is_surrogate else results.data.published_means()
         plot.explain("mean", Look(CHARCOAL, "none", "o", size=6.5))
         speaks_of_random = False
         for panel, keys in self.panels_of_rows(results, plot):

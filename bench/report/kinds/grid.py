@@ -103,7 +103,7 @@ class Grid(Figure):
         `best` has `best_low` and `best_high` (the values that may be the best, 95 %), its `mean` and `std`; published
         numbers stand beside them with ratios. A line without complete results has n = 0.
         """
-        data, axis, panels = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
+        data, axis, panels = results.data, self.grid_axis(results.data), results.data.panel_axes()
         rows = []
         for chosen in data.groups(panels, [{}]):
             theory = _theory(data, axis, chosen)
@@ -114,7 +114,7 @@ class Grid(Figure):
                 row |= {"theory_mean": mean_interval(values).estimate, "theory_std": standard_deviation(values)}
                 if results.has_random_arms(self.column):
                     row["random_arms"] = results.random_arms(keys)
-                for number in [] if results.is_surrogate else self.published_numbers(data):
+                for number in [] if results.is_surrogate else data.published_numbers():
                     if number.labels == labels:
                         put_beside(row, number.what, number.value, number.note)
                 rows.append(row)
@@ -154,7 +154,7 @@ class Grid(Figure):
         return float(low), float(high)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        data, axis, axes = results.data, self.grid_axis(results.data), self.panel_axes(results.data)
+        data, axis, axes = results.data, self.grid_axis(results.data), results.data.panel_axes()
         rows = by_experiment(tables["table"], data)
         plot = Plot(self.heading)
         for chosen in data.groups(axes, [{}]):
@@ -212,7 +212,7 @@ class Grid(Figure):
 
     def _put_published(self, plot: Plot, panel: Panel, chosen: Selection, results: Results) -> list[float]:
         """Add the published best value with its mean, and return the mean."""
-        entries = [entry for entry in self.published_numbers(results.data) if matches(entry.labels, chosen)]
+        entries = [entry for entry in results.data.published_numbers() if matches(entry.labels, chosen)]
         numbers = {entry.what: entry.value for entry in entries}
         if "best" not in numbers or results.is_surrogate:
             return []

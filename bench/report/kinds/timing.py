@@ -67,7 +67,7 @@ class Timing(Figure):
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         data, table = results.data, tables["table"]
-        groups = data.groups(self.panel_axes(data), [{}])
+        groups = data.groups(data.panel_axes(), [{}])
         names = [wrapped(panel_title(chosen), 24) for chosen in groups]
         by = f"seconds divided by those of {describe(selection(self.reference))}"
         panels = {"seconds": row_panel("", "", names), "relative": row_panel("", by, names)}
@@ -116,7 +116,7 @@ class Timing(Figure):
 
     def _published(self, data: Experiments) -> dict[Key, tuple[float, str]]:
         numbers = {}
-        for labels, what, value, note, _ in self.published_numbers(data):
+        for labels, what, value, note, _ in data.published_numbers():
             keys = data.select({axis: (label,) for axis, label in labels.items()})
             if len(keys) != 1:
                 raise ConfigError(
@@ -131,7 +131,7 @@ class Timing(Figure):
         where, chosen = f"{self.where}, key 'reference'", selection(self.reference)
         data.check(chosen, where)
         references: dict[Key, Key] = {}
-        for panel in data.groups(self.panel_axes(data), [{}]):
+        for panel in data.groups(data.panel_axes(), [{}]):
             keys = data.select(panel)
             fitting = [key for key in keys if matches(data.as_dict(key), chosen)]
             if len(fitting) > 1:
