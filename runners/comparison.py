@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hydra.core.override_parser.types import Override, ValueType
 
+from bench.columns import column_of
 from bench.errors import ConfigError
 from runners.cli import check_commas, check_words
 from runners.config.compose import KEYS, parse, text_of
@@ -139,19 +140,19 @@ def _figure(
 ) -> dict[str, Any]:
     """Return the figure: curves, and a claim for the first tuner against each of the others."""
     column = options["column"]
-    is_cost = "regret" in column or column.startswith("seconds")
-    label = f"cumulative {column}" if column in ("regret", "reward") else column
+    _, better, label = column_of(column)
+    better = better or "more"
     panels = [axis for axis in axes if axis != METHOD]
     first, *others = axes[METHOD]
     where = f" ({', '.join(common)})" if common else ""
     claims = [
         {
             "id": other,
-            "text": f"{first} ends with {'less' if is_cost else 'more'} {column} than {other}",
+            "text": f"{first} ends with {better} {column} than {other}",
             "kind": "paired_difference",
             "left": {METHOD: first},
             "right": {METHOD: other},
-            "expect": "less" if is_cost else "greater",
+            "expect": "less" if better == "less" else "greater",
             "per": panels,
         }
         for other in others

@@ -9,6 +9,7 @@ import pandas as pd
 
 from bench.audit.agreement import DRAWS, SCALES, Interval, level, order, placebo, rounding
 from bench.audit.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
+from bench.columns import is_measured
 from bench.report.figure import Figure
 from bench.report.provenance import SURROGATE, Manifest
 from bench.report.reading import READING
@@ -52,7 +53,7 @@ def published_overview(
     shown = {
         name: figure
         for name, figure in figures.items()
-        if figure.published and figure.source != "timing" and "seconds" not in figure.column
+        if figure.published and figure.source != "timing" and not is_measured(figure.column)
     }
     parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, folder / name))]
     rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*NUMBERS, "paper", "is_of_paper"])

@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
 
+from bench.columns import column_of
 from bench.report.claims.origin import Sourced
 from bench.report.labels import labels_of
 from bench.report.reading import Reading
@@ -95,4 +96,4 @@ class FigureFile(Sourced, BaseModel):
     @property
     def number_label(self) -> str:
         """What the figure's published numbers are numbers of, with the unit: the label of their axis."""
-        return self.column.replace("_", " ")
+        return column_of(self.column).label

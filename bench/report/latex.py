@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from bench.columns import column_of
 from bench.critical import rule
 from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
@@ -130,9 +131,7 @@ def _lowest_is_best(figure: Figure) -> bool | None:
     chosen, column = getattr(figure, "best", ""), figure.column
     if chosen:
         return {"lowest": True, "highest": False}.get(chosen)
-    if "regret" in column or column.startswith("seconds"):
-        return True
-    return False if column.endswith(("reward", "value", "score")) else None
+    return {"less": True, "more": False}.get(column_of(column).better)
 
 
 def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from bench.columns import is_regret
 from bench.errors import ConfigError, DataError
 from bench.report.figure_file import FigureFile
 from bench.report.labels import ANY, Selection, canonical, describe, matches, said
@@ -241,4 +242,4 @@ class Results:
 
     def has_random_arms(self, column: str) -> bool:
         """Return whether a column is a regret, and that of uniformly random arms is known."""
-        return "regret" in column and RANDOM_REGRET in self.data.finals.columns
+        return is_regret(column) and RANDOM_REGRET in self.data.finals.columns

@@ -8,12 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from bench.audit.tallies import Tally, spell_by_origin, tallies
+from bench.columns import is_measured
 from bench.report.figure import Figure
 from bench.report.page import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand
 from runners.execute.fanout import Key
-from runners.results.aggregate import Repetitions, is_measured, read
+from runners.results.aggregate import Repetitions, read
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, labels_of
 from runners.results.derive import needs

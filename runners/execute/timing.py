@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from bench.columns import is_measured
 from bench.errors import TaskError
 from bench.loop import run
 from bench.seeding import Seeds
@@ -17,7 +18,7 @@ from runners.config.experiment import Experiment, build, play
 from runners.config.figures import LabelledRun
 from runners.execute.fanout import Result, failed
 from runners.execute.limits import one_thread
-from runners.results.aggregate import as_written, is_measured
+from runners.results.aggregate import as_written
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
 

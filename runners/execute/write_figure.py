@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from bench.audit.readings import Evidence
+from bench.columns import is_measured
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
@@ -25,7 +26,7 @@ from runners.config.figures import LabelledRun, by_reading, other_than_published
 from runners.config.papers import leaves, load_paper
 from runners.execute.figure_run import FigureRun, all_failed
 from runners.execute.timing import Part, finals_of, measurements
-from runners.results.aggregate import Repetitions, is_measured
+from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
 from runners.results.derive import Derived, derive, derive_committed, long_tables, needs

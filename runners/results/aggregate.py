@@ -41,11 +41,6 @@ class Repetitions(NamedTuple):
     kept: Mapping[int, Kept]
 
 
-def is_measured(column: str) -> bool:
-    """Whether a column of final values holds measured seconds, which differ whenever a run is made."""
-    return column in ("seconds", "cpu_seconds") or column.startswith("seconds_")
-
-
 def as_written(seconds: float) -> float:
     """Return seconds with the digits that ``seconds.csv`` has, so that tables can be derived from it again."""
     return float(f"{seconds:.{DIGITS}g}")

@@ -11,9 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bench.columns import is_measured
 from bench.errors import StoreError
 from bench.report.reading import READING
-from runners.results.aggregate import Kept, is_measured
+from runners.results.aggregate import Kept
 from runners.results.capture import kind_of_machine
 from runners.results.store import read_json, write_bytes
 

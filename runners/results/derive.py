@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from bench.audit.readings import Evidence, Readings, render_readings
+from bench.columns import is_measured
 from bench.errors import StoreError
 from bench.report.figure import Figure
 from bench.report.provenance import Provenance
@@ -22,7 +23,7 @@ from bench.report.render import Rendering, render
 from bench.report.tables import to_csv
 from runners.config.figures import by_reading, unfold
 from runners.config.papers import load_paper
-from runners.results.aggregate import Repetitions, curve_table, final_table, is_measured
+from runners.results.aggregate import Repetitions, curve_table, final_table
 from runners.results.committed import FILE, SECONDS, CommittedRepetitions, read_seconds
 from runners.results.until_decided import STEP
 

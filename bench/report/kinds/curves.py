@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
+from bench.columns import is_regret
 from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
 from bench.report.figure import Figure
@@ -198,7 +199,7 @@ class Curves(Figure):
     def _random(self, results: Results, keys: Iterable[Key]) -> "pd.Series[float] | None":
         """Return the mean regret of random arms by round, over all experiments of a panel."""
         curves = [rows for key in keys if len(rows := results.curve(key, RANDOM_REGRET))]
-        if "regret" not in self.column or not curves:
+        if not is_regret(self.column) or not curves:
             return None
         return pd.concat(curves).groupby("round")["mean"].mean().sort_index()
 

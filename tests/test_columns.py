@@ -1,0 +1,36 @@
+"""The table of columns: which way is better, and what a column is called, also against the claims of the papers."""
+
+import pytest
+
+from bench.columns import column_of, is_measured, is_regret
+from runners.config.figures import figure_names, load_figure
+
+
+@pytest.mark.parametrize(
+    ("name", "better", "label"),
+    [
+        ("regret", "less", "cumulative regret"),
+        ("random_regret", "less", "random regret"),
+        ("cpu_seconds", "less", "seconds of the processor"),
+        ("seconds_tuner", "less", "seconds tuner"),
+        ("mean_best_score", "more", "mean best score"),
+        ("alpha", "", "alpha"),
+    ],
+)
+def test_a_column_says_which_way_is_better_and_what_it_is_called(name: str, better: str, label: str) -> None:
+    assert column_of(name)[1:] == (better, label)
+
+
+def test_seconds_alone_are_measured_and_regret_alone_has_random_arms() -> None:
+    names = ["regret", "dynamic_regret", "reward", "seconds", "cpu_seconds", "seconds_total", "secondsbest"]
+    assert [name for name in names if is_measured(name)] == ["seconds", "cpu_seconds", "seconds_total"]
+    assert [name for name in names if is_regret(name)] == ["regret", "dynamic_regret"]
+
+
+def test_what_the_stated_claims_of_the_papers_call_less_is_less() -> None:
+    """Independent of the table: authors claim that their own method, on the left, has less regret or more reward."""
+    for name in figure_names():
+        for claim in load_figure(name).claims:
+            if claim["kind"] == "paired_difference" and claim.get("origin", "ours") == "stated":
+                better = column_of(claim.get("column") or load_figure(name).column).better
+                assert not (better == "less" and claim["expect"] == "greater"), (name, claim["id"])
