@@ -3,7 +3,9 @@ import reprlib
 import sys
 from typing import Any
 
-from bench.space import HyperParameter, Space
+import numpy as np
+
+from bench.space import Configuration, HyperParameter, Space
 
 
 class ConfigurationCheck:
@@ -17,8 +19,11 @@ class ConfigurationCheck:
         self._leaves_space = leaves_space
         self._quick = [_quick(parameter, leaves_space) for parameter in space.parameters]
 
-    def fault(self, configuration: Any) -> str | None:
-        """Return what was found and what is expected; None where the configuration is right."""
+    def read(self, configuration: Any) -> tuple[Configuration, str | None]:
+        """Return a copy of the configuration with plain values, and what is wrong with it; None where it is right.
+
+        A number that is no candidate becomes one of Python's own: NumPy's would carry their precision into a task.
+        """
         try:
             if type(configuration) is dict and len(configuration) == len(self._quick):
                 for name, kind, low, high, types in self._quick:
@@ -26,10 +31,19 @@ class ConfigurationCheck:
                     if not (type(value) is kind and low <= value <= high) and types.get(value) is not type(value):
                         break
                 else:
-                    return None
+                    return configuration.copy(), None
         except (KeyError, TypeError):  # a missing name, or a value without a hash
             pass
-        return self._explain(configuration)
+        copied = dict(configuration) if isinstance(configuration, dict) else configuration
+        fault = self._explain(copied)
+        return ({}, fault) if fault else (self._plain(copied), None)
+
+    def fault(self, configuration: Any) -> str | None:
+        """Return what was found and what is expected; None where the configuration is right."""
+        return self.read(configuration)[1]
+
+    def _plain(self, configuration: Configuration) -> Configuration:
+        return {name: _plain(self._space.parameter(name), value) for name, value in configuration.items()}
 
     def _explain(self, configuration: Any) -> str | None:
         names = self._space.names
@@ -57,3 +71,15 @@ def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, Any, flo
         low, high = parameter.low, parameter.high
     kind = int if parameter.integer else float
     return parameter.name, kind, low, high, {value: type(value) for value in parameter.candidates}
+
+
+def _plain(parameter: HyperParameter, value: Any) -> Any:
+    """Return the candidate or default that a value equals, else a number as a whole number or a float."""
+    for known in (*parameter.candidates, parameter.default):
+        if type(known) is type(value) and known == value:
+            return known
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, int) else float(value)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from bench.configuration_check import ConfigurationCheck
-from bench.errors import TaskError, TunerError
+from bench.errors import BenchError, TaskError, TunerError
 from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -22,45 +22,101 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     started. A decision may cover several rounds. A log may end before or after the round that the problem expects.
     Seconds that the task reports, and for a ``timed`` task those of the tuner, are summed in the trace's ``costs``.
 
+    What passes through is copied and converted once: a task cannot change what was proposed, and rewards and values
+    are float64 for the trace and the tuner alike.
+
     Raises TunerError, naming the round, if a configuration does not set just what is tuned, or a value is not allowed;
-    TaskError, naming round and configuration, if a reward or a sum of the trace is not a finite number.
+    TaskError, naming round and configuration, if a reward or a sum of the trace is not a finite number; either, naming
+    the call, if user code would end the program. Any other error of user code gets a note: round and configuration.
     """
     seeds = seeds or Seeds()
-    problem = task.start(rounds, seeds)
+    try:
+        problem = task.start(rounds, seeds)
+    except BaseException as error:
+        _leave(error, task, "start")
+        raise
     trace = Trace(rounds, task.sums, max_rows)
-    at_random = min(rounds, max(task.random_rounds, tuner.random_rounds(problem)))
-    for _ in range(at_random):
-        values = task.explore()
-        if values is None:
-            break
-        _record(trace, values, {})
+    try:
+        at_random = min(rounds, max(task.random_rounds, tuner.random_rounds(problem)))
+        for _ in range(at_random):
+            values = task.explore()
+            if values is None:
+                break
+            trace.record(values, {})
+    except BaseException as error:
+        _leave(error, task, "explore", trace.round + 1)
+        raise
 
     if at_random < rounds:
         expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
         asks = max(1, math.ceil((expected - at_random) / problem.rounds_per_ask))
-        tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
-        task.wish = tuner.wish
-    find_fault = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space).fault
+        try:
+            tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
+            task.wish = tuner.wish
+        except BaseException as error:
+            _leave(error, tuner, "start")
+            raise
+    _play(task, tuner, trace, ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space))
+    trace.finish()
+    return trace
+
+
+def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck) -> None:
     ask, tell = (_timed(tuner.ask, trace), _timed(tuner.tell, trace)) if task.timed else (tuner.ask, tuner.tell)
+    play, read, record, rounds = task.play, check.read, trace.record, trace.rounds
     while trace.round < rounds:
-        configuration = ask()
-        if fault := find_fault(configuration):
+        try:
+            proposed = ask()
+        except BaseException as error:
+            _leave(error, tuner, "ask", trace.round + 1)
+            raise
+        configuration, fault = read(proposed)
+        if fault:
             raise TunerError(f"round {trace.round + 1}: {type(tuner).__name__}: {fault}")
-        outcome = task.play(configuration)
+        try:
+            outcome = play(configuration.copy())
+        except BaseException as error:
+            _leave(error, task, "play", trace.round + 1, configuration)
+            raise
         if outcome is None:
             break
         if not isinstance(outcome, Outcome):
             raise TaskError(f"round {trace.round + 1}: found {reprlib.repr(outcome)}, expected an Outcome or None")
-        for values in outcome.steps or (outcome.values,):
-            _record(trace, values, configuration)
+        if steps := outcome.steps:
+            for values in steps:
+                record(values, configuration)
+        else:
+            record(outcome.values, configuration)
         reward = outcome.reward
         if type(reward) is not float or not math.isfinite(reward):
-            check_reward(reward, trace.round, configuration)
-        tell(reward, outcome)
-        if outcome.costs:
-            trace.spend(outcome.costs)
-    trace.finish()
-    return trace
+            reward = outcome.reward = check_reward(reward, trace.round, configuration)
+        if costs := outcome.costs:
+            trace.spend(costs)
+        try:
+            tell(reward, outcome)
+        except BaseException as error:
+            _leave(error, tuner, "tell", trace.round, configuration)
+            raise
+
+
+def _leave(
+    error: BaseException, part: Any, call: str, round_: int = 0, configuration: Configuration | None = None
+) -> None:
+    """Say where an error left user code: in a note; TunerError or TaskError in place of what would end the program.
+
+    Ctrl-C, and an error that is a sentence of its own, stay as they are.
+    """
+    if isinstance(error, BenchError | KeyboardInterrupt):
+        return
+    place = f"round {round_}" if round_ else "start"
+    if isinstance(error, Exception):
+        BaseException.add_note(error, place if configuration is None else f"{place}, {reprlib.repr(configuration)}")
+        return
+    kind = TunerError if isinstance(part, Tuner) else TaskError
+    raise kind(
+        f"{place}: {type(part).__name__}.{call}: found {type(error).__name__}, which ends a program, expected an "
+        "answer or an error that derives from Exception"
+    ).with_traceback(error.__traceback__) from None
 
 
 def _timed(call: Callable[..., Any], trace: Trace) -> Callable[..., Any]:
@@ -73,10 +129,3 @@ def _timed(call: Callable[..., Any], trace: Trace) -> Callable[..., Any]:
         return answer
 
     return timed
-
-
-def _record(trace: Trace, values: dict[str, Any], configuration: Configuration) -> None:
-    reward = values.get("reward")
-    if type(reward) is not float or not math.isfinite(reward):
-        check_reward(reward, trace.round + 1, configuration)
-    trace.record(values, configuration)

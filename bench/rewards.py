@@ -1,4 +1,4 @@
-"""What a reward may be, and how a message shows what it may not be."""
+"""What numbers of user code may be, how they are converted, and how a message shows what they may not be."""
 
 import math
 import reprlib
@@ -22,9 +22,25 @@ def is_number(reward: Any) -> bool:
 def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> float:
     """Return a reward as a float; raise TaskError if it is no finite number. A random pull has no configuration."""
     if not is_number(reward):
-        played = f"the configuration {configuration}" if configuration else "a random pull"
-        raise TaskError(f"round {round_}: found the reward {short(reward)} for {played}, expected a finite number")
+        raise TaskError(
+            f"round {round_}: found the reward {short(reward)} for {played(configuration)}, expected a finite number"
+        )
     return float(reward)
+
+
+def plain(value: Any) -> float | str | None:
+    """Return a value as a trace keeps it: real numbers as float, None as None, all else in words.
+
+    Raises OverflowError for a whole number beyond the largest float.
+    """
+    if isinstance(value, Real | np.bool_):
+        return float(value)
+    return None if value is None else str(value)
+
+
+def played(configuration: Mapping[str, Any]) -> str:
+    """Return in words what was played; a random pull has no configuration."""
+    return f"the configuration {dict(configuration)}" if configuration else "a random pull"
 
 
 def short(value: Any) -> str:

@@ -176,6 +176,9 @@ class Space:
     def dim(self) -> int:
         return len(self.parameters)
 
+    def parameter(self, name: str) -> HyperParameter:
+        return self.parameters[self.names.index(name)]
+
     def restrict(self, names: Iterable[str]) -> "Space":
         """Return the space of these hyper-parameters, in the order given. Raises ConfigError if a name is unknown."""
         by_name = dict(zip(self.names, self.parameters, strict=True))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bench.errors import TaskError
+from bench.rewards import check_reward, is_number, plain, played, short
 
 MAX_ROWS = 500
 
@@ -29,29 +30,51 @@ class Trace:
     def record(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
         """Record the values of one round and the configuration played (empty in the warm-up).
 
-        Raises TaskError if a value that is added up is missing or no number, or makes its sum infinite.
+        The values are copied and converted, numbers to float. Raises TaskError if the reward is no finite number, a
+        value is too large, or one that is added up is missing or no number, or makes its sum infinite.
         """
-        sums = self._sums
         self.round += 1
+        if type(values) is not dict:
+            raise TaskError(f"round {self.round}: found the values {reprlib.repr(values)}, expected a dict")
+        kept, sums, name = values.copy(), self._sums, ""
         try:
             for name in sums:
-                sums[name] += values[name]
-                if not math.isfinite(sums[name]):
+                value = kept[name]
+                if type(value) is not float:
+                    value = kept[name] = plain(value)
+                sums[name] = total = sums[name] + value
+                if not math.isfinite(total):
                     raise OverflowError
+            if len(kept) > len(sums):
+                for name, value in kept.items():
+                    if type(value) is not float:
+                        kept[name] = plain(value)
+            if "reward" not in sums:
+                check_reward(values.get("reward"), self.round, configuration)
         except (KeyError, TypeError, OverflowError):
+            check_reward(values.get("reward"), self.round, configuration)
             raise TaskError(self._fault(name, values, configuration)) from None
-        self._last = values, configuration
+        self._last = kept, configuration
         if self.round == self._next:
             self._keep()
 
     def _fault(self, name: str, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> str:
-        played = f"the configuration {dict(configuration)}" if configuration else "a random pull"
         value = f"'{name}' = {reprlib.repr(values[name])}" if name in values else f"no value '{name}'"
-        return f"round {self.round}: found {value} for {played}, expected a number with which its sum stays finite"
+        expected = "a number with which its sum stays finite" if name in self._sums else "a smaller number"
+        return f"round {self.round}: found {value} for {played(configuration)}, expected {expected}"
 
     def spend(self, costs: Mapping[str, float]) -> None:
-        """Add seconds to ``costs``, by what they were spent on; they are not part of the rows."""
+        """Add seconds to ``costs``, by what they were spent on; they are not part of the rows.
+
+        Raises TaskError if one is no finite number.
+        """
         for name, seconds in costs.items():
+            if type(seconds) is not float or not math.isfinite(seconds):
+                if not is_number(seconds):
+                    raise TaskError(
+                        f"round {self.round}: found the cost '{name}' = {short(seconds)}, expected a finite number"
+                    )
+                seconds = float(seconds)
             self.costs[name] = self.costs.get(name, 0.0) + seconds
 
     def finish(self) -> None:
@@ -61,6 +84,11 @@ class Trace:
 
     def _keep(self) -> None:
         values, configuration = self._last
+        if both := {"round", *configuration} & {*values, *self._sums} or {"round"} & {*configuration}:
+            raise TaskError(
+                f"round {self.round}: found two values with the name '{min(both)}', expected different names for "
+                "hyper-parameters and for what a task tells of a round"
+            )
         self._rows.append({"round": self.round, **configuration, **values, **self._sums})
         kept = len(self._rows)
         self._next = self._checkpoints[kept] if kept < len(self._checkpoints) else 0
@@ -74,6 +102,6 @@ class Trace:
 def _column(values: list[Any], name: str) -> np.ndarray:
     if name == "round":
         return np.array(values, dtype=np.int64)
-    if all(value is None or isinstance(value, int | float | np.number) for value in values):
+    if all(value is None or isinstance(value, int | float | np.number) for value in values):  # a configuration's too
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     return np.array([str(value) for value in values], dtype=object)

@@ -298,9 +298,9 @@ def test_rows_and_sums_of_a_trace(rounds, played):
 def test_columns_of_a_trace():
     """Numbers as float64, NaN where a row has none; anything else as text."""
     trace = Trace(3, ())
-    trace.record({"a": 1}, {})
-    trace.record({"a": 2}, {"x": 3, "kind": "left"})
-    trace.record({"a": 3, "late": np.float64(0.5)}, {"x": 4, "kind": None})
+    trace.record({"reward": 0.0, "a": 1}, {})
+    trace.record({"reward": 0.0, "a": 2}, {"x": 3, "kind": "left"})
+    trace.record({"reward": 0.0, "a": 3, "late": np.float64(0.5)}, {"x": 4, "kind": None})
     trace.finish()
     columns = trace.columns()
     assert columns["a"].tolist() == [1.0, 2.0, 3.0]

@@ -174,11 +174,13 @@ def test_a_tuner_of_one_hyper_parameter_sets_just_the_first():
 class Mistaken(ContextualEnvironment):
     """Contexts and rewards are what a test sets."""
 
+    n_shown: int = 3
+
     link = "logistic"
 
     def start(self, rounds, seeds):
         self.dim, self.n_arms, self.sub_gaussian, self.feature_norm = 2, 3, 0.25, 1.0
-        self.means, self.best_mean, self.average_mean = np.zeros(3), 0.0, 0.0
+        self.means, self.best_mean, self.average_mean = np.zeros(self.n_shown), 0.0, 0.0
 
     def observe(self):
         return self.contexts
@@ -189,6 +191,7 @@ class Mistaken(ContextualEnvironment):
 
 def play(contexts, rewards, algorithm=None):
     env = Mistaken()
+    env.n_shown = min(len(contexts), 3)
     env.contexts, env.rewards = contexts, iter(rewards)
     return run(ContextualBandit(env, algorithm or LinUCB()), Random(), rounds=9).columns()
 

@@ -12,6 +12,7 @@ from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task, check_parts
+from bench.tasks.stated import check_constant, check_means, refuse_means
 from bench.tuners.base import Problem
 
 
@@ -24,7 +25,8 @@ class ContextualBandit(Task):
     also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and ``model_regret``, by
     how much it expected more of the greedy arm.
 
-    Raises ConfigError if the algorithm does not fit the rewards, or values are to be probed in a log without means.
+    Raises ConfigError if the algorithm does not fit the rewards, or values are to be probed in a log without means;
+    TaskError if the environment contradicts itself: see `bench.tasks.stated`.
 
     Parameters
     ----------
@@ -74,11 +76,12 @@ class ContextualBandit(Task):
         environment.start(rounds, seeds.child("env"))
         self._shape = n_arms, dim = environment.n_arms, environment.dim
         expected = min(rounds, environment.expected_rounds or rounds)
-        norm, shared = environment.feature_norm, environment.shared_context
-        info = BanditInfo(dim, n_arms, expected, environment.sub_gaussian, norm, shared)
+        noise_std, norm = check_constant(environment, "sub_gaussian"), check_constant(environment, "feature_norm")
+        info = BanditInfo(dim, n_arms, expected, noise_std, norm, environment.shared_context)
         algorithm.start(info, seeds.child("algorithm"))
         self._rounds = rounds
         self._round = 0
+        self._has_means = "regret" in environment.sums
         self._probed = dict.fromkeys(self._probes, 0.0)
         self._pulled = 0.0
         self._explore_rng = seeds.child("task").generator("warm_up")
@@ -90,7 +93,7 @@ class ContextualBandit(Task):
             horizon=math.ceil(expected / per_ask),
             rounds=expected,
             rounds_per_ask=per_ask,
-            noise_std=environment.sub_gaussian / math.sqrt(per_ask),  # the tuner is told the mean of an ask's rewards
+            noise_std=noise_std / math.sqrt(per_ask),  # the tuner is told the mean of an ask's rewards
             theory=lambda: algorithm.theory(self._round + 1),
         )
 
@@ -121,6 +124,8 @@ class ContextualBandit(Task):
         while (contexts := environment.observe()) is not None:
             if getattr(contexts, "shape", None) != self._shape:
                 self._check_shape(contexts)
+            if self._has_means and len(environment.means) != len(contexts):
+                refuse_means(environment, self._round + 1, len(contexts))
             probed = self._probe(contexts, configuration or {}) if self._probes else {}
             self._agreement = others = None
             expected: dict[str, float] = {}
@@ -140,6 +145,10 @@ class ContextualBandit(Task):
                 continue
             if type(reward) is not float:
                 reward = check_reward(reward, self._round + 1, configuration or {})
+            if self._has_means:
+                best, mean = environment.best_mean, environment.means.item(arm)
+                if not (mean <= best and environment.average_mean <= best):
+                    check_means(environment, self._round + 1, mean, "arm")
             algorithm.update(contexts, arm, reward)
             self._round += 1
             if probed:

@@ -1,10 +1,13 @@
 from typing import Any
 
+import numpy as np
+
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
+from bench.tasks.stated import check_constant, check_means
 from bench.tuners.base import Problem
 
 
@@ -13,7 +16,10 @@ class Direct(Task):
 
     Trace columns: ``reward``, summed, and the environment's: mostly ``regret``, the best expected reward of the round
     less that of the configuration, and ``random_regret``, the same for a configuration drawn uniformly, computed and
-    not played; both summed. Raises ConfigError if the environment has no arms.
+    not played; both summed. Hyper-parameters that the configuration leaves out, as a tuner of just one does, are played
+    at their defaults, and are columns as well.
+
+    Raises ConfigError if the environment has no arms, TaskError if it contradicts itself: see `bench.tasks.stated`.
     """
 
     def __init__(self, environment: DirectEnvironment) -> None:
@@ -29,19 +35,42 @@ class Direct(Task):
         environment = self.environment
         environment.start(rounds, seeds.child("env"))
         self._rng = seeds.child("task").generator("warm_up")
+        self._round = 0
+        self._space = environment.space
+        self._defaults = self._space.defaults
+        self._has_means = "regret" in environment.sums
+        self._has_more = type(environment).values is not DirectEnvironment.values
         return Problem(
-            space=environment.space,
+            space=self._space,
             horizon=rounds,
             rounds=rounds,
-            noise_std=environment.sub_gaussian,
+            noise_std=check_constant(environment, "sub_gaussian"),
             change_points=environment.change_points,
             full_information=environment.full_information,
         )
 
     def explore(self) -> dict[str, Any] | None:
-        return self.play(self.environment.space.sample(self._rng)).values
+        return self.play(self._space.sample(self._rng)).values
 
     def play(self, configuration: Configuration) -> Outcome:
         environment = self.environment
+        self._round += 1
+        usual: Configuration = {}
+        if len(configuration) < len(self._defaults):
+            usual = {name: value for name, value in self._defaults.items() if name not in configuration}
+            configuration = self._defaults | configuration
         reward = environment.play(configuration)
-        return Outcome(reward, {"reward": reward, **environment.values()}, rewards=environment.rewards)
+        values = None
+        if self._has_means:
+            best, mean = float(environment.best_mean), float(environment.mean)
+            average = float(environment.average_mean)
+            if not (mean <= best and average <= best):
+                check_means(environment, self._round, mean, "configuration")
+            if not self._has_more:
+                values = {"reward": reward, "regret": best - mean, "random_regret": best - average}
+        if values is None or usual:
+            values = {**usual, "reward": reward, **environment.values()}
+        rewards = environment.rewards
+        if rewards is not None:
+            rewards = np.array(rewards, dtype=float)
+        return Outcome(reward, values, rewards=rewards)

@@ -6,7 +6,6 @@ import importlib.metadata
 import inspect
 import os
 import re
-import reprlib
 import sys
 import sysconfig
 import traceback
@@ -15,7 +14,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import bench.loop
 from bench.algorithms.base import Algorithm
 from bench.envs.base import Environment
 from bench.errors import BenchError, ConfigError
@@ -150,11 +148,6 @@ def describe(error: BaseException) -> str:
 
 
 def _played(error: BaseException) -> str:
-    """Return the round and configuration of the loop that was left by an error."""
-    frames = {frame.f_code: frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__)}
-    loop = frames.get(bench.loop.run.__code__, {})
-    asks, tells = Tuner.ask.__code__ in frames, Tuner.tell.__code__ in frames
-    if "trace" not in loop or not (asks or "configuration" in loop):
-        return ""
-    configuration = "" if asks else f", {reprlib.repr(loop['configuration'])}"
-    return f"round {loop['trace'].round + (not tells)}{configuration}: "
+    """Return the round and configuration at which the loop was left by an error; the loop notes them on it."""
+    notes = (str(note) for note in getattr(error, "__notes__", ()))
+    return next((f"{note}: " for note in notes if note.startswith("round ")), "")
