@@ -60,8 +60,8 @@ class ContextualEnvironment(Environment):
 
     def values(self, arm: int) -> dict[str, Any]:
         """Return further values of the round in which ``arm`` was played, for the trace."""
-        best = float(self.best_mean)
-        return {"regret": best - self.means.item(arm), "random_regret": best - float(self.average_mean)}
+        best = self.best_mean
+        return {"regret": best - self.means.item(arm), "random_regret": best - self.average_mean}
 
 
 class RewardNoise:

@@ -43,5 +43,4 @@ class DirectEnvironment(Environment):
 
     def values(self) -> dict[str, Any]:
         """Return further values of the round just played, for the trace."""
-        best = float(self.best_mean)
-        return {"regret": best - float(self.mean), "random_regret": best - float(self.average_mean)}
+        return {"regret": self.best_mean - self.mean, "random_regret": self.best_mean - self.average_mean}

@@ -12,7 +12,7 @@ from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task, check_parts
-from bench.tasks.stated import check_constant, check_means, refuse_means
+from bench.tasks.stated import check_constant, refuse_means, regrets
 from bench.tuners.base import Problem
 
 
@@ -81,7 +81,7 @@ class ContextualBandit(Task):
         algorithm.start(info, seeds.child("algorithm"))
         self._rounds = rounds
         self._round = 0
-        self._has_means = "regret" in environment.sums
+        self._has_means = "regret" in environment.sums and type(environment).values is ContextualEnvironment.values
         self._probed = dict.fromkeys(self._probes, 0.0)
         self._pulled = 0.0
         self._explore_rng = seeds.child("task").generator("warm_up")
@@ -145,10 +145,11 @@ class ContextualBandit(Task):
                 continue
             if type(reward) is not float:
                 reward = check_reward(reward, self._round + 1, configuration or {})
+            values = {"reward": reward, **environment.values(arm)}
             if self._has_means:
-                best, mean = environment.best_mean, environment.means.item(arm)
-                if not (mean <= best and environment.average_mean <= best):
-                    check_means(environment, self._round + 1, mean, "arm")
+                regret, of_random = values["regret"], values["random_regret"]
+                if not (type(regret) is type(of_random) is float and regret >= 0.0 and of_random >= 0.0):
+                    values |= regrets(environment, self._round + 1, environment.means.item(arm), "arm")
             algorithm.update(contexts, arm, reward)
             self._round += 1
             if probed:
@@ -156,7 +157,7 @@ class ContextualBandit(Task):
                 for column, mean in probed.items():
                     self._probed[column] += mean
                 probed["tuning_regret"] = max(self._probed.values()) - self._pulled
-            return {"reward": reward, **environment.values(arm), **probed, **expected}
+            return values | probed | expected if probed or expected else values
         return None
 
     def _check_shape(self, contexts: Any) -> None:

@@ -7,7 +7,7 @@ from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
-from bench.tasks.stated import check_constant, check_means
+from bench.tasks.stated import check_constant, regrets
 from bench.tuners.base import Problem
 
 
@@ -38,8 +38,7 @@ class Direct(Task):
         self._round = 0
         self._space = environment.space
         self._defaults = self._space.defaults
-        self._has_means = "regret" in environment.sums
-        self._has_more = type(environment).values is not DirectEnvironment.values
+        self._has_means = "regret" in environment.sums and type(environment).values is DirectEnvironment.values
         return Problem(
             space=self._space,
             horizon=rounds,
@@ -60,16 +59,11 @@ class Direct(Task):
             usual = {name: value for name, value in self._defaults.items() if name not in configuration}
             configuration = self._defaults | configuration
         reward = environment.play(configuration)
-        values = None
+        values = {**usual, "reward": reward, **environment.values()}
         if self._has_means:
-            best, mean = float(environment.best_mean), float(environment.mean)
-            average = float(environment.average_mean)
-            if not (mean <= best and average <= best):
-                check_means(environment, self._round, mean, "configuration")
-            if not self._has_more:
-                values = {"reward": reward, "regret": best - mean, "random_regret": best - average}
-        if values is None or usual:
-            values = {**usual, "reward": reward, **environment.values()}
+            regret, of_random = values["regret"], values["random_regret"]
+            if not (type(regret) is type(of_random) is float and regret >= 0.0 and of_random >= 0.0):
+                values |= regrets(environment, self._round, environment.mean, "configuration")
         rewards = environment.rewards
         if rewards is not None:
             rewards = np.array(rewards, dtype=float)

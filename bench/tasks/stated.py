@@ -22,22 +22,26 @@ def check_constant(environment: Any, name: str) -> float:
     return float(value)
 
 
-def check_means(environment: Any, round_: int, mean: Any, played: str) -> None:
-    """Raise TaskError if the best expected reward is below that of what was ``played``, or below the average.
+def regrets(environment: Any, round_: int, mean: Any, played: str) -> dict[str, float]:
+    """Return the regret of what was ``played``, whose expected reward is ``mean``, and that of random play, as floats.
 
-    It is called where a comparison of the three has failed; within rounding they are right.
+    Called where those that the environment computed are no floats, or negative, which rounding may explain. Raises
+    TaskError if an expected reward is no finite number, or larger than the best.
     """
-    best, average = environment.best_mean, environment.average_mean
-    found = {f"the expected reward of the {played} played": mean, "average_mean": average}
-    for name, value in {"best_mean": best, **found}.items():
+    name = f"the expected reward of the {played} played"
+    found = {"best_mean": environment.best_mean, name: mean, "average_mean": environment.average_mean}
+    for key, value in found.items():
         if not is_number(value):
-            raise TaskError(f"{_where(environment, round_)}: found {name} = {short(value)}, expected a finite number")
-    for name, value in found.items():
+            raise TaskError(f"{_where(environment, round_)}: found {key} = {short(value)}, expected a finite number")
+        found[key] = value = float(value)
+        best = found["best_mean"]
         if value > best + _ROUNDING * max(abs(best), abs(value)) + _TINY:
             raise TaskError(
-                f"{_where(environment, round_)}: found {name} = {short(value)}, expected at most best_mean = "
+                f"{_where(environment, round_)}: found {key} = {short(value)}, expected at most best_mean = "
                 f"{short(best)}"
             )
+    best, mean, average = found.values()
+    return {"regret": best - mean, "random_regret": best - average}
 
 
 def refuse_means(environment: Any, round_: int, n_arms: int) -> NoReturn:
