@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
+from bench.data_kind import DataKind
 from runners.cli import main
 
 if TYPE_CHECKING:  # slow to import
@@ -47,9 +48,9 @@ def play(job: "Run") -> bool:
         "new": len(result.new),
         "failed": len(result.failed),
         "seconds": round(time.perf_counter() - start, 3),
-        "surrogate": job.experiment.surrogate and not job.experiment.altered,
-        "altered": job.experiment.altered,
-        "packaged": job.experiment.packaged,
+        "surrogate": job.experiment.data_kind is DataKind.SURROGATE,
+        "altered": job.experiment.data_kind is DataKind.ALTERED,
+        "packaged": job.experiment.data_kind is DataKind.PACKAGED,
         "metrics": metrics(store, job.experiment.run_id, sorted(result.done)),
     }
     for repetition, error in sorted(result.failed.items()):

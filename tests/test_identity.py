@@ -209,7 +209,7 @@ def test_data_counts(monkeypatch):
         monkeypatch.setattr(movielens, "fingerprint", lambda fingerprint=fingerprint: fingerprint)
         experiment = Experiment(settings(env={"_target_": "bench.envs.movielens.Movielens"}))
         assert experiment.fingerprint == fingerprint
-        assert experiment.surrogate == (fingerprint == "surrogate")
+        assert experiment.data_kind.is_replaced == (fingerprint == "surrogate")
         ids[fingerprint] = experiment.run_id
     assert len(set(ids.values())) == 3
     assert Experiment(settings()).fingerprint is None

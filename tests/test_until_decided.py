@@ -11,8 +11,8 @@ import pytest
 import rendered
 
 from bench.audit.readings import render_readings
+from bench.data_kind import DataKind
 from bench.report.figure import read_figure
-from bench.report.provenance import SURROGATE
 from bench.report.provenance import commands as commands_of
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
@@ -110,7 +110,7 @@ def test_a_case_that_lacks_results_is_given_up():
 @pytest.mark.parametrize(("panel", "open_cases"), [("near", 0), ("far", 1)])
 def test_only_cases_on_stand_ins_are_given_up(panel, open_cases):
     drawn = [
-        replace(run, experiment=run.experiment.on_data(SURROGATE)) if run.labels["panel"] == panel else run
+        replace(run, experiment=run.experiment.on_data(DataKind.SURROGATE)) if run.labels["panel"] == panel else run
         for run in drawn_of(FIGURE)
     ]
     assert look_at(drawn, finals_of(drawn, NEAR_IS_OPEN)).open_cases == open_cases

@@ -10,8 +10,9 @@ import pandas as pd
 from bench.audit.agreement import DRAWS, SCALES, Interval, level, order, placebo, rounding
 from bench.audit.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 from bench.columns import is_measured
+from bench.data_kind import DataKind
 from bench.report.figure import Figure
-from bench.report.provenance import SURROGATE, Manifest
+from bench.report.provenance import Manifest
 from bench.report.reading import READING
 from bench.report.tables import to_markdown
 
@@ -128,7 +129,11 @@ def _without(name: str, figure: Figure, folder: Path) -> Iterator[dict[str, Any]
     """Yield a figure's published numbers as those that nothing is beside."""
     scale = _reference(folder)
     data = _manifest(scale).provenance if scale else None
-    word = NO_DATA if scale and (SURROGATE in scale.name or (data and (data.surrogate or data.packaged))) else NOT_RUN
+    word = (
+        NO_DATA
+        if scale and (DataKind.SURROGATE in scale.name or (data and (data.surrogate or data.packaged)))
+        else NOT_RUN
+    )
     for entry in figure.published:
         row = {"paper": name.partition("/")[0], "cell": entry.get("cell", ""), "published": entry["value"]}
         yield row | {READING: "", "verdict": word, "possible": 0, "tried": 0, "figure": figure.name}
@@ -198,7 +203,7 @@ def _words(value: Interval) -> str:
 
 def _reference(folder: Path) -> Path | None:
     """Return a figure's reference result, that of real data before others; None if there is none."""
-    return min(sorted(folder.glob("paper*")), key=lambda path: SURROGATE in path.name, default=None)
+    return min(sorted(folder.glob("paper*")), key=lambda path: DataKind.SURROGATE in path.name, default=None)
 
 
 def _manifest(scale: Path) -> Manifest:

@@ -18,7 +18,8 @@ from bench.data.ali_log import FILES, AdLog, read_log
 from bench.data.ali_surrogate import write_surrogate
 from bench.data.cache import Cache
 from bench.data.catalogue import ALI_DISPLAY_AD
-from bench.data.files import SURROGATE, Stamp, locate, reading, stamp_of
+from bench.data.files import Stamp, locate, reading, stamp_of
+from bench.data_kind import DataKind
 from bench.errors import DataError
 
 
@@ -28,7 +29,7 @@ def fingerprint() -> str:
     Raises DataError if only some of the files exist, or one cannot be read.
     """
     stamps = _files_in_use()
-    return _checksum(stamps) if stamps else SURROGATE
+    return _checksum(stamps) if stamps else DataKind.SURROGATE.value
 
 
 def load_log(n_users: int, n_ads: int, days: int) -> AdLog:
@@ -38,7 +39,7 @@ def load_log(n_users: int, n_ads: int, days: int) -> AdLog:
     DataError if a file is missing or damaged; the generated log does not replace it then.
     """
     stamps = _files_in_use()
-    parts = (_checksum(stamps),) if stamps else (SURROGATE, n_users, n_ads, days)
+    parts = (_checksum(stamps),) if stamps else (DataKind.SURROGATE.value, n_users, n_ads, days)
 
     def compute() -> dict[str, np.ndarray]:
         if stamps:

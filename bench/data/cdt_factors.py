@@ -10,8 +10,9 @@ import numpy as np
 
 from bench.data.catalogue import CDT_FACTORS
 from bench.data.factorisation import Factors
-from bench.data.files import ALTERED, SURROGATE, Stamp, data_in_use, reading, stamp_of
+from bench.data.files import Stamp, data_in_use, reading, stamp_of
 from bench.data.movielens import N_ITEMS, N_USERS
+from bench.data_kind import DataKind
 from bench.errors import DataError
 
 RANK = 20
@@ -25,9 +26,10 @@ def fingerprint() -> str:
     """
     identities = [identity for _, identity in _files()]
     if not identities:
-        return SURROGATE
-    mark = ALTERED if any(identity.startswith(ALTERED) for identity in identities) else ""
-    return mark + hashlib.sha256("".join(identities).replace(ALTERED, "").encode()).hexdigest()
+        return DataKind.SURROGATE.value
+    altered = any(DataKind.of(identity) is DataKind.ALTERED for identity in identities)
+    checksum = hashlib.sha256("".join(identity.rpartition("-")[2] for identity in identities).encode()).hexdigest()
+    return (DataKind.ALTERED if altered else DataKind.REAL).marked(checksum)
 
 
 def cdt_factors() -> Factors | None:

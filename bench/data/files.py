@@ -14,16 +14,11 @@ import numpy as np
 import pooch
 
 from bench.data.catalogue import Dataset
+from bench.data_kind import DataKind
 from bench.errors import DataError, one_line
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
-
-SURROGATE = "surrogate"
-"""The fingerprint of generated or substituted data, used where the real data is missing."""
-
-ALTERED = "altered-"
-"""What the fingerprint of data begins with that differs from the published data."""
 
 Stamp = tuple[Path, int, int]
 """A file's path, size and modification time: when these are unchanged, so is the file."""
@@ -67,7 +62,7 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
     """
     path = locate(dataset)
     if path is None:
-        return None, SURROGATE
+        return None, DataKind.SURROGATE.value
     identity, mismatch = compare(dataset, path)
     if not mismatch:
         return path, identity
@@ -76,7 +71,7 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
             f"{path}: {mismatch}; to use the file as it is, set BENCH_DATA_ALTERED=1: its results are then marked as "
             "altered and never compared with a paper's"
         )
-    return path, f"{ALTERED}{identity}"
+    return path, DataKind.ALTERED.marked(identity)
 
 
 def compare(dataset: Dataset, path: Path) -> tuple[str, str]:

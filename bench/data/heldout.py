@@ -7,6 +7,7 @@ import pandas as pd
 
 from bench.data.factorisation import SWEEPS, Ratings, factorise
 from bench.data.files import write_whole
+from bench.data_kind import DataKind
 from bench.errors import ConfigError, DataError
 from bench.seeding import Seeds
 
@@ -76,7 +77,11 @@ def _rmse(predicted: np.ndarray, part: Ratings) -> float:
 def describe(table: pd.DataFrame, fingerprint: str) -> str:
     fits = table[table["predictor"] == FACTORS]
     best = fits.sort_values("heldout_rmse").iloc[0]
-    data = "generated surrogate ratings" if fingerprint == "surrogate" else f"MovieLens 100K, sha256 {fingerprint[:12]}"
+    data = (
+        "generated surrogate ratings"
+        if fingerprint == DataKind.SURROGATE
+        else f"MovieLens 100K, sha256 {fingerprint[:12]}"
+    )
     means = table.loc[table["predictor"] == MEANS, "heldout_rmse"].iloc[0]
     sentences = [f"Smallest held-out error: {best['heldout_rmse']:.4f}, at regularisation {best['regularisation']:g}."]
     for error in fits.loc[fits["regularisation"] == SPECIFIED, "heldout_rmse"]:

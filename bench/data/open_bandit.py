@@ -16,6 +16,7 @@ from bench.data.cache import Cache
 from bench.data.catalogue import OPEN_BANDIT
 from bench.data.files import data_roots, stamp_of
 from bench.data.open_bandit_log import OpenBanditLog, read_items, read_logs
+from bench.data_kind import DataKind
 from bench.errors import DataError
 
 CampaignName = Literal["men", "women", "all"]
@@ -119,5 +120,5 @@ def _campaign(arrays: dict[str, np.ndarray], packaged: bool) -> Campaign:
     digest.update(scores.astype("<f8").tobytes() + categories.astype("<i8").tobytes())
     for array in (scores, categories):
         array.flags.writeable = False
-    mark = "packaged-" if packaged else ""
-    return Campaign(logs["bts"], logs["random"], scores, categories, mark + digest.hexdigest())
+    kind = DataKind.PACKAGED if packaged else DataKind.REAL
+    return Campaign(logs["bts"], logs["random"], scores, categories, kind.marked(digest.hexdigest()))

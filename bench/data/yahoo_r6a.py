@@ -14,8 +14,9 @@ import numpy as np
 import bench.data.log
 from bench.data.cache import Cache
 from bench.data.catalogue import YAHOO_R6A
-from bench.data.files import SURROGATE, data_roots, reading, stamp_of
+from bench.data.files import data_roots, reading, stamp_of
 from bench.data.log import Log
+from bench.data_kind import DataKind
 from bench.errors import DataError
 from bench.seeding import Seeds
 
@@ -97,7 +98,7 @@ def fingerprint() -> str:
 
     It is the same for plain and gzip files, wherever they are.
     """
-    return load_log().fingerprint() if daily_files() else SURROGATE
+    return load_log().fingerprint() if daily_files() else DataKind.SURROGATE.value
 
 
 def load_log() -> ClickLog:

@@ -15,7 +15,7 @@ from bench.gallery.claims import needs_in_words, slug, spot_of
 from bench.gallery.docs import first_words, linked, page_of, title_of, words
 from bench.gallery.numbers import counted, ratio_of, view
 from bench.gallery.papers import Figure, PaperPage
-from bench.gallery.stored import DATA, PAGE, PARTS
+from bench.gallery.stored import PAGE, PARTS
 from bench.report.claims.judgement import VERDICTS, in_words
 from bench.report.typeset import duration, in_unicode, interval, listed, number
 
@@ -169,7 +169,6 @@ def _environment() -> Environment:
         "ORIGIN_WORDS": ORIGIN_WORDS,
         "tally_of": tally_of,
         "WORKED": WORKED,
-        "DATA": DATA,
         "interval": interval,
         "SITE": SITE,
         "needs_in_words": needs_in_words,

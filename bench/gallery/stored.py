@@ -9,15 +9,13 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from bench.audit.tallies import Source, Tally, sources, tallies
+from bench.data_kind import DataKind
 from bench.errors import BenchError
 from bench.report.claims.judgement import VERDICTS
 from bench.report.figure import Figure
 from bench.report.limits import is_limit
 from bench.report.plot import Plot
 from bench.report.provenance import (
-    ALTERED,
-    PACKAGED,
-    SURROGATE,
     Made,
     Manifest,
     Provenance,
@@ -34,17 +32,9 @@ PARTS = ("env", "algorithm", "tuner")
 SCALES = ("paper", "reduced", "quick", "smoke")
 PAGE = "index.html"
 """What a comparison's own page is called, which lies among its results."""
-DATA = {
-    "real": "real data",
-    "synthetic": "synthetic: drawn at random by a rule",
-    "packaged": "a small packaged sample of the real data, too small to conclude from",
-    "surrogate": "data generated in place of the real: no evidence about the paper",
-    "altered": "data that differs from the published data: no evidence about the paper",
-    "computed": "none: computed, nothing was run",
-}
-"""Kinds of data in words."""
 DERIVED, REPETITIONS = ("finals.csv", "curves.csv"), "repetitions.parquet"
 """Tables of which reference results have no files, and the file that has all that they say."""
+_CAVEATS = (DataKind.ALTERED, DataKind.SURROGATE, DataKind.PACKAGED)
 _NUMBERS = ("estimate", "ci_low", "ci_high", "relative", "relative_low", "relative_high", "needs")
 _CLAIM = ("claim", "text", "kind", "case", *_NUMBERS, "n", "unit", "expect", "verdict", "holm", "note")
 Read = TypeVar("Read")
@@ -70,7 +60,7 @@ class Stored:
         self.provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
         self.made = self._read("environment.json", Made.model_validate_json) or Made()
         self.data = self._data()
-        self.caveat = next((kind for kind in ("altered", "surrogate", "packaged") if kind in self.data), "")
+        self.caveat: DataKind | str = next((kind for kind in _CAVEATS if kind in self.data), "")
         self.claims = self._claims()
         self._tables = {name: self.csv(f"{name}.csv") for name in self.titles}
         missing = sum(run.repetitions == 0 for run in self.manifest.runs)
@@ -191,20 +181,18 @@ class Stored:
             groups.setdefault(row["claim"], []).append(row)
         return list(groups.values())
 
-    def _data(self) -> dict[str, list[str]]:
-        """Return the kinds of data used, see `DATA`, with their checksums."""
-        sums: dict[str, set[str]] = {}
+    def _data(self) -> dict[DataKind, list[str]]:
+        """Return the kinds of data used with their checksums."""
+        sums: dict[DataKind, set[str]] = {}
         for run in self.manifest.runs:
-            if run.data is None or run.data == SURROGATE:
-                sums.setdefault(run.data or "synthetic", set())
-            else:
-                mark = next((mark for mark in (ALTERED, PACKAGED) if run.data.startswith(mark)), "")
-                sums.setdefault(mark.rstrip("-") or "real", set()).add(run.data.removeprefix(mark))
-        if SURROGATE in self.scale:
-            sums.setdefault(SURROGATE, set())
+            of_kind = sums.setdefault(DataKind.of(run.data), set())
+            if run.data and run.data != DataKind.SURROGATE:
+                of_kind.add(run.data.rpartition("-")[2])
+        if DataKind.SURROGATE in self.scale:
+            sums.setdefault(DataKind.SURROGATE, set())
         if self.is_computed:
-            sums = {"computed": set()}
-        return {kind: sorted(sums[kind]) for kind in DATA if kind in sums}
+            sums = {DataKind.COMPUTED: set()}
+        return {kind: sorted(sums[kind]) for kind in DataKind if kind in sums}
 
     def _claims(self) -> list[dict[str, Any]]:
         """Return the cases, with numbers as a reader sees them and, as `values`, as they are."""

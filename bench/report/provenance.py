@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
+from bench.data_kind import DataKind
+
 _SIZE = ("horizon", "repetitions")
 """What a manifest says of each run beside its overrides."""
 
@@ -51,9 +53,6 @@ def key_of(word: str) -> str:
     """Return which setting an override sets."""
     return word.lstrip("+").partition("=")[0]
 
-
-SURROGATE, ALTERED, PACKAGED = "surrogate", "altered-", "packaged-"
-"""The fingerprint of generated data, and what those of altered data and of a packaged sample begin with."""
 
 PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude from"
 """What is said of results where a sample that comes with a library stands in for the full data set."""
@@ -102,7 +101,8 @@ class Provenance(BaseModel):
         if "provenance" in manifest:
             return cls.model_validate(manifest["provenance"])
         runs = manifest.get("runs") or []
-        generated = [str(run.get("data")).startswith((SURROGATE, ALTERED)) for run in runs]
+        kinds = [DataKind.of(run.get("data")) for run in runs]
+        generated = [kind.is_replaced for kind in kinds]
         words = [word for line in itertools.compress(commands(manifest), generated) for word in line.split()]
         named = {word.removeprefix("env=") for word in words if word.startswith("env=")}
         return cls(
@@ -110,7 +110,7 @@ class Provenance(BaseModel):
             repetitions=_once(run.get("repetitions") for run in runs),
             horizons=_once(run.get("horizon") for run in runs),
             surrogate=tuple(sorted(named or {"unknown"})) if any(generated) else (),
-            packaged=any(str(run.get("data")).startswith(PACKAGED) for run in runs),
+            packaged=DataKind.PACKAGED in kinds,
         )
 
     def words(self) -> str:

@@ -8,6 +8,7 @@ from pydantic import InstanceOf
 
 from bench.algorithms.supervised import SupervisedAlgorithm
 from bench.component import component
+from bench.data_kind import DataKind
 from bench.envs.tabular import TabularEnvironment
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -50,8 +51,8 @@ class Training(Task):
     def start(self, rounds: int, seeds: Seeds) -> Problem:
         environment, algorithm = self.environment, self.algorithm
         environment.start(rounds, seeds.child("env"))
-        surrogate = environment.fingerprint == "surrogate"
-        self._reachable = self.best_score.get("surrogate" if surrogate else "real")
+        is_surrogate = environment.fingerprint == DataKind.SURROGATE
+        self._reachable = self.best_score.get("surrogate" if is_surrogate else "real")
         self.sums = ("reward", "regret_so_far", *(() if self._reachable is None else ("regret",)))
         data = (type(environment), repr(environment), environment.split, environment.fingerprint)
         self._table = (*data, type(algorithm), repr(algorithm))

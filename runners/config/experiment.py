@@ -9,10 +9,10 @@ from typing import Any
 
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.configuration_check import ConfigurationCheck
+from bench.data_kind import DataKind
 from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
 from bench.loop import run
-from bench.report.provenance import ALTERED, PACKAGED, SURROGATE
 from bench.seeding import Seeds
 from bench.space import HyperParameter
 from bench.tasks.base import Task
@@ -76,19 +76,8 @@ class Experiment:
         return other
 
     @property
-    def surrogate(self) -> bool:
-        """Whether generated or altered data stands in for the real data."""
-        return self.fingerprint == SURROGATE or self.altered
-
-    @property
-    def altered(self) -> bool:
-        """Whether the data differs from the published data."""
-        return (self.fingerprint or "").startswith(ALTERED)
-
-    @property
-    def packaged(self) -> bool:
-        """Whether a sample that comes with a library stands in for the full data set."""
-        return (self.fingerprint or "").startswith(PACKAGED)
+    def data_kind(self) -> DataKind:
+        return DataKind.of(self.fingerprint)
 
     @cached_property
     def inputs(self) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from bench.audit.tallies import Tally, spell_by_origin, tallies
 from bench.columns import is_measured
+from bench.data_kind import DataKind
 from bench.report.figure import Figure
 from bench.report.page import Size
 from bench.report.reading import READING
@@ -112,9 +113,8 @@ class FigureRun:
     def compose(self) -> None:
         """Find the experiments that it asks for first, and the repetitions that lie beside it."""
         self.drawn = expand(self.figure, self.scale, list(self.extra), readings=self.readings)
-        surrogate = any(labelled.experiment.surrogate for labelled in self.drawn)
-        altered = any(labelled.experiment.altered for labelled in self.drawn)
-        kind = "-altered" if altered else "-surrogate" if surrogate else ""
+        kinds = {labelled.experiment.data_kind for labelled in self.drawn}
+        kind = next((f"-{kind}" for kind in (DataKind.ALTERED, DataKind.SURROGATE) if kind in kinds), "")
         self.folder = results_folder() / f"{self.where}{kind}"
         if self.is_reference and self.figure.source != "timing":
             self.committed = self._beside()

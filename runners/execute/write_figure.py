@@ -11,11 +11,12 @@ import pandas as pd
 
 from bench.audit.readings import Evidence
 from bench.columns import is_measured
+from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.page import draw
-from bench.report.provenance import SURROGATE, Provenance, factored, key_of
+from bench.report.provenance import Provenance, factored, key_of
 from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
@@ -96,7 +97,7 @@ def committed_folder(run: FigureRun) -> Path | None:
     A run whose data is not here is one of them if its identity with the data that the manifest names is committed.
     """
     figure = run.figure
-    folders = [results_folder() / f"{run.where}{kind}" for kind in ("", "-surrogate")]
+    folders = [results_folder() / f"{run.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
     folders = [path for path in folders if figure.source == "runs" and is_backed(figure, path)]
     if folders:
         run.compose()
@@ -110,7 +111,7 @@ def _has_all(manifest: dict[str, Any], run: FigureRun) -> bool:
         return False
     for labels, entry in entries.items():
         experiment = drawn[labels].experiment
-        if experiment.fingerprint == SURROGATE:
+        if experiment.fingerprint == DataKind.SURROGATE:
             experiment = experiment.on_data(entry["data"])
         if entry["run_id"] != experiment.run_id:
             return False
@@ -178,20 +179,16 @@ def write_pictures(run: FigureRun, derived: Derived) -> None:
 
 def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_published: str) -> Provenance:
     """Return what the figure's numbers rest on."""
-    by_env = [(labelled.choices["env"], labelled.experiment) for labelled in drawn]
-    genuine = [
-        without_reading(labelled).labels
-        for labelled in drawn
-        if not (labelled.experiment.surrogate or labelled.experiment.packaged)
-    ]
+    by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in drawn]
+    genuine = [without_reading(labelled).labels for labelled in drawn if labelled.experiment.data_kind.is_evidence]
     return Provenance(
         scale="" if run.figure.paper == "none" else run.scale,
         repetitions=tuple(sorted({labelled.settings.repetitions for labelled in drawn if not labelled.is_limit})),
         horizons=tuple(sorted({labelled.settings.horizon for labelled in drawn})),
-        surrogate=tuple(sorted({env for env, made in by_env if made.surrogate})),
-        altered=tuple(sorted({env for env, made in by_env if made.altered})),
+        surrogate=tuple(sorted({env for env, kind in by_env if kind.is_replaced})),
+        altered=tuple(sorted({env for env, kind in by_env if kind is DataKind.ALTERED})),
         genuine=tuple(genuine) if len(genuine) < len(drawn) else (),
-        packaged=any(made.packaged for _, made in by_env),
+        packaged=any(kind is DataKind.PACKAGED for _, kind in by_env),
         sequential=run.is_sequential(drawn),
         other_than_published=other_than_published,
     )

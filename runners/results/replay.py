@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bench.data_kind import DataKind
 from bench.report.figure import Figure
-from bench.report.provenance import SURROGATE
 from runners.config.experiment import Experiment
 from runners.config.figures import expand, load_figure
 from runners.results.aggregate import Kept
@@ -53,7 +53,7 @@ class CommittedRun(NamedTuple):
     @property
     def lacks_data(self) -> bool:
         """Whether its data is missing here, so that stand-ins would be run."""
-        return self.experiment.surrogate and self.data != SURROGATE
+        return self.experiment.data_kind.is_replaced and self.data != DataKind.SURROGATE
 
     @property
     def name(self) -> str:

@@ -77,7 +77,7 @@ def look(
     """
     numbers = [labelled.settings.repetitions for labelled in drawn]
     following, open_cases = list(numbers), 0
-    is_silent = [labelled.experiment.surrogate or labelled.experiment.packaged for labelled in drawn]
+    is_silent = [not labelled.experiment.data_kind.is_evidence for labelled in drawn]
     if figure.column not in finals:
         return Look(0, following)
     unfolded = figure.unfold.axis if figure.unfold else None

@@ -1,0 +1,29 @@
+"""Kinds of data: what a fingerprint says, and on which kinds a verdict may rest."""
+
+import json
+
+import pytest
+
+from bench.data_kind import DataKind
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "kind", "is_replaced", "is_evidence"),
+    [
+        (None, "synthetic", False, True),
+        ("06416e59", "real", False, True),
+        ("packaged-06416e59", "packaged", False, False),
+        ("surrogate", "surrogate", True, False),
+        ("altered-06416e59", "altered", True, False),
+    ],
+)
+def test_a_fingerprint_tells_the_kind_of_data(fingerprint, kind, is_replaced, is_evidence):
+    found = DataKind.of(fingerprint)
+    assert (found, found.is_replaced, found.is_evidence) == (kind, is_replaced, is_evidence)
+    if kind in ("real", "packaged", "altered"):
+        assert found.marked("06416e59") == fingerprint
+
+
+def test_fingerprints_are_written_as_plain_words():
+    assert json.dumps({"data": DataKind.SURROGATE}) == '{"data": "surrogate"}'
+    assert f"{DataKind.ALTERED.marked('1')}" == "altered-1"
