@@ -7,9 +7,17 @@ class BenchError(Exception):
     """An error the user can fix. The message says what was found, where, and what is expected."""
 
 
+def message(error: BaseException) -> str:
+    """Return an error's message; the class of an error may fail to say it."""
+    try:
+        return str(error).strip()
+    except BaseException:
+        return "(its message cannot be shown)"
+
+
 def one_line(error: BaseException) -> str:
     """Return an error's message as one line, with control characters escaped."""
-    text = re.sub(r"\s*\n\s*", "; ", str(error).strip())
+    text = re.sub(r"\s*\n\s*", "; ", message(error))
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 

@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
 from runners.config.tree import unknown_choice, unknown_key, user_folder
+from runners.execute.limits import stopping
 
 _STOPPED = "stopped; finished work is kept, rerun to resume"
 _GRACE_SECONDS = 8.0
@@ -100,6 +101,7 @@ class _Stop:
 
     def __init__(self) -> None:
         self.asked = False
+        stopping.clear()
         self._is_said = False
         self._stderr = 2
         self._hook = sys.unraisablehook
@@ -116,6 +118,7 @@ class _Stop:
         if self.asked:
             self._leave()
         self.asked = True
+        stopping.set()
         self._stderr = os.dup(2)
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 2)

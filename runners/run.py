@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,19 +28,22 @@ def run(_: DictConfig) -> bool:
 
 def play(job: "Run") -> bool:
     """Run what is missing of one experiment, report it, and return whether no repetition failed."""
-    from runners.config.experiment import check  # slow to import
-    from runners.execute.fanout import run_all
+    from runners.execute.fanout import check, run_all  # slow to import
+    from runners.execute.pool import workers
     from runners.execute.stand_ins import replaced
     from runners.results.store import Store, results_folder
 
     store = Store(results_folder())
     n = job.settings.repetitions
-    if not set(range(n)) <= store.done(job.experiment.run_id):
-        check(job.experiment)
-    for line in replaced(job.choices["env"], job.experiment.settings["env"]) if job.settings.output == "text" else ():
-        print(line, flush=True)
-    start = time.perf_counter()
-    result = run_all([job.experiment], n, store, jobs=job.settings.jobs, runner=job.runner)[job.experiment.run_id]
+    is_missing = not set(range(n)) <= store.done(job.experiment.run_id)
+    with workers(job.runner, min(job.settings.jobs, n)) if is_missing else nullcontext():
+        if is_missing:
+            check(job.experiment, job.runner)
+        if job.settings.output == "text":
+            for line in replaced(job.choices["env"], job.experiment.settings["env"]):
+                print(line, flush=True)
+        start = time.perf_counter()
+        result = run_all([job.experiment], n, store, jobs=job.settings.jobs, runner=job.runner)[job.experiment.run_id]
     report = {
         "choices": {group: choice for group, choice in job.choices.items() if group in ("env", "algorithm", "tuner")},
         "run_id": job.experiment.run_id,

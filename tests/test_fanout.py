@@ -91,8 +91,7 @@ def test_any_number_of_jobs_gives_the_same_bytes_in_one_thread_each(tmp_path, ex
     assert len(lines) == 32
     assert {line[1] for line in lines} == {"11"}  # in the libraries that are there, and in those still to come
     pids = [int(line[2]) for line in lines]
-    assert set(pids[:16]) == {os.getpid()}
-    assert os.getpid() not in pids[16:]
+    assert os.getpid() not in pids  # a class of a user's own
 
 
 def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experiment, monkeypatch):

@@ -207,7 +207,7 @@ def test_pages_whose_worker_died_are_drawn_again(tmp_path):
 
 def test_a_dask_scheduler_that_does_not_answer_is_named_and_one_without_workers(tmp_path, experiment, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
-    monkeypatch.setattr("runners.execute.pool._CONNECT_SECONDS", 3)
+    monkeypatch.setattr("runners.execute.cluster.CONNECT_SECONDS", 3)
     with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
         run_all([experiment], 2, Store(tmp_path / "none"), jobs=2, runner=Runner("dask", scheduler="tcp://127.0.0.1:9"))
     store = Store(tmp_path / "results")

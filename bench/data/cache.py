@@ -19,8 +19,9 @@ class Cache(Generic[T]):
     """Results that take long to compute, each kept as an ``.npz`` file and the ``n_in_memory`` latest ones in memory.
 
     Everything a result depends on goes into its key, and so into its file's name: the parts that are passed, NumPy's
-    version and the source of ``modules``. A damaged file is computed again, with a warning. A file that cannot be
-    written is a warning, too. Files are written whole or not at all, so processes may share the folder.
+    version and the source of ``modules``. What is in a damaged file is computed again, with a warning. A file that
+    cannot be read, and then stays as it is, or cannot be written, is a warning, too. Files are written whole or not at
+    all, so processes may share the folder.
     """
 
     def __init__(self, folder: str, prefix: str, *modules: ModuleType, n_in_memory: int = 1) -> None:
@@ -48,11 +49,16 @@ class Cache(Generic[T]):
         """
         if parts not in self._memory:
             path = self.path(*parts)
-            result = _read(path, build)
+            try:
+                result, is_replaced = _read(path, build), True
+            except OSError as error:
+                warnings.warn(f"{path}: cannot be read ({error.strerror}); it is computed again", stacklevel=3)
+                result, is_replaced = None, False
             if result is None:
                 arrays = {name: np.asarray(array) for name, array in compute().items()}
                 result = build(arrays.copy())
-                _write(path, arrays)
+                if is_replaced:
+                    _write(path, arrays)
             while len(self._memory) >= self._n_in_memory:
                 del self._memory[next(iter(self._memory))]
             self._memory[parts] = result
@@ -71,6 +77,8 @@ def _read(path: Path, build: Callable[[dict[str, np.ndarray]], T]) -> T | None:
                 raise ValueError("damaged")
         with np.load(path, allow_pickle=False) as file:
             return build({name: file[name] for name in file.files})
+    except OSError:
+        raise
     except Exception:  # a damaged file may raise anything; it is computed again
         warnings.warn(f"{path}: found a damaged cache file; it is computed again", stacklevel=4)
         return None

@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.algorithms.base import Algorithm
 from bench.envs.base import Environment
-from bench.errors import BenchError, ConfigError
+from bench.errors import BenchError, ConfigError, message
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config.tree import one_of
@@ -134,7 +134,7 @@ def describe(error: BaseException) -> str:
     The message alone for an error of this project; else with round, configuration and the name of its class, such as
     ``round 3, {'x': 0.5}: ValueError: no such arm (my_tuner.py:7 in _ask)``.
     """
-    text = str(error).strip().partition("\n")[0]
+    text = message(error).partition("\n")[0]
     if not isinstance(error, BenchError):
         text = _played(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
     frames = [

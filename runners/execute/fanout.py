@@ -3,22 +3,23 @@
 import itertools
 import time
 import traceback
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from bench.errors import ConfigError, TaskError
+from bench.errors import BenchError, ConfigError, TaskError
 from bench.seeding import Seeds
 from runners.config.classes import describe
 from runners.config.experiment import Experiment, build, part_classes, play
 from runners.config.experiment import check as check_experiment
 from runners.config.runner import Runner
-from runners.execute.limits import one_thread, time_limit
-from runners.execute.pool import Task, WorkerDiedError, workers
+from runners.execute.limits import TimeOverError, one_thread, raise_if_stopped, time_limit
+from runners.execute.pool import workers
 from runners.execute.progress import Progress
+from runners.execute.worker import Task, WorkerDiedError
 from runners.results.capture import environment
 from runners.results.store import Store
 
@@ -38,7 +39,8 @@ class FanOut:
     """Workers for repetitions and other calls, of which more can be added while answers come; ``jobs`` 1: this process.
 
     A repetition that fails is recorded with its traceback, and the others go on. Another process that works on the
-    same folder does no harm: a repetition that both run has the same bytes.
+    same folder does no harm: a repetition that both run has the same bytes. Classes of a user's own never run in this
+    process, nor what has a limit of time.
     """
 
     def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None, words: str = "") -> None:
@@ -48,11 +50,12 @@ class FanOut:
         self._store = store
         self._jobs = jobs
         self._runner = runner or Runner()
+        self._session = uuid.uuid4().hex
         self._queue: deque[Task] = deque()
         self._asked: set[Key] = set()
         self._classes: set[Any] = set()
-        self._behind: dict[str, list[Callable[[], None]] | None] = {}
-        """By data that is being prepared, what is to be done when it is there; None: it is there."""
+        self._waiting: dict[str, list[_Start] | None] = {}
+        """By data that is being prepared, what is to be started when it is there; None: it is there."""
 
     def add(self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False) -> None:
         """Ask for repetitions that were not asked for before; one worker prepares data before others start on it.
@@ -64,21 +67,19 @@ class FanOut:
             return
         self._asked |= {(experiment.run_id, number) for number in numbers}
         self.progress.expect(experiment.settings["horizon"], len(numbers))
-        run = partial(self._run, experiment, numbers)
-        start = Task(run, check_experiment if check else _start, (experiment,))
-        step = partial(self._queue.append, start) if check else run
-        data = repr(experiment.settings["env"])
-        if self._jobs == 1 or experiment.fingerprint is None or self._behind.get(data, ()) is None:
-            step()
-        elif data in self._behind:
-            self._behind[data].append(step)  # type: ignore[union-attr]
+        start = _Start(experiment, numbers, check=check)
+        data = start.data if self._jobs > 1 else None
+        if data is None or self._waiting.get(data, ()) is None:
+            self._begin(start)
+        elif data in self._waiting:
+            self._waiting[data].append(start)  # type: ignore[union-attr]
         else:
-            self._behind[data] = []
-            self._queue.append(start._replace(key=partial(self._prepared, data, run)))
+            self._waiting[data] = []
+            self._queue.append(start)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
-        self._queue.appendleft(Task(None, function, arguments))
+        self._queue.appendleft(Task(function, arguments))
 
     def answers(self, feed: Iterable[None] = ()) -> Iterator[Any]:
         """Yield an `Answer` for each repetition, and what each call returns, as they come; what one raises is raised.
@@ -87,49 +88,87 @@ class FanOut:
         """
         if not (self._queue or feed):
             return
-        steps = iter(feed)
+        steps = itertools.chain(feed, [None])
         with self.progress.bar(self._runner.progress), one_thread(), workers(self._runner, self._jobs) as pool:
-            for _ in itertools.chain(itertools.islice(steps, 1), [None], steps):
+            for _ in steps:
                 for task, future in pool.run(self._queue):
-                    if callable(task.key):
-                        future.result()
-                        task.key()
-                        continue
-                    if task.key is None:
-                        yield future.result()
-                    else:
-                        experiment, repetition, *_ = task.arguments
-                        self.progress.advance(experiment.settings["horizon"])
-                        try:
-                            yield future.result()
-                        except WorkerDiedError as error:
-                            yield self._lost(experiment, repetition, error)
-                    next(steps, None)
+                    for answer in self._answers_of(task, future):
+                        yield answer
+                        next(steps, None)
 
-    def _prepared(self, data: str, run: Callable[[], None]) -> None:
-        """Go on with the experiment that prepared its data, and with those that wait for the same data."""
-        steps, self._behind[data] = self._behind[data], None
-        for step in [*(steps or ()), run]:
-            step()
+    def _answers_of(self, task: Task, future: "Future[Any]") -> Iterator[Any]:
+        """Yield what a finished task is an answer to."""
+        if isinstance(task, _Start):
+            try:
+                future.result()
+                self._play(task)
+            except WorkerDiedError as error:
+                self._store.prepare(task.experiment.run_id, task.experiment.identity)
+                for play in self._plays(task):
+                    yield self._lost(play, error)
+            if task.data is not None:
+                for start in self._waiting.get(task.data) or ():
+                    self._begin(start)
+                self._waiting[task.data] = None
+        elif isinstance(task, _Play):
+            try:
+                answer = future.result()
+                self.progress.advance(task.experiment.settings["horizon"])
+                yield answer
+            except (WorkerDiedError, TimeOverError) as error:
+                yield self._lost(task, error)
+        else:
+            yield future.result()
 
-    def _run(self, experiment: Experiment, numbers: Sequence[int]) -> None:
-        """Queue repetitions that nothing has to be prepared for."""
-        self._store.prepare(experiment.run_id, experiment.identity)
+    def _begin(self, start: "_Start") -> None:
+        """Queue a check, or repetitions that need none; nothing has to be prepared for them."""
+        if start.is_check:
+            self._queue.append(start)
+        else:
+            self._play(start)
+
+    def _plays(self, start: "_Start") -> list["_Play"]:
         limit = self._runner.time_limit
-        tasks = [
-            Task((experiment.run_id, number), _repeat, (experiment, number, self._store, limit)) for number in numbers
-        ]
+        return [_Play(start.experiment, number, self._store, limit, self._session) for number in start.numbers]
+
+    def _play(self, start: "_Start") -> None:
+        """Queue the repetitions of what was started."""
+        experiment = start.experiment
+        self._store.prepare(experiment.run_id, experiment.identity)
+        plays = self._plays(start)
         classes = tuple(part_classes(experiment.settings).values())
         if classes not in self._classes:  # soon, so that workers compile different things and not all the same
             self._classes.add(classes)
-            self._queue.appendleft(tasks.pop(0))
-        self._queue.extend(tasks)
+            self._queue.appendleft(plays.pop(0))
+        self._queue.extend(plays)
 
-    def _lost(self, experiment: Experiment, repetition: int, error: WorkerDiedError) -> Answer:
-        """Record a repetition whose worker died twice, unless its result was written before that."""
-        if self._store.path(experiment.run_id, repetition).is_file():
+    def _lost(self, play: "_Play", error: TaskError) -> Answer:
+        """Record a repetition that was lost with its worker, unless its result was written before that."""
+        experiment, repetition = play.experiment, play.repetition
+        self.progress.advance(experiment.settings["horizon"])
+        if self._store.has(experiment.run_id, repetition):
             return Answer((experiment.run_id, repetition), "new")
-        return failed(self._store, experiment, repetition, error, str(error.__cause__))
+        return failed(self._store, experiment, repetition, error, str(error.__cause__ or error))
+
+
+class _Start(Task):
+    """An experiment is started once, which prepares its data, or checked; then its repetitions are played."""
+
+    def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool) -> None:
+        super().__init__(_check if check else _start, (experiment,), apart=is_own(experiment))
+        self.experiment, self.numbers, self.is_check = experiment, numbers, check
+        self.data = None if experiment.fingerprint is None else repr(experiment.settings["env"])
+
+
+class _Play(Task):
+    """A repetition."""
+
+    def __init__(
+        self, experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str
+    ) -> None:
+        arguments = (experiment, repetition, store, limit, session)
+        super().__init__(_repeat, arguments, seconds=limit, apart=limit is not None or is_own(experiment))
+        self.experiment, self.repetition = experiment, repetition
 
 
 @dataclass
@@ -173,30 +212,66 @@ def play_all(
     return fan.answers()
 
 
-def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
+def check(experiment: Experiment, runner: Runner) -> None:
+    """Find what a user can mend before anything is run or written; classes of a user's own are tried by a worker.
+
+    Raises BenchError; any other error is left to the repetitions, which record its traceback.
+    """
+    with workers(runner, 1) as pool:
+        for _, future in pool.run(deque([_Start(experiment, (), check=True)])):
+            try:
+                future.result()
+            except WorkerDiedError as error:
+                names = ", ".join(
+                    f"{part} {cls.__name__}"
+                    for part, cls in part_classes(experiment.settings).items()
+                    if not _is_suites(cls)
+                )
+                raise TaskError(f"{names}: {error} when it was started and asked once, expected a reward") from None
+
+
+def is_own(experiment: Experiment) -> bool:
+    """Whether an experiment has a class of a user's own, which may do anything to the process that runs it."""
+    return not all(map(_is_suites, part_classes(experiment.settings).values()))
+
+
+def _is_suites(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "bench"
+
+
+def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str) -> Answer:
     """Run one repetition, unless another process has done so, and keep its result or its failure."""
     key = experiment.run_id, repetition
-    if store.path(*key).is_file():
+    if store.has(*key):
         return Answer(key, "done")
+    before = store.failure(*key)
+    if before.get("session") == session:  # recorded when its worker was ended
+        return Answer(key, "failed", before["error"])
     start = time.perf_counter()
     try:
         _check_identity(experiment)
-        with time_limit(limit):
+        with time_limit(limit, lambda over: failed(store, experiment, repetition, over, session=session)):
             trace = play(experiment, repetition)
         columns = trace.columns()
         if not columns:
             raise TaskError("the log ended before the first accepted round")
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # user code may raise anything
+        raise_if_stopped(error)
         return failed(store, experiment, repetition, error)
     seconds = time.perf_counter() - start
+    raise_if_stopped()
     store.write(*key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
     return Answer(key, "new")
 
 
-def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str = "") -> Answer:
+def failed(
+    store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str = "", session: str = ""
+) -> Answer:
     """Keep how a repetition failed, with the error's traceback if no other is given."""
     text, trace = describe(error), trace or "".join(traceback.format_exception(error))
     record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
+    if session:
+        record["session"] = session
     store.fail(experiment.run_id, repetition, record)
     return Answer((experiment.run_id, repetition), "failed", text)
 
@@ -219,5 +294,17 @@ def _check_identity(experiment: Experiment) -> None:
 
 def _start(experiment: Experiment) -> None:
     """Start a task once, which prepares its data; what fails here is left to the repetitions."""
-    with suppress(Exception):
+    try:
         build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))
+    except BaseException as error:
+        raise_if_stopped(error)
+
+
+def _check(experiment: Experiment) -> None:
+    """Raise what a user can mend; all else that fails here is left to the repetitions."""
+    try:
+        check_experiment(experiment)
+    except BaseException as error:
+        raise_if_stopped(error)
+        if isinstance(error, BenchError):
+            raise

@@ -22,11 +22,29 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 
+GRACE_SECONDS = 5.0
+"""How long after its limit of time a repetition's process is ended, if the repetition has not ended by itself."""
+_AGAIN_SECONDS = 1.0
+
+stopping = threading.Event()
+"""Whether this process was asked to stop."""
+_in_worker = threading.Event()
+
+
+def raise_if_stopped(error: BaseException | None = None) -> None:
+    """Raise KeyboardInterrupt if this process was asked to stop, whatever came of it, or if ``error`` is one.
+
+    A worker is not asked to stop but killed: a KeyboardInterrupt there comes from a user's code.
+    """
+    if not _in_worker.is_set() and (stopping.is_set() or isinstance(error, KeyboardInterrupt)):
+        raise KeyboardInterrupt
+
 
 def in_one_thread(function: Callable[..., Any], arguments: tuple[Any, ...], parent: int | None = None) -> Any:
-    """Make a call, in a worker; ``parent`` is the process that the worker is to end with."""
-    if parent is not None:
+    """Make a call, in a worker; ``parent`` is the process that it is to end with, if that has started it."""
+    if parent == os.getppid():
         end_with(parent)
+    _in_worker.set()
     _limit_threads()
     return function(*arguments)
 
@@ -54,21 +72,20 @@ def one_thread() -> Iterator[None]:
     finally:
         numba.set_num_threads(numba_threads)
         for name in THREAD_VARIABLES:
-            del os.environ[name]
+            os.environ.pop(name, None)
         os.environ.update({name: value for name, value in before.items() if value is not None})
 
 
 @lru_cache(maxsize=1)
 def end_with(parent: int) -> None:
-    """In a worker: exit when the process that started it is killed."""
+    """In a worker: exit when the process that started it is killed, also if that has happened by now."""
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(1)
 
-    if os.getppid() == parent:
-        threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager
@@ -87,34 +104,85 @@ def no_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class TimeOverError(TaskError):
+    """A repetition ran longer than ``seconds``."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the repetition did not finish within runner.time_limit = {seconds:g} s")
+        self.seconds = seconds
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TimeOverError, (self.seconds,)
+
+
+class _TimeOver(TaskError):
+    """What is raised in another thread, where an error has to be made without arguments."""
+
+
 @contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise a `TaskError` inside the block after ``seconds``, as soon as it returns to Python."""
+def time_limit(seconds: float | None, record: Callable[[TimeOverError], Any] = id) -> Iterator[None]:
+    """Raise a `TimeOverError` inside the block after ``seconds``, as soon as it returns to Python.
+
+    It is raised every second from then on, and once more after the block, in place of any other error: code inside may
+    catch it. In a thread other than the main one, as in dask workers, what does not end all the same some seconds later
+    ends with its process, after a call of ``record``.
+    """
     if seconds is None:
         yield
         return
+    over, end = TimeOverError(seconds), time.monotonic() + seconds
+    is_main = threading.current_thread() is threading.main_thread()
+    try:
+        with _alarm(over) if is_main else _asynchronous(over, record):
+            yield
+    except BaseException as error:
+        if time.monotonic() < end or isinstance(error, KeyboardInterrupt):
+            raise
+    if time.monotonic() >= end:
+        raise over
 
-    class TimeOverError(TaskError):
-        def __init__(self) -> None:
-            super().__init__(f"the repetition did not finish within runner.time_limit = {seconds:g} s")
+
+@contextmanager
+def _alarm(over: TimeOverError) -> Iterator[None]:
+    """Raise an error in the main thread, again and again."""
 
     def stop(*_: Any) -> None:
-        raise TimeOverError
+        raise over
 
-    if threading.current_thread() is threading.main_thread():
-        before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, over.seconds, _AGAIN_SECONDS)
+        yield
+    finally:
         try:
-            yield
-        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:  # also if the alarm came just now
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
-        return
-    thread, error = ctypes.c_ulong(threading.get_ident()), ctypes.py_object(TimeOverError)
-    timer = threading.Timer(seconds, ctypes.pythonapi.PyThreadState_SetAsyncExc, (thread, error))  # as in dask workers
-    timer.daemon = True
-    timer.start()
+
+
+@contextmanager
+def _asynchronous(over: TimeOverError, record: Callable[[TimeOverError], Any]) -> Iterator[None]:
+    """Raise an error in this thread, again and again; then end the process."""
+    thread, ended, lock = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
+    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+    def watch() -> None:
+        wait = over.seconds
+        while not ended.wait(wait):
+            if time.monotonic() > begun + over.seconds + GRACE_SECONDS:
+                record(over)
+                os._exit(1)
+            with lock:
+                if not ended.is_set():
+                    raise_in(thread, ctypes.py_object(_TimeOver))
+            wait = _AGAIN_SECONDS
+
+    begun = time.monotonic()
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
-        timer.cancel()
+        with lock:
+            ended.set()
+            raise_in(thread, None)

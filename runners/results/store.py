@@ -27,6 +27,10 @@ _LEFTOVER_SECONDS = 600.0
 """Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
 
 
+class DamagedError(StoreError):
+    """A stored result is not what was written."""
+
+
 def results_folder() -> Path:
     """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout that this lies in."""
     given = os.environ.get("BENCH_RESULTS_DIR")
@@ -100,14 +104,23 @@ class Store:
         except OSError as error:
             raise StoreError(f"{folder}: cannot be read ({error.strerror}), expected a folder") from None
 
+    def has(self, run_id: str, repetition: int) -> bool:
+        """Return whether a repetition has a result."""
+        path = self.path(run_id, repetition)
+        with _readable(path):
+            return path.is_file()
+
     def sound(self, run_id: str, repetitions: Collection[int]) -> set[int]:
-        """Return those of some repetitions that have a sound result; damaged ones are named on stderr and deleted."""
+        """Return those of some repetitions that have a sound result; damaged ones are named on stderr and deleted.
+
+        Raises StoreError if one cannot be read, which does not mean that it is damaged: nothing is deleted.
+        """
         done = self.done(run_id) & set(repetitions)
         damaged = []
         for repetition in sorted(done):
             try:
                 self._content(run_id, repetition)
-            except StoreError:
+            except DamagedError:
                 damaged.append(repetition)
         if damaged:
             names = ", ".join(self.path(run_id, repetition).name for repetition in damaged)
@@ -148,16 +161,13 @@ class Store:
 
     def _content(self, run_id: str, repetition: int) -> bytes:
         path = self.path(run_id, repetition)
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            raise StoreError(f"{path}: found no such file, expected the result of a repetition") from None
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read ({error.strerror}), expected a result") from None
+        content = _read(path)
+        if content is None:
+            raise StoreError(f"{path}: found no such file, expected the result of a repetition")
         if self.read_side(run_id, repetition).get("sha256") != _digest(run_id, repetition, content):
             with suppress(OSError):
                 path.unlink()
-            raise StoreError(
+            raise DamagedError(
                 f"{path}: found a damaged file, expected the result as it was written; it is deleted, rerun to run "
                 "the repetition again"
             )
@@ -169,7 +179,7 @@ class Store:
 
     def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
         """Keep how a repetition failed, unless another process has its result."""
-        if self.path(run_id, repetition).is_file():
+        if self.has(run_id, repetition):
             return
         text = json.dumps({**record, "failed": _now()}, indent=1)
         _write(self.path(run_id, repetition, ".failed.json"), text.encode())
@@ -199,12 +209,30 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a file; empty if it cannot be read."""
+    """Return the object in a file; empty if there is no file, or no object in it. StoreError if it cannot be read."""
     try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        content = json.loads(_read(path) or b"")
+    except (ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def _read(path: Path) -> bytes | None:
+    """Return what is in a file, None if there is none; StoreError if it cannot be read."""
+    with _readable(path):
+        try:
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say in one sentence that something cannot be read: it is not damaged for that, and stays as it is."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror}), expected a file or folder that can") from None
 
 
 @contextmanager

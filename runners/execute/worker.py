@@ -1,0 +1,110 @@
+"""What workers have in common: they are handed tasks, and what was lost with one of them is run once more."""
+
+import re
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from typing import Any
+
+from bench.errors import TaskError
+from runners.execute.limits import TimeOverError
+
+CONNECT_SECONDS = 15
+_LOOK_SECONDS = 1.0
+
+
+@dataclass(eq=False)
+class Task:
+    """A call to be made by a worker, which gets function and arguments pickled.
+
+    ``seconds``: the limit that the function holds itself to; its worker is killed some seconds later. ``apart``:
+    whether it must not be made in this process, which it might end.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+    seconds: float | None = None
+    apart: bool = False
+
+
+class WorkerDiedError(TaskError):
+    """The worker of a task died, and when the task was run once more, its worker died again."""
+
+
+class Workers(ABC):
+    """What tasks are handed to, a few at a time."""
+
+    in_flight = 1
+
+    def run(self, queue: deque[Task]) -> Iterator[tuple[Task, "Future[Any]"]]:
+        """Yield each task with its finished future, as they finish; tasks may be added to ``queue`` meanwhile.
+
+        When a worker dies (out of memory, a crash in compiled code), what it ran is run once more; what loses its
+        worker then, too, has a `WorkerDiedError`, and what was killed because of its limit a `TimeOverError`. Raises
+        ConfigError when there are no workers any more.
+        """
+        flying: dict[Future[Any], Task] = {}
+        lost_once: set[Task] = set()
+        heard = time.monotonic()
+        try:
+            while queue or flying:
+                while queue and len(flying) < self.in_flight:
+                    task = queue.popleft()
+                    flying[self.submit(task)] = task
+                done, _ = wait(flying, _LOOK_SECONDS, FIRST_COMPLETED)
+                self.kill_overdue()
+                if not done and time.monotonic() - heard > CONNECT_SECONDS:
+                    self.check()
+                    heard = time.monotonic()
+                elif done:
+                    heard = time.monotonic()
+                for future in done:
+                    task = flying.pop(future)
+                    death, was_running = self.fate(future)
+                    if not death:
+                        yield task, future
+                    elif not was_running:
+                        queue.appendleft(task)
+                    elif isinstance(death, TimeOverError) or task in lost_once:
+                        yield task, _lost(death)
+                    else:
+                        lost_once.add(task)
+                        queue.appendleft(task)
+        finally:
+            for future in flying:
+                future.cancel()
+
+    @abstractmethod
+    def submit(self, task: Task) -> "Future[Any]":
+        """Hand a task to a worker."""
+
+    @abstractmethod
+    def fate(self, future: "Future[Any]") -> tuple[BaseException | None, bool]:
+        """Return what tells that the worker of a finished task died, and whether it ran this task or another."""
+
+    @abstractmethod
+    def kill_overdue(self) -> None:
+        """Kill workers that run a task some seconds longer than its limit."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise an error if there are no workers any more."""
+
+
+def _lost(death: BaseException) -> "Future[Any]":
+    """Return the future of a task that is not run again."""
+    future: Future[Any] = Future()
+    if isinstance(death, TimeOverError):
+        future.set_exception(death)
+        return future
+    codes = re.search(r"\{(?:EXIT\()?([^()]*)", str(death))  # such as {SIGSEGV(-11)} or {EXIT(3)}, as loky words it
+    how = codes[1] if codes else type(death).__name__
+    how = f"exit code {how}" if how.isdecimal() else how
+    reason = ", for instance for lack of memory" if how in ("SIGKILL", "KilledWorker") else ""
+    error = WorkerDiedError(f"its worker died twice ({how}){reason}")
+    error.__cause__ = death
+    future.set_exception(error)
+    return future

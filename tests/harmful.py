@@ -1,0 +1,74 @@
+"""A tuner that does harm at one of its asks: the fixture ``commands`` copies this file to where commands are called."""
+
+import os
+import signal
+import sys
+import time
+
+from bench.component import component
+from bench.tuners.base import Tuner
+
+
+class Speechless(Exception):
+    """It cannot be shown."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+def swallow():
+    """Run on, whatever is raised: a limit of time, Ctrl-C."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            time.sleep(0.01)
+        except BaseException:
+            pass
+
+
+def swallow_once():
+    """Take the first thing that is raised for an answer, and go on."""
+    try:
+        while True:
+            time.sleep(0.01)
+    except BaseException:
+        pass
+
+
+def throw(error):
+    raise error
+
+
+KINDS = {
+    "abort": os.abort,
+    "closed stdout": lambda: (sys.stdout.close(), sys.stderr.close()),
+    "emptied environment": os.environ.clear,
+    "exit": lambda: sys.exit(3),
+    "exit without a word": lambda: os._exit(3),
+    "generator exit": lambda: throw(GeneratorExit()),
+    "interrupt": lambda: throw(KeyboardInterrupt()),
+    "segfault": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    "sleep": lambda: time.sleep(60),
+    "speechless": lambda: throw(Speechless()),
+    "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "swallow": swallow,
+    "swallow once": swallow_once,
+}
+
+
+@component
+class Harmful(Tuner):
+    kind: str = "segfault"
+    at: int = 1
+
+    def _start(self, problem, seeds):
+        self.space, self.rng, self.asked = problem.space, seeds.generator("draw"), 0
+
+    def _ask(self):
+        self.asked += 1
+        if self.asked == self.at:
+            KINDS[self.kind]()
+        return self.space.sample(self.rng)
+
+    def _tell(self, reward, outcome):
+        pass
