@@ -51,6 +51,8 @@ class _Kernel:
 
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     compiled = _numba().njit(error_model="numpy", fastmath=False)(function)
+    if compiled is function:  # NUMBA_DISABLE_JIT
+        return function
     try:
         compiled.enable_caching()
     except RuntimeError:  # no folder can be written

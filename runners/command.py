@@ -1,9 +1,12 @@
 """A command around its job: exit codes, one sentence for every error a user can mend, and a clean stop."""
 
+import atexit
 import os
 import re
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from bench.errors import BenchError, ConfigError, one_line
 from runners.config.tree import unknown_choice, unknown_key, user_folder
 from runners.execute.limits import stopping
+from runners.results.store import results_folder
 
 _STOPPED = "stopped; finished work is kept, rerun to resume"
 _GRACE_SECONDS = 8.0
@@ -26,6 +30,7 @@ def command(job: Callable[[], bool]) -> int:
     stop = _Stop()
     try:
         user_folder()
+        _find_scratch()
         good = job()
         sys.stdout.flush()
     except BaseException as error:
@@ -41,6 +46,22 @@ def command(job: Callable[[], bool]) -> int:
     finally:
         stop.end()
     return 0 if good else 1
+
+
+def _find_scratch() -> None:
+    """Where no folder for temporary files can be written, use one among the results until this process ends."""
+    try:
+        tempfile.gettempdir()
+        return
+    except FileNotFoundError as error:
+        root, tried = results_folder(), error.strerror
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.mkdtemp(prefix=".scratch-", dir=root)
+    except OSError:
+        raise ConfigError(f"TMPDIR: {tried} nor in {root}, expected a folder that can be written") from None
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def plain_command(doc: str | None, job: Callable[[list[str]], bool]) -> int:

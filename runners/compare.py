@@ -24,7 +24,7 @@ from runners.command import plain_command
 from runners.comparison import METHOD, plan
 from runners.config.compose import Run, from_overrides
 from runners.execute.stand_ins import announcement, missing_data
-from runners.results.store import results_folder, write_text
+from runners.results.store import alone, results_folder, write_text
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -42,9 +42,8 @@ def main() -> int:
 def compare(words: list[str]) -> bool:
     """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed."""
     content, scale, sizes, machine, until, formats, size = plan(words)
-    import pandas as pd
-
     from bench.report.figure import read_figure
+    from bench.report.tables import from_csv
     from runners.execute.figure_run import FigureRun
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.results.pages import write_gallery
@@ -58,14 +57,16 @@ def compare(words: list[str]) -> bool:
     n_repetitions = math.prod(map(len, block.values())) * (until or run.settings.repetitions)
     command_line = shlex.join(["python", "-m", "runners.compare", *words])
     where = f"compare/{name}"
-    result = reproduce_figure(
-        FigureRun(figure, where, scale, sizes, command_line, until_decided=until, formats=formats, size=size),
-        jobs=min(run.settings.jobs, n_repetitions),
-        runner=run.runner,
-    )
-    write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
-    write_gallery(results_folder())
-    print(_text(pd.read_csv(result.folder / "table.csv"), result.claims, content["panels"]))
+    with alone(results_folder() / where, "name"):
+        result = reproduce_figure(
+            FigureRun(figure, where, scale, sizes, command_line, until_decided=until, formats=formats, size=size),
+            jobs=min(run.settings.jobs, n_repetitions),
+            runner=run.runner,
+        )
+        write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
+        write_gallery(results_folder())
+        table = from_csv(result.folder / "table.csv")
+    print(_text(table, result.claims, content["panels"]))
     for line in _unequal_spaces(run):
         print(line)
     for suffix in ("png", *formats):

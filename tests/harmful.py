@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 
 from bench.component import component
 from bench.tuners.base import Tuner
@@ -20,19 +21,15 @@ def swallow():
     """Run on, whatever is raised: a limit of time, Ctrl-C."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        try:
+        with suppress(BaseException):
             time.sleep(0.01)
-        except BaseException:
-            pass
 
 
 def swallow_once():
     """Take the first thing that is raised for an answer, and go on."""
-    try:
+    with suppress(BaseException):
         while True:
             time.sleep(0.01)
-    except BaseException:
-        pass
 
 
 def throw(error):

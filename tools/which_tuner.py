@@ -9,6 +9,7 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from bench.report.claims.judgement import in_words
+from bench.report.tables import from_csv
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD
 from runners.config.tree import read
 from runners.results.store import results_folder
@@ -135,7 +136,7 @@ class _Figure:
         self.claims = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
 
     def table(self, name: str) -> pd.DataFrame:
-        return pd.read_csv(self.folder / f"{name}.csv")
+        return from_csv(self.folder / f"{name}.csv")
 
     def link(self, file: str) -> str:
         return f"../results/tournament/{self.name}/{self.folder.name}/{file}"

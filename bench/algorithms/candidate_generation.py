@@ -1,3 +1,4 @@
+import math
 import sys
 from importlib.metadata import version
 from typing import Annotated, Any, ClassVar
@@ -59,13 +60,18 @@ class CandidateGeneration(Algorithm):
         settings = self.embedding_dim, *fit, self.model_seed, version("torch")
 
         def train() -> dict[str, np.ndarray]:
-            print("DSSM is trained, once; 10,000 steps take 15 to 30 minutes", file=sys.stderr)
+            low, high = (math.ceil(minutes * self.steps / 10_000) for minutes in _MINUTES)
+            time = f"{low} to {high} minutes" if high > 1 else "about a minute or less"
+            print(f"DSSM is trained, once; {self.steps:,} steps take {time}", file=sys.stderr)
             model = Dssm(log, self.embedding_dim, Seeds(self.model_seed).child("dssm"))
             losses = model.fit(*fit)
             return {"scores": model.scores(log), "losses": losses}
 
         return _cache.get(log.identity, *settings, compute=train, build=_read)
 
+
+_MINUTES = 15, 30
+"""What 10,000 steps take, on one processor; others take in proportion."""
 
 _cache: Cache[np.ndarray] = Cache("dssm", "", bench.algorithms.dssm, bench.seeding)
 

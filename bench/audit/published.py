@@ -14,7 +14,7 @@ from bench.data_kind import DataKind
 from bench.report.figure import Figure
 from bench.report.provenance import Manifest
 from bench.report.reading import READING
-from bench.report.tables import to_markdown
+from bench.report.tables import from_csv, to_markdown
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
 VERDICTS = (EXACT, INSIDE, ASSUMING, POSSIBLE, OUTSIDE, NO_DATA, NOT_RUN)
@@ -89,7 +89,7 @@ def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
     scale = _reference(folder)
     if scale is None or not (scale / "numbers.csv").is_file():
         return pd.DataFrame(columns=list(NUMBERS))
-    rows = pd.read_csv(scale / "numbers.csv", dtype={READING: str}).fillna({"inside": "", "predicted": ""})
+    rows = from_csv(scale / "numbers.csv", dtype={READING: str}).fillna({"inside": "", "predicted": ""})
     axes = ["panel"] if figure.panels is None else figure.panels
     labels = rows[[axis for axis in axes if axis in rows]].astype(str).to_numpy()
     panels = [": ".join(row) for row in labels]

@@ -45,9 +45,13 @@ def cached_path(dataset: Dataset) -> Path:
 
 
 def locate(dataset: Dataset) -> Path | None:
-    """Return the data set's file: the one below ``BENCH_DATA_DIR``, else the fetched one, else None."""
+    """Return the data set's file: the one below ``BENCH_DATA_DIR``, else the fetched one, else None.
+
+    It may also lie in the folder that its archive unpacks to.
+    """
+    folders = [dataset.folder, *([str(Path(dataset.member).parent)] if dataset.member else [])]
     for root in data_roots():
-        for path in sorted((root / dataset.folder).glob(dataset.file)):
+        for path in (path for folder in folders for path in sorted((root / folder).glob(dataset.file))):
             if path.is_file():
                 return path
     return None
@@ -130,8 +134,11 @@ def read_table(path: Path, names: Sequence[str], missing: Sequence[str], **optio
     import pandas as pd
 
     with reading(path, "a table of comma-separated values in UTF-8"):
+        header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0].str.strip()
         table = pd.read_csv(path, keep_default_na=False, na_values=list(missing), **options)
     table = table.rename(columns=str.strip)
+    if len(twice := header[header.duplicated() & (header != "")]):
+        raise DataError(f"{path}, line 1: found more than one column '{twice.iloc[0]}', expected different names")
     for name in names:
         if name not in table:
             raise DataError(f"{path}, line 1: found no column '{name}', expected one")

@@ -26,6 +26,7 @@ from bench.report.provenance import (
 from bench.report.reading import READING
 from bench.report.render import plot_of
 from bench.report.results import Results
+from bench.report.tables import from_csv
 from bench.report.typeset import duration, interval, number
 
 PARTS = ("env", "algorithm", "tuner")
@@ -172,7 +173,7 @@ class Stored:
     def csv(self, name: str, *words: str) -> pd.DataFrame:
         """Return what a file says, empty if it cannot be read; columns ``words`` are not taken for numbers."""
         types = dict.fromkeys(words, str)
-        table = self._read(name, lambda text: pd.read_csv(io.StringIO(text), dtype=types, low_memory=False))
+        table = self._read(name, lambda text: from_csv(io.StringIO(text), dtype=types, low_memory=False))
         return pd.DataFrame() if table is None else table
 
     def grouped_claims(self) -> list[list[dict[str, Any]]]:

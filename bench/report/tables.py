@@ -111,6 +111,11 @@ def to_csv(table: pd.DataFrame, digits: int = DIGITS) -> str:
     return str(table.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n"))
 
 
+def from_csv(source: Any, **options: Any) -> pd.DataFrame:
+    """Read a table that `to_csv` wrote: only an empty cell is a missing value, not a name such as None, NA or nan."""
+    return pd.read_csv(source, keep_default_na=False, na_values=[""], **options)
+
+
 def cells_of(name: str, column: "pd.Series[Any]") -> tuple[list[str], bool]:
     """Return a column's cells as text, rounded for reading, and whether it is numeric."""
     if not pd.api.types.is_numeric_dtype(column):

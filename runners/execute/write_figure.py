@@ -182,7 +182,7 @@ def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_publish
     by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in drawn]
     genuine = [without_reading(labelled).labels for labelled in drawn if labelled.experiment.data_kind.is_evidence]
     return Provenance(
-        scale="" if run.figure.paper == "none" else run.scale,
+        scale="" if run.figure.paper == "none" or run.where.startswith("compare/") else run.scale,
         repetitions=tuple(sorted({labelled.settings.repetitions for labelled in drawn if not labelled.is_limit})),
         horizons=tuple(sorted({labelled.settings.horizon for labelled in drawn})),
         surrogate=tuple(sorted({env for env, kind in by_env if kind.is_replaced})),

@@ -20,7 +20,7 @@ from bench.report.figure import Figure
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Rendering, render
-from bench.report.tables import to_csv
+from bench.report.tables import from_csv, to_csv
 from runners.config.figures import by_reading, unfold
 from runners.config.papers import load_paper
 from runners.results.aggregate import Repetitions, curve_table, final_table
@@ -98,7 +98,7 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
     """Return what a figure's committed repetitions say; StoreError unless they are those that the manifest lists."""
     manifest = json.loads((folder / "manifest.json").read_text())
     if figure.source == "timing":
-        finals = read_seconds(folder).assign(rounds=pd.read_csv(folder / "finals.csv")["rounds"])
+        finals = read_seconds(folder).assign(rounds=from_csv(folder / "finals.csv")["rounds"])
         return Derived(figure, {"": Evidence(pd.DataFrame(), finals, Provenance.of_manifest(manifest))})
     runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))

@@ -1,5 +1,6 @@
 """Where results are kept: a folder for each run, a file for each repetition, written whole or not at all."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.errors import StoreError
+from bench.errors import ConfigError, StoreError
 from runners.config.tree import CHECKOUT
 
 if TYPE_CHECKING:  # slow to import
@@ -49,6 +50,26 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file as `write_bytes` does."""
     write_bytes(path, text.encode())
+
+
+@contextmanager
+def alone(folder: Path, key: str) -> Iterator[None]:
+    """Write a folder as the only command; ConfigError, naming the ``key`` that chooses it, if another is at work."""
+    path = folder.with_name(f".{folder.name}.lock")
+    with _disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a")
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(
+                f"{key}: found '{folder.name}', which another command is writing, expected another name, or to wait "
+                "until it has ended"
+            ) from None
+        except OSError:  # a file system without locks
+            pass
+        yield
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
