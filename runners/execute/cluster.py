@@ -35,15 +35,15 @@ class _Dask(Workers):
             raise self._lost() from None
         return future
 
-    def fate(self, future: "Future[Any]") -> tuple[BaseException | None, bool]:
+    def fate(self, future: "Future[Any]") -> BaseException | None:
         """Return the error of a task whose worker died; what only waited for that worker dask gives to another."""
         try:
             error = future.exception()
         except CancelledError:
             raise self._lost() from None
-        return (error if type(error).__name__ == "KilledWorker" else None), True
+        return error if type(error).__name__ == "KilledWorker" else None
 
-    def kill_overdue(self) -> None:
+    def look(self) -> None:
         """Do nothing: workers end by themselves, and the scheduler replaces those that do not respond."""
 
     def check(self) -> None:

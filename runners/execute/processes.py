@@ -2,8 +2,10 @@
 
 import math
 import os
+import threading
 import time
 import warnings
+from collections import deque
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
@@ -14,125 +16,138 @@ from runners.execute.worker import Task, Workers
 _FILES_EACH = 16
 """More than a process takes of the files that this one may have open."""
 
+_Work = tuple[Task, "Future[Any]"]
+
 
 class Processes(Workers):
-    """Processes, started as they are needed, up to ``jobs``; with one job, tasks run here unless they are ``apart``."""
+    """Processes, started as they are needed, up to ``jobs``; with one job, tasks run here unless they are ``apart``.
+
+    Each has one task at a time, and takes the next by itself. Its death harms no other task.
+    """
 
     def __init__(self, jobs: int) -> None:
-        self.in_flight = 2 * jobs if jobs > 1 else 1  # each has its next task at hand
+        self.in_flight = 2 * jobs if jobs > 1 else 1  # the next tasks are at hand
         self._jobs = jobs
         self._processes: list[_Process] = []
-        self._of: dict[Future[Any], _Process] = {}
+        self._waiting: deque[_Work] = deque()
+        self._lock = threading.RLock()
         _allow_files(_FILES_EACH * jobs)
         # A worker that has grown large is replaced, which loses nothing
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
 
     def submit(self, task: Task) -> "Future[Any]":
-        """Run a task in this process, or hand it to the process that has least to do."""
+        """Run a task in this process, or hand it to the next process that has nothing to do."""
+        future: Future[Any] = Future()
         if self._jobs == 1 and not task.apart:
-            return _made_here(task)
-        while True:
-            process = min(self._processes, key=len, default=None)
-            if process is None or (len(process) and len(self._processes) < self._jobs):
-                process = _Process()
-                self._processes.append(process)
             try:
-                future = process.submit(task)
-            except RuntimeError:  # it has died just now: `BrokenProcessPool`, `ShutdownExecutorError`
-                self._processes.remove(process)
-                continue
-            self._of[future] = process
-            return future
+                future.set_result(task.function(*task.arguments))
+            except Exception as error:
+                future.set_exception(error)
+        else:
+            self._waiting.append((task, future))
+            self._feed()
+        return future
 
-    def fate(self, future: "Future[Any]") -> tuple[BaseException | None, bool]:
-        """Return how the process of a finished task died, if it did, and whether this was the task that it ran."""
-        process = self._of.pop(future, None)
-        if process is None:
-            return None, True
-        death, was_running = process.finished(future)
-        if death and process in self._processes:
-            self._processes.remove(process)
-        return death, was_running
+    def fate(self, future: "Future[Any]") -> BaseException | None:
+        """Return how the process of a finished task died, if it did."""
+        error = future.exception()
+        return error if isinstance(error, BrokenProcessPool | TimeOverError) else None
 
-    def kill_overdue(self) -> None:
-        """Kill processes that run a task some seconds longer than its limit."""
+    def look(self) -> None:
+        """Replace processes that died, and kill those that run a task some seconds longer than its limit."""
         for process in self._processes:
             process.kill_overdue()
+        self._feed()
 
     def check(self) -> None:
         """Do nothing: processes that die are replaced."""
 
     def stop(self) -> None:
         """Kill all processes: finished results are on disk."""
+        self._waiting.clear()
         for process in self._processes:
             process.stop()
 
+    def _feed(self) -> None:
+        """Give waiting tasks to processes without any, also to new ones."""
+        with self._lock:
+            self._processes = [process for process in self._processes if not process.is_dead]
+            idle = [process for process in self._processes if process.is_idle]
+            while (idle or len(self._processes) < self._jobs) and (work := self._next()):
+                if not idle:
+                    idle.append(_Process(self._next))
+                    self._processes.append(idle[-1])
+                idle.pop().begin(work)
 
-def _made_here(task: Task) -> "Future[Any]":
-    future: Future[Any] = Future()
-    try:
-        future.set_result(task.function(*task.arguments))
-    except Exception as error:
-        future.set_exception(error)
-    return future
+    def _next(self) -> _Work | None:
+        """Return the next task that was not cancelled; also called in the threads that wait for processes."""
+        with self._lock:
+            while self._waiting:
+                work = self._waiting.popleft()
+                if work[1].set_running_or_notify_cancel():
+                    return work
+        return None
 
 
 class _Process:
-    """A process with what it runs and what it runs next; its death harms no other, and tells which of the two it was.
+    """A process of loky, which asks ``following`` for its next task when it has finished one."""
 
-    ``len``: how many tasks it has.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, following: Any) -> None:
         from joblib.externals.loky import ProcessPoolExecutor  # slow to import
 
         env = {**dict.fromkeys(THREAD_VARIABLES, "1"), "PYTHONFAULTHANDLER": ""}  # no list of modules at a crash
+        self._following = following
+        self._begun = math.inf
+        self._limit: float | None = None
+        self._over: float | None = None
+        self.is_dead = False
+        self.is_idle = True
         with no_interrupt():
             self._executor = ProcessPoolExecutor(1, initializer=end_with, initargs=(os.getpid(),), env=env)
-            self._executor.submit(int).add_done_callback(lambda _: self._begin())
-        self._limits: dict[Future[Any], float | None] = {}
-        self._begun = math.inf
-        self._over: float | None = None
-        self._suspect: Future[Any] | None = None
+            self._started = self._executor.submit(int)
+        self._started.add_done_callback(lambda _: self._note_time())
 
-    def __len__(self) -> int:
-        return len(self._limits)
-
-    def _begin(self) -> None:
-        """Note when it began the first of its tasks."""
+    def _note_time(self) -> None:
         self._begun = time.monotonic()
 
-    def submit(self, task: Task) -> "Future[Any]":
-        """Give it a task to run after those that it has; RuntimeError if it has died."""
-        with no_interrupt():
-            future: Future[Any] = self._executor.submit(in_one_thread, task.function, task.arguments)
-        if not self._limits and self._begun < math.inf:
-            self._begin()
-        self._limits[future] = task.seconds
-        return future
+    def begin(self, work: _Work) -> None:
+        """Run a task; a process that has died just now is as one that dies while it runs it."""
+        task, future = work
+        self.is_idle, self._limit = False, task.seconds
+        if self._started.done():
+            self._note_time()
+        try:
+            with no_interrupt():
+                inner = self._executor.submit(in_one_thread, task.function, task.arguments)
+        except RuntimeError as error:
+            self.is_dead = True
+            future.set_exception(BrokenProcessPool(str(error)))
+        else:
+            inner.add_done_callback(lambda _: self._finished(inner, future))
 
-    def finished(self, future: "Future[Any]") -> tuple[BaseException | None, bool]:
-        """Forget a task, and return how the process died, if it did, and whether the task was the one that it ran."""
-        death = self._death(future)
-        if death and self._suspect is None:
-            self._suspect = next(one for one in self._limits if not one.done() or self._death(one))
-        del self._limits[future]
-        self._begin()
-        return death, future is self._suspect
-
-    def _death(self, future: "Future[Any]") -> BaseException | None:
+    def _finished(self, inner: "Future[Any]", future: "Future[Any]") -> None:
+        """Tell what became of a task, and begin the next; called in the thread that waits for the process."""
         from joblib.externals.loky.process_executor import ShutdownExecutorError
 
-        error = future.exception()
-        if not isinstance(error, BrokenProcessPool | ShutdownExecutorError):
-            return None
-        return error if self._over is None else TimeOverError(self._over)
+        error = inner.exception()
+        self.is_dead = isinstance(error, BrokenProcessPool | ShutdownExecutorError)
+        work = None if self.is_dead else self._following()
+        if work:
+            self.begin(work)
+        self.is_idle = not work
+        if self.is_dead:
+            error = BrokenProcessPool(str(error)) if self._over is None else TimeOverError(self._over)
+        if error:
+            future.set_exception(error)
+        else:
+            future.set_result(inner.result())
 
     def kill_overdue(self) -> None:
-        """Kill it if the task that it runs should have ended some seconds ago."""
-        limit = next(iter(self._limits.values()), None)
-        if limit is not None and self._over is None and time.monotonic() - self._begun > limit + GRACE_SECONDS:
-            self._over = limit
+        """Kill it if its task should have ended some seconds ago: it may be stopped, or never return to Python."""
+        if self.is_idle or self._limit is None or self._over is not None:
+            return
+        if time.monotonic() - self._begun > self._limit + GRACE_SECONDS:
+            self._over = self._limit
             self.stop(wait=False)
 
     def stop(self, *, wait: bool = True) -> None:

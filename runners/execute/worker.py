@@ -55,7 +55,7 @@ class Workers(ABC):
                     task = queue.popleft()
                     flying[self.submit(task)] = task
                 done, _ = wait(flying, _LOOK_SECONDS, FIRST_COMPLETED)
-                self.kill_overdue()
+                self.look()
                 if not done and time.monotonic() - heard > CONNECT_SECONDS:
                     self.check()
                     heard = time.monotonic()
@@ -63,11 +63,9 @@ class Workers(ABC):
                     heard = time.monotonic()
                 for future in done:
                     task = flying.pop(future)
-                    death, was_running = self.fate(future)
+                    death = self.fate(future)
                     if not death:
                         yield task, future
-                    elif not was_running:
-                        queue.appendleft(task)
                     elif isinstance(death, TimeOverError) or task in lost_once:
                         yield task, _lost(death)
                     else:
@@ -82,16 +80,16 @@ class Workers(ABC):
         """Hand a task to a worker."""
 
     @abstractmethod
-    def fate(self, future: "Future[Any]") -> tuple[BaseException | None, bool]:
-        """Return what tells that the worker of a finished task died, and whether it ran this task or another."""
+    def fate(self, future: "Future[Any]") -> BaseException | None:
+        """Return what tells that the worker of a finished task died; None if it did not."""
 
     @abstractmethod
-    def kill_overdue(self) -> None:
-        """Kill workers that run a task some seconds longer than its limit."""
+    def look(self) -> None:
+        """Do what is due every second."""
 
     @abstractmethod
     def check(self) -> None:
-        """Raise an error if there are no workers any more."""
+        """Raise an error if there are no workers any more; called when nothing was heard of them for a while."""
 
 
 def _lost(death: BaseException) -> "Future[Any]":
