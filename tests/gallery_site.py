@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench.audit.published import Published
+from bench.audit.published import PublishedOverview
 from bench.gallery import build, read
 from bench.report.figure import read_figure
 from bench.report.page import draw
@@ -184,7 +184,7 @@ def write_pages(root: Path) -> None:
         (root / page).write_text(text)
 
 
-def made_up_published() -> Published:
+def made_up_published() -> PublishedOverview:
     """Return published numbers of a paper that came to all there is."""
     row = {"paper": "habo", "reading": "near", "figure": "dots"}
     verdicts = ("inside, under assumptions", "possible", "possible", "outside", "not run", "not run")
@@ -192,7 +192,7 @@ def made_up_published() -> Published:
     ours = {"what": "mean", "published": 1.0, "estimate": 2.5, "further_low": 2.0, "further_high": 3.0, "n": 3}
     ours |= {**row, "table": "figure4", "panel": "", "method": "HABO", "is_of_paper": True}
     placebo = {"numbers": 4, "exact": 0, "within": 3, "swapped": "1.0 [0, 2]", "times 0.8": 0, "reaches": "yes"}
-    return Published(
+    return PublishedOverview(
         pd.DataFrame([ours]),
         pd.DataFrame([{**shared, "cell": f"cell {i}", "verdict": verdict} for i, verdict in enumerate(verdicts)]),
         pd.DataFrame([{"paper": "habo", "reading": "near", **placebo}]),

@@ -56,3 +56,12 @@ def test_neither_a_comparison_nor_a_report_knows_of_the_judging_of_papers():
     above = re.compile(r"^\s*(from|import) bench\.(audit|papers|gallery)", re.MULTILINE)
     files = [*(ROOT / "bench" / "report").rglob("*.py"), *commands]
     assert not [file for file in files if above.search(file.read_text())]
+
+
+def test_a_class_name_means_one_thing():
+    places: dict[str, list[str]] = {}
+    for file in (path for folder in PACKAGES for path in sorted((ROOT / folder).rglob("*.py"))):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(file.relative_to(ROOT).as_posix())
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bench.errors import StoreError
-from bench.gallery.result import Result
+from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
@@ -77,7 +77,7 @@ def test_final_values_and_curves_of_a_reference_result_are_those_of_a_users_own(
     assert derived == {name: own[name] for name in ("finals.csv", "curves.csv")}
     plots = []
     for name in ("first", "second"):
-        result = Result(tmp_path / name / "mine/small/paper", figure, committed_long_tables)
+        result = ResultView(tmp_path / name / "mine/small/paper", figure, committed_long_tables)
         plots.append(result.plot.numbers())
         assert not result.problems
     pd.testing.assert_frame_equal(*plots)
@@ -134,7 +134,7 @@ def test_a_ranking_is_drawn_and_made_again_without_a_file_of_final_values(make, 
     assert FILE in first
     assert not {"finals.csv", "curves.csv"} & set(first)
     folder = clone(tmp_path, "first", "second")
-    result = Result(folder, read_figure({**copy.deepcopy(FIGURE), **RANKING}))
+    result = ResultView(folder, read_figure({**copy.deepcopy(FIGURE), **RANKING}))
     assert {mark.case for mark in result.plot.marks()} == {"linear", "mean rank"}
     assert not result.problems
     line, second = make("second", **RANKING)

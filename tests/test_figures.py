@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bench.audit.readings import Evidence
+from bench.audit.readings import ResultTables
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.results import Experiments
@@ -64,7 +64,7 @@ def test_published_numbers_belong_to_the_runs_of_scale_paper():
     finals = pd.DataFrame({"method": "TL", "repetition": range(3), "rounds": 1000, "regret": [1.0, 2.0, 3.0]})
     for reason in ("", why("quick")):
         provenance = Provenance(scale="quick", repetitions=(3,), horizons=(1000,), other_than_published=reason)
-        derived = Derived(figure, {"": Evidence(pd.DataFrame(), finals, provenance)})
+        derived = Derived(figure, {"": ResultTables(pd.DataFrame(), finals, provenance)})
         table = derived.rendering.tables["table"]
         assert table["published_mean"].tolist() == [300.0]
         assert ("ratio_mean" in table) == ("numbers.csv" in derived.tables()) == (not reason)

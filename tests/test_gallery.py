@@ -30,7 +30,7 @@ from bench.gallery import build, overview, overview_text, read
 from bench.gallery.build import SITE
 from bench.gallery.claims import compared, finding
 from bench.gallery.picture import Picture, picture
-from bench.gallery.result import Result
+from bench.gallery.result import ResultView
 from bench.report.render import render
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
@@ -391,7 +391,7 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
     largest = runs.groupby("run_id")["repetitions"].max()
     assert (runs.groupby("run_id")["repetitions"].min() < largest).any()
     expected = sum(number * seconds[run_id] for run_id, number in largest.items())
-    assert Result(folder, None).seconds == pytest.approx(expected)
+    assert ResultView(folder, None).seconds == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scipy import stats as reference
 
 from bench.critical import fixed
 from bench.report.claims.comparisons import is_random
-from bench.report.claims.judgement import ERROR, Question, Setting
+from bench.report.claims.judgement import ERROR, Conditions, Question
 from bench.report.claims.quantities import (
     BandSlope,
     BestValue,
@@ -39,7 +39,7 @@ class Between(Quantity):
 
 def verdict(low, high, expect, threshold=0.0, *, relative=None, margin=None, n=20):
     question = Question(Between(low, high, n), expect, threshold, relative, margin)
-    return question.answer("all", "unit", Setting()).verdict
+    return question.answer("all", "unit", Conditions()).verdict
 
 
 @pytest.mark.parametrize(
@@ -94,30 +94,32 @@ def test_each_verdict_has_its_error_at_each_end(expect, low, high, wanted, error
 
     quantity = Decided(low, high)
     question = Question(quantity, expect, relative=quantity, margin=0.1)
-    assert question.answer("", "unit", Setting()).verdict == wanted
+    assert question.answer("", "unit", Conditions()).verdict == wanted
 
 
 def test_an_estimate_on_the_margin_agrees():
     def agrees(estimate):
-        return Question(Between(-1, 1, estimate=estimate), "similar", margin=0.1).answer("", "unit", Setting()).agrees
+        return (
+            Question(Between(-1, 1, estimate=estimate), "similar", margin=0.1).answer("", "unit", Conditions()).agrees
+        )
 
     assert [agrees(estimate) for estimate in (-0.11, -0.1, 0.1, 0.11)] == [False, True, True, False]
 
 
 @pytest.mark.parametrize(("low", "high"), [(-INF, 1.0), (1.0, INF), (NAN, NAN)])
 def test_an_interval_with_an_end_at_infinity_is_not_defined(low, high):
-    finding = Question(Between(low, high, estimate=1.0), "less", 0.0).answer("", "unit", Setting())
+    finding = Question(Between(low, high, estimate=1.0), "less", 0.0).answer("", "unit", Conditions())
     assert math.isnan(finding.interval.low)
     assert math.isnan(finding.interval.high)
     assert finding.note == "the interval is not defined"
-    alone = Question(Between(low, high, n=1, estimate=1.0), "less", 0.0).answer("", "unit", Setting())
+    alone = Question(Between(low, high, n=1, estimate=1.0), "less", 0.0).answer("", "unit", Conditions())
     assert "not defined" not in alone.note
 
 
 def test_one_repetition_foretells_nothing():
     """Not even of the best value of a grid, which has no deviation then and hence no competitor."""
     best = BestValue(np.array([1.0, 2.0]), np.array([[5.0, 3.0]]))
-    finding = Question(best, "less", 3.0).answer("", "unit", Setting())
+    finding = Question(best, "less", 3.0).answer("", "unit", Conditions())
     assert (finding.verdict, math.isnan(finding.needs)) == ("open", True)
 
 

@@ -41,7 +41,7 @@ def play(tuner, rounds, reward):
 
 
 def test_choices_are_as_frequent_as_the_posterior_says():
-    """Rewards beyond [0, 1] are clipped. Asked again and again without an answer, the posterior stays as it is."""
+    """Rewards beyond [0, 1] are clipped. NextLook again and again without an answer, the posterior stays as it is."""
     tuner, successes, failures = started(), np.zeros(4), np.zeros(4)
 
     def reward(t, chosen):

@@ -9,7 +9,7 @@ from rendered import check
 
 from bench.critical import Rule, fixed, sequential
 from bench.report.claims.comparisons import rare_deviations, rare_room
-from bench.report.claims.judgement import Question, Setting
+from bench.report.claims.judgement import Conditions, Question
 from bench.report.claims.quantities import Mean, Unseen
 
 
@@ -47,7 +47,7 @@ def decided_wrongly(rule: Rule, looks: list[int], chance: float, panels: int, *,
             for panel in np.flatnonzero(is_open):
                 values = left[panel, :n]
                 mean = Unseen(Mean(values - 2.0), below * np.median(values), above * np.median(values))
-                is_open[panel] = Question(mean, "less").answer("", "", Setting(rule)).verdict == "open"
+                is_open[panel] = Question(mean, "less").answer("", "", Conditions(rule)).verdict == "open"
                 first[place] += not is_open[panel]
     return first / figures / panels
 

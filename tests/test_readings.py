@@ -10,9 +10,9 @@ import pytest
 from rendered import finals_of
 from scipy import stats
 
-from bench.audit.readings import Evidence, render_readings
+from bench.audit.readings import ResultTables, render_readings
 from bench.gallery import build, read
-from bench.gallery.result import Result
+from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.render import render
@@ -60,7 +60,7 @@ def finals(tl, op):
 
 def evidence(first, second):
     tables = {"as printed": first, "less noise": second}
-    return {name: Evidence(pd.DataFrame(), table, SIZE) for name, table in tables.items()}
+    return {name: ResultTables(pd.DataFrame(), table, SIZE) for name, table in tables.items()}
 
 
 LOW, HIGH = [9.0, 10.0, 11.0, 9.5, 10.5, 10.0], [19.0, 20.0, 22.0, 19.5, 20.5, 21.0]
@@ -128,7 +128,7 @@ def test_published_numbers_are_inside_possible_or_outside():
 
 def test_surrogate_results_stand_beside_no_published_number():
     surrogate = SIZE.model_copy(update={"surrogate": ("made_up",)})
-    one = Evidence(pd.DataFrame(), finals(LOW, HIGH), surrogate)
+    one = ResultTables(pd.DataFrame(), finals(LOW, HIGH), surrogate)
     found = render_readings(read_figure(FIGURE), {"as printed": one, "less noise": one}, 6)
     assert found.numbers.empty
 
@@ -165,7 +165,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert "theorem 1: √T; mean paired difference" in plain
     assert (folders[0] / "readings.csv").read_bytes() == files["readings.csv"]
 
-    view = Result(folders[0], read_figure(FIGURE)).readings()
+    view = ResultView(folders[0], read_figure(FIGURE)).readings()
     assert view is not None
     assert set(view.matrix["1", "TL ends with less regret than OP"]["all"]) == {"as printed", "less noise"}
     assert sum(view.counts.values()) == 2
@@ -206,7 +206,7 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many(deviation, divis
         "deviation": deviation,
         "published": [{"what": "best", "value": 0}, {"what": "mean", "value": -1.0}, {"what": "std", "value": 9.0}],
     }  # fmt: skip
-    found = render_readings(read_figure(grid), {"": Evidence(pd.DataFrame(), table, SIZE)}, 4)
+    found = render_readings(read_figure(grid), {"": ResultTables(pd.DataFrame(), table, SIZE)}, 4)
     numbers = found.numbers.set_index("what")
     # Of four repetitions the mean at 0 is below that at 1 with probability Phi(-1 / sqrt(1/2)) = 7.9 %
     assert numbers.loc["best", ["further_low", "further_high"]].tolist() == [0, 1]
@@ -225,7 +225,7 @@ def test_a_number_is_reached_within_half_a_unit_of_its_last_digit():
     published = [{"method": "TL", "what": "mean", "value": 9.7}, {"method": "OP", "what": "mean", "value": 9.71}]
     figure = read_figure({**PLAIN, "published": published})
     same = [9.74] * 6
-    found = render_readings(figure, {"": Evidence(pd.DataFrame(), finals(same, same), SIZE)}, 6).numbers
+    found = render_readings(figure, {"": ResultTables(pd.DataFrame(), finals(same, same), SIZE)}, 6).numbers
     assert found["inside"].tolist() == ["yes", "no"]
 
 

@@ -103,12 +103,12 @@ def test_the_reference_line_is_drawn_within_the_axis_and_named(figure: dict[str,
         plot({**figure, "reference_line": "one"}, finals())
 
 
-def test_limits_are_means_of_their_columns_and_belong_to_the_rows_that_have_them() -> None:
+def test_whiskers_are_means_of_their_columns_and_belong_to_the_rows_that_have_them() -> None:
     table = finals().assign(low=lambda rows: rows["reward"] - 0.5, high=lambda rows: rows["reward"] + 2.0)
-    limits = {"low": "low", "high": "high", "label": "by chance of the log", "only": {"method": "Grid"}}
-    made = plot({**DOTS, "limits": limits}, table)
+    whiskers = {"low": "low", "high": "high", "label": "by chance of the log", "only": {"method": "Grid"}}
+    made = plot({**DOTS, "whiskers": whiskers}, table)
     mean = table.loc[table["method"] == "Grid", "reward"].mean()
-    (whisker,) = parts(made, "limits")
+    (whisker,) = parts(made, "whiskers")
     assert whisker.name == "Grid"
     np.testing.assert_allclose(whisker.numbers, [mean - 0.5, mean + 2.0])
     assert made.panels[0].x.high > mean + 2.0  # type: ignore[operator]

@@ -19,7 +19,7 @@ from runners.config.runner import Runner
 from runners.execute.figure_run import FigureRun
 from runners.execute.progress import Progress
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results.until_decided import Look, applies_to, look, with_repetitions
+from runners.results.until_decided import NextLook, applies_to, look, with_repetitions
 
 METHODS = ("A", "B", "C")
 FIGURE = {
@@ -52,7 +52,7 @@ def finals_of(drawn: Sequence[LabelledRun], means: dict[tuple[str, str], float],
     return rendered.finals_of(values, "panel", "method")
 
 
-def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> Look:
+def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> NextLook:
     done = done or [list(range(one.settings.repetitions)) for one in drawn]
     return look(read_figure(figure), drawn, done, finals, NO_CURVES, most)
 
@@ -80,8 +80,8 @@ def test_it_ends_at_the_largest_number_and_where_nothing_is_open():
     drawn = drawn_of(FIGURE)
     finals = finals_of(drawn, NEAR_IS_OPEN)
     assert look_at(drawn, finals, most=30).next[:2] == [30, 30]
-    assert look_at(drawn, finals, most=20) == Look(0, [20] * 6)
-    assert look_at(drawn, finals_of(drawn, {**NEAR_IS_OPEN, ("near", "B"): 200.0})) == Look(0, [20] * 6)
+    assert look_at(drawn, finals, most=20) == NextLook(0, [20] * 6)
+    assert look_at(drawn, finals_of(drawn, {**NEAR_IS_OPEN, ("near", "B"): 200.0})) == NextLook(0, [20] * 6)
 
 
 @pytest.mark.parametrize(("noise", "most", "goes_on"), [(10.0, 400, True), (10.0, 50, False), (2000.0, 400, False)])

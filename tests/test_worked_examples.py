@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.errors import ConfigError
-from bench.papers.worked_examples import Quantity, worked_examples
+from bench.papers.worked_examples import Step, worked_examples
 from bench.regret_bounds import regret_bound
 from bench.report.figure import read_figure
 from bench.seeding import Seeds
@@ -130,14 +130,14 @@ def test_causes_are_counted_apart_from_rows() -> None:
     ],
 )
 def test_verdicts(printed: str, recomputed: float, right: float, verdict: str) -> None:
-    assert Quantity("example", "name", printed, [recomputed], [right]).verdict == verdict
-    assert Quantity("example", "name", "0.333 0.333", [1 / 3, 0.4], [1 / 3, 0.4]).verdict == "slip"
+    assert Step("example", "name", printed, [recomputed], [right]).verdict == verdict
+    assert Step("example", "name", "0.333 0.333", [1 / 3, 0.4], [1 / 3, 0.4]).verdict == "slip"
 
 
 def test_numbers_have_at_least_the_printed_digits() -> None:
-    one = Quantity("example", "name", "0.28 0.3335", [math.pi, math.e], [1.0, 2.0])
+    one = Step("example", "name", "0.28 0.3335", [math.pi, math.e], [1.0, 2.0])
     assert one.spelled(one.recomputed) == "3.1416 2.7183"
-    assert Quantity("example", "name", "28", [24.0], [24.0]).spelled([24.0]) == "24"
+    assert Step("example", "name", "28", [24.0], [24.0]).spelled([24.0]) == "24"
 
 
 def test_a_computation_that_does_not_exist_is_named() -> None:

@@ -159,7 +159,7 @@ def obp_estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
 
 
 @dataclass(frozen=True)
-class Case:
+class Peer:
     """A player of a library, ``peer`` on the package index, beside ours; ``decisions`` are those of a timed run."""
 
     peer: str
@@ -177,15 +177,15 @@ class Case:
 _ARMS = ("features for each arm, one vector of coefficients", arm_features, coba_linucb, linucb)
 
 
-def _of_estimates(name: Estimator, does: str) -> Case:
+def _of_estimates(name: Estimator, does: str) -> Peer:
     sides = partial(obp_estimates, name), partial(estimates, name)
     note = "the result is the mean estimate"
-    return Case("obp", does, "10,000 rows, 10 actions", log, *sides, 1000, "estimates", note=note)
+    return Peer("obp", does, "10,000 rows, 10 actions", log, *sides, 1000, "estimates", note=note)
 
 
 CASES = (
-    Case("coba", "LinUCB, 5 x 25", *_ARMS, 2000),
-    Case("coba", "LinUCB, 120 x 25", *_ARMS, 1000, sizes={"n_arms": 120}),
+    Peer("coba", "LinUCB, 5 x 25", *_ARMS, 2000),
+    Peer("coba", "LinUCB, 120 x 25", *_ARMS, 1000, sizes={"n_arms": 120}),
     _of_estimates("ips", "IPS"),
     _of_estimates("snips", "self-normalised IPS"),
     _of_estimates("dr", "doubly robust"),
@@ -221,7 +221,7 @@ def median_interval(values: Any) -> tuple[float, float, float]:
     return float(np.median(ordered)), float(ordered[skip]), float(ordered[-1 - skip])
 
 
-def compare(case: Case, repeats: int) -> dict[str, Any]:
+def compare(case: Peer, repeats: int) -> dict[str, Any]:
     """Play a case ``repeats`` times, each time another problem, by turns; return the row of the table."""
     seconds, results = np.empty((2, repeats)), np.empty((3, repeats))
     for number in range(repeats):
@@ -262,7 +262,7 @@ def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
     return to_markdown(shown, title="Beside other libraries", notes=notes).removeprefix("#")
 
 
-def measure(cases: Sequence[Case], repeats: int) -> None:
+def measure(cases: Sequence[Peer], repeats: int) -> None:
     """Measure cases whose library is installed, print them and write the tables."""
     file = results_folder() / "benchmark" / "peers.csv"
     before = read(file).to_dict("records") if file.exists() else []

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from bench.stats import Array
+from bench.stats import Array, Interval
 
 Labels = npt.NDArray[np.generic]
 
@@ -25,14 +25,6 @@ class Intervals(NamedTuple):
     high: float
     further_low: float
     further_high: float
-
-
-class Interval(NamedTuple):
-    """An estimate with the ends of its 95 % interval."""
-
-    estimate: float
-    low: float
-    high: float
 
 
 class Placebo(NamedTuple):
@@ -116,7 +108,7 @@ def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
     """
     middle = float(np.mean(np.log(ours / published)))
     reach = float(np.mean((high - low) / 2 / ours))
-    return Interval(*(math.exp(at) for at in (middle, middle - reach, middle + reach)))
+    return Interval(math.exp(middle), math.exp(middle - reach), math.exp(middle + reach), len(ours))
 
 
 def order(published: Array, ours: Array, std: Array, n: Array, panels: Labels) -> Order:
@@ -141,9 +133,9 @@ def order(published: Array, ours: Array, std: Array, n: Array, panels: Labels) -
 
 def _share(agrees: npt.NDArray[np.bool_], draws: int) -> Interval:
     if not len(agrees):
-        return Interval(math.nan, math.nan, math.nan)
+        return Interval(math.nan, math.nan, math.nan, 0)
     share, tail = float(agrees.mean()), (1 - _LEVEL) / 2
     wins, losses = share * draws, (1 - share) * draws
     low = float(special.betaincinv(wins, losses + 1, tail)) if wins else 0.0
     high = float(special.betaincinv(wins + 1, losses, 1 - tail)) if losses else 1.0
-    return Interval(share, low, high)
+    return Interval(share, low, high, draws)

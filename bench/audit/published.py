@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bench.audit.agreement import DRAWS, SCALES, Interval, level, order, placebo, rounding
+from bench.audit.agreement import DRAWS, SCALES, level, order, placebo, rounding
 from bench.audit.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 from bench.columns import is_measured
 from bench.data_kind import DataKind
@@ -15,6 +15,7 @@ from bench.report.figure import Figure
 from bench.report.provenance import Manifest
 from bench.report.reading import READING
 from bench.report.tables import from_csv, to_markdown
+from bench.stats import Interval
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
 VERDICTS = (EXACT, INSIDE, ASSUMING, POSSIBLE, OUTSIDE, NO_DATA, NOT_RUN)
@@ -25,7 +26,7 @@ _COLUMNS = ("paper", "cell", "published", "ours", "low", "high", READING, "verdi
             "panel", "method")  # fmt: skip
 
 
-class Published(NamedTuple):
+class PublishedOverview(NamedTuple):
     """What there is to say of all papers' numbers.
 
     ``rows`` are those of all figures' `bench.audit.readings.numbers_table`, of each number under each reading the one
@@ -45,7 +46,7 @@ class Published(NamedTuple):
 
 def published_overview(
     figures: Mapping[str, Figure], folder: Path, compared: Mapping[str, Mapping[str, Any]] | None = None
-) -> Published:
+) -> PublishedOverview:
     """Return what there is to say of every number that a paper printed, other than times.
 
     Figures are by their names ``paper/figure``; of the folder of results reference results alone count. ``compared``
@@ -75,7 +76,7 @@ def published_overview(
         for paper, of_paper in papers
         for group, lines in _levels(of_paper, (compared or {}).get(paper, {}))
     }
-    return Published(rows, table, pd.DataFrame(placebos), levels)
+    return PublishedOverview(rows, table, pd.DataFrame(placebos), levels)
 
 
 def is_assuming(figure: Figure, manifest: Manifest) -> bool:
@@ -198,7 +199,7 @@ def _order(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _words(value: Interval) -> str:
-    return "{:.2f} [{:.2f}, {:.2f}]".format(*value)
+    return "{:.2f} [{:.2f}, {:.2f}]".format(*value[:3])
 
 
 def _reference(folder: Path) -> Path | None:
@@ -239,7 +240,7 @@ LEVELS = [
 ]
 
 
-def published_text(published: Published) -> str:
+def published_text(published: PublishedOverview) -> str:
     """Return the counts of each paper, what the placebo says of each reading, levels and order, then all numbers."""
     numbers = published.numbers
     counts = [
@@ -271,14 +272,14 @@ def published_text(published: Published) -> str:
     return "\n".join(parts)
 
 
-def within_any(published: Published, paper: str) -> tuple[str, str]:
+def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
     """Return how many numbers lie within the intervals of any reading, and how many false ones; "–" if unknown."""
     rows = _placebo(published, paper)
     last = rows[rows["reading"] == ANY] if len(rows) > 1 else rows
     return (str(last["within"].iloc[0]), str(last["swapped"].iloc[0])) if len(last) else ("–", "–")
 
 
-def reached(published: Published, paper: str) -> list[str]:
+def reached(published: PublishedOverview, paper: str) -> list[str]:
     """Return which readings reach a paper's numbers, each with what it reaches."""
     rows = _placebo(published, paper)
     exact = [f"{row['exact']} {EXACT} ({row['reading']})" for row in rows.to_dict("records")
@@ -288,5 +289,5 @@ def reached(published: Published, paper: str) -> list[str]:
     return exact + by_count
 
 
-def _placebo(published: Published, paper: str) -> pd.DataFrame:
+def _placebo(published: PublishedOverview, paper: str) -> pd.DataFrame:
     return published.placebo[published.placebo["paper"] == paper] if len(published.placebo) else published.placebo

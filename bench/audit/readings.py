@@ -23,7 +23,7 @@ AS_PRINTED = "as printed"
 """What the numbers of a figure without readings are called."""
 
 
-class Evidence(NamedTuple):
+class ResultTables(NamedTuple):
     """Tables available under one reading; see `render`."""
 
     curves: pd.DataFrame
@@ -39,7 +39,7 @@ class Readings(NamedTuple):
 
 
 def render_readings(
-    figure: Figure, evidence: Mapping[str, Evidence], size: int, first: pd.DataFrame | None = None
+    figure: Figure, evidence: Mapping[str, ResultTables], size: int, first: pd.DataFrame | None = None
 ) -> Readings:
     """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
 

@@ -14,7 +14,7 @@ ORIGIN_WORDS = {"stated": "stated", "theorem": "from theorems", "ours": "ours"}
 DECIDED = (HOLDS, FAILS, TIE)
 
 
-class Source(NamedTuple):
+class ClaimSource(NamedTuple):
     """Where a claim comes from, and whether its cases count in tallies.
 
     Those that a figure judges again count where they are first judged; a count of cases (`is_count`) is no case.
@@ -61,12 +61,12 @@ def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
     return tally
 
 
-def sources(figure: Figure | None) -> dict[str, Source]:
+def sources(figure: Figure | None) -> dict[str, ClaimSource]:
     """Return where each claim of a figure comes from, by its id."""
     by_claim = {}
     for claim in (with_source(figure, claim) for claim in figure.claims) if figure else ():
         is_count = claim["kind"] == "count"
-        by_claim[str(claim["id"])] = Source(
+        by_claim[str(claim["id"])] = ClaimSource(
             claim["origin"], claim["place"], not claim["repeats"] and not is_count, is_count
         )
     return by_claim
@@ -79,7 +79,7 @@ def tallies(figure: Figure | None, cases: Iterable[Mapping[Any, Any]], *, every:
     """
     by_claim, total = sources(figure), added_up([])
     for case in cases:
-        source = by_claim.get(str(case["claim"]), Source())
+        source = by_claim.get(str(case["claim"]), ClaimSource())
         if source.is_counted or (every and not source.is_count):
             total[source.origin].add(str(case["verdict"]), str(case["holm"]))
     return total

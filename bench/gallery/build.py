@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bench.audit.published import Published
+from bench.audit.published import PublishedOverview
 from bench.audit.tallies import DECIDED, ORIGIN_WORDS, added_up, tally_of
 from bench.gallery.claims import needs_in_words, slug, spot_of
 from bench.gallery.docs import first_words, linked, page_of, title_of, words
 from bench.gallery.numbers import counted, ratio_of, view
-from bench.gallery.papers import Figure, PaperPage
+from bench.gallery.papers import FigurePage, PaperPage
 from bench.gallery.stored import PAGE, PARTS
 from bench.report.claims.judgement import VERDICTS, in_words
 from bench.report.typeset import duration, in_unicode, interval, listed, number
@@ -49,7 +49,7 @@ SITE = {
 
 def build(
     papers: list[PaperPage],
-    numbers: Published | None = None,
+    numbers: PublishedOverview | None = None,
     docs: Mapping[str, str] | None = None,
     each: Callable[..., Iterable[tuple[str, str]]] = starmap,
 ) -> dict[str, str]:
@@ -97,7 +97,7 @@ def build(
     return pages
 
 
-def figure_page(paper: PaperPage, figure: Figure) -> tuple[str, str]:
+def figure_page(paper: PaperPage, figure: FigurePage) -> tuple[str, str]:
     return f"{figure.folder}/{PAGE}", render("figure", "../../", paper=paper, figure=figure)
 
 
@@ -124,7 +124,7 @@ def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
     return None
 
 
-def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[str, Any]]:
+def _with_addresses(numbers: pd.DataFrame, figures: list[FigurePage]) -> list[dict[str, Any]]:
     """Return published numbers, each with the page of the figure that says most of it."""
     addresses = {figure.folder: figure.address for figure in figures if figure.results}
     shown_in = [addresses.get(name, "") for name in numbers["paper"] + "/" + numbers["figure"]]
@@ -133,7 +133,7 @@ def _with_addresses(numbers: pd.DataFrame, figures: list[Figure]) -> list[dict[s
     return [{str(key): value for key, value in (row | ratio_of(row)).items()} for row in rows]
 
 
-def _readings(figures: list[Figure]) -> list[dict[str, Any]]:
+def _readings(figures: list[FigurePage]) -> list[dict[str, Any]]:
     """Return every reading of each paper once, with the figures that have it."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for figure in figures:

@@ -56,7 +56,7 @@ class Forest(NamedTuple):
     spots: list[Spot | None]
 
 
-class Claim(NamedTuple):
+class ClaimView(NamedTuple):
     """A claim with its cases: those that are evidence, on one axis, and those that are none."""
 
     slug: str
@@ -78,10 +78,10 @@ def slug(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-") or "claim"
 
 
-def claim_of(cases: list[Case]) -> Claim:
+def claim_of(cases: list[Case]) -> ClaimView:
     shown = [case for case in cases if case["verdict"] != SAYS_NOTHING]
     silent = [case for case in cases if case["verdict"] == SAYS_NOTHING]
-    return Claim(slug(cases[0]["claim"]), cases[0], shown, forest(shown), silent)
+    return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown), silent)
 
 
 def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bench.audit.published import LEVELS, PLACEBO, VERDICTS, Published, reached, within_any
+from bench.audit.published import LEVELS, PLACEBO, VERDICTS, PublishedOverview, reached, within_any
 from bench.audit.readings import POSSIBLE
 from bench.gallery.claims import spot_of
 from bench.gallery.picture import Picture, picture
@@ -40,7 +40,7 @@ class NumbersView(NamedTuple):
     placebo: tuple[dict[str, Any], list[str]]
 
 
-def view(published: Published, paper: str) -> NumbersView | None:
+def view(published: PublishedOverview, paper: str) -> NumbersView | None:
     """Return what the page shows of a paper; None if no number of it stands beside ours."""
     rows = published.rows[published.rows["paper"] == paper]
     if rows.empty:
@@ -73,7 +73,7 @@ def differs(groups: Mapping[str, pd.DataFrame]) -> list[Level]:
     return sorted(levels, key=lambda level: [other.method for other in levels].index(level.method))
 
 
-def counted(published: Published, paper: str) -> dict[str, int]:
+def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
     """Return how many of a paper's published numbers came to what, in words; empty if nothing stands beside any."""
     if paper not in set(published.rows["paper"]):
         return {}

@@ -18,7 +18,7 @@ from bench.audit.headlines import Headline, Judged, judged
 from bench.audit.tallies import Tally, added_up
 from bench.errors import BenchError, one_line
 from bench.gallery.claims import slug
-from bench.gallery.result import Result
+from bench.gallery.result import ResultView
 from bench.gallery.stored import PAGE, Derive
 from bench.report.figure import read_figure
 from bench.report.typeset import in_unicode
@@ -35,7 +35,7 @@ def label(name: str) -> str:
 
 
 @dataclass
-class Figure:
+class FigurePage:
     """A figure with its results, the largest scale first.
 
     ``inputs`` is the checksum of what its page is made of; a user's own figures are not counted in the suite's totals.
@@ -44,17 +44,17 @@ class Figure:
     paper: str
     name: str
     config: Mapping[str, Any]
-    results: list[Result]
+    results: list[ResultView]
     inputs: str = ""
     is_fresh: bool = False
     is_counted: bool = True
 
     @property
-    def first(self) -> Result | None:
+    def first(self) -> ResultView | None:
         return self.results[0] if self.results else None
 
     @property
-    def reference(self) -> Result | None:
+    def reference(self) -> ResultView | None:
         return next((result for result in self.results if result.is_reference), None)
 
     @property
@@ -104,7 +104,7 @@ class PaperPage:
     summary: str = ""
     headline: Mapping[str, Any] = field(default_factory=dict)
     headlines: list[Headline] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
+    figures: list[FigurePage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.title = self.title or ("Your comparisons" if self.is_own else self.name)
@@ -119,7 +119,7 @@ class PaperPage:
         return any(figure.is_counted for figure in self.figures)
 
     @property
-    def made(self) -> list[Figure]:
+    def made(self) -> list[FigurePage]:
         return [figure for figure in self.figures if figure.results]
 
     @property
@@ -186,17 +186,17 @@ def read(
     return pages
 
 
-def _figure(results: Path, name: str, config: Any, derive: Derive | None) -> Figure:
+def _figure(results: Path, name: str, config: Any, derive: Derive | None) -> FigurePage:
     """Return a figure, by its name ``paper/figure``, with what there is of its results."""
     paper, _, own_name = name.partition("/")
     figure = read_figure(config) if not isinstance(config, dict) or "kind" in config else None
     is_link = (results / paper).is_symlink() or (results / name).is_symlink()
-    results_of = [] if is_link else [Result(folder, figure, derive) for folder in _scales(results / name)]
+    results_of = [] if is_link else [ResultView(folder, figure, derive) for folder in _scales(results / name)]
     given = figure.given() if figure else config
-    return Figure(paper, own_name, given, sorted(results_of, key=lambda result: result.order))
+    return FigurePage(paper, own_name, given, sorted(results_of, key=lambda result: result.order))
 
 
-def _comparisons(results: Path) -> list[Figure]:
+def _comparisons(results: Path) -> list[FigurePage]:
     figures = []
     for folder in _folders(results / COMPARE) if not (results / COMPARE).is_symlink() else []:
         path, config = folder / "comparison.json", {}
@@ -204,11 +204,11 @@ def _comparisons(results: Path) -> list[Figure]:
             continue
         try:
             config = json.loads(path.read_text(encoding="utf-8"))
-            result = Result(folder, read_figure(config), is_own=True)
+            result = ResultView(folder, read_figure(config), is_own=True)
         except (BenchError, OSError, ValueError) as error:
-            config, result = {}, Result(folder, None, is_own=True)
+            config, result = {}, ResultView(folder, None, is_own=True)
             result.problems.append(f"{path.name} cannot be read: {one_line(error)}")
-        figures.append(Figure(COMPARE, folder.name, config, [result]))
+        figures.append(FigurePage(COMPARE, folder.name, config, [result]))
     return figures
 
 

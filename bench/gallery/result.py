@@ -9,7 +9,7 @@ import pandas as pd
 
 from bench.audit.published import ASSUMING, is_assuming
 from bench.audit.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
-from bench.gallery.claims import Claim, claim_of, compared, finding, threshold_of
+from bench.gallery.claims import ClaimView, claim_of, compared, finding, threshold_of
 from bench.gallery.picture import Picture, picture
 from bench.gallery.stored import Derive, Stored
 from bench.report.claims.check import KINDS
@@ -37,7 +37,7 @@ class ReadingsView(NamedTuple):
         return rows
 
 
-class Result(Stored):
+class ResultView(Stored):
     """A folder of results; a comparison of a user's own (``is_own``) has its page beside its results."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Result(Stored):
         return compared(claims) if self.is_own else finding([[case["verdict"] for case in cases] for cases in claims])
 
     @cached_property
-    def shown_claims(self) -> list[Claim]:
+    def shown_claims(self) -> list[ClaimView]:
         """Its claims as the page shows them."""
         return list(map(claim_of, self.grouped_claims()))
 

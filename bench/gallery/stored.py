@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from bench.audit.tallies import Source, Tally, sources, tallies
+from bench.audit.tallies import ClaimSource, Tally, sources, tallies
 from bench.data_kind import DataKind
 from bench.errors import BenchError
 from bench.report.claims.judgement import VERDICTS
@@ -204,7 +204,7 @@ class Stored:
             if words["verdict"] not in VERDICTS:
                 self.problems.append(f"claims.csv: claim {words['claim']} has no verdict, it is shown as open")
                 words["verdict"] = "open"
-            source = known.get(words["claim"], Source())
+            source = known.get(words["claim"], ClaimSource())
             shown = {"estimate": number(values["estimate"]), "interval": interval(values["ci_low"], values["ci_high"])}
             rows.append({**words, **source._asdict(), **shown, "values": values})
         return rows

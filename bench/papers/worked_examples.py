@@ -17,7 +17,7 @@ from bench.stats import Array
 Numbers = Sequence[float] | Array
 
 
-class Quantity(NamedTuple):
+class Step(NamedTuple):
     """A quantity of a worked example.
 
     What is ``printed`` are numbers with their digits, separated by blanks, or those that a statement (``stated``)
@@ -98,21 +98,21 @@ def exp3_totals(totals: Array, arm: int, reward: float, probability: float) -> A
 
 
 # fmt: off
-def _etc_policy() -> Iterator[Quantity]:
+def _etc_policy() -> Iterator[Step]:
     arms, pulls = 3, 2
     turns = [round_ % arms for round_ in range(1, pulls * arms + 1)]
     chosen, explored, best = [turn + 1 for turn in turns], [pulls * arms], [_best([0.4, 0.7, 0.5])]
     first, then = "ETC, policy (section 3)", "ETC, example (section 3.1)"
-    yield Quantity(first, "rounds of exploration m k", "6", explored, explored)
-    yield Quantity(first, "arms of rounds 1 to 6, (t mod k) + 1", "2 3 1 2 3 1", chosen, chosen)
-    yield Quantity(first, "t mod k in rounds 1 to 6", "2 2 2 2 2 2", turns, turns,
+    yield Step(first, "rounds of exploration m k", "6", explored, explored)
+    yield Step(first, "arms of rounds 1 to 6, (t mod k) + 1", "2 3 1 2 3 1", chosen, chosen)
+    yield Step(first, "t mod k in rounds 1 to 6", "2 2 2 2 2 2", turns, turns,
                    "it runs from 0 to k - 1", "remainder", "equal to k - 1")
-    yield Quantity(then, "rounds done when the arms are compared", "5", explored, explored,
+    yield Step(then, "rounds done when the arms are compared", "5", explored, explored,
                    "m k rounds come first", "5 for 6")
-    yield Quantity(then, "arm committed to", "2", best, best)
+    yield Step(then, "arm committed to", "2", best, best)
 
 
-def _etc_bound() -> Iterator[Quantity]:
+def _etc_bound() -> Iterator[Step]:
     arms, pulls, horizon, gaps = 3, 2, 10, (3.0, 7.0, 2.0)
     exploration, committed = pulls * sum(gaps), horizon - pulls * arms
     by_gap = {gap: [gap * math.exp(-pulls * gap**2 / 4)] for gap in gaps}  # theorem 1, section 4
@@ -122,50 +122,50 @@ def _etc_bound() -> Iterator[Quantity]:
     where, counts = "ETC, bound (section 5)", "ETC, counts (section 6)"
     gap_of_n = "n = 10 stands for m = 2 in the exponent, the gaps are mixed up; the number follows from neither"
     mixed = gap_of_n, "n for m, gaps mixed"
-    yield Quantity(where, "arms with gap 0", "0", [1], [1],
+    yield Step(where, "arms with gap 0", "0", [1], [1],
                    "the best arm's gap is 0; here all three are positive", "no best arm", "gaps 3, 7 and 2")
-    yield Quantity(where, "m times the sum of the gaps", "28", [exploration], [exploration],
+    yield Step(where, "m times the sum of the gaps", "28", [exploration], [exploration],
                    "2 (3 + 7 + 2)", "addition")
-    yield Quantity(where, "rounds after the exploration, n - m k", "6", [committed], [committed],
+    yield Step(where, "rounds after the exploration, n - m k", "6", [committed], [committed],
                    "10 - 2 * 3", "subtraction")
-    yield Quantity(where, "term of gap 2", "0.2706", by_gap[2.0], by_gap[2.0], "though written with n = 10 and gap 3")
-    yield Quantity(where, "term of gap 3", "0.000091492", by_gap[3.0], by_gap[3.0], *mixed)
-    yield Quantity(where, "term of gap 7", "1.027e-10", by_gap[7.0], by_gap[7.0], *mixed)
-    yield Quantity(where, "bound of the regret", "28.2706", [from_printed], bound,
+    yield Step(where, "term of gap 2", "0.2706", by_gap[2.0], by_gap[2.0], "though written with n = 10 and gap 3")
+    yield Step(where, "term of gap 3", "0.000091492", by_gap[3.0], by_gap[3.0], *mixed)
+    yield Step(where, "term of gap 7", "1.027e-10", by_gap[7.0], by_gap[7.0], *mixed)
+    yield Step(where, "bound of the regret", "28.2706", [from_printed], bound,
                    "the factor n - m k is dropped", "factor dropped")
-    yield Quantity(counts, "sum over the arms of E[T_i(n)]", f"{arms * (pulls + committed)}", pulled, pulled,
+    yield Step(counts, "sum over the arms of E[T_i(n)]", f"{arms * (pulls + committed)}", pulled, pulled,
                    "the factor P(A = i) is missing: the sum would be 18, and must be n",
                    "count without probability", "m + (n - m k) for every arm")
-    yield Quantity(counts, "bound of P(A = i), gap 2", f"{pulls + committed:.3f}", probability, probability,
+    yield Step(counts, "bound of P(A = i), gap 2", f"{pulls + committed:.3f}", probability, probability,
                    "a count bounds no probability; exp(-m Delta^2 / 4) does",
                    "count for a probability", "at most m + (n - m k)")
 
 
-def _ucb1() -> Iterator[Quantity]:
+def _ucb1() -> Iterator[Step]:
     means = np.array([1.0, 0.5, 0.8])
     two, three = "UCB1, round 2 (section 9)", "UCB1, round 3 (section 9)"
     once, again = ucb1_bonus(3, 1), np.array([ucb1_bonus(4, pulls) for pulls in (2, 1, 1)])
     printed_again = np.array([0.924, 1.553, 1.553])
     squared = "no value of sqrt(2 ln t / N)", "value of a root"
-    yield Quantity(two, "sqrt(2 ln 3)", "1.386", [once], [once], *squared)
-    yield Quantity(two, "indices of the arms", "2.386 1.886 2.186", means + 1.386, means + once, "from 1.386")
-    yield Quantity(two, "arm chosen", "1", [_best(means + 1.386)], [_best(means + once)])
-    yield Quantity(three, "sqrt(2 ln 4 / N) of N = 2, 1", "0.924 1.553", again[:2], again[:2], *squared)
-    yield Quantity(three, "indices of the arms", "1.924 2.053 2.353", means + printed_again, means + again,
+    yield Step(two, "sqrt(2 ln 3)", "1.386", [once], [once], *squared)
+    yield Step(two, "indices of the arms", "2.386 1.886 2.186", means + 1.386, means + once, "from 1.386")
+    yield Step(two, "arm chosen", "1", [_best(means + 1.386)], [_best(means + once)])
+    yield Step(three, "sqrt(2 ln 4 / N) of N = 2, 1", "0.924 1.553", again[:2], again[:2], *squared)
+    yield Step(three, "indices of the arms", "1.924 2.053 2.353", means + printed_again, means + again,
                    "from .924, 1.553")
-    yield Quantity(three, "arm chosen", "3", [_best(means + printed_again)], [_best(means + again)])
+    yield Step(three, "arm chosen", "3", [_best(means + printed_again)], [_best(means + again)])
 
 
-def _ucb_delta() -> Iterator[Quantity]:
+def _ucb_delta() -> Iterator[Step]:
     horizons = (1e4, 1e8, 1e16)
     least = [2 * math.log(horizon) for horizon in horizons]
-    yield Quantity("UCB(delta), regret (section 11)", "regret times gap at T = 1e4, 1e8, 1e16, variance 1: at least",
+    yield Step("UCB(delta), regret (section 11)", "regret times gap at T = 1e4, 1e8, 1e16, variance 1: at least",
                    " ".join(f"{math.log(math.log(horizon)):.2f}" for horizon in horizons), least, least,
                    "no consistent policy has less than 2 ln T in the long run (Lai and Robbins)",
                    "order ln ln T", "of order ln ln T")
 
 
-def _hedge() -> Iterator[Quantity]:
+def _hedge() -> Iterator[Step]:
     first, second = np.array([0.4, 0.3, 0.5]), np.array([0.2, 0.4, 0.3])
     rates = learning_rate(1, 3), learning_rate(2, 3)
     weights = hedge_weights(np.ones(3), rates[0], first)
@@ -174,25 +174,25 @@ def _hedge() -> Iterator[Quantity]:
     again, expected = _shares(printed_weights), [float(first.mean())]
     one, two, three = (f"Hedge, round {round_} (section 16)" for round_ in (1, 2, 3))
     decimal = "log10 in place of ln", "log10 for ln"
-    yield Quantity(one, "learning rate", "0.398", rates[:1], rates[:1], *decimal)
-    yield Quantity(one, "probabilities", "0.333 0.333 0.333", _shares(np.ones(3)), _shares(np.ones(3)))
-    yield Quantity(one, "expected loss", "0.4", expected, expected)
-    yield Quantity(two, "weights", "0.8521 0.8869 0.8190", hedge_weights(np.ones(3), 0.398, first), weights,
+    yield Step(one, "learning rate", "0.398", rates[:1], rates[:1], *decimal)
+    yield Step(one, "probabilities", "0.333 0.333 0.333", _shares(np.ones(3)), _shares(np.ones(3)))
+    yield Step(one, "expected loss", "0.4", expected, expected)
+    yield Step(two, "weights", "0.8521 0.8869 0.8190", hedge_weights(np.ones(3), 0.398, first), weights,
                    "the first two are those of a rate of 0.4, not 0.398", "rate 0.4")
-    yield Quantity(two, "probabilities", "0.327 0.341 0.315", again, chances,
+    yield Step(two, "probabilities", "0.327 0.341 0.315", again, chances,
                    "they sum to .983", "not divided by the sum")
-    yield Quantity(two, "expected loss", "0.2963", [float(printed_chances @ second)], [float(chances @ second)],
+    yield Step(two, "expected loss", "0.2963", [float(printed_chances @ second)], [float(chances @ second)],
                    f"the printed weights, divided by their sum, give {again @ second:.4f}")
-    yield Quantity(two, "expected loss if the losses stay", "0.2963", [float(again @ first)], [float(chances @ first)],
+    yield Step(two, "expected loss if the losses stay", "0.2963", [float(again @ first)], [float(chances @ first)],
                    "the fall from 0.4 comes from other losses (.2 .4 .3 for .4 .3 .5), not from learning",
                    "losses changed")
-    yield Quantity(two, "learning rate", "0.282", rates[1:], rates[1:], *decimal)
-    yield Quantity(three, "weights", "0.8057 0.8258 0.7925", hedge_weights(printed_weights, 0.282, second),
+    yield Step(two, "learning rate", "0.282", rates[1:], rates[1:], *decimal)
+    yield Step(three, "weights", "0.8057 0.8258 0.7925", hedge_weights(printed_weights, 0.282, second),
                    hedge_weights(weights, rates[1], second),
                    "the second and third are 4 and 5 % too large", "weights of round 3")
 
 
-def _exp3() -> Iterator[Quantity]:
+def _exp3() -> Iterator[Step]:
     rates = [learning_rate(round_, 3) for round_ in (1, 2, 3)]
     start = np.zeros(3)
     equal = exp3_probabilities(rates[0], start)
@@ -205,18 +205,18 @@ def _exp3() -> Iterator[Quantity]:
     one, two, three = (f"EXP3, round {round_} (section 19.{round_})" for round_ in (1, 2, 3))
     unchosen = "arms that were not chosen get their + 1 too", "unchosen arms"
     decimal, before = ("log10 in place of ln", "log10 for ln"), "from the rate and the S before"
-    yield Quantity(one, "learning rate", "0.398", rates[:1], rates[:1], *decimal)
-    yield Quantity(one, "probabilities", "0.333 0.333 0.333", equal, equal)
-    yield Quantity(one, "S of the arm chosen, 2", "-0.5", totals[1:2], totals[1:2])
-    yield Quantity(one, "S of all arms", "0.0 -0.5 0.0", totals, totals, *unchosen)
-    yield Quantity(two, "learning rate", "0.28", rates[1:2], rates[1:2], *decimal)
-    yield Quantity(two, "probabilities", "0.349 0.303 0.349", exp3_probabilities(0.28, printed_totals), chances, before)
-    yield Quantity(two, "S of the arm chosen, 1", "0.427", exp3_totals(start, 0, 0.8, 0.349)[:1], later[:1],
+    yield Step(one, "learning rate", "0.398", rates[:1], rates[:1], *decimal)
+    yield Step(one, "probabilities", "0.333 0.333 0.333", equal, equal)
+    yield Step(one, "S of the arm chosen, 2", "-0.5", totals[1:2], totals[1:2])
+    yield Step(one, "S of all arms", "0.0 -0.5 0.0", totals, totals, *unchosen)
+    yield Step(two, "learning rate", "0.28", rates[1:2], rates[1:2], *decimal)
+    yield Step(two, "probabilities", "0.349 0.303 0.349", exp3_probabilities(0.28, printed_totals), chances, before)
+    yield Step(two, "S of the arm chosen, 1", "0.427", exp3_totals(start, 0, 0.8, 0.349)[:1], later[:1],
                    "from the S before and .349")
-    yield Quantity(two, "S of all arms", "0.427 -0.5 0.0", exp3_totals(printed_totals, 0, 0.8, 0.349), later, *unchosen)
-    yield Quantity(three, "learning rate", "0.23", rates[2:], rates[2:], *decimal)
-    yield Quantity(three, "probabilities", "0.368 0.298 0.33", from_printed, last, before)
-    yield Quantity(three, "most probable arm", "1", [_best(from_printed)], [_best(last)],
+    yield Step(two, "S of all arms", "0.427 -0.5 0.0", exp3_totals(printed_totals, 0, 0.8, 0.349), later, *unchosen)
+    yield Step(three, "learning rate", "0.23", rates[2:], rates[2:], *decimal)
+    yield Step(three, "probabilities", "0.368 0.298 0.33", from_printed, last, before)
+    yield Step(three, "most probable arm", "1", [_best(from_printed)], [_best(last)],
                    "not one that was rewarded: the arm that was never played")
 # fmt: on
 

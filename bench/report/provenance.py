@@ -155,7 +155,7 @@ class Setting(BaseModel):
     where: str = ""
 
 
-class Run(BaseModel):
+class ManifestRun(BaseModel):
     run_id: str = ""
     labels: dict[str, str] = {}
     overrides: list[str] = []
@@ -173,7 +173,7 @@ class Manifest(BaseModel):
     settings: list[Setting] = []
     published: list[Any] = []
     overrides: dict[str, Any] = {}
-    runs: list[Run] = []
+    runs: list[ManifestRun] = []
 
 
 class Made(BaseModel):

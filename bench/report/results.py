@@ -24,7 +24,7 @@ Key = tuple[str, ...]
 """An experiment: its label on every axis, "" where it has none."""
 
 
-class Published(NamedTuple):
+class PublishedNumber(NamedTuple):
     """A number printed in a paper; ``cell`` is the name that it has in every figure that shows it."""
 
     labels: dict[str, str]
@@ -155,7 +155,7 @@ class Experiments:
             self.check_axis(axis, f"{self.figure.where}, key 'panels'")
         return [axis for axis in (["panel"] if self.figure.panels is None else self.figure.panels) if axis in self.axes]
 
-    def published_numbers(self) -> list[Published]:
+    def published_numbers(self) -> list[PublishedNumber]:
         """Return the numbers of the paper; `ConfigError` if an entry lacks one, or names an unknown axis or label."""
         entries = []
         for number, entry in enumerate(self.figure.published, start=1):
@@ -173,10 +173,10 @@ class Experiments:
             labels = {str(axis): canonical(label) for axis, label in entry.items() if axis not in _PUBLISHED_KEYS}
             self.check({axis: (label,) for axis, label in labels.items()}, where)
             cell = entry.get("cell") or ": ".join([self.figure.name, *labels.values(), str(what)])
-            entries.append(Published(labels, str(what), float(value), str(entry.get("note", "")), cell))
+            entries.append(PublishedNumber(labels, str(what), float(value), str(entry.get("note", "")), cell))
         return entries
 
-    def published_means(self) -> dict[Key, Published]:
+    def published_means(self) -> dict[Key, PublishedNumber]:
         """Return the published mean of every experiment that has one."""
         means = [number for number in self.published_numbers() if number.what == "mean"]
         return {key: mean for mean in means for key in self.keys if mean.labels.items() <= self.as_dict(key).items()}

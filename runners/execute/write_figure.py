@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from bench.audit.readings import Evidence
+from bench.audit.readings import ResultTables
 from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
@@ -127,7 +127,7 @@ def _derived(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> Deriv
     provenances = {name: _provenance(run, [run.drawn[i] for i in places], reason) for name, places in positions.items()}
     if run.figure.source == "timing":
         finals = finals_of(run.drawn, run.done(), store, timed_part(run.figure))
-        return Derived(run.figure, {"": Evidence(pd.DataFrame(), finals, provenances[""])})
+        return Derived(run.figure, {"": ResultTables(pd.DataFrame(), finals, provenances[""])})
     return derive(run.figure, runs, provenances)
 
 

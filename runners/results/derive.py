@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench.audit.readings import Evidence, Readings, render_readings
+from bench.audit.readings import Readings, ResultTables, render_readings
 from bench.columns import is_measured
 from bench.errors import StoreError
 from bench.report.figure import Figure
@@ -34,7 +34,7 @@ CURVE_DIGITS = 8
 class Derived:
     """What a figure says, given its results by reading, the first first (of a figure without readings one, "")."""
 
-    def __init__(self, figure: Figure, evidence: Mapping[str, Evidence]) -> None:
+    def __init__(self, figure: Figure, evidence: Mapping[str, ResultTables]) -> None:
         self.figure = figure
         self.evidence = evidence
         self.curves, self.finals, self.provenance = next(iter(evidence.values()))
@@ -78,11 +78,11 @@ def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str
     return Derived(figure, {name: evidence(figure, under[name], provenances[name]) for name in provenances})
 
 
-def evidence(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> Evidence:
+def evidence(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> ResultTables:
     """Return the tables of the experiments of one reading."""
     if figure.readings:
         runs = [run._replace(labels={a: label for a, label in run.labels.items() if a != READING}) for run in runs]
-    return Evidence(unfold(figure, curve_table(runs)), unfold(figure, final_table(runs)), provenance)
+    return ResultTables(unfold(figure, curve_table(runs)), unfold(figure, final_table(runs)), provenance)
 
 
 def needs(figure: Figure) -> str:
@@ -99,7 +99,7 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
     manifest = json.loads((folder / "manifest.json").read_text())
     if figure.source == "timing":
         finals = read_seconds(folder).assign(rounds=from_csv(folder / "finals.csv")["rounds"])
-        return Derived(figure, {"": Evidence(pd.DataFrame(), finals, Provenance.of_manifest(manifest))})
+        return Derived(figure, {"": ResultTables(pd.DataFrame(), finals, Provenance.of_manifest(manifest))})
     runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
 

@@ -19,7 +19,7 @@ NOISE = 1e-14
 """Numbers of a table that differ by less come from the last digits of another kind of machine: slopes that are 0."""
 
 
-class Difference(NamedTuple):
+class Mismatch(NamedTuple):
     """A file that is not what is derived: its path below the results, and the first line and cell that differ."""
 
     file: str
@@ -37,7 +37,7 @@ class Comparison(NamedTuple):
     """What was compared of a result: names of files, differences, and the files that no repetition backs."""
 
     compared: list[str]
-    differences: list[Difference]
+    differences: list[Mismatch]
     unbacked: list[str]
 
 
@@ -73,7 +73,7 @@ def is_backed(figure: Figure, folder: Path) -> bool:
     return figure.source == "formula" or (folder / (SECONDS if figure.source == "timing" else FILE)).is_file()
 
 
-def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Difference | None:
+def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch | None:
     committed = path.read_bytes() if path.is_file() else b""
     if committed == derived:
         return None
@@ -82,8 +82,8 @@ def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Differenc
     for number, (ours, theirs) in enumerate(itertools.zip_longest(*lines, fillvalue=""), start=1):
         if ours != theirs and (exact or not _is_noise(head, ours, theirs)):
             cells = _cells(head, ours, theirs) if name.endswith(".csv") else []
-            return Difference(name, number, *(cells[0] if cells else ("", ours, theirs)))
-    return None if not exact else Difference(name, len(lines[0]), "", "(ends of lines)", "")
+            return Mismatch(name, number, *(cells[0] if cells else ("", ours, theirs)))
+    return None if not exact else Mismatch(name, len(lines[0]), "", "(ends of lines)", "")
 
 
 def _cells(head: str, ours: str, theirs: str) -> list[tuple[str, str, str]]:

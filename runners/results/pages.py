@@ -7,7 +7,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from bench.audit.published import Published, published_overview, published_text
+from bench.audit.published import PublishedOverview, published_overview, published_text
 from bench.errors import BenchError, one_line
 from bench.gallery import PaperPage, build, overview, overview_text
 from bench.gallery import read as read_papers
@@ -66,14 +66,14 @@ def _read(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
     return read_papers(folder, *_configured(), figure_names(), derive)
 
 
-def _published(folder: Path, names: Sequence[str]) -> Published:
+def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
     """Return what there is to say of the numbers that some figures show beside ours."""
     papers = dict.fromkeys(name.partition("/")[0] for name in names)
     figures = {name: _configured()[0][name] for name in names}
     return published_overview(figures, folder, {paper: compared(paper) for paper in papers})
 
 
-def _overviews(papers: list[PaperPage], numbers: Published) -> dict[str, str]:
+def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str, str]:
     claims = overview(papers)
     if not len(claims):
         return {}

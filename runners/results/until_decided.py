@@ -23,7 +23,7 @@ OUT_OF_REACH = 2
 """From the second look on a case is left open if it seems to need more than this many times the largest number."""
 
 
-class Look(NamedTuple):
+class NextLook(NamedTuple):
     """What the verdicts ask for: how many cases are open, and the repetitions of each experiment at the next look."""
 
     open_cases: int
@@ -67,7 +67,7 @@ def look(
     finals: pd.DataFrame,
     curves: pd.DataFrame,
     most: int,
-) -> Look:
+) -> NextLook:
     """Look at the claims, and return which experiments need more repetitions, of which ``most`` is the largest number.
 
     All experiments of an open case go on together, from the least number that one of them has, since repetitions are
@@ -79,7 +79,7 @@ def look(
     following, open_cases = list(numbers), 0
     is_silent = [not labelled.experiment.data_kind.is_evidence for labelled in drawn]
     if figure.column not in finals:
-        return Look(0, following)
+        return NextLook(0, following)
     unfolded = figure.unfold.axis if figure.unfold else None
     for labels, needed in still_open(figure, finals, curves).values():
         wanted = [{axis: label for axis, label in of_side.items() if label and axis != unfolded} for of_side in labels]
@@ -95,4 +95,4 @@ def look(
         step = min(least + STEP, most)
         for place in places:
             following[place] = max(following[place], step)
-    return Look(open_cases, following)
+    return NextLook(open_cases, following)

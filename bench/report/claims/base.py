@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from bench.critical import Rule
 from bench.errors import ConfigError
-from bench.report.claims.judgement import NO_INTERVAL, OPEN, Finding, Question, Setting, Unmeasured
+from bench.report.claims.judgement import NO_INTERVAL, OPEN, Conditions, Finding, Question, Unmeasured
 from bench.report.claims.origin import Sourced
 from bench.report.labels import Selection, canonical, describe, selection
 from bench.report.results import Experiments, Key, Results
@@ -124,13 +124,13 @@ class CaseClaim(Claim):
         cases = data.groups(self.per, self.selections().values())
         return [case for case in cases if _is_among(case, self.only)]
 
-    def findings(self, results: Results, setting: Setting) -> list[Finding]:
+    def findings(self, results: Results, setting: Conditions) -> list[Finding]:
         """Return one finding per case; missing results make a case open."""
         cases = [Case(self, results, labels) for labels in self.cases(results.data)]
         nothing = Finding("all", NO_INTERVAL, self.unit(), OPEN, note="there are no results yet")
         return [self.finding(case, setting) for case in cases] or [nothing]
 
-    def finding(self, case: "Case", setting: Setting) -> Finding:
+    def finding(self, case: "Case", setting: Conditions) -> Finding:
         unfelt = self.cannot_feel
         silent = unfelt.why if unfelt and _is_among(case.labels, unfelt.cases) else ""
         if not silent and not self._is_genuine(case, setting):
@@ -142,7 +142,7 @@ class CaseClaim(Claim):
             return Finding(case.name, NO_INTERVAL, self.unit(), OPEN, note=str(reason))
         return finding.silenced(silent) if silent else finding
 
-    def _is_genuine(self, case: "Case", setting: Setting) -> bool:
+    def _is_genuine(self, case: "Case", setting: Conditions) -> bool:
         needed = [case.data.as_dict(key) for key in self.experiments(case)] if setting.genuine else []
         genuine = [{axis: canonical(value) for axis, value in labels.items()} for labels in setting.genuine]
         return bool(needed) and all(any(known.items() <= labels.items() for known in genuine) for labels in needed)

@@ -25,8 +25,8 @@ from bench.report.claims.judgement import (
     REMAINS,
     SAYS_NOTHING,
     TIE,
+    Conditions,
     Finding,
-    Setting,
 )
 from bench.report.claims.origin import with_source
 from bench.report.claims.ratio import Ratio, Spread
@@ -113,7 +113,7 @@ def check(figure: FigureFile, results: Results) -> pd.DataFrame:
     label, or lacks one.
     """
     claims, provenance = read(figure, results.data), results.provenance
-    setting = Setting(rule(is_sequential=provenance.sequential), _silent(provenance), provenance.genuine)
+    setting = Conditions(rule(is_sequential=provenance.sequential), _silent(provenance), provenance.genuine)
     findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
     kept = _after_holm([case for cases in findings.values() for case in cases])
     for claim in claims:
@@ -150,7 +150,7 @@ def still_open(
     Cases that are no evidence are left out. Raises as `check` does.
     """
     results = Results(figure, curves, finals, Provenance())
-    setting = Setting(rule(is_sequential=sequential))
+    setting = Conditions(rule(is_sequential=sequential))
     unfinished = {}
     for claim in read(figure, results.data):
         if not isinstance(claim, CaseClaim):

@@ -99,7 +99,7 @@ def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> st
 
 
 @dataclass(frozen=True)
-class Setting:
+class Conditions:
     """How the cases of a figure are judged: for a number of repetitions fixed beforehand, or for looking repeatedly.
 
     ``silent`` says why nothing on this data is evidence, empty if it is; ``genuine`` are labels of the experiments to
@@ -127,7 +127,7 @@ class Question:
     margin: float | None = None
     least: int = MIN_REPETITIONS
 
-    def answer(self, case: str, unit: str, setting: Setting, notes: Sequence[str] = ()) -> Finding:
+    def answer(self, case: str, unit: str, setting: Conditions, notes: Sequence[str] = ()) -> Finding:
         rule, n, notes = setting.rule, self.quantity.n, list(notes)
         tests = self._tests()
         least = self.least if rule is fixed else max(self.least, FIRST_LOOK)

@@ -33,21 +33,21 @@ _SMALL: dict[str, Any] = {"dash": "none", "marker": "o", "edge_width": 0.0}
 _DIAMOND = Look(CHARCOAL, "none", "D", size=8.5, fill="none", edge_width=1.2, order=4)
 
 
-class Limits(BaseModel):
+class Whiskers(BaseModel):
     """Columns whose means are drawn as a thin whisker, its name, and the experiments that have them."""
 
     model_config = ConfigDict(extra="forbid")
 
     low: str
     high: str
-    label: str = "limits"
+    label: str = "whiskers"
     only: dict[str, Any] = {}
 
 
 class Dots(Rows):
     """Final means with intervals, single repetitions where there are at most 25, and published means.
 
-    For columns of regret, uniformly random arms are a dashed grey line. ``limits`` are a second whisker; with
+    For columns of regret, uniformly random arms are a dashed grey line. ``whiskers`` are drawn with thin lines; with
     ``quantiles`` every repetition, quartiles, mean and 95 % quantile are drawn, the last two as numbers too.
 
     ``better`` selects a method, such as ``{method: CIR-HPO}``, and ``in_column`` names a trace column. Then the values
@@ -56,7 +56,7 @@ class Dots(Rows):
     their standard error that of the ratio (delta method).
     """
 
-    limits: Limits | None = None
+    whiskers: Whiskers | None = None
     quantiles: bool = False
     better: dict[str, Any] = Field(default_factory=dict)
     in_column: str = ""
@@ -108,7 +108,7 @@ class Dots(Rows):
         has_intervals = any(len(drawn.low) for drawn in plot.marks())
         samples = {
             MEAN_INTERVAL: (has_intervals, Look(CHARCOAL, width=2.2)),
-            self.limits.label if self.limits else "": ("limits" in parts, Look(CHARCOAL, "-", "|", 9, 1.0)),
+            self.whiskers.label if self.whiskers else "": ("whiskers" in parts, Look(CHARCOAL, "-", "|", 9, 1.0)),
             _ONE: ("repetitions" in parts, Look(CHARCOAL, **_SMALL, size=3.2, alpha=0.4)),
             _PUBLISHED: ("published" in parts, replace(_DIAMOND, size=7.5)),
         }
@@ -124,7 +124,7 @@ class Dots(Rows):
     def _row(
         self, panel: Panel, row: int, name: str, results: Results, key: Key, numbers: Mapping[Any, Any]
     ) -> Iterator[Mark]:
-        """Yield mean with interval, single repetitions and limits of an experiment."""
+        """Yield mean with interval, single repetitions and whiskers of an experiment."""
         look, values = look_of(name), results.column(key, self.column)
         if len(values):
             low, high = float(numbers["ci_low"]), float(numbers["ci_high"])
@@ -133,12 +133,12 @@ class Dots(Rows):
             yield in_row(panel, row, name, numbers["mean"], dot, interval="segment", n=[len(values)], **ends)
         if 1 < len(values) <= _FEW:
             yield repetitions(panel, row, name, values, replace(look, **_SMALL, size=3.2, alpha=0.32, order=2))
-        if self.limits and matches(results.data.as_dict(key), selection(self.limits.only)):
-            columns = [results.column(key, column) for column in (self.limits.low, self.limits.high)]
+        if self.whiskers and matches(results.data.as_dict(key), selection(self.whiskers.only)):
+            columns = [results.column(key, column) for column in (self.whiskers.low, self.whiskers.high)]
             if all(map(len, columns)):
                 whisker = replace(look, dash="-", marker="|", size=9, width=1.0, order=2.5)
                 means = [values.mean() for values in columns]
-                yield in_row(panel, row, name, means, whisker, part="limits", what=self.limits.label)
+                yield in_row(panel, row, name, means, whisker, part="whiskers", what=self.whiskers.label)
 
     def _plot_quantiles(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:
         plot.explain(_ONE, Look(CHARCOAL, **_SMALL, size=3.4, alpha=0.6))
