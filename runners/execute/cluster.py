@@ -11,7 +11,7 @@ from typing import Any
 from bench.errors import ConfigError
 from runners.config.runner import Runner
 from runners.execute.limits import GRACE_SECONDS, in_one_thread, no_interrupt
-from runners.execute.worker import CONNECT_SECONDS, Task, Workers
+from runners.execute.worker import CONNECT_SECONDS, Call, Workers
 
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""
@@ -27,7 +27,7 @@ class _Dask(Workers):
         self.check()
         self._executor = client.get_executor(pure=False)
 
-    def submit(self, task: Task) -> "Future[Any]":
+    def submit(self, task: Call) -> "Future[Any]":
         """Hand a task to the scheduler."""
         try:
             future: Future[Any] = self._executor.submit(in_one_thread, task.function, task.arguments, os.getpid())

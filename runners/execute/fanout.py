@@ -19,7 +19,7 @@ from runners.config.runner import Runner
 from runners.execute.limits import TimeOverError, one_thread, raise_if_stopped, time_limit
 from runners.execute.pool import workers
 from runners.execute.progress import Progress
-from runners.execute.worker import Task, WorkerDiedError
+from runners.execute.worker import Call, WorkerDiedError
 from runners.results.capture import environment
 from runners.results.store import Store
 
@@ -51,7 +51,7 @@ class FanOut:
         self._jobs = jobs
         self._runner = runner or Runner()
         self._session = uuid.uuid4().hex
-        self._queue: deque[Task] = deque()
+        self._queue: deque[Call] = deque()
         self._asked: set[Key] = set()
         self._classes: set[Any] = set()
         self._waiting: dict[str, list[_Start] | None] = {}
@@ -79,7 +79,7 @@ class FanOut:
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
-        self._queue.appendleft(Task(function, arguments))
+        self._queue.appendleft(Call(function, arguments))
 
     def answers(self, feed: Iterable[None] = ()) -> Iterator[Any]:
         """Yield an `Answer` for each repetition, and what each call returns, as they come; what one raises is raised.
@@ -96,7 +96,7 @@ class FanOut:
                         yield answer
                         next(steps, None)
 
-    def _answers_of(self, task: Task, future: "Future[Any]") -> Iterator[Any]:
+    def _answers_of(self, task: Call, future: "Future[Any]") -> Iterator[Any]:
         """Yield what a finished task is an answer to."""
         if isinstance(task, _Start):
             try:
@@ -151,7 +151,7 @@ class FanOut:
         return failed(self._store, experiment, repetition, error, str(error.__cause__ or error))
 
 
-class _Start(Task):
+class _Start(Call):
     """An experiment is started once, which prepares its data, or checked; then its repetitions are played."""
 
     def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool) -> None:
@@ -160,7 +160,7 @@ class _Start(Task):
         self.data = None if experiment.fingerprint is None else repr(experiment.settings["env"])
 
 
-class _Play(Task):
+class _Play(Call):
     """A repetition."""
 
     def __init__(

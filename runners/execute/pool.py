@@ -9,7 +9,7 @@ from typing import Any
 from runners.config.runner import Runner
 from runners.execute.cluster import cluster
 from runners.execute.processes import Processes
-from runners.execute.worker import Task, Workers
+from runners.execute.worker import Call, Workers
 
 _current: Workers | None = None
 
@@ -48,7 +48,7 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
 
     def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         with workers(runner, jobs) as pool:
-            for _, future in pool.run(deque(Task(function, item) for item in items)):
+            for _, future in pool.run(deque(Call(function, item) for item in items)):
                 yield future.result()
 
     return each

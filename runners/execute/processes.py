@@ -11,12 +11,12 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from runners.execute.limits import GRACE_SECONDS, THREAD_VARIABLES, TimeOverError, end_with, in_one_thread, no_interrupt
-from runners.execute.worker import Task, Workers
+from runners.execute.worker import Call, Workers
 
 _FILES_EACH = 16
 """More than a process takes of the files that this one may have open."""
 
-_Work = tuple[Task, "Future[Any]"]
+_Work = tuple[Call, "Future[Any]"]
 
 
 class Processes(Workers):
@@ -35,7 +35,7 @@ class Processes(Workers):
         # A worker that has grown large is replaced, which loses nothing
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
 
-    def submit(self, task: Task) -> "Future[Any]":
+    def submit(self, task: Call) -> "Future[Any]":
         """Run a task in this process, or hand it to the next process that has nothing to do."""
         future: Future[Any] = Future()
         if self._jobs == 1 and not task.apart:

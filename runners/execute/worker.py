@@ -17,7 +17,7 @@ _LOOK_SECONDS = 1.0
 
 
 @dataclass(eq=False)
-class Task:
+class Call:
     """A call to be made by a worker, which gets function and arguments pickled.
 
     ``seconds``: the limit that the function holds itself to; its worker is killed some seconds later. ``apart``:
@@ -39,15 +39,15 @@ class Workers(ABC):
 
     in_flight = 1
 
-    def run(self, queue: deque[Task]) -> Iterator[tuple[Task, "Future[Any]"]]:
+    def run(self, queue: deque[Call]) -> Iterator[tuple[Call, "Future[Any]"]]:
         """Yield each task with its finished future, as they finish; tasks may be added to ``queue`` meanwhile.
 
         When a worker dies (out of memory, a crash in compiled code), what it ran is run once more; what loses its
         worker then, too, has a `WorkerDiedError`, and what was killed because of its limit a `TimeOverError`. Raises
         ConfigError when there are no workers any more.
         """
-        flying: dict[Future[Any], Task] = {}
-        lost_once: set[Task] = set()
+        flying: dict[Future[Any], Call] = {}
+        lost_once: set[Call] = set()
         heard = time.monotonic()
         try:
             while queue or flying:
@@ -76,7 +76,7 @@ class Workers(ABC):
                 future.cancel()
 
     @abstractmethod
-    def submit(self, task: Task) -> "Future[Any]":
+    def submit(self, task: Call) -> "Future[Any]":
         """Hand a task to a worker."""
 
     @abstractmethod
