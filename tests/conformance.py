@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import own_log
 import registry
 
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
@@ -31,6 +32,8 @@ SMALL |= {
     "drifting_linear": SMALL["synthetic_linear"] | DRIFT | {"noise": [1.0, 0.5]},
     "drifting_logistic": SMALL["synthetic_logistic"] | DRIFT,
     "drifting_movielens": SMALL["movielens"] | {"n_users": 10},
+    "classification": {"data": "wine", "label_noise": 0.1},
+    "log": {"path": own_log.small_log()} | own_log.COLUMNS,
 }
 ROUNDS = {"ucb_glm": 1_000, "glm_tsl": 1_000, "gp_minimize": 14, "tpe": 150, "optuna_random": 150, "gp_ucb": 3_000}
 ROUNDS |= {"glr_klucb": 30_000}

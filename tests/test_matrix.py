@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import own_log
 import registry
 from conformance import INTERVALS
 
@@ -18,10 +19,12 @@ from runners.run import play
 FOREST = ("algorithm=random_forest", "algorithm.space.n_estimators={candidates: [2, 3], low: 2, high: 4, default: 2}")
 ALGORITHMS = {
     "ali_display_ad": ("algorithm=candidate_generation", "algorithm.steps=2"),
+    "classification": ("algorithm=epsilon_greedy",),
     "drifting_linear": ("algorithm=d_linucb",),
     "drifting_logistic": ("algorithm=ucb_glm", "algorithm.random_pulls=1"),
     "drifting_movielens": ("algorithm=sw_linucb",),
     "house_prices": FOREST,
+    "log": ("algorithm=linucb",),
     "movielens": ("algorithm=lints",),
     "open_bandit": ("algorithm=linucb",),
     "synthetic_linear": ("algorithm=linucb",),
@@ -35,6 +38,7 @@ ALGORITHMS = {
 SMALL = {
     "ali_display_ad": ("env.surrogate_users=300", "env.surrogate_ads=100", "env.surrogate_days=2"),
     "drifting_movielens": ("env.dim=3", "env.n_arms=20"),
+    "log": (f"env.path={own_log.small_log()}", *(f"env.{key}={value}" for key, value in own_log.COLUMNS.items())),
     "movielens": ("env.dim=3", "env.n_arms=20"),
     "synthetic_logged": ("env.n_train=60", "env.n_validation=60", "env.n_test=200"),
     "wandering_triangle": ("env.probability=1.0",),
@@ -45,7 +49,7 @@ WORDS = ARMS | {"copies", "house_prices", "synthetic_logged", "titanic"}
 CHANGING = {"piecewise_lipschitz", "switching_sine", "switching_triangle", "wandering_triangle"}
 """Environments whose rounds of change are known."""
 WITH_THEORY = {"movielens", "open_bandit", "synthetic_linear", "synthetic_linear_legacy", "synthetic_logistic"}
-WITH_THEORY |= {"yahoo_r6a", "drifting_linear", "drifting_logistic", "drifting_movielens"}
+WITH_THEORY |= {"classification", "log", "yahoo_r6a", "drifting_linear", "drifting_logistic", "drifting_movielens"}
 
 
 def misfit(env: str, tuner: str) -> str:

@@ -396,12 +396,12 @@ def test_repetitions_replay_disjoint_parts_that_make_up_the_log():
     for repetition in range(7):
         env = OpenBandit(n_parts=7)
         env.start(300, Seeds(5, repetition).child("env"))
-        assert np.all(np.diff(env._part) > 0)  # in the order of time
-        parts.append(env._part)
+        assert np.all(np.diff(env._rows) > 0)  # in the order of time
+        parts.append(env._rows)
     assert sorted(np.concatenate(parts).tolist()) == list(range(10_000))
     other = OpenBandit(n_parts=7)
     other.start(300, Seeds(6, 0).child("env"))
-    assert not np.array_equal(other._part, parts[0])
+    assert not np.array_equal(other._rows, parts[0])
 
 
 def test_there_are_no_more_repetitions_than_parts():

@@ -1,5 +1,5 @@
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -8,9 +8,9 @@ from bench.component import component
 from bench.data.open_bandit import Campaign, CampaignName, load_campaign
 from bench.data.open_bandit_log import N_POSITIONS, OpenBanditLog
 from bench.data.open_bandit_policy import probabilities, probabilities_of_log
-from bench.envs.contextual import ContextualEnvironment, Link
+from bench.envs.contextual import Link
 from bench.envs.logged import LoggedData, LoggedEnvironment, Policy
-from bench.errors import ConfigError
+from bench.envs.replay import Replay
 from bench.jit import kernel
 from bench.seeding import Seeds
 
@@ -22,7 +22,7 @@ _STATIC = N_POSITIONS + 2
 
 
 @component
-class OpenBandit(ContextualEnvironment, LoggedEnvironment):
+class OpenBandit(Replay, LoggedEnvironment):
     """One campaign's two logs. An action is an item; the position at which it is shown is part of the context.
 
     For off-policy learning, ``n_tuning`` random rows of the Thompson-sampling log, one half for training and one for
@@ -45,18 +45,12 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         ``men`` (34 items), ``women`` (46) or ``all`` (80).
     n_tuning
         Rows of the Thompson-sampling log to draw, at most all.
-    n_parts
-        Number of parts of the uniform log, and so the largest number of repetitions.
     n_hashed
         Number of hashed features in the replay.
     """
 
-    sums: ClassVar[tuple[str, ...]] = ("reward",)
-    rejects: ClassVar[bool] = True
-
     campaign: CampaignName = "men"
     n_tuning: Annotated[int, Field(ge=2)] = 100_000
-    n_parts: PositiveInt = 10
     n_hashed: PositiveInt = 32
 
     @property
@@ -131,15 +125,13 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         self.sub_gaussian = 0.5
         self.feature_norm = 1.0
         self._repetition = seeds.repetition
-        shuffled = Seeds(seeds.base_seed, 0, seeds.path).generator("parts").permutation(len(data.random))
-        self._part = np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
+        part = self.part(len(data.random), seeds)
         self._own, self._crossed, self._first = self._hashed(data)
         self._affinity_starts = np.searchsorted(data.random.affinity_rows, np.arange(len(data.random) + 1))
-        self.expected_rounds = max(1, len(self._part) // self.n_arms)
+        self.expected_rounds = max(1, len(part) // self.n_arms)
         self._score = data.item_scores / max(float(np.abs(data.item_scores).max()), 1e-12)
         self._memory = np.empty((self.dim, self.n_arms))
-        self._seen = self._accepted = 0
-        self._clicks = self._logged_clicks = 0.0
+        self.start_replay(part, data.random.items, data.random.clicks)
 
     def _hashed(self, data: Campaign) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Hash the items' features and their crosses with the values of the users' features, regardless of the seed.
@@ -168,17 +160,11 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         return own * scale, crossed * scale, first
 
     def observe(self) -> np.ndarray | None:
-        if self._repetition >= self.n_parts:
-            raise ConfigError(
-                f"repetitions: found repetition {self._repetition} (from 0) of a log in {self.n_parts} parts, expected "
-                f"at most {self.n_parts} repetitions (env.n_parts), since each replays its own part"
-            )
-        if self._seen == len(self._part):
+        self.check_parts(self._repetition)
+        row = self.next_event()
+        if row is None:
             return None
         log = self._data.random
-        self._row = row = int(self._part[self._seen])
-        self._seen += 1
-        self._logged_clicks += float(log.clicks[row])
         start, end = self._affinity_starts[row], self._affinity_starts[row + 1]
         _fill(
             self._own,
@@ -192,30 +178,20 @@ class OpenBandit(ContextualEnvironment, LoggedEnvironment):
         )
         return self._memory.T
 
-    def pull(self, arm: int) -> float | None:
-        """Return 1 for a click and 0 for none if ``arm`` is the item that was shown, else None."""
-        log = self._data.random
-        if arm != log.items[self._row]:
-            return None
-        reward = float(log.clicks[self._row])
-        self._accepted += 1
-        self._clicks += reward
-        return reward
-
     def values(self, arm: int) -> dict[str, Any]:
         """Return click-through rates so far: of accepted events, and of all events (the uniform policy).
 
         ``ctr_low`` and ``ctr_high`` are 95 % limits of the former by Wilson's method: without any click, an interval
         over repetitions would have length 0.
         """
-        n, ctr = self._accepted, self._clicks / self._accepted
+        n, ctr = self._accepted, self._earned / self._accepted
         middle = (ctr + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
         half = _Z * math.sqrt(ctr * (1 - ctr) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
         return {
             "ctr": ctr,
             "ctr_low": max(0.0, middle - half),
             "ctr_high": min(1.0, middle + half),
-            "logged_ctr": self._logged_clicks / self._seen,
+            "logged_ctr": self._logged_reward / self._seen,
             "share_accepted": self._accepted / self._seen,
         }
 

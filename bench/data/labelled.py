@@ -1,0 +1,79 @@
+"""Labelled data: features and a class of each row, scikit-learn's packaged sets or a file of one's own."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from bench.data.encode import encode, match
+from bench.data.files import Stamp, stamp_of
+from bench.data.log import Log
+from bench.data.read import Files, column_names, files_of, read_files
+from bench.errors import ConfigError, DataError
+
+Packaged = Literal["digits", "wine", "breast_cancer", "iris"]
+MAX_CLASSES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled(Log):
+    """``features``, shape (rows, d), of norm 1; ``classes``, shape (rows,), from 0; ``names`` of the classes."""
+
+    features: np.ndarray
+    classes: np.ndarray
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+
+@lru_cache(maxsize=4)
+def load_packaged(name: Packaged) -> Labelled:
+    """Return a data set that comes with scikit-learn. Raises ConfigError if scikit-learn is not installed."""
+    if find_spec("sklearn") is None:
+        raise ConfigError(
+            f"env.data: found '{name}', which comes with scikit-learn, which is not installed: "
+            "pip install 'bandit-tuning-bench[scikit-learn]', or give a file as env.path with env.target"
+        )
+    import pandas as pd
+    import sklearn.datasets
+
+    data = getattr(sklearn.datasets, f"load_{name}")()
+    columns = [str(column) for column in data.feature_names]
+    frame = pd.DataFrame(data.data, columns=columns)
+    frame["class"] = data.target
+    return _labelled(Files(frame, ((Path(name), len(frame)),)), columns, "class")
+
+
+def load_labelled(path: str | list[str], target: str, features: tuple[str, ...]) -> Labelled:
+    """Return a table of one's own. Raises ConfigError if a column is not there, DataError if a file is damaged."""
+    if not target:
+        raise ConfigError("env.target: found none, expected the column with the class of each row")
+    return _load(tuple(map(stamp_of, files_of(path, "env.path"))), target, features)
+
+
+@lru_cache(maxsize=1)
+def _load(stamps: tuple[Stamp, ...], target: str, features: tuple[str, ...]) -> Labelled:
+    files = [path for path, _, _ in stamps]
+    names = column_names(files)
+    match(target, names, "env.target")
+    columns = match(features, names, "env.features", [target])
+    return _labelled(read_files(files, [*columns, target]), columns, target)
+
+
+def _labelled(table: Files, columns: list[str], target: str) -> Labelled:
+    values = table.frame[target]
+    table.refuse(target, values.isna(), "a class in each row")
+    names, classes = np.unique(values.to_numpy().astype(str), return_inverse=True)
+    if len(names) < 2:
+        raise DataError(f"{table.parts[0][0]}, {target}: found the one class '{names[0]}', expected at least two")
+    if len(names) > MAX_CLASSES:
+        raise DataError(
+            f"{table.parts[0][0]}, {target}: found {len(names):,} classes, expected at most {MAX_CLASSES}, as each is an arm"
+        )
+    encoded = encode(table, columns)
+    return Labelled(encoded.values, classes.astype(np.int32), tuple(names.tolist()), encoded.notes)

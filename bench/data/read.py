@@ -1,0 +1,201 @@
+"""Tables of one's own, Parquet or CSV: `read` returns them, and remembers which files a module has read.
+
+What is read here becomes part of the fingerprint of the data without the author's doing: if a file changes, runs on it
+are run again.
+"""
+
+import csv
+import glob
+import gzip
+import hashlib
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.data.files import reading, stamp_of
+from bench.errors import DataError
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+"""Texts in a CSV file that mean a missing value."""
+
+_KINDS = "a Parquet file (.parquet) or a CSV file (.csv, .csv.gz)"
+_read_by: dict[str, set[Path]] = {}
+
+
+def read(path: str | Path | Sequence[str | Path], columns: Sequence[str] | None = None) -> "pd.DataFrame":
+    """Return a table from Parquet or CSV files; several, or a pattern such as ``log-*.csv``, follow each other.
+
+    Raises DataError, naming file and line, if there is none or it is damaged, or a column is missing or there twice.
+    """
+    caller = str(sys._getframe(1).f_globals.get("__name__", ""))
+    files = files_of(path)
+    _read_by.setdefault(caller, set()).update(file.resolve() for file in files)
+    return read_files(files, columns).frame
+
+
+def files_read_by(modules: Iterable[str]) -> list[Path]:
+    """Return the files that these modules have read in this process, in order."""
+    return sorted(set().union(*(_read_by.get(name, ()) for name in modules)))
+
+
+def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list[Path]:
+    """Return the files that a path, a pattern or several of them name; those of a pattern in order.
+
+    Raises DataError, with the name ``key`` of the setting, if there are none.
+    """
+    files: list[Path] = []
+    for text in [path] if isinstance(path, str | Path) else path:
+        expanded = Path(text).expanduser()
+        found = [expanded] if expanded.is_file() else [Path(name) for name in sorted(glob.glob(str(expanded)))]
+        if not text or not found or not all(file.is_file() for file in found):
+            kind = "a folder" if expanded.is_dir() else "no such file"
+            raise DataError(f"{key}: found {str(text)!r}, {kind} in {Path.cwd()}, expected {_KINDS}")
+        files += found
+    if not files:
+        raise DataError(f"{key}: found none, expected {_KINDS}")
+    return files
+
+
+def digest(files: Iterable[Path]) -> str:
+    """Return one sha256 of the files' contents, in their order. A file is read again only if its stamp has changed."""
+    total = hashlib.sha256()
+    for file in files:
+        with reading(file, _KINDS):
+            total.update(_digest(*stamp_of(file)))
+    return total.hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, size: int, mtime_ns: int) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """A table, and the files that its rows come from with their numbers of rows."""
+
+    frame: "pd.DataFrame"
+    parts: tuple[tuple[Path, int], ...]
+
+    def refuse(self, column: str, wrong: Any, expected: str) -> None:
+        """Raise DataError for the first row in which ``wrong``, shape (rows,), is true, if any."""
+        wrong = np.asarray(wrong, dtype=bool)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            value = self.frame[column].iloc[row]
+            found = "no value" if value is None or value != value else repr(getattr(value, "item", lambda: value)())
+            raise DataError(f"{self.place(row)}, {column}: found {found[:60]}, expected {expected}")
+
+    def place(self, row: int) -> str:
+        for path, n_rows in self.parts:
+            if row < n_rows:
+                break
+            row -= n_rows
+        return f"{path}, row {row + 1}" if path.suffix == ".parquet" else f"{path}, line {row + 2}"
+
+    def numbers(self, column: str, expected: str = "a finite number") -> np.ndarray:
+        """Return a column as float64. Raises DataError for the first value that is missing or no finite number."""
+        import pandas as pd
+
+        values = self.frame[column]
+        if values.dtype.kind == "M":
+            raise DataError(f"{self.place(0)}, {column}: found the time {values.iloc[0]}, expected {expected}")
+        found = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        self.refuse(column, ~np.isfinite(found), expected)
+        return found
+
+
+def column_names(files: Sequence[Path]) -> list[str]:
+    """Return the names of the columns. Raises DataError if one is there twice, or files differ in them."""
+    names = _names(files[0])
+    for file in files[1:]:
+        if sorted(_names(file)) != sorted(names):
+            raise DataError(f"{file}: found the columns {', '.join(_names(file))}, expected those of {files[0]}")
+    return names
+
+
+def read_files(files: Sequence[Path], columns: Sequence[str] | None = None) -> Files:
+    """Return the columns, by default all, of files that follow each other; raises DataError as `read` does."""
+    import pandas as pd
+
+    names = column_names(files)
+    for name in columns or ():
+        if name not in names:
+            raise DataError(f"{files[0]}: found no column '{name}', expected one of: {', '.join(names)[:300]}")
+    wanted = list(dict.fromkeys(columns if columns is not None else names))
+    frames = [_kind(file)[1](file, wanted) for file in files]
+    parts = tuple((file, len(frame)) for file, frame in zip(files, frames, strict=True))
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    if frame.empty:
+        raise DataError(f"{files[0]}: found no rows, expected at least one")
+    return Files(frame, parts)
+
+
+def _names(file: Path) -> list[str]:
+    names = _kind(file)[0](file)
+    for name in names:
+        if not name:
+            raise DataError(f"{file}, line 1: found a column without a name, expected names with commas between them")
+        if names.count(name) > 1:
+            raise DataError(f"{file}, line 1: found the column '{name}' twice, expected every name once")
+    return names
+
+
+def _kind(file: Path) -> tuple[Callable[[Path], list[str]], Callable[[Path, list[str]], "pd.DataFrame"]]:
+    if file.suffix == ".parquet":
+        return _parquet_names, _read_parquet
+    if file.suffixes[-1:] == [".csv"] or file.suffixes[-2:] == [".csv", ".gz"]:
+        return _csv_names, _read_csv
+    raise DataError(f"{file}: found the ending '{file.suffix}', expected {_KINDS}")
+
+
+def _parquet_names(file: Path) -> list[str]:
+    import pyarrow.parquet
+
+    with reading(file, "a Parquet file"):
+        return list(pyarrow.parquet.read_schema(file).names)
+
+
+def _read_parquet(file: Path, columns: list[str]) -> "pd.DataFrame":
+    import pyarrow.parquet
+
+    with reading(file, "a Parquet file"):
+        return pyarrow.parquet.read_table(file, columns=columns).to_pandas(ignore_metadata=True, self_destruct=True)
+
+
+def _csv_names(file: Path) -> list[str]:
+    with reading(file, "a table of comma-separated values in UTF-8"):
+        text = gzip.open(file, "rt", encoding="utf-8-sig") if file.suffix == ".gz" else file.open(encoding="utf-8-sig")
+        with text:
+            header = text.readline()
+    if not header.strip():
+        raise DataError(f"{file}: found {'no' if not header else 'an empty'} first line, expected names of columns")
+    names = [name.strip() for name in next(csv.reader([header]))]
+    other = next((mark for mark in ";\t|" if mark in names[0]), None)
+    if len(names) == 1 and other:
+        kind = {"\t": "tabs", ";": "semicolons", "|": "bars"}[other]
+        raise DataError(f"{file}, line 1: found {kind} between the columns, expected commas: write it with commas")
+    return names
+
+
+def _read_csv(file: Path, columns: list[str]) -> "pd.DataFrame":
+    import pandas as pd
+
+    names = _csv_names(file)
+    with reading(file, "a table of comma-separated values in UTF-8"), warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        frame = pd.read_csv(
+            file, names=names, skiprows=1, usecols=columns, index_col=False, encoding="utf-8-sig", low_memory=False,
+            skipinitialspace=True, keep_default_na=False, na_values=list(MISSING),
+        )  # fmt: skip
+        return frame[columns]

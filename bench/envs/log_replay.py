@@ -1,0 +1,215 @@
+from typing import Any, Literal
+
+import numpy as np
+
+from bench.component import component
+from bench.data.bandit_log import UNIFORM, BanditLog, Columns, load_bandit_log, paths_of
+from bench.data.read import digest
+from bench.envs.contextual import Link
+from bench.envs.replay import Replay
+from bench.errors import ConfigError, DataError
+from bench.jit import Array, kernel
+from bench.seeding import Seeds
+
+_UNIT = 1.0
+"""Ridge of the reward model of the doubly robust estimate."""
+
+
+@component
+class LogReplay(Replay):
+    """A log of one's own, from Parquet or CSV files, replayed.
+
+    An event is a round if its action is the arm pulled, with probability c / propensity: c is the smallest propensity
+    of the log, so every event is accepted with probability c whatever is pulled, and accepted rounds are as if actions
+    had been logged uniformly. Contexts have norm 1: numbers standardised, words one-hot, a constant. Without ``arms``
+    all arms share the context, and algorithms have coefficients for each arm; with it the features of an arm are the
+    products of those of the context and its own.
+
+    Columns: ``mean_reward`` of the accepted rounds so far, ``accepted``, their number, ``share_accepted`` of all
+    events, and of the same decisions, on all events, the estimates ``ips``, ``snips`` and ``dr``, by inverse propensity
+    score, self-normalised, and doubly robust with a ridge regression for each action, learnt from the events before.
+    Source: Li et al. 2011 (uniform logs); Dudik et al. 2012 (rejection by propensity), 2014 (doubly robust).
+
+    Parameters
+    ----------
+    path
+        Files, or a pattern: Parquet (.parquet) or CSV (.csv, .csv.gz).
+    context
+        Columns of the context, or patterns such as ``user_*``; none: there is no context.
+    action, reward, time
+        The column of each; time is needed for ``order: time`` alone.
+    propensity
+        The column with the logging policy's probability of the logged action; ``uniform`` if all were equally likely.
+    arms
+        A file with a row for each action, in a column called as in the log, and its features in the other columns.
+    order
+        The order in which events are replayed: ``shuffled`` anew in each repetition, or by ``time``.
+    sample
+        What a repetition replays: a ``part`` of its own, the only kind whose intervals hold for other data than the
+        log; ``all`` rows; or as many rows drawn with replacement (``bootstrap``).
+    """
+
+    path: str | list[str] = ""
+    context: str | list[str] = ""
+    action: str = "action"
+    reward: str = "reward"
+    propensity: str = ""
+    time: str = ""
+    arms: str = ""
+    order: Literal["shuffled", "time"] = "shuffled"
+    sample: Literal["part", "all", "bootstrap"] = "part"
+
+    @property
+    def link(self) -> Link:
+        return "logistic" if self.path and np.isin(self._load().rewards, (0.0, 1.0)).all() else "linear"
+
+    @property
+    def shared_context(self) -> bool:
+        return not self.arms
+
+    @property
+    def fingerprint(self) -> str:
+        return digest(paths_of(self.path, self.arms))
+
+    def _load(self) -> BanditLog:
+        context = (self.context,) if isinstance(self.context, str) else tuple(self.context)
+        columns = Columns(tuple(filter(None, context)), self.action, self.reward, self.propensity, self.time)
+        if self.order == "time" and not self.time:
+            raise ConfigError("env.time: found none with env.order=time, expected the column with the times")
+        return load_bandit_log(self.path, columns, self.arms)
+
+    def _smallest(self, log: BanditLog) -> float:
+        """Return c, the share of events that are accepted whatever is pulled."""
+        smallest = float(log.propensities.min())
+        rounds = self._n_rows(log) * smallest
+        if rounds < 2:
+            raise DataError(
+                f"env.propensity: found a smallest propensity of {smallest:.3g} in {self._n_rows(log):,} rows a "
+                f"repetition, so that about {rounds:.2g} rounds would be accepted, expected at least 2"
+            )
+        return smallest
+
+    def _n_rows(self, log: BanditLog) -> int:
+        return len(log) // self.n_parts if self.sample == "part" else len(log)
+
+    def notes(self) -> tuple[str, ...]:
+        log = self._load()
+        smallest = self._smallest(log)
+        rounds = int(self._n_rows(log) * smallest)
+        logged = "uniformly" if self.propensity == UNIFORM else "with different probabilities"
+        rows = {
+            "part": f"one of {self.n_parts} disjoint parts of the log",
+            "all": "the whole log, so intervals say nothing about other data",
+            "bootstrap": "as many rows drawn with replacement, so intervals shrink with more repetitions and say "
+            "nothing about other data",
+        }[self.sample]
+        order = "in the order of time" if self.order == "time" else "in random order"
+        dim = log.contexts.shape[1]
+        return (
+            f"log: {len(log):,} rows, {log.n_actions} actions logged {logged}, {dim} features of the context"
+            + (f" and {log.arms.shape[1]} of an arm" if self.arms else "")
+            + f", mean reward {log.rewards.mean():.4g}",
+            f"smallest propensity {smallest:.4g}; every action has support, as far as the propensities tell",
+            f"a repetition replays {rows}, {order}: about {rounds:,} accepted rounds, the horizon that tuners are told",
+            *log.notes,
+        )
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        self._log = log = self._load()
+        smallest = self._smallest(log)
+        self._repetition = seeds.repetition
+        self.expected_rounds = max(1, int(self._n_rows(log) * smallest))
+        rows = self._sampled(len(log), seeds)
+        if self.order == "time":
+            place = np.empty(len(log), dtype=np.int64)
+            place[log.order] = np.arange(len(log))
+            rows = rows[np.argsort(place[rows], kind="stable")]
+        else:
+            rows = seeds.generator("order").permutation(rows)
+        self._coins = seeds.generator("acceptance").random(len(rows)) < smallest / log.propensities[rows]
+        self.start_replay(rows, log.actions, log.rewards)
+        d_context, d_arm = log.contexts.shape[1], log.arms.shape[1]
+        self.n_arms = log.n_actions
+        self.dim = d_context * max(d_arm, 1)
+        self.feature_norm = 1.0
+        self.sub_gaussian = float(np.ptp(log.rewards)) / 2
+        self._memory = np.empty((self.dim, self.n_arms))
+        self._arms = np.ascontiguousarray(log.arms.T) if self.arms else np.ones((1, self.n_arms))
+        self._model = np.zeros((self.n_arms, d_context))
+        self._spread = np.repeat(np.eye(d_context)[None] / _UNIT, self.n_arms, axis=0)
+        self._totals = np.zeros(3)
+
+    def _sampled(self, n_rows: int, seeds: Seeds) -> np.ndarray:
+        if self.sample == "part":
+            return self.part(n_rows, seeds)
+        if self.sample == "bootstrap":
+            return np.sort(seeds.generator("bootstrap").integers(n_rows, size=n_rows))
+        return np.arange(n_rows)
+
+    def observe(self) -> np.ndarray | None:
+        if self.sample == "part":
+            self.check_parts(self._repetition)
+        row = self.next_event()
+        if row is None:
+            return None
+        _products(self._log.contexts[row], self._arms, self._memory)
+        return self._memory.T
+
+    def keeps(self, row: int) -> bool:
+        return bool(self._coins[self._seen - 1])
+
+    def pull(self, arm: int) -> float | None:
+        log, row = self._log, self._row
+        _estimate(
+            log.contexts[row], arm, log.actions[row], log.rewards[row], log.propensities[row],
+            self._model, self._spread, self._totals,
+        )  # fmt: skip
+        return super().pull(arm)
+
+    def values(self, arm: int) -> dict[str, Any]:
+        weighted, weights, robust = self._totals.tolist()
+        return {
+            "mean_reward": self._earned / self._accepted,
+            "accepted": self._accepted,
+            "share_accepted": self._accepted / self._seen,
+            "ips": weighted / self._seen,
+            "snips": weighted / weights if weights else 0.0,
+            "dr": robust / self._seen,
+        }
+
+
+@kernel
+def _products(context: Array, arms: Array, out: Array) -> None:
+    """Write the products of the features of the context and of each arm, shape (d_a, arms), into ``out``."""
+    n_own = arms.shape[0]
+    for i in range(context.size):
+        for j in range(n_own):
+            for k in range(arms.shape[1]):
+                out[i * n_own + j, k] = context[i] * arms[j, k]
+
+
+@kernel
+def _estimate(
+    x: Array, arm: int, action: int, reward: float, propensity: float, model: Array, spread: Array, totals: Array
+) -> None:
+    """Add an event's terms of the estimates to ``totals``; then let the model of its action learn the reward."""
+    predicted = logged = 0.0
+    for i in range(x.size):
+        predicted += x[i] * model[arm, i]
+        logged += x[i] * model[action, i]
+    totals[2] += predicted
+    if arm == action:
+        totals[0] += reward / propensity
+        totals[1] += 1.0 / propensity
+        totals[2] += (reward - logged) / propensity
+    gain = np.zeros(x.size)
+    for j in range(x.size):
+        for i in range(x.size):
+            gain[i] += spread[action, j, i] * x[j]
+    square = 1.0
+    for i in range(x.size):
+        square += x[i] * gain[i]
+    for i in range(x.size):
+        model[action, i] += (reward - logged) * gain[i] / square
+        for j in range(x.size):
+            spread[action, i, j] -= gain[i] * gain[j] / square

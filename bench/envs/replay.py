@@ -1,0 +1,72 @@
+"""The replay of a log: an event is a round if the arm pulled is the one that was logged."""
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import PositiveInt
+
+from bench.component import component
+from bench.envs.contextual import ContextualEnvironment
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+
+
+@component
+class Replay(ContextualEnvironment):
+    """Rejects events whose logged action is not the arm pulled (Li et al. 2011). Expected rewards are unknown.
+
+    The columns of a run are the reward, summed, and means over the rounds so far: rounds differ in number between
+    repetitions and tuners, so sums are not to be compared.
+
+    Parameters
+    ----------
+    n_parts
+        Number of disjoint random parts of the log, and so the largest number of repetitions: each replays its own.
+    """
+
+    sums: ClassVar[tuple[str, ...]] = ("reward",)
+    rejects: ClassVar[bool] = True
+
+    n_parts: PositiveInt = 10
+
+    def start_replay(self, rows: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
+        """Prepare to replay these rows, in this order, of a log: shape (n,) of its actions and rewards."""
+        self._rows, self._actions, self._rewards = rows, actions, rewards
+        self._row = -1
+        self._seen = self._accepted = 0
+        self._earned = self._logged_reward = 0.0
+
+    def part(self, n_rows: int, seeds: Seeds) -> np.ndarray:
+        """Return the rows, in order, of the part of this repetition; the parts are the same for all repetitions."""
+        shuffled = Seeds(seeds.base_seed, 0, seeds.path).generator("parts").permutation(n_rows)
+        return np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
+
+    def check_parts(self, repetition: int) -> None:
+        """Refuse a repetition beyond the number of parts (ConfigError)."""
+        if repetition >= self.n_parts:
+            raise ConfigError(
+                f"repetitions: found repetition {repetition} (from 0) of a log in {self.n_parts} parts, expected at "
+                f"most {self.n_parts} repetitions (env.n_parts), since each replays its own part"
+            )
+
+    def next_event(self) -> int | None:
+        """Return the next row, None after the last."""
+        if self._seen == len(self._rows):
+            return None
+        self._row = int(self._rows[self._seen])
+        self._seen += 1
+        self._logged_reward += float(self._rewards[self._row])
+        return self._row
+
+    def keeps(self, row: int) -> bool:
+        """Tell whether an event whose action was pulled is a round: always, if actions were logged uniformly."""
+        return True
+
+    def pull(self, arm: int) -> float | None:
+        """Return the logged reward, None if the event is rejected."""
+        if arm != self._actions[self._row] or not self.keeps(self._row):
+            return None
+        reward = float(self._rewards[self._row])
+        self._accepted += 1
+        self._earned += reward
+        return reward

@@ -1,0 +1,182 @@
+"""The replay of a log against the truth, from a policy and rewards that are known."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from own_log import COLUMNS, N_ARMS, frame, logging_policy, means
+
+from bench.algorithms.linucb import LinUCB
+from bench.envs.log_replay import LogReplay
+from bench.envs.logged import LoggedData
+from bench.loop import run
+from bench.off_policy.estimators import estimator_terms
+from bench.seeding import Seeds
+from bench.stats import mean_interval
+from bench.tasks.contextual_bandit import ContextualBandit
+from bench.tuners.baselines import Fixed
+
+ROWS = 60_000
+PARTS = 200
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "rows.parquet"
+    frame(ROWS).to_parquet(path)
+    return str(path)
+
+
+def environment(path, **settings):
+    return LogReplay(path=path, **COLUMNS | settings)
+
+
+POLICIES = {
+    "first": lambda x: np.eye(N_ARMS)[0],
+    "third": lambda x: np.eye(N_ARMS)[2],
+    "best": lambda x: np.eye(N_ARMS)[means(x[None])[0].argmax()],
+    "worst": lambda x: np.eye(N_ARMS)[means(x[None])[0].argmin()],
+    "random": lambda x: np.full(N_ARMS, 1 / N_ARMS),
+}
+"""Probabilities of the arms, given the context."""
+
+
+def truth(policy):
+    """Return the value of a policy, from a grid of contexts."""
+    grid = np.stack(np.meshgrid(*[(np.arange(200) + 0.5) / 100 - 1] * 2), axis=-1).reshape(-1, 2)
+    return float(np.mean([policy(x) @ m for x, m in zip(grid, means(grid), strict=True)]))
+
+
+def replay(path, policy, repetition, **settings):
+    """Play a policy that does not learn; return the environment at its end, the rows that it saw and the arms pulled."""
+    env = environment(path, **settings)
+    env.start(10**9, Seeds(1, repetition).child("env"))
+    raw = pd.read_parquet(path, columns=["user_a", "user_b"]).to_numpy()
+    rng = np.random.default_rng([7, repetition])
+    rows, pulls = [], []
+    while env.observe() is not None:
+        rows.append(env._row)
+        pulls.append(int(rng.choice(N_ARMS, p=policy(raw[env._row]))))
+        env.pull(pulls[-1])
+    return env, np.array(rows), np.array(pulls)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_replay_and_estimates_are_unbiased(name, log):
+    """200 parts of a log, each a repetition: means within 3 standard errors of the truth; SNIPS is biased by 1 / n."""
+    policy = POLICIES[name]
+    values = [replay(log, policy, r, n_parts=PARTS)[0].values(0) for r in range(PARTS)]
+    true = truth(policy)
+    for column in ("mean_reward", "ips", "snips", "dr"):
+        found = np.array([value[column] for value in values])
+        assert abs(found.mean() - true) < 3 * found.std() / math.sqrt(PARTS), column
+    rounds = np.array([value["accepted"] for value in values])
+    expected = ROWS / PARTS * frame(ROWS)["p"].min()
+    assert abs(rounds.mean() - expected) < 4 * math.sqrt(expected / PARTS)
+
+
+def test_the_interval_of_a_difference_covers_the_true_one(log):
+    """20 comparisons of 10 repetitions, each with its own part and number of accepted rounds: 95 % intervals."""
+    first, second = POLICIES["first"], POLICIES["third"]
+    ends = [[replay(log, policy, r, n_parts=PARTS)[0].values(0) for policy in (first, second)] for r in range(PARTS)]
+    assert np.mean([left["accepted"] != right["accepted"] for left, right in ends]) > 0.8
+    differences = np.array([left["mean_reward"] - right["mean_reward"] for left, right in ends])
+    true = truth(first) - truth(second)
+    intervals = [mean_interval(part) for part in np.split(differences, 20)]
+    assert sum(interval.low <= true <= interval.high for interval in intervals) >= 16
+
+
+def test_estimates_are_those_of_whole_arrays(log):
+    """IPS and SNIPS by the estimators for arrays; the doubly robust one with ridge regressions solved anew."""
+    env, rows, pulls = replay(log, POLICIES["random"], 3, n_parts=PARTS)
+    data, table = frame(ROWS).iloc[rows], env._log
+    logged = LoggedData(
+        table.contexts[rows], data["item"].to_numpy(), data["click"].to_numpy(), data["p"].to_numpy(), 0
+    )
+    policy, values = np.eye(N_ARMS)[pulls], env.values(0)
+    predictions = np.zeros((len(rows), N_ARMS))
+    for t in range(len(rows)):
+        for arm in range(N_ARMS):
+            x, y = (array[:t][logged.actions[:t] == arm] for array in (logged.contexts, logged.rewards))
+            predictions[t, arm] = np.linalg.solve(x.T @ x + np.eye(x.shape[1]), x.T @ y) @ logged.contexts[t]
+    for name in ("ips", "snips", "dr"):
+        terms = estimator_terms(name, logged, policy, predictions)
+        assert values[name] == pytest.approx(terms.mean(), rel=1e-9)
+
+
+def test_an_accepted_event_is_a_round_and_the_horizon_told_is_what_is_expected(log):
+    env = environment(log, n_parts=20)
+    trace = run(ContextualBandit(env, LinUCB()), Fixed(), rounds=10**6, seeds=Seeds(0, 4))
+    columns = trace.columns()
+    assert columns["accepted"].tolist() == columns["round"].tolist()
+    np.testing.assert_allclose(columns["reward"] / columns["round"], columns["mean_reward"])
+    assert env.expected_rounds == int(ROWS / 20 * frame(ROWS)["p"].min())
+    assert abs(trace.round - env.expected_rounds) < 5 * math.sqrt(env.expected_rounds)
+    assert columns["mean_reward"][-1] > frame(ROWS)["click"].mean()
+
+
+def test_parts_are_disjoint_and_make_up_the_log_in_the_order_asked_for(log):
+    times, seen = frame(ROWS)["time"].to_numpy(), []
+    for repetition in range(3):
+        env = environment(log, n_parts=3, order="time", time="time")
+        env.start(100, Seeds(0, repetition).child("env"))
+        assert (np.diff(times[env._rows]) > 0).all()
+        seen.append(env._rows)
+    assert sorted(np.concatenate(seen)) == list(range(ROWS))
+    shuffled = environment(log, sample="all")
+    shuffled.start(100, Seeds(0).child("env"))
+    assert sorted(shuffled._rows) == list(range(ROWS)) != list(shuffled._rows)
+    drawn = environment(log, sample="bootstrap")
+    drawn.start(100, Seeds(0).child("env"))
+    assert len(set(drawn._rows)) == pytest.approx(ROWS * (1 - math.exp(-1)), rel=0.02)
+
+
+def test_kinds_of_files_make_no_difference(log, tmp_path):
+    table = frame(ROWS)
+    table.to_csv(tmp_path / "rows.csv", index=False, encoding="utf-8-sig")
+    table[:20_000].to_csv(tmp_path / "part-1.csv.gz", index=False)
+    table[20_000:][table.columns[::-1]].to_csv(tmp_path / "part-2.csv.gz", index=False)
+    found = [environment(path)._load() for path in (log, str(tmp_path / "rows.csv"), str(tmp_path / "part-*.csv.gz"))]
+    for other in found[1:]:
+        for name, array in found[0].arrays().items():
+            np.testing.assert_array_equal(array, other.arrays()[name])
+
+
+def test_arms_with_features_have_those_of_the_context_times_their_own(log, tmp_path):
+    pd.DataFrame({"item": range(N_ARMS), "price": [1.0, 2.0, 3.0, 4.0], "kind": ["a", "b", "a", "b"]}).to_csv(
+        tmp_path / "arms.csv", index=False
+    )
+    env = environment(log, arms=str(tmp_path / "arms.csv"))
+    env.start(100, Seeds(0).child("env"))
+    contexts = env.observe()
+    assert contexts.shape == (N_ARMS, 3 * 4)  # a, b, constant; price, kind=a, kind=b, constant
+    row = frame(ROWS).iloc[env._row]
+    spread = frame(ROWS)[["user_a", "user_b"]]
+    x = np.append((row[["user_a", "user_b"]] - spread.mean()) / spread.std(ddof=0), 1.0).astype(float)
+    z = np.column_stack([(np.arange(4) - 1.5) / np.std(range(4)), [1, 0, 1, 0], [0, 1, 0, 1], np.ones(4)])
+    for arm in range(N_ARMS):
+        expected = np.outer(x / np.linalg.norm(x), z[arm] / np.linalg.norm(z[arm])).ravel()
+        np.testing.assert_allclose(contexts[arm], expected, rtol=0, atol=1e-12)
+
+
+def test_what_is_said_before_a_run(log):
+    smallest = frame(ROWS)["p"].min()
+    first, second, third = environment(log).notes()
+    assert first.startswith("log: 60,000 rows, 4 actions logged with different probabilities, 3 features")
+    assert second.startswith(f"smallest propensity {smallest:.4g}")
+    assert f"one of 10 disjoint parts of the log, in random order: about {int(6000 * smallest):,} accepted" in third
+    assert "nothing about other data" in environment(log, sample="bootstrap").notes()[2]
+
+
+def test_a_uniform_log_needs_no_column_of_propensities(tmp_path):
+    table = frame(4_000)
+    policy = np.full((4_000, N_ARMS), 1 / N_ARMS)
+    rng = np.random.default_rng(1)
+    table["item"] = rng.integers(N_ARMS, size=4_000)
+    assert not np.allclose(logging_policy(table[["user_a", "user_b"]].to_numpy()), policy)
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    env = environment(str(tmp_path / "rows.csv"), propensity="uniform", sample="all")
+    env.start(100, Seeds(0).child("env"))
+    assert env.expected_rounds == 1_000
+    assert env._coins.all()
