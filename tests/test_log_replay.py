@@ -49,7 +49,7 @@ def truth(policy):
 
 
 def replay(path, policy, repetition, **settings):
-    """Play a policy that does not learn; return the environment at its end, the rows that it saw and the arms pulled."""
+    """Play a policy that does not learn; return the environment at its end, the rows seen and the arms pulled."""
     env = environment(path, **settings)
     env.start(10**9, Seeds(1, repetition).child("env"))
     raw = pd.read_parquet(path, columns=["user_a", "user_b"]).to_numpy()

@@ -7,8 +7,8 @@ but the words are composed without Hydra's command line.
 import sys
 from pathlib import Path
 
-import pytest
 import own_log
+import pytest
 import registry
 from conformance import INTERVALS
 

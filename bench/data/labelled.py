@@ -73,7 +73,8 @@ def _labelled(table: Files, columns: list[str], target: str) -> Labelled:
         raise DataError(f"{table.parts[0][0]}, {target}: found the one class '{names[0]}', expected at least two")
     if len(names) > MAX_CLASSES:
         raise DataError(
-            f"{table.parts[0][0]}, {target}: found {len(names):,} classes, expected at most {MAX_CLASSES}, as each is an arm"
+            f"{table.parts[0][0]}, {target}: found {len(names):,} classes, expected at most {MAX_CLASSES}: "
+            "each is an arm"
         )
     encoded = encode(table, columns)
     return Labelled(encoded.values, classes.astype(np.int32), tuple(names.tolist()), encoded.notes)

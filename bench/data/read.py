@@ -9,7 +9,6 @@ import glob
 import gzip
 import hashlib
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -97,10 +96,11 @@ class Files:
             raise DataError(f"{self.place(row)}, {column}: found {found[:60]}, expected {expected}")
 
     def place(self, row: int) -> str:
-        for path, n_rows in self.parts:
-            if row < n_rows:
-                break
-            row -= n_rows
+        part = 0
+        while row >= self.parts[part][1]:
+            row -= self.parts[part][1]
+            part += 1
+        path = self.parts[part][0]
         return f"{path}, row {row + 1}" if path.suffix == ".parquet" else f"{path}, line {row + 2}"
 
     def numbers(self, column: str, expected: str = "a finite number") -> np.ndarray:
@@ -174,10 +174,9 @@ def _read_parquet(file: Path, columns: list[str]) -> "pd.DataFrame":
 
 
 def _csv_names(file: Path) -> list[str]:
-    with reading(file, "a table of comma-separated values in UTF-8"):
-        text = gzip.open(file, "rt", encoding="utf-8-sig") if file.suffix == ".gz" else file.open(encoding="utf-8-sig")
-        with text:
-            header = text.readline()
+    opened = gzip.open if file.suffix == ".gz" else open
+    with reading(file, "a table of comma-separated values in UTF-8"), opened(file, "rb") as content:
+        header = content.readline().decode("utf-8-sig")
     if not header.strip():
         raise DataError(f"{file}: found {'no' if not header else 'an empty'} first line, expected names of columns")
     names = [name.strip() for name in next(csv.reader([header]))]
@@ -192,10 +191,11 @@ def _read_csv(file: Path, columns: list[str]) -> "pd.DataFrame":
     import pandas as pd
 
     names = _csv_names(file)
-    with reading(file, "a table of comma-separated values in UTF-8"), warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        frame = pd.read_csv(
-            file, names=names, skiprows=1, usecols=columns, index_col=False, encoding="utf-8-sig", low_memory=False,
-            skipinitialspace=True, keep_default_na=False, na_values=list(MISSING),
+    with reading(file, "a table of comma-separated values in UTF-8"):
+        frame = pd.read_csv(  # without usecols, with which too many values in a line are no error
+            file, names=names, skiprows=1, encoding="utf-8-sig", low_memory=False, skipinitialspace=True,
+            keep_default_na=False, na_values=list(MISSING),
         )  # fmt: skip
-        return frame[columns]
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is too much for an index
+        raise DataError(f"{file}, line 2: found more values than the {len(names)} columns, expected as many")
+    return frame[columns]

@@ -14,8 +14,8 @@ from bench.seeding import Seeds
 class Classification(ContextualEnvironment):
     """Labelled data as a bandit: a round is a row, an arm is a class, and the right class earns 1, any other 0.
 
-    All arms share the features of the row, so algorithms have coefficients for each arm. Numbers are standardised, words
-    one-hot, a constant follows, and rows have norm 1. Each repetition plays the rows in a random order of its own.
+    All arms share the features of the row, so algorithms have coefficients for each arm. Numbers are standardised,
+    words one-hot, a constant follows, and rows have norm 1. Each repetition plays the rows in a random order.
     Source: Dudik et al. 2014, section 5.1; Bietti et al. 2021.
 
     Parameters

@@ -1,0 +1,219 @@
+"""Damaged logs and labelled tables: one sentence for each, which names the place."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from own_log import COLUMNS, frame
+
+from bench.data.labelled import load_packaged
+from bench.data.read import read
+from bench.envs.classification import Classification
+from bench.envs.log_replay import LogReplay
+from bench.errors import BenchError
+from bench.seeding import Seeds
+
+ROWS = 2_000
+
+
+def changed(**columns):
+    """Return the log with other columns: None drops one, a dict changes the rows that it names."""
+    table = frame(ROWS).astype({"time": object, "item": object, "click": object, "p": object, "user_a": object})
+    for name, value in columns.items():
+        if value is None:
+            table = table.drop(columns=name)
+        elif isinstance(value, dict):
+            for row, entry in value.items():
+                table.loc[row, name] = entry
+        else:
+            table[name] = value
+    return table
+
+
+def as_csv(table, **options):
+    return table.to_csv(index=False, **options).encode()
+
+
+def line(number, text):
+    """Return the log with another line, counted from 1."""
+    lines = as_csv(frame(ROWS)).split(b"\n")
+    lines[number - 1] = text
+    return b"\n".join(lines)
+
+
+def arms(text):
+    return {"arms.csv": text}
+
+
+UNEQUAL = [0, 0, 0, 0, 0, 1, 2, 3] * 250
+TIMES = pd.date_range("2026-01-01", periods=ROWS).to_numpy()
+CASES = {
+    "no path": ({"path": ""}, None, "env.path: found '', a folder in"),
+    "no such file": ({"path": "other.csv"}, None, "env.path: found 'other.csv', no such file in"),
+    "no file fits the pattern": ({"path": "part-*.csv"}, None, "env.path: found 'part-*.csv', no such file in"),
+    "a folder": ({"path": "."}, None, "env.path: found '.', a folder in"),
+    "another ending": ({"path": "rows.txt"}, b"a,b\n", "rows.txt: found the ending '.txt', expected a Parquet file"),
+    "empty": ({}, b"", "rows.csv: found no first line, expected names of columns"),
+    "no rows": ({}, b"time,user_a,user_b,item,click,p\n", "rows.csv: found no rows, expected at least one"),
+    "semicolons": ({}, as_csv(frame(9), sep=";"), "rows.csv, line 1: found semicolons between the columns"),
+    "tabs": ({}, as_csv(frame(9), sep="\t"), "rows.csv, line 1: found tabs between the columns, expected commas"),
+    "a column twice": ({}, line(1, b"time,user_a,user_a,item,click,p"), "line 1: found the column 'user_a' twice"),
+    "a column without a name": ({}, line(1, b"time,user_a,,item,click,p"), "line 1: found a column without a name"),
+    "not UTF-8": ({}, line(7, b"\xff\xfe,1,1,1,1,1"), "rows.csv: found an invalid file ("),
+    "too many fields": ({}, line(7, b"1,2,3,4,5,6,7,8"), "Expected 6 fields in line 7, saw 8"),
+    "too many fields in all lines": ({}, line(1, b"time,user_a,item,click,p"), "line 2: found more values than the 5"),
+    "too few fields": ({}, line(7, b"1,2,3,1"), "rows.csv, line 7, click: found no value, expected a finite number"),
+    "cut gzip": ({"path": "rows.csv.gz"}, gzip.compress(as_csv(frame(ROWS)))[:9_000], "rows.csv.gz: found an invalid"),
+    "no gzip": ({"path": "rows.csv.gz"}, b"a,b\n1,2\n", "rows.csv.gz: found an unreadable file"),
+    "no Parquet": ({"path": "rows.parquet"}, b"PAR1 nothing", "rows.parquet: found an invalid file"),
+    "no action column": ({}, changed(item=None), "env.action: found 'item', expected a column"),
+    "no reward column": ({}, changed(click=None), "env.reward: found 'click', expected a column"),
+    "no propensity column": ({}, changed(p=None), "env.propensity: found 'p', expected a column"),
+    "no context": ({"context": "ctx_*"}, changed(), "env.context: found 'ctx_*', expected a column or a pattern of"),
+    "the action as context": ({"context": ["item"]}, changed(), "env.context: found 'item', which has another use"),
+    "no propensities": ({"propensity": ""}, changed(), "env.propensity: found none, expected the column with"),
+    "not uniform": ({"propensity": "uniform"}, changed(item=UNEQUAL), "env.propensity: found uniform, but the action '0'"),
+    "no times": ({"order": "time"}, changed(), "env.time: found none with env.order=time, expected the column"),
+    "a word among rewards": ({}, changed(click={4: "yes"}), "rows.csv, line 6, click: found 'yes', expected a finite"),
+    "an infinite reward": ({}, changed(click={4: "inf"}), "rows.csv, line 6, click: found"),
+    "a missing reward": ({}, changed(click={4: ""}), "rows.csv, line 6, click: found no value, expected a finite"),
+    "one reward": ({}, changed(click=1), "rows.csv, click: found the reward 1 in all rows, expected several"),
+    "a missing action": ({}, changed(item={4: None}), "rows.csv, line 6, item: found no value, expected an action"),
+    "one action": ({}, changed(item=3), "rows.csv, item: found the one action '3', expected at least two"),
+    "propensity 0": ({}, changed(p={8: 0.0}), "rows.csv, line 10, p: found 0.0, expected a probability above 0"),
+    "propensity above 1": ({}, changed(p={8: 1.5}), "rows.csv, line 10, p: found 1.5, expected a probability above 0"),
+    "negative propensity": ({}, changed(p={8: -0.5}), "rows.csv, line 10, p: found -0.5, expected a probability"),
+    "missing propensity": ({}, changed(p={8: None}), "rows.csv, line 10, p: found no value, expected a probability"),
+    "too small a propensity": ({}, changed(p={8: 1e-7}), "found a smallest propensity of 1e-07 in 200 rows"),
+    "propensities of another policy": ({}, changed(p=0.9), "env.propensity: found support for the action '"),
+    "a word among numbers": ({}, changed(user_a={4: "high"}), "rows.csv, line 6, user_a: found 'high', expected"),
+    "infinite context": ({}, changed(user_a={4: "inf"}), "rows.csv, line 6, user_a: found inf, expected a finite"),
+    "times in the context": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=TIMES), "user_a: found the time"),
+    "times as rewards": ({"path": "rows.parquet"}, frame(ROWS).assign(click=TIMES), "row 1, click: found the time"),
+    "an empty column": ({}, changed(user_a=""), "rows.csv, user_a: found no value in the whole column"),
+    "too many words": ({}, changed(user_a=[f"user {i}" for i in range(ROWS)]), "user_a: found 2,000 different words"),
+    "a missing time": ({"order": "time", "time": "time"}, changed(time={4: ""}), "line 6, time: found no value"),
+    "no such table of arms": ({"arms": "arms.csv"}, changed(), "env.arms: found 'arms.csv', no such file in"),
+}  # fmt: skip
+ARMS = {
+    "no column of the action": (b"name,price\n0,1\n", "env.arms: the column of the action: found 'item'"),
+    "an arm is not there": (b"item,price\n0,1\n1,2\n2,3\n", "arms.csv, item: found no row of the action '3'"),
+    "an arm twice": (
+        b"item,price\n0,1\n1,2\n2,3\n3,1\n3,2\n",
+        "arms.csv, line 6, item: found 3, expected each arm once",
+    ),
+    "an arm never logged": (b"item,price\n0,1\n1,2\n2,3\n3,1\n9,2\n", "found support for the action '9' in about 0%"),
+}
+
+
+def write(folder, name, content):
+    if isinstance(content, bytes):
+        (folder / name).write_bytes(content)
+    elif name.endswith(".parquet"):
+        content.to_parquet(folder / name)
+    elif content is not None:
+        content.to_csv(folder / name, index=False)
+
+
+def sentence(environment):
+    """Return the sentence with which a run on it is refused."""
+    with pytest.raises(BenchError) as error:
+        environment.notes()
+    text = str(error.value)
+    assert "\n" not in text
+    assert ", expected " in text
+    with pytest.raises(BenchError):
+        environment.start(10, Seeds(0).child("env"))
+    return text
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_damaged_log_is_refused(case, tmp_path, monkeypatch):
+    settings, content, expected = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    settings = {"path": "rows.csv"} | COLUMNS | settings
+    write(tmp_path, settings["path"], content)
+    assert expected in sentence(LogReplay(**settings))
+
+
+@pytest.mark.parametrize("case", ARMS)
+def test_a_damaged_table_of_arms_is_refused(case, tmp_path, monkeypatch):
+    content, expected = ARMS[case]
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "rows.csv", frame(ROWS))
+    write(tmp_path, "arms.csv", content)
+    assert expected in sentence(LogReplay(path="rows.csv", arms="arms.csv", **COLUMNS))
+
+
+def test_support_in_half_of_the_contexts_is_found_from_the_propensities(tmp_path):
+    """The policy draws from all four arms where a > 0 and from the first two elsewhere; its propensities are right."""
+    table, rng = frame(ROWS), np.random.default_rng(2)
+    few = (table["user_a"] < 0).to_numpy()
+    table["item"] = np.where(few, rng.integers(2, size=ROWS), rng.integers(4, size=ROWS))
+    table["p"] = np.where(few, 0.5, 0.25)
+    write(tmp_path, "rows.csv", table)
+    found = sentence(LogReplay(path=str(tmp_path / "rows.csv"), **COLUMNS))
+    assert "and 1 more in about 5" in found or "and 1 more in about 4" in found
+
+
+LABELLED = {
+    "no target": ({"target": ""}, "env.target: found none, expected the column with the class"),
+    "no such target": ({"target": "kind"}, "env.target: found 'kind', expected a column or a pattern of: a, b, label"),
+    "no such feature": ({"features": ["z"]}, "env.features: found 'z', expected a column"),
+    "the target as feature": ({"features": ["label"]}, "env.features: found 'label', which has another use"),
+    "one class": ({"target": "b"}, "rows.csv, b: found the one class 'x', expected at least two"),
+    "a missing class": ({"target": "c"}, "rows.csv, line 3, c: found no value, expected a class in each row"),
+    "a class for each row": ({"target": "d"}, "rows.csv, d: found 150 classes, expected at most 100: each is an arm"),
+}
+
+
+@pytest.mark.parametrize("case", LABELLED)
+def test_a_damaged_labelled_table_is_refused(case, tmp_path):
+    settings, expected = LABELLED[case]
+    table = pd.DataFrame({"a": np.arange(150) % 7, "b": "x", "label": ["p", "q", "r"] * 50})
+    table["c"], table["d"] = ["u", None, "v"] * 50, [f"w{i}" for i in range(150)]
+    if case != "one class":
+        table["b"] = ["x", "y"] * 75
+    if case == "no such target":
+        table = table[["a", "b", "label"]]
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    assert expected in sentence(Classification(path=str(tmp_path / "rows.csv"), **{"target": "label"} | settings))
+
+
+def test_what_is_missing_or_constant_is_said(tmp_path):
+    table = pd.DataFrame(
+        {"size": [1.0, None, 3.0, 5.0], "kind": ["a", None, "b", "a"], "same": 7, "label": [0, 1, 0, 1]}
+    )
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    env = Classification(path=str(tmp_path / "rows.csv"), target="label")
+    assert env.notes()[1:] == (
+        "size: 1 missing values, replaced by the mean 3",
+        "kind: 1 missing values, a word of their own",
+        "same: left out, as all its values are 7",
+    )
+    std = np.sqrt(8 / 3)
+    kinds = {"a": [0, 1, 0], "b": [0, 0, 1], None: [1, 0, 0]}
+    expected = np.array(
+        [[x, *kinds[kind], 1] for x, kind in zip([-2 / std, 0, 0, 2 / std], ["a", None, "b", "a"], strict=True)]
+    )
+    found = env._load()
+    np.testing.assert_allclose(found.features, expected / np.linalg.norm(expected, axis=1, keepdims=True))
+    assert found.classes.tolist() == [0, 1, 0, 1]
+
+
+def test_packaged_tables_are_those_of_scikit_learn():
+    datasets = pytest.importorskip("sklearn.datasets")
+    scale = pytest.importorskip("sklearn.preprocessing").StandardScaler()
+    wine = datasets.load_wine()
+    ours = load_packaged("wine")
+    whole = np.column_stack([scale.fit_transform(wine.data), np.ones(len(wine.data))])
+    np.testing.assert_allclose(ours.features, whole / np.linalg.norm(whole, axis=1, keepdims=True), atol=1e-12)
+    assert ours.classes.tolist() == wine.target.tolist()
+
+
+def test_read_returns_a_table_as_it_is(tmp_path):
+    table = frame(50)
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    pd.testing.assert_frame_equal(read(tmp_path / "rows.csv"), table)
+    pd.testing.assert_frame_equal(read(str(tmp_path / "*.csv"), ["p", "item"]), table[["p", "item"]])
