@@ -73,7 +73,7 @@ CASES = {
     "no context": ({"context": "ctx_*"}, changed(), "env.context: found 'ctx_*', expected a column or a pattern of"),
     "the action as context": ({"context": ["item"]}, changed(), "env.context: found 'item', which has another use"),
     "no propensities": ({"propensity": ""}, changed(), "env.propensity: found none, expected the column with"),
-    "not uniform": ({"propensity": "uniform"}, changed(item=UNEQUAL), "env.propensity: found uniform, but the action '0'"),
+    "not uniform": ({"propensity": "uniform"}, changed(item=UNEQUAL), "env.propensity: found uniform, but the action"),
     "no times": ({"order": "time"}, changed(), "env.time: found none with env.order=time, expected the column"),
     "a word among rewards": ({}, changed(click={4: "yes"}), "rows.csv, line 6, click: found 'yes', expected a finite"),
     "an infinite reward": ({}, changed(click={4: "inf"}), "rows.csv, line 6, click: found"),
