@@ -547,14 +547,13 @@ def test_cases_are_limited_by_only_and_by_every_axis_that_cannot_be_felt() -> No
             for method in "AB"
         }
     )
-    unfelt = {"cases": {"panel": "Q", "env": "F"}, "why": "no random arms"}
-    claim = compare("less", per=["panel", "env"], cannot_feel=unfelt)
+    claim = compare("less", per=["panel", "env"], only={"env": "E"}, only_note="no random arms")
     rows = judged(claim, of=finals)
     assert rows["case"].tolist() == ["Q, F", "Q, E", "P, F", "P, E"]
-    assert rows["verdict"].tolist() == ["says_nothing", "holds", "holds", "holds"]
-    assert rows["note"].tolist() == ["no random arms", "", "", ""]
+    assert rows["verdict"].tolist() == ["says_nothing", "holds", "says_nothing", "holds"]
+    assert rows["note"].tolist() == ["no random arms", "", "no random arms", ""]
     np.testing.assert_allclose(rows["estimate"], -50)
-    assert judged({**claim, "only": {"panel": "P"}}, of=finals)["case"].tolist() == ["P, F", "P, E"]
+    assert judged({**claim, "only_note": ""}, of=finals)["case"].tolist() == ["Q, E", "P, E"]
 
 
 @pytest.mark.parametrize("kind", ["paired_difference", "ratio", "spread"])
@@ -791,10 +790,9 @@ def test_looking_repeatedly_needs_more() -> None:
         (compare("at_most", margin=0.1, tie=0.1), r": expected either 'margin' or 'tie'"),
         (compare("less", tie=-1), r", key 'tie'"),
         (compare("less", "ratio", threshold=0.5, tie=0.1), r"'tie' goes with the threshold 1 only"),
-        (compare("less", cannot_feel={"cases": {}}), r": key 'cannot_feel.why' is missing"),
         (
-            compare("less", cannot_feel={"cases": {"panel": "P"}, "why": "w"}),
-            r"claim '1', key 'cannot_feel.cases': axis 'panel' is not in 'per', which is: empty",
+            compare("less", only={"panel": "P"}, only_note="w"),
+            r"claim '1', key 'only': axis 'panel' is not in 'per', which is: empty",
         ),
         (
             compare("less", "relative_difference", reference={"method": "A"}, over=["task"]),

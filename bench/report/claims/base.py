@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from bench.critical import Rule
 from bench.errors import ConfigError
@@ -52,21 +52,12 @@ class Claim(Sourced):
         """Return what the estimate is, in words."""
 
 
-class CannotFeel(BaseModel):
-    """Cases on which the setting that a claim is about has no effect, and a sentence that is reported with them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    cases: Chosen
-    why: str = Field(min_length=1)
-
-
 class CaseClaim(Claim):
     """A claim that is measured case by case.
 
     ``column`` is the final value that is compared, by default the figure's; labels on the axes ``per`` make the cases,
-    without any there is one; ``only`` are those that the claim is about, by default all. The setting that is compared
-    has no effect on the cases of ``cannot_feel``: they are no evidence.
+    without any there is one; ``only`` are those that the claim is about, by default all. With an ``only_note``, why it is
+    not about the others, these are reported as no evidence.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("measured",)
@@ -75,7 +66,7 @@ class CaseClaim(Claim):
     column: str
     per: tuple[str, ...] = ()
     only: Chosen = Field(default_factory=dict)
-    cannot_feel: CannotFeel | None = None
+    only_note: str = ""
 
     def selections(self) -> dict[str, Selection]:
         """Return the selections that must all have an experiment in a case, by the key that holds them."""
@@ -101,13 +92,11 @@ class CaseClaim(Claim):
         for key, axes in self.axes().items():
             for axis in axes:
                 data.check_axis(axis, f"{where}, key '{key}'")
-        unfelt = self.cannot_feel.cases if self.cannot_feel else {}
-        for key, chosen in {"only": self.only, "cannot_feel.cases": unfelt}.items():
-            data.check(chosen, f"{where}, key '{key}'")
-            for axis in chosen:
-                if axis not in self.per:
-                    per = ", ".join(self.per) or "empty"
-                    raise ConfigError(f"{where}, key '{key}': axis '{axis}' is not in 'per', which is: {per}")
+        data.check(self.only, f"{where}, key 'only'")
+        for axis in self.only:
+            if axis not in self.per:
+                per = ", ".join(self.per) or "empty"
+                raise ConfigError(f"{where}, key 'only': axis '{axis}' is not in 'per', which is: {per}")
         selections = self.selections()
         for key, chosen in selections.items():
             data.check(chosen, f"{where}, key '{key}'")
@@ -122,7 +111,7 @@ class CaseClaim(Claim):
     def cases(self, data: Experiments) -> list[Selection]:
         """Return the cases as selections that fix the axes in `per`."""
         cases = data.groups(self.per, self.selections().values())
-        return [case for case in cases if _is_among(case, self.only)]
+        return [case for case in cases if self.only_note or _is_among(case, self.only)]
 
     def findings(self, results: Results, setting: Conditions) -> list[Finding]:
         """Return one finding per case; missing results make a case open."""
@@ -131,8 +120,7 @@ class CaseClaim(Claim):
         return [self.finding(case, setting) for case in cases] or [nothing]
 
     def finding(self, case: "Case", setting: Conditions) -> Finding:
-        unfelt = self.cannot_feel
-        silent = unfelt.why if unfelt and _is_among(case.labels, unfelt.cases) else ""
+        silent = "" if _is_among(case.labels, self.only) else self.only_note
         if not silent and not self._is_genuine(case, setting):
             silent = setting.silent
         try:
