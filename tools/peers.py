@@ -253,7 +253,7 @@ def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
         "Ratio: speed of the suite divided by that of the library, median over repetitions, in brackets its 95 % "
         "interval (order statistics; with fewer than 6 repetitions the smallest and the largest). "
         "Above 1 the suite is faster.",
-        "Result: mean cumulative regret; of estimators the mean estimate. Random: the regret of uniformly random choices.",
+        "Result: mean cumulative regret; of estimators the mean estimate. Random: the regret of random choices.",
         f"Seconds of the processor, one process and one thread at a time, by turns; {counts} repetitions of each case, "
         "each with another problem, the same for both sides unless noted.",
         f"{machine.get('cpu')}, {machine.get('platform')}, Python {machine.get('python')}.",

@@ -56,8 +56,8 @@ class CaseClaim(Claim):
     """A claim that is measured case by case.
 
     ``column`` is the final value that is compared, by default the figure's; labels on the axes ``per`` make the cases,
-    without any there is one; ``only`` are those that the claim is about, by default all. With an ``only_note``, why it is
-    not about the others, these are reported as no evidence.
+    without any there is one; ``only`` are those that the claim is about, by default all. With an ``only_note``, which
+    says why, the others are reported as no evidence.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("measured",)
