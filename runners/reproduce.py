@@ -62,6 +62,12 @@ def reproduce(cfg: DictConfig) -> bool:
     of_pages = time.perf_counter() - start - of_figures
     count = f"{len(names)} figure{'s' if len(names) > 1 else ''}"
     print(f"{count} in {of_figures:.0f} s, {pages} pages in {of_pages:.0f} s; {total}gallery: {gallery}")
+    if unconfirmed := [run for run in made if run.unconfirmed]:
+        words = f"FIGURE={unconfirmed[0].name}" if len(unconfirmed) == 1 else f"PAPER={names[0].partition('/')[0]}"
+        print(
+            f"Other code or packages made runs of {len(unconfirmed)} of them: drawn as they are, nothing added; "
+            f"`make verify ACCEPT=1 {words}` confirms what comes out equal, `renew=true` runs them again"
+        )
     if runs[0].scale != "paper" or runs[0].extra:
         verdicts = f"; those of the committed results: {_COMMITTED}" if _COMMITTED else ""
         print(f"A few repetitions of short runs are a look, not a verdict{verdicts}")
@@ -86,6 +92,8 @@ def _figure_run(cfg: DictConfig, scale: str, name: str) -> "FigureRun":
     readings = cfg.scale.readings if cfg.readings is None else cfg.readings
     if not isinstance(readings, bool):
         raise ConfigError(f"readings: found '{readings}', expected true, false or null")
+    if not isinstance(cfg.renew, bool):
+        raise ConfigError(f"renew: found '{cfg.renew}', expected true or false")
     if cfg.surrogate not in ("yes", "no", True, False):
         raise ConfigError(f"surrogate: found '{cfg.surrogate}', expected yes or no")
     sizes += [f"readings={str(readings).lower()}"] * (readings != cfg.scale.readings)
@@ -104,6 +112,7 @@ def _figure_run(cfg: DictConfig, scale: str, name: str) -> "FigureRun":
         formats=formats,
         readings=readings,
         size=print_size(cfg.size, formats),
+        renew=cfg.renew,
     )
 
 

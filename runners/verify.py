@@ -15,7 +15,6 @@ gives them; see `runners.execute.carry`. ``repetitions=3`` plays three of each r
 its state in another form; ``seconds`` limits the time, if it is given.
 """
 
-import math
 import random
 import sys
 import time
@@ -30,8 +29,7 @@ from runners.config.runner import Runner
 from runners.config.tree import choices, unknown_choice
 from runners.results.store import results_folder
 
-_DEFAULTS = {"seconds": 180, "figure": "", "paper": "", "seed": 0, "jobs": 2, "record": False, "carry": False,
-             "repetitions": 1}  # fmt: skip
+_DEFAULTS = {"seconds": 180, "figure": "", "paper": "", "seed": 0, "jobs": 2}  # fmt: skip
 
 
 def main() -> int:
@@ -41,18 +39,12 @@ def main() -> int:
 
 def verify(words: Sequence[str]) -> bool:
     """Derive, draw, run and compare; return whether nothing differs and nothing is outdated."""
-    from runners.execute.carry import carry  # slow to import
-    from runners.execute.sample import TOLERANCE, draw, outdated, playable, record, run_anew
-    from runners.results.capture import environment
+    from runners.execute.sample import TOLERANCE, draw, outdated, playable, run_anew  # slow to import
     from runners.results.replay import committed_runs
 
     given = _parse(words)
     end = time.perf_counter() + given["seconds"]
     jobs, named, names = given["jobs"], given["figure"], _with_results(given["figure"], given["paper"])
-    if given["carry"]:
-        runs = [run for name in names for folder in _folders(name) for run in committed_runs(name, folder)]
-        limit = given["seconds"] if any(word.startswith("seconds=") for word in words) else math.inf
-        return carry(runs, jobs=jobs, repetitions=given["repetitions"], seconds=limit, train=bool(named))
     is_derived = _derive(names, jobs, overviews=not (named or given["paper"]))
     results = {folder: list(committed_runs(name, folder)) for name in names for folder in _folders(name)}
     old = [text for folder, runs in results.items() if (text := outdated(folder, runs))]
@@ -65,10 +57,12 @@ def verify(words: Sequence[str]) -> bool:
     print(f"{equal:,} equal, {compared - equal:,} differ{': first ' + first if first else ''}")
     if not all(run.same_machine for run, _ in drawn):
         print(f"some were made on another processor or with other versions: equal to a relative {TOLERANCE:g}")
-    if given["record"]:
-        record(verified, str((environment()["git"] or {}).get("commit", "")))
     for text in old:
         print(f"outdated: {text}")
+    for folder, of_result in results.items():
+        count = sum(run.is_asked and not run.is_confirmed for run in of_result)
+        if count:
+            print(f"to be confirmed: {folder.relative_to(results_folder())}: {count} of {len(of_result)} runs")
     return is_derived and compared == equal and not old
 
 
@@ -117,7 +111,7 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> bool:
 
 def _parse(words: Sequence[str]) -> dict[str, Any]:
     given = read_words(words, _DEFAULTS)
-    for key in ("seconds", "jobs", "repetitions"):
+    for key in ("seconds", "jobs"):
         if not given[key]:
             raise ConfigError(f"{key}: found '0', expected a whole number, at least 1")
     if given["paper"] and given["paper"] not in choices("paper"):

@@ -151,7 +151,7 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
     for name, table in found.items():
         if len(table) or name == "claims":
             (folder / f"{name}.csv").write_text(to_csv(table))
-    run = {"run_id": "0" * 20, "repetitions": REPETITIONS, "horizon": LAST, "labels": {}}
+    run = {"key": "0" * 20, "repetitions": REPETITIONS, "horizon": LAST, "labels": {}}
     manifest = {
         "command": f"python -m runners.reproduce figure=syndicated/{figure['name']} '{EVIL}'",
         "settings": [
@@ -160,7 +160,7 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
         ],
         "published": figure.get("published", []),
         "provenance": provenance.model_dump(mode="json"),
-        "runs": [{**run, "data": "surrogate" if surrogate else data}, {**run, "run_id": "1" * 20, "data": None}],
+        "runs": [{**run, "data": "surrogate" if surrogate else data}, {**run, "key": "1" * 20, "data": None}],
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "environment.json").write_text(json.dumps({"seconds_per_repetition": {"0" * 20: 20.0, "1" * 20: 20.0}}))

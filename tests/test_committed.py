@@ -36,7 +36,7 @@ FIGURE: dict[str, Any] = {
     "runs": [{"method": {"TL": ["tuner=tl"], "CDT": ["tuner=cdt"]}}],
     "claims": [],
 }
-MEASURED = ("environment.json", "seconds.csv")
+MEASURED = ("environment.json", "seconds.csv", "stamp.json")
 RUN, OTHER = "a" * 20, "b" * 20
 
 
@@ -243,8 +243,8 @@ def test_numbers_words_and_what_is_missing_come_back_exactly(tmp_path):
     first = Kept(rounds, {"regret": curve}, {"regret": curve[-1], "depth": 3.0, "kind": "sqrt"}, {})
     second = Kept(rounds[:2], {"regret": curve[:2]}, {"regret": 1 / 3, "depth": np.nan, "kind": np.nan}, {})
     written = {RUN: {0: first, 4: second}, OTHER: {1: Kept(rounds, {}, {"score": -0.0}, {})}}
-    write_repetitions(tmp_path, "these", written)
-    read = CommittedRepetitions([tmp_path / "nothing", tmp_path], "these", {RUN, OTHER}).runs
+    write_repetitions(tmp_path, {"curves": ["regret"]}, written)
+    read = CommittedRepetitions([tmp_path / "nothing", tmp_path], {"curves": ["regret"]}, {RUN, OTHER}).runs
     assert {name: list(kept) for name, kept in read.items()} == {RUN: [0, 4], OTHER: [1]}
     for name, number in ((RUN, 0), (RUN, 4), (OTHER, 1)):
         same, kept = read[name][number], written[name][number]
@@ -253,5 +253,5 @@ def test_numbers_words_and_what_is_missing_come_back_exactly(tmp_path):
             column: values.tobytes() for column, values in kept.curves.items()
         }
         assert plain(same) == plain(kept)
-    assert CommittedRepetitions([tmp_path], "others", {RUN}).runs == {}
-    assert CommittedRepetitions([tmp_path], "these", {OTHER}).done(RUN) == set()
+    assert CommittedRepetitions([tmp_path], {"curves": ["reward"]}, {RUN}).runs == {}
+    assert CommittedRepetitions([tmp_path], {"curves": ["regret"]}, {OTHER}).done(RUN) == set()

@@ -48,7 +48,7 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
     assert [(row["source"], row["where"]) for row in defaults] == [("assumed", "the class's default")]
     for run, line in zip(manifest["runs"], commands_of(manifest), strict=True):
         single = commands.here(monkeypatch, capsys, "run", *shlex.split(line)[3:], "output=json").report
-        assert (single["run_id"], single["new"]) == (run["run_id"], 0)
+        assert (single["run_id"].partition("-")[0], single["new"]) == (run["key"], 0)
         assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
     assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words).out
     same = ("tuner=tl,cdt", "env=synthetic_linear", "paper=tournament", "name=same", *SMALL)
@@ -66,8 +66,9 @@ def test_lines_and_panels_have_the_names_that_are_given(here):
     assert list(dict.fromkeys(table["env"])) == ["Plain", "synthetic_logistic"]
     assert list(dict.fromkeys(table["env.dim"])) == ["Small", "env.dim = 3"]
     runs = json.loads((folder / "manifest.json").read_text())["runs"]
-    run_id = next(run["run_id"] for run in runs if [*run["labels"].values()] == ["Slow CDT", "Plain", "Small"])
-    settings = json.loads((answer.results / "raw" / run_id / "settings.json").read_text())["settings"]
+    key = next(run["key"] for run in runs if [*run["labels"].values()] == ["Slow CDT", "Plain", "Small"])
+    [described] = (answer.results / "raw").glob(f"{key}-*/settings.json")
+    settings = json.loads(described.read_text())["settings"]
     assert (settings["tuner"]["ts_scale"], settings["env"]["dim"]) == (2, 2)
     files = [
         ("picture", "comparison.png"),
@@ -160,7 +161,8 @@ def test_a_tuner_has_settings_of_its_own(here):
     labels = ["CDT", "CDT (radius_scale = 0.5, ts_scale = 2)"]
     labels += ["MyTuner (threshold = 0.9, pair = [1,2])"]
     assert [run["labels"]["method"] for run in runs] == labels
-    own = [json.loads((answer.results / "raw" / run["run_id"] / "settings.json").read_text()) for run in runs]
+    raw = answer.results / "raw"
+    own = [json.loads(path.read_text()) for run in runs for path in raw.glob(f"{run['key']}-*/settings.json")]
     tuner = [settings["settings"]["tuner"] for settings in own]
     assert (tuner[0]["radius_scale"], tuner[1]["radius_scale"], tuner[1]["ts_scale"]) == (1.0, 0.5, 2)
     assert (tuner[2]["threshold"], tuner[2]["pair"]) == (0.9, [1, 2])

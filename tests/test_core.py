@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from registry import names, settings
 
 from runners.config.classes import DISTRIBUTION, OPTIONAL
-from runners.config.identity import module_digests
+from runners.config.identity import code_of
 from runners.config.tree import PARTS
 
 MODULES = {"obp": "obp", "optuna": "optuna", "sklearn": "scikit-learn", "skopt": "scikit-optimize", "torch": "torch"}
@@ -83,7 +83,7 @@ def test_every_optional_package_is_an_extra_and_all_of_them_are_papers():
 )
 def test_a_class_names_the_optional_packages_that_it_imports(part, cls):
     imported = set()
-    for module in module_digests({part: cls}):
+    for module in code_of({part: cls}).modules:
         spec = importlib.util.find_spec(module)
         assert spec is not None
         for node in ast.walk(ast.parse(Path(str(spec.origin)).read_text())):

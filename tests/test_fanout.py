@@ -166,7 +166,7 @@ def test_a_failed_repetition_is_recorded_and_the_others_go_on(
 
 def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment):
     store = Store(tmp_path / "results")
-    object.__setattr__(experiment, "run_id", "0" * 20)
+    object.__setattr__(experiment, "stamp", "0" * 12)
     result = run_one(experiment, 1, store)
     assert result.done == set()
     assert "found other code or data than when it was started" in result.failed[0]

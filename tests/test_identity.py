@@ -2,20 +2,28 @@
 
 import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 import time
 import types
+from dataclasses import field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from commands import linucb_settings as settings
 
+import bench
+import bench.tuners.tl as tl_module
+from bench.component import component, neutral
 from bench.errors import ConfigError
 from bench.tuners.base import Tuner
+from runners.config import identity
+from runners.config.classes import BASES, version
 from runners.config.experiment import Experiment, part_classes, play
-from runners.config.identity import module_digests
+from runners.config.identity import code_of
 
 ROOT = Path(__file__).resolve().parents[1]
 TUNER = """
@@ -94,9 +102,6 @@ def user(tmp_path, monkeypatch):
         ),
         ("mine_tuner.py", TUNER.replace("    def _ask", '    "of the attribute"\n\n    def _ask')),
         ("mine_unused.py", "VALUE = 2\n"),
-        ("mine_helper.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import mine_unused\nRATE = 0.5\n"),
-        ("mine_tuner.py", TUNER.replace("def _ask(self):", "def _ask(self) -> dict[str, float]:")),
-        ("mine_tuner.py", TUNER.replace('"no reward"', 'f"round: found {reward}" + ", expected a number"')),
     ],
 )
 def test_what_cannot_move_a_number_does_not_count(user, name, text):
@@ -159,7 +164,8 @@ def test_the_name_is_the_same_in_another_process():
         [sys.executable, "-c", code], env=environ, cwd="/", capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == experiment.run_id
-    assert len(experiment.run_id) == 20
+    assert experiment.run_id == f"{experiment.key}-{experiment.stamp}"
+    assert (len(experiment.key), len(experiment.stamp)) == (20, 12)
 
 
 def test_static_imports_cover_what_python_imports():
@@ -169,7 +175,7 @@ def test_static_imports_cover_what_python_imports():
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
     answer = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     imported = {name for name in answer.stdout.split() if name.split(".")[0] == "bench"}
-    found = set(module_digests(classes))
+    found = set(code_of(classes).modules)
     assert imported <= found
     assert {"bench.loop", "bench.trace", "bench.seeding", "bench.jit", "bench.component"} <= found
     assert all(name.split(".")[0] == "bench" for name in found)
@@ -178,7 +184,7 @@ def test_static_imports_cover_what_python_imports():
 
 
 def test_every_setting_counts_but_not_how_it_is_written():
-    first = Experiment(settings()).run_id
+    first = Experiment(settings()).key
     env = settings()["env"]
     same = [
         settings(env=dict(reversed(env.items()))),
@@ -194,11 +200,125 @@ def test_every_setting_counts_but_not_how_it_is_written():
         settings(horizon=51),
         settings(seed=1),
     ]
-    assert {Experiment(values).run_id for values in same} == {first}
-    assert len({Experiment(values).run_id for values in other} | {first}) == len(other) + 1
+    assert {Experiment(values).key for values in same} == {first}
+    assert len({Experiment(values).key for values in other} | {first}) == len(other) + 1
     tuples = settings(algorithm=settings()["algorithm"] | {"tune": ("ridge",)})
     lists = settings(algorithm=settings()["algorithm"] | {"tune": ["ridge"]})
-    assert Experiment(tuples).run_id == Experiment(lists).run_id
+    assert Experiment(tuples).key == Experiment(lists).key
+
+
+@component
+class Nested:
+    depth: int = 1
+    later: float = neutral(default=0.0)
+
+
+@component
+class Mine(Tuner):
+    """A tuner to which a setting was added later."""
+
+    rate: float = 0.5
+    later: str = neutral(default="off")
+    inner: dict[str, Any] = field(default_factory=dict)
+
+
+def key(**tuner: Any) -> str:
+    return Experiment(settings(tuner={"_target_": f"{__name__}.Mine", **tuner})).key
+
+
+def test_a_setting_added_later_does_not_count_where_it_changes_nothing():
+    """Also below nested components, and not where a setting that was always there has that value."""
+    inner = {"_target_": f"{__name__}.Nested", "depth": 2}
+    assert key(rate=0.5, inner=inner) == key(rate=0.5, inner={**inner, "later": 0.0}, later="off")
+    on = {**inner, "later": 0.1}
+    others = [key(rate=0.5, inner=inner), key(rate=0.5, inner=on), key(rate=0.5, later="on"), key(inner=inner)]
+    others += [key(rate=0.5, inner=[inner]), key(rate=0.5, inner=[on])]
+    assert len(set(others)) == len(others)
+    assert key(inner=[inner]) == key(inner=[{**inner, "later": 0.0}])
+
+
+def test_the_suites_classes_count_by_name_wherever_they_stand(monkeypatch):
+    moved = types.ModuleType("bench.elsewhere")
+    moved.__file__, moved.TL = tl_module.__file__, tl_module.TL
+    monkeypatch.setitem(sys.modules, "bench.elsewhere", moved)
+    before, after = (
+        Experiment(settings(tuner={"_target_": f"bench.{name}.TL"})) for name in ("tuners.tl", "elsewhere")
+    )
+    assert after.key == before.key
+    monkeypatch.setitem(sys.modules, "elsewhere", moved)
+    assert Experiment(settings(tuner={"_target_": "elsewhere.TL"})).key != before.key
+
+
+def test_no_two_classes_of_the_suite_have_the_same_name():
+    """Results are filed under the names of classes."""
+    for info in pkgutil.walk_packages(bench.__path__, "bench."):
+        if not info.name.endswith(".__main__"):
+            importlib.import_module(info.name)
+    classes: set[type] = set()
+    todo = list(BASES.values())
+    while todo:
+        cls = todo.pop()
+        todo += cls.__subclasses__()
+        classes.add(cls)
+    named = [cls.__name__ for cls in classes if cls.__module__.startswith("bench.")]
+    assert len(named) > 100
+    assert sorted(named) == sorted(set(named))
+
+
+@pytest.mark.parametrize("package", ["numpy", "numba"])
+def test_another_version_of_a_package_that_computes_moves_the_stamp_and_not_the_key(monkeypatch, package):
+    before = Experiment(settings())
+    assert package in before.code.packages
+    monkeypatch.setattr(identity, "version", lambda name: "99.0" if name == package else version(name))
+    after = Experiment(settings())
+    assert (after.key, after.code.packages[package]) == (before.key, "99.0")
+    assert after.stamp != before.stamp
+
+
+def test_packages_count_that_the_modules_import_and_those_they_need_to_compute(user):
+    user.write("mine_helper.py", "import skopt\nimport pydantic\n\nRATE = 0.5\n")
+    forget()
+    packages = Experiment(settings(tuner={"_target_": "mine_tuner.Mine"})).code.packages
+    assert {"scikit-optimize", "scikit-learn", "scipy", "numpy"} <= packages.keys()
+    assert "pydantic" not in packages
+
+
+def test_another_name_of_a_class_or_a_setting_keeps_the_key_and_moves_the_stamp(user, monkeypatch, tmp_path):
+    monkeypatch.setenv("BENCH_CONF_DIR", str(tmp_path))
+
+    def experiment(name: str, setting: str) -> Experiment:
+        forget()
+        user.write("mine_tuner.py", TUNER.replace("Mine", name).replace("power", setting))
+        return Experiment(settings(tuner={"_target_": f"mine_tuner.{name}", setting: 3}))
+
+    before = experiment("Mine", "power")
+    assert before.stamp  # of the code as it is now
+    assert experiment("Yours", "exponent").key != before.key
+    (tmp_path / "renamed.yaml").write_text(
+        "renamed:\n  mine_tuner.Mine: mine_tuner.Yours\n  mine_tuner.Mine.power: mine_tuner.Yours.exponent\n"
+    )
+    after = experiment("Yours", "exponent")
+    assert after.key == before.key
+    assert after.stamp != before.stamp
+    with_names = after.stamp
+    (tmp_path / "renamed.yaml").unlink()
+    assert experiment("Yours", "exponent").stamp != with_names  # a name that is only claimed has to be proved, too
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("renamed: [TL]\n", "expected one key, renamed"),
+        ("TL: TT\n", "expected one key, renamed"),
+        ("renamed: {TL.a: TL.c, TL.b: TL.c}\n", "found two earlier names of TL.c"),
+        ("renamed: {\n", "found no valid YAML"),
+    ],
+)
+def test_a_wrong_file_of_names_is_said_so(monkeypatch, tmp_path, text, sentence):
+    monkeypatch.setenv("BENCH_CONF_DIR", str(tmp_path))
+    (tmp_path / "renamed.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=f"renamed.yaml: {sentence}|renamed.yaml: found .*{sentence}"):
+        _ = Experiment(settings()).key
 
 
 def test_data_counts(monkeypatch):
@@ -210,7 +330,7 @@ def test_data_counts(monkeypatch):
         experiment = Experiment(settings(env={"_target_": "bench.envs.movielens.Movielens"}))
         assert experiment.fingerprint == fingerprint
         assert experiment.data_kind.is_replaced == (fingerprint == "surrogate")
-        ids[fingerprint] = experiment.run_id
+        ids[fingerprint] = experiment.key
     assert len(set(ids.values())) == 3
     assert Experiment(settings()).fingerprint is None
 

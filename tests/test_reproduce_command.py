@@ -76,7 +76,8 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     store = Store(commands.results)
     for run in own:
         row = table[(table["panel"] == run["labels"]["panel"]) & (table["method"] == run["labels"]["method"])].iloc[0]
-        last = [store.read(run["run_id"], repetition).iloc[-1] for repetition in range(2)]
+        [raw] = (commands.results / "raw").glob(f"{run['key']}-*")
+        last = [store.read(raw.name, repetition).iloc[-1] for repetition in range(2)]
         assert row["mean"] == pytest.approx((last[0]["regret"] + last[1]["regret"]) / 2)
         assert row["random_arms"] == pytest.approx((last[0]["random_regret"] + last[1]["random_regret"]) / 2)
     claims = pd.read_csv(folder / "claims.csv")

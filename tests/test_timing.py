@@ -213,9 +213,9 @@ def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, caps
     assert set(finals["rounds"]) == {200}
     tables = derive_committed(read_figure(figure), folder).tables()
     assert tables == {name: before[name] for name in ("table.csv", "claims.csv")}
-    run_id = json.loads(before["manifest.json"])["runs"][0]["run_id"]
+    key = json.loads(before["manifest.json"])["runs"][0]["key"]
     each = json.loads(before["environment.json"])["seconds_per_repetition"]
-    assert each[run_id] == pytest.approx(seconds["seconds"][:2].mean(), abs=1e-4)
+    assert each[key] == pytest.approx(seconds["seconds"][:2].mean(), abs=1e-4)
     assert "- Machines differ" in before["table.md"].decode()
     assert "Machines differ" in before["table1.svg"].decode()
 

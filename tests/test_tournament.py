@@ -55,9 +55,9 @@ def test_the_best_score_was_reached_and_never_exceeded(figure, reference_results
     folder = reference_results / figure / "paper"
     if not folder.is_dir():
         pytest.skip("has not been run")
-    labels = {run["run_id"]: run["labels"] for run in json.loads((folder / "manifest.json").read_text())["runs"]}
-    table = pd.read_parquet(folder / "repetitions.parquet", columns=["run_id", "best_score"]).dropna()
-    best = table.groupby(table["run_id"].map(lambda run_id: labels[run_id]["task"]))["best_score"].max()
+    labels = {run["key"]: run["labels"] for run in json.loads((folder / "manifest.json").read_text())["runs"]}
+    table = pd.read_parquet(folder / "repetitions.parquet", columns=["key", "best_score"]).dropna()
+    best = table.groupby(table["key"].map(lambda key: labels[key]["task"]))["best_score"].max()
     limits = {
         name.split(": ")[1]: experiment.settings["task"]["best_score"]["real"]
         for name, experiment in TASKS.items()

@@ -6,30 +6,27 @@ import json
 import random
 import re
 import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from test_committed import FIGURE
 
+from bench.data_kind import DataKind
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from runners import verify
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names, load_figure
 from runners.config.runner import Runner
-from runners.execute import carry
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.execute.sample import draw, outdated
+from runners.execute.sample import draw
 from runners.results import golden, replay
 from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.results.derive import needs
-from tools import docs
+from runners.results.derive import thinning
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -84,10 +81,10 @@ def change(path: Path, **values: Any) -> dict[str, Any]:
 def tamper(folder: Path, by: float) -> None:
     """Move one point of the curve of the third repetition of CDT."""
     runs = json.loads((folder / "manifest.json").read_text())["runs"]
-    stored = CommittedRepetitions([folder], needs(read_figure(FIGURE)), {run["run_id"] for run in runs}).runs
-    curves = stored[runs[1]["run_id"]][2].curves
+    stored = CommittedRepetitions([folder], thinning(read_figure(FIGURE)), {run["key"] for run in runs}).runs
+    curves = stored[runs[1]["key"]][2].curves
     curves["regret"] = curves["regret"] * np.where(np.arange(len(curves["regret"])) == 4, 1 + by, 1)
-    write_repetitions(folder, needs(read_figure(FIGURE)), stored)
+    write_repetitions(folder, thinning(read_figure(FIGURE)), stored)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -100,13 +97,6 @@ def test_what_is_right_is_found_equal(folder, capsys, jobs):
     assert second.endswith(" equal, 0 differ")
     compared = int(first.split()[-2].replace(",", ""))
     assert compared == int(second.split()[0].replace(",", "")) > 12 * 2 * 40
-
-
-def test_what_was_made_outside_a_checkout_is_verified_and_not_carried(folder, capsys):
-    change(folder / "environment.json", git=None)
-    assert verify.verify(["jobs=1", "figure=mine/small"])
-    runs = list(replay.committed_runs("mine/small", folder))
-    assert carry._obstacle(runs[0], train=False) == "it was made outside a checkout, by code of no known commit"
 
 
 def test_a_value_that_differs_is_named(folder, capsys):
@@ -198,38 +188,6 @@ def test_what_has_changed_is_outdated_and_the_command_renews_it(folder, figure, 
     assert "equal, 0 differ" not in out
     assert "outdated: mine/small/paper: settings or data of 2 of 4 runs changed; to renew it: " in out
     assert out.endswith(f"{COMMAND}\n")
-    runs = [run._replace(run_id=f"{number}") for number, run in enumerate(replay.committed_runs("mine/small", folder))]
-    said = (
-        "settings or data of 2 of 4 runs changed; to keep what comes out equal: make verify CARRY=1 FIGURE=mine/small; "
-    )
-    assert f"mine/small/paper: the code of 2 of 4 runs and {said}to renew it: {COMMAND}" in outdated(folder, runs)
-
-
-def test_what_was_verified_is_noted_on_request(folder, monkeypatch):
-    """A later verification replaces the rows of its results alone, and the table in the documentation says when."""
-    path = folder.parents[2] / "verified.csv"
-    assert verify.verify(["jobs=1"])
-    assert not path.exists()
-    path.write_text(
-        "result,day,commit,repetitions,values,equal\nmine/small/paper,x,y,1,1,1\nother/one/paper,x,y,2,3,3\n"
-    )
-    assert verify.verify(["jobs=1", "record=true"])
-    table = pd.read_csv(path).set_index("result")
-    row = table.loc["mine/small/paper"]
-    today = datetime.now(UTC).date().isoformat()
-    assert (row["day"], row["repetitions"], row["equal"]) == (today, 12, row["values"])
-    assert row["values"] > 100
-    assert table.loc["other/one/paper", "values"] == 3
-    monkeypatch.setattr(docs, "figure_names", lambda *_: ["mine/small", "mine/none"])
-    page = docs.reference_part()
-    seconds = json.loads((folder / "environment.json").read_text())["seconds_per_repetition"]
-    [line] = [line for line in page.splitlines() if "small" in line]
-    assert line.startswith(f"| `mine/small` | 3 | {3 * sum(seconds.values()) / 3600:.2f} | ")
-    assert line.endswith(f" | {today} |")
-    assert page.splitlines()[-1].startswith("| all | | ")
-    change(folder / "environment.json", made="2999-01-01T00:00:00+00:00")
-    [line] = [line for line in docs.reference_part().splitlines() if "small" in line]
-    assert line.endswith(" |  |")
 
 
 def test_the_sample_fits_the_time_and_follows_the_seed():
@@ -265,7 +223,6 @@ def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(f
         ("figure=no", "figure: found 'no'"),
         ("figure=figure3", "figure: found 'figure3' without a paper, expected one of: cdt/figure3, habo/figure3, "),
         ("figure=cdt/figure22", "figure: found 'cdt/figure22', did you mean 'cdt/figure2'"),
-        ("record=no", "record: found 'no'"),
     ],
 )
 def test_wrong_words_are_named(word, sentence):
@@ -292,7 +249,7 @@ def test_runs_whose_data_is_missing_are_counted_and_not_compared(folder, capsys,
     for run in runs:
         run["data"] = "surrogate" if run is runs[1] else "0123"
     change(folder / "manifest.json", runs=runs)
-    monkeypatch.setattr(Experiment, "surrogate", True)
+    monkeypatch.setattr(Experiment, "data_kind", DataKind.SURROGATE)
     verify.verify(["jobs=1", "figure=mine/small"])
     out = capsys.readouterr().out
     assert "not verified: mine/small/paper: the data of 3 runs is missing here" in out

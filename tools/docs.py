@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, get_args
 
-import pandas as pd
 from hydra.utils import get_class
 
 from bench.audit.headlines import Word
@@ -22,10 +21,10 @@ from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
 from runners.config.runner import Runner
 from runners.config.tree import CONFIGS, GROUPS, PARTS, path_of, read, read_choice, suite_choices
-from runners.execute.sample import VERIFIED
+from runners.results import stamps
 from runners.results.committed import FILE
 from runners.results.pages import headlines
-from runners.results.store import results_folder, write_text
+from runners.results.store import read_json, results_folder, write_text
 from tools.which_tuner import constants_part, which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
@@ -158,9 +157,7 @@ def reference_part(folder: Path | None = None) -> str:
     each figure, and once in the sums.
     """
     folder = folder or results_folder()
-    path = folder / VERIFIED
-    verified = pd.read_csv(path, dtype=str).set_index("result")["day"].to_dict() if path.is_file() else {}
-    rows = ["| figure | repetitions | core-hours | commit | verified |", "| --- | --- | ---: | --- | --- |"]
+    rows = ["| figure | repetitions | core-hours | commit | confirmed |", "| --- | --- | ---: | --- | --- |"]
     spent: dict[str, dict[str, float]] = {}
     for name in figure_names():
         of_paper = spent.setdefault(name.partition("/")[0], {})
@@ -169,15 +166,14 @@ def reference_part(folder: Path | None = None) -> str:
             rows.append(f"| `{name}` | none yet | | | |")
         for result in results:
             label = f"`{name}`" + ("" if result.scale == "paper" else f", {result.scale}")
-            for run_id, seconds in result.seconds_by_run.items():
-                of_paper[run_id] = max(seconds, of_paper.get(run_id, 0.0))
-            when = verified.get(f"{name}/{result.scale}", "" if FILE in result.files else "cannot be")
-            if when < result.made.made[:10]:  # what was verified has been made again
-                when = ""
+            for key, seconds in result.seconds_by_run.items():
+                of_paper[key] = max(seconds, of_paper.get(key, 0.0))
+            confirmed = read_json(result.folder / stamps.FILE).get("confirmed") or {}
+            when = confirmed.get("day", "") if FILE in result.files else "cannot be"
             hours = "" if result.seconds is None else f"{result.seconds / 3600.0:.2f}"
             rows.append(f"| {label} | {result.repetitions.partition(' rep')[0]} | {hours} | {result.commit} | {when} |")
     sums = {f"all of `{paper}`": sum(seconds.values()) for paper, seconds in spent.items()}
-    sums["all"] = sum({run_id: of_run for seconds in spent.values() for run_id, of_run in seconds.items()}.values())
+    sums["all"] = sum({key: of_run for seconds in spent.values() for key, of_run in seconds.items()}.values())
     rows += [f"| {label} | | {seconds / 3600.0:.2f} | | |" for label, seconds in sums.items()]
     return "\n".join(rows)
 

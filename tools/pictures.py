@@ -15,6 +15,7 @@ from bench.report.saving import save
 from runners.config.figures import figure_names, load_figure
 from runners.results.derive import derive_committed
 from runners.results.golden import is_backed
+from runners.results.stamps import renew_digests
 from runners.results.store import results_folder
 
 
@@ -25,6 +26,7 @@ def main(names: Sequence[str]) -> int:
         for folder in sorted((results_folder() / name).glob("paper*")):
             if (folder / "manifest.json").is_file() and (plot := plot_of(figure, folder)):
                 save(draw(plot), folder, figure.name, ["svg"])
+                renew_digests(folder)
                 print(folder, flush=True)
     return 0
 

@@ -123,7 +123,7 @@ class Stored:
         """The seconds of each run's repetitions, as far as they are known; readings may share some of them."""
         means = self.made.seconds_per_repetition
         in_order = sorted(self.manifest.runs, key=lambda run: run.repetitions)  # the largest number counts
-        return {run.run_id: means[run.run_id] * run.repetitions for run in in_order if run.run_id in means}
+        return {run.key: means[run.key] * run.repetitions for run in in_order if run.key in means}
 
     @property
     def run_time(self) -> str:

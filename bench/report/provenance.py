@@ -156,7 +156,7 @@ class Setting(BaseModel):
 
 
 class ManifestRun(BaseModel):
-    run_id: str = ""
+    key: str = ""
     labels: dict[str, str] = {}
     overrides: list[str] = []
     repetitions: int = 0

@@ -1,15 +1,18 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
+import importlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from bench.algorithms.contextual import ContextualAlgorithm
+from bench.component import neutral_settings
 from bench.configuration_check import ConfigurationCheck
 from bench.data_kind import DataKind
+from bench.digest import digest
 from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
 from bench.loop import run
@@ -19,7 +22,8 @@ from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 from runners.config.classes import BASES, construct, import_class, require
-from runners.config.identity import hash_identity, plain, source_digest
+from runners.config.identity import Code, code_of, plain
+from runners.config.renamed import earlier_names
 
 _NEEDS = {
     "change_points": "an environment with known changes, such as env=switching_sine",
@@ -80,30 +84,73 @@ class Experiment:
         return DataKind.of(self.fingerprint)
 
     @cached_property
-    def inputs(self) -> str:
-        """Twenty hexadecimal digits that change with settings and data alone, whatever the code and where it stands."""
-        return hash_identity({"settings": _by_class_name(self.settings), "fingerprint": self.fingerprint})
+    def key(self) -> str:
+        """What is asked, in twenty hexadecimal digits: settings by name and value, horizon, seed and data.
+
+        The suite's classes count by name, wherever they stand, a user's by dotted path. A setting that was added later
+        (`bench.component.neutral`) does not count at the value that changes nothing, nor does another name that a class
+        or a setting was given since (`runners.config.renamed`).
+        """
+        return digest({"settings": self._filed[0], "fingerprint": self.fingerprint}, 20)
 
     @cached_property
-    def identity(self) -> dict[str, Any]:
-        """What ``run_id`` is the hash of: settings, data fingerprint, digest of the source."""
-        classes = part_classes(self.settings)
-        return {"settings": self.settings, "fingerprint": self.fingerprint, "source": source_digest(classes)}
+    def stamp(self) -> str:
+        """What answers, in twelve hexadecimal digits: the source of the code, and the packages that compute."""
+        return digest([*self.code, *self._filed[1]], 12)
 
     @cached_property
+    def code(self) -> Code:
+        """The modules and packages that its parts are made of."""
+        return code_of(part_classes(self.settings))
+
+    @property
     def run_id(self) -> str:
-        """Twenty hexadecimal digits that change with everything the numbers depend on."""
-        return hash_identity(self.identity)
+        """The name of its raw runs: key and stamp."""
+        return f"{self.key}-{self.stamp}"
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What key and stamp are digests of, in words."""
+        return {"settings": self.settings, "fingerprint": self.fingerprint, **self.code._asdict()}
+
+    @cached_property
+    def _filed(self) -> tuple[dict[str, Any], list[str]]:
+        """Settings as the key counts them, and which of their names are not today's."""
+        part_classes(self.settings)  # imports what is in the current folder
+        names = earlier_names()
+        used: set[str] = set()
+        return _filed(self.settings, names, used), [f"{names[name]}: {name}" for name in sorted(used)]
 
 
-def _by_class_name(settings: Any) -> Any:
-    """Return settings with the names of classes in place of their dotted paths."""
+def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
+    """Return settings as results are filed, under earlier ``names``, of which those that count are ``used``."""
+    if isinstance(settings, list):
+        return [_filed(item, names, used) for item in settings]
     if not isinstance(settings, dict):
         return settings
-    return {
-        key: str(value).rpartition(".")[2] if key == "_target_" else _by_class_name(value)
-        for key, value in settings.items()
+    target = settings.get("_target_")
+    if not isinstance(target, str):
+        return {name: _filed(value, names, used) for name, value in settings.items()}
+    today = target.rpartition(".")[2] if target.startswith("bench.") else target
+    neutral = neutral_settings(_class(target))
+    counted = {
+        name: _filed(value, names, used)
+        for name, value in settings.items()
+        if name != "_target_" and not (name in neutral and neutral[name] == value)
     }
+    used |= names.keys() & {today, *(f"{today}.{name}" for name in counted)}
+    filed = {names.get(f"{today}.{name}", name).rpartition(".")[2]: value for name, value in counted.items()}
+    return {"_target_": names.get(today, today), **filed}
+
+
+def _class(target: str) -> type:
+    """Return a class by its dotted path, `object` if there is none."""
+    module, _, name = target.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except Exception:  # whatever the module does: who builds the class says so
+        found = None
+    return found if isinstance(found, type) else object
 
 
 def part_classes(settings: dict[str, Any]) -> dict[str, type]:

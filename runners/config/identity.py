@@ -1,32 +1,38 @@
-"""What a run's numbers depend on, as one hash: settings, data, and the source of the code that is run."""
+"""What made a run, as one hash: the source of the code that is run, and the versions of the packages that compute."""
 
 import ast
-import hashlib
 import importlib.machinery
+import importlib.metadata
 import importlib.util
-import json
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import errors
+from bench.digest import digest
 from bench.errors import ConfigError
+from runners.config.classes import version
 
 ALWAYS = ("bench.loop", "bench.trace", "bench.seeding")
 """Modules that every run goes through."""
 
+COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
+"""Packages whose version may move a number."""
+
+_OTHERS = {"pooch", "pydantic", "requests", "rich", "tqdm"}
+"""Packages that the suite's modules import and that compute nothing."""
+
 _STANDARD = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
-_ERRORS = {name for name, value in vars(errors).items() if isinstance(value, type)}
-
-Stamp = tuple[str, int, int]
+_Status = tuple[str, int, int]
+"""Path, time of change and size of a file."""
 
 
 class Source(NamedTuple):
@@ -34,6 +40,13 @@ class Source(NamedTuple):
 
     digest: str
     imports: tuple[str, ...]
+
+
+class Code(NamedTuple):
+    """What classes are made of: modules of the project and the user with their digests, and packages by version."""
+
+    modules: dict[str, str]
+    packages: dict[str, str | None]
 
 
 def plain(value: Any, where: str = "") -> Any:
@@ -49,34 +62,23 @@ def plain(value: Any, where: str = "") -> Any:
     raise ConfigError(f"{where or 'settings'}: found {value!r}, expected plain data (numbers, strings, lists, dicts)")
 
 
-def hash_identity(identity: Mapping[str, Any]) -> str:
-    """Return the first twenty hexadecimal digits of the sha256 of the canonical JSON of ``identity``."""
-    canonical = json.dumps(plain(identity), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:20]
+def code_of(classes: Mapping[str, type]) -> Code:
+    """Return the modules of the project and the user that ``classes`` are made of, and the packages they compute with.
 
-
-def source_digest(classes: Mapping[str, type]) -> str:
-    """Return one digest of the modules that `module_digests` finds."""
-    return hashlib.sha256(json.dumps(module_digests(classes), sort_keys=True).encode()).hexdigest()
-
-
-def module_digests(classes: Mapping[str, type]) -> dict[str, str]:
-    """Return the digests of all modules of the project and the user that ``classes`` are made of, by name.
-
-    That is: the modules of every class they inherit from, the loop, and whatever these import anywhere in their text,
-    except the standard library and installed packages. Modules count as syntax trees without what cannot move a number:
-    docstrings, comments, texts of errors, annotations of functions, and whatever stands below ``if TYPE_CHECKING``.
+    Modules are those of every class they inherit from, the loop, and whatever these import anywhere in their text,
+    except the standard library and installed packages. They count as syntax trees without docstrings, so comments and
+    layout don't. Packages are those that these modules import, and those of `COMPUTING` that they require in turn.
     Imports are found by reading, so one that is put together at run time is not noticed. Raises ConfigError when the
     source of a class is not found, or is no longer that of the module in memory.
     """
     roots = frozenset((*ALWAYS, *_modules_of(classes)))
-    stamps, _ = _digests.get(roots, ({}, {}))
-    if not stamps or any(_stamp(_locate(name)) != stamp for name, stamp in stamps.items()):
-        _digests[roots] = _digest(roots)
-    return _digests[roots][1]
+    found = _found.get(roots)
+    if found is None or any(_status(_locate(name)) != status for name, status in found[0].items()):
+        _found[roots] = found = _find(roots)
+    return Code(found[1], {name: version(name) for name in found[2]})
 
 
-_digests: dict[frozenset[str], tuple[dict[str, Stamp], dict[str, str]]] = {}
+_found: dict[frozenset[str], tuple[dict[str, _Status], dict[str, str], tuple[str, ...]]] = {}
 _in_memory: dict[str, tuple[Any, str]] = {}
 
 
@@ -98,10 +100,12 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
                 yield name
 
 
-def _digest(roots: frozenset[str]) -> tuple[dict[str, Stamp], dict[str, str]]:
+def _find(roots: frozenset[str]) -> tuple[dict[str, _Status], dict[str, str], tuple[str, ...]]:
+    """Return the status of each file, the digest of each module, and the names of the packages."""
     packages = {name.partition(".")[0] for name in roots}
-    stamps: dict[str, Stamp] = {}
+    statuses: dict[str, _Status] = {}
     digests: dict[str, str] = {}
+    others: set[str] = set()
     seen: set[str] = set()
     todo = sorted(roots)
     while todo:
@@ -112,27 +116,54 @@ def _digest(roots: frozenset[str]) -> tuple[dict[str, Stamp], dict[str, str]]:
         todo.append(name.rpartition(".")[0])  # importing a.b runs a first
         path = _locate(name)
         if path is None or not (name.partition(".")[0] in packages or _belongs(path)):
+            others.add(name.partition(".")[0])
             continue
-        stamp = _stamp(path)
-        if stamp is None:
+        status = _status(path)
+        if status is None:
             raise ConfigError(f"{path}: found no file, expected the source of the module {name}")
-        source = _read(name, stamp)
+        source = _read(name, status)
         _refuse_outdated(name, path, source.digest)
-        stamps[name] = stamp
+        statuses[name] = status
         digests[name] = source.digest
         todo += source.imports
-    return stamps, digests
+    return statuses, digests, _distributions(others - packages - sys.stdlib_module_names)
 
 
-def _refuse_outdated(name: str, path: str, digest: str) -> None:
+def _distributions(modules: set[str]) -> tuple[str, ...]:
+    """Return the packages that hold some modules, and those that compute which they require."""
+    direct = {name for module in modules for name in _distribution(module)} - _OTHERS
+    return tuple(sorted(direct | {name for package in direct for name in _required(package)}))
+
+
+@cache
+def _distribution(module: str) -> tuple[str, ...]:
+    """Return the packages that hold a module; none if it is not installed."""
+    if _locate(module) is None:
+        return ()
+    return (module,) if version(module) else tuple(_all_distributions().get(module, ()))
+
+
+@cache
+def _all_distributions() -> Mapping[str, list[str]]:
+    return importlib.metadata.packages_distributions()  # reads the list of files of every package
+
+
+@cache
+def _required(package: str) -> frozenset[str]:
+    texts = importlib.metadata.requires(package) or ()
+    names = {re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0].lower() for text in texts if "extra ==" not in text}
+    return frozenset(names.intersection(COMPUTING))
+
+
+def _refuse_outdated(name: str, path: str, found: str) -> None:
     """Refuse a file that was edited since this process imported it: what is run would not be what is hashed."""
     if name not in sys.modules:
         return
     imported = sys.modules[name].__spec__
     before = _in_memory.get(name)
     if before is None or before[0] is not imported:  # imported anew
-        _in_memory[name] = imported, digest
-    elif before[1] != digest:
+        _in_memory[name] = imported, found
+    elif before[1] != found:
         raise ConfigError(
             f"{path}: found code that is newer than what this process has imported, expected a restart (or a reload "
             f"of the module {name})"
@@ -168,7 +199,7 @@ def _belongs(path: str) -> bool:
     return not path.startswith(_STANDARD) and not any(folder in path for folder in _INSTALLED)
 
 
-def _stamp(path: str | None) -> Stamp | None:
+def _status(path: str | None) -> _Status | None:
     if path is None:
         return None
     try:
@@ -179,23 +210,22 @@ def _stamp(path: str | None) -> Stamp | None:
 
 
 @cache
-def _read(name: str, stamp: Stamp) -> Source:
-    path = stamp[0]
+def _read(name: str, status: _Status) -> Source:
+    path = status[0]
     content = Path(path).read_bytes()
     if not path.endswith(".py"):  # compiled: there is nothing to leave out
-        return Source(hashlib.sha256(content).hexdigest(), ())
+        return Source(digest(content), ())
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError) as error:
         raise ConfigError(f"{path}: found no valid Python ({error}), expected the source of {name}") from None
     package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
-    text = json.dumps(_canonical(tree), separators=(",", ":"))
-    return Source(hashlib.sha256(text.encode()).hexdigest(), tuple(sorted(set(_imports(tree, package)))))
+    return Source(digest(_canonical(tree)), tuple(sorted(set(_imports(tree, package)))))
 
 
 def _imports(tree: ast.Module, package: str) -> Iterator[str]:
     """Yield all modules that may be imported anywhere in the tree; some of the names may turn out to be no modules."""
-    for node in _walk(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -209,65 +239,19 @@ def _imports(tree: ast.Module, package: str) -> Iterator[str]:
                 yield from (f"{base}.{alias.name}" for alias in node.names if alias.name != "*")
 
 
-def _walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes but those that only type checkers see."""
-    yield tree
-    for child in ast.iter_child_nodes(tree):
-        if _is_for_type_checkers(child):
-            for statement in child.orelse:
-                yield from _walk(statement)
-        else:
-            yield from _walk(child)
+def _canonical(node: Any) -> Any:
+    """Return a syntax tree as plain data, without places and docstrings.
 
-
-def _canonical(node: Any, annotated: bool = True) -> Any:
-    """Return a syntax tree as plain data, without places and without what cannot move a number.
-
-    Unlike `ast.dump`, it is the same for all versions of Python that parse the text alike. Annotations count where
-    something may read them: in classes, whose settings they are, and in functions that are decorated.
+    Unlike `ast.dump`, it is the same for all versions of Python that parse the text alike.
     """
     if isinstance(node, ast.Constant):
         return ["Constant", type(node.value).__name__, repr(node.value)]
     if isinstance(node, list):
-        return [_canonical(item, annotated) for item in _statements(node)]
+        return [_canonical(item) for item in node if not _is_text(item)]
     if not isinstance(node, ast.AST):
         return node
-    if isinstance(node, ast.ClassDef):
-        annotated = True
-    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        annotated = bool(node.decorator_list)
-    ignored: tuple[str, ...] = () if annotated else ("returns", "annotation")
-    if isinstance(node, ast.Call) and node.args and _is_error(node):
-        ignored = ("args",)
-    fields = {
-        name: _canonical(value, annotated)
-        for name, value in ast.iter_fields(node)
-        if name not in ignored and value is not None and value != []
-    }
+    fields = {name: _canonical(value) for name, value in ast.iter_fields(node) if value is not None and value != []}
     return [type(node).__name__, fields]
-
-
-def _statements(nodes: list[Any]) -> Iterator[Any]:
-    for node in nodes:
-        if _is_for_type_checkers(node):
-            yield from _statements(node.orelse)
-        elif not (_is_text(node) or (isinstance(node, ast.ImportFrom) and node.module == "typing")):
-            yield node
-
-
-def _is_error(call: ast.Call) -> bool:
-    """Whether a call makes one of the project's errors, all of whose arguments are texts."""
-    return isinstance(call.func, ast.Name) and call.func.id in _ERRORS and all(map(_is_message, call.args))
-
-
-def _is_message(node: ast.expr) -> bool:
-    if isinstance(node, ast.BinOp):
-        return _is_message(node.left) and _is_message(node.right)
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _is_for_type_checkers(node: Any) -> TypeGuard[ast.If]:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def _is_text(node: Any) -> bool:

@@ -103,7 +103,7 @@ class FanOut:
                 future.result()
                 self._play(task)
             except WorkerDiedError as error:
-                self._store.prepare(task.experiment.run_id, task.experiment.identity)
+                self._store.prepare(task.experiment.run_id, task.experiment.description)
                 for play in self._plays(task):
                     yield self._lost(play, error)
             if task.data is not None:
@@ -134,7 +134,7 @@ class FanOut:
     def _play(self, start: "_Start") -> None:
         """Queue the repetitions of what was started."""
         experiment = start.experiment
-        self._store.prepare(experiment.run_id, experiment.identity)
+        self._store.prepare(experiment.run_id, experiment.description)
         plays = self._plays(start)
         classes = tuple(part_classes(experiment.settings).values())
         if classes not in self._classes:  # soon, so that workers compile different things and not all the same

@@ -18,7 +18,8 @@ from runners.execute.fanout import Key
 from runners.results.aggregate import Repetitions, read
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, labels_of
-from runners.results.derive import needs
+from runners.results.derive import thinning
+from runners.results.stamps import read_stamps
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import STEP, applies_to, with_repetitions
 
@@ -33,7 +34,7 @@ class FigureRun:
     there. ``until_decided``: the largest number of repetitions where they are run until the claims are decided; None:
     as many as the scale says, which also holds for timings and for figures without claims. ``formats`` and ``size``:
     what is written beside the usual files, and the width of a PDF; see `bench.report.saving`. ``readings``: whether all
-    readings are run, or the first alone.
+    readings are run, or the first alone. ``renew``: whether runs that other code or packages made are run again.
     """
 
     figure: Figure
@@ -46,11 +47,14 @@ class FigureRun:
     formats: Sequence[str] = ()
     readings: bool = True
     size: Size = ""
+    renew: bool = False
 
     # composed
     drawn: list[LabelledRun] = field(default_factory=list, init=False)
     committed: CommittedRepetitions = field(default_factory=CommittedRepetitions, init=False)
     """Repetitions that need not be run, nor read from the store."""
+    unconfirmed: int = field(default=0, init=False)
+    """How many runs in its folder other code or packages made: then nothing is added to them."""
     folder: Path = field(default=Path(), init=False)
     # played
     waiting: set[Key] = field(default_factory=set, init=False)
@@ -95,11 +99,17 @@ class FigureRun:
         """The cases by origin and verdict, each counted once."""
         return tallies(self.figure, self.claims.to_dict("records"))
 
+    def forget(self) -> None:
+        """Drop what takes long to pickle, when it is not needed any more."""
+        self.drawn.clear()
+        self.committed.runs.clear()
+
     def note(self, repetitions: int) -> None:
         """Note what is printed of it when it is written."""
         counts = [f"{repetitions} repetitions"] + [f"{self.new} new"] * (self.new != repetitions)
         counts += [f"{len(self.failed)} failed"] * bool(self.failed)
         verdicts = spell_by_origin(tallies(self.figure, self.claims.to_dict("records"), every=True))
+        counts += [f"{self.unconfirmed} runs to be confirmed"] * bool(self.unconfirmed)
         self.line = f"{self.name}  {', '.join(counts)}  {verdicts}".rstrip()
 
     def tell(self) -> "FigureRun":
@@ -116,24 +126,35 @@ class FigureRun:
         kinds = {labelled.experiment.data_kind for labelled in self.drawn}
         kind = next((f"-{kind}" for kind in (DataKind.ALTERED, DataKind.SURROGATE) if kind in kinds), "")
         self.folder = results_folder() / f"{self.where}{kind}"
-        if self.is_reference and self.figure.source != "timing":
+        if self.is_reference and self.figure.source == "runs":
+            self.unconfirmed = 0 if self.renew else self._unconfirmed()
             self.committed = self._beside()
         if self.most is not None:
             self.ask([min(STEP, self.most)] * len(self.drawn))
 
+    def _unconfirmed(self) -> int:
+        """Return how many of its runs lie in its folder under another stamp than today's."""
+        stamps = read_stamps(self.folder)
+        today = {labelled.experiment.key: labelled.experiment.stamp for labelled in self.drawn}
+        others = [key for key, stamp in today.items() if stamps.get(key, stamp) != stamp]
+        return len(CommittedRepetitions([self.folder], thinning(self.figure), others).runs) if others else 0
+
     def _beside(self) -> CommittedRepetitions:
-        """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale."""
-        run_ids = {labelled.experiment.run_id for labelled in self.drawn}
+        """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale.
+
+        Only those of today's code and packages.
+        """
+        stamps = {labelled.experiment.key: labelled.experiment.stamp for labelled in self.drawn}
         others = sorted(
             self.folder.parents[1].glob(f"*/{self.scale}*"), key=lambda path: path.parent != self.folder.parent
         )
-        folders = [self.folder, *(path for path in others if path != self.folder and run_ids & labels_of(path).keys())]
-        committed = CommittedRepetitions(folders, needs(self.figure), run_ids)
+        folders = [self.folder, *(path for path in others if path != self.folder and stamps.keys() & labels_of(path))]
+        committed = CommittedRepetitions(folders, thinning(self.figure), stamps, stamps)
         if is_measured(self.figure.column):  # seconds of another machine are no repetitions
             if committed.machines != [kind_of_machine(environment())]:
                 return CommittedRepetitions()
-            for run_id, of_run in committed.runs.items():
-                committed.runs[run_id] = {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
+            for key, of_run in committed.runs.items():
+                committed.runs[key] = {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
         return committed
 
     def is_sequential(self, drawn: Sequence[LabelledRun]) -> bool:
@@ -164,8 +185,9 @@ class FigureRun:
         """Return what is kept of the repetitions of each experiment; each is read once."""
         columns, keep, runs = self.figure.curve_columns(), self.figure.kept_rounds, []
         for labelled, numbers in zip(self.drawn, self.done(), strict=True):
-            run_id = labelled.experiment.run_id
-            known = self.committed.runs.setdefault(run_id, {})
+            experiment = labelled.experiment
+            known = self.committed.runs.setdefault(experiment.key, {})
+            run_id = experiment.run_id
             runs.append(read(labelled.labels, run_id, numbers, store, columns=columns, keep=keep, known=known))
             known |= runs[-1].kept
         return runs

@@ -13,7 +13,7 @@ from runners.config.runner import Runner
 from runners.execute.fanout import Answer, FanOut, Key
 from runners.execute.figure_run import FigureRun
 from runners.execute.timing import measure
-from runners.execute.write_figure import timed_part, write
+from runners.execute.write_figure import redraw, timed_part, write
 from runners.results.derive import evidence
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import look
@@ -33,7 +33,8 @@ def reproduce_figures(runs: Iterable[FigureRun], *, jobs: int, runner: Runner) -
     A figure is written by a worker as soon as its last repetition is there; its line is printed then. With
     ``until_decided`` its claims are looked at after each step, and only the experiments that open cases need go on;
     repetitions beyond the step are not looked at even if they are there, so the result depends on the claims alone.
-    Timings are measured at the end, when no worker runs. A figure that cannot be written does not stop the others.
+    To a figure with runs that other code or packages made nothing is added: it is drawn as it is. Timings are measured
+    at the end, when no worker runs. A figure that cannot be written does not stop the others.
     Raises BenchError when a setting is wrong, or repetitions cannot be written; what is finished is kept.
     """
     store = Store(results_folder())
@@ -67,8 +68,8 @@ def _require_packages(runs: Iterable[FigureRun], store: Store) -> None:
     missing = []
     for run in runs:
         run.compose()
-        for labelled in run.drawn:
-            done = store.done(labelled.experiment.run_id) | run.committed.done(labelled.experiment.run_id)
+        for labelled in [] if run.unconfirmed else run.drawn:
+            done = store.done(labelled.experiment.run_id) | run.committed.done(labelled.experiment.key)
             if not set(range(labelled.settings.repetitions)) <= done:
                 missing.append(part_classes(labelled.experiment.settings))
     require(*missing)
@@ -93,6 +94,10 @@ class _Board:
     def open(self, run: FigureRun) -> None:
         """Ask for what a figure lacks, or have it written if it lacks nothing."""
         run.compose()
+        if run.unconfirmed:
+            run.forget()
+            self._fan.call(redraw, run, run.folder)
+            return
         self._open.append(run)
         self._ask(run, check=True)
         self._go_on(run)
@@ -102,7 +107,7 @@ class _Board:
         for labelled in sorted(run.drawn, key=lambda labelled: -labelled.settings.horizon):
             experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
             run_id = experiment.run_id
-            lacking = set(numbers) - self._store.sound(run_id, numbers) - run.committed.done(run_id)
+            lacking = set(numbers) - self._store.sound(run_id, numbers) - run.committed.done(experiment.key)
             for key in [(run_id, number) for number in lacking]:
                 if key not in self._answers:
                     run.waiting.add(key)

@@ -1,31 +1,22 @@
 """Repetitions of committed runs, drawn at random and run anew, beside what is committed of them."""
 
-import json
 import random
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 from bench.errors import ConfigError
-from bench.report.tables import to_csv
 from runners.config.runner import Runner
 from runners.execute.fanout import play_all
 from runners.results.aggregate import thin
 from runners.results.committed import FILE
 from runners.results.replay import CommittedRun, compare
-from runners.results.store import Store, results_folder, write_text
+from runners.results.store import Store, read_json, results_folder
 
 TOLERANCE = 1e-6
 """Relative, between different processors or versions."""
-
-VERIFIED = "verified.csv"
-"""In the folder of results: when repetitions of a reference result were last verified."""
-_COLUMNS = ["result", "day", "commit", "repetitions", "values", "equal"]
 
 
 class Verified(NamedTuple):
@@ -34,16 +25,6 @@ class Verified(NamedTuple):
     repetitions: int
     values: int
     equal: int
-
-
-def record(verified: dict[str, Verified], commit: str) -> None:
-    """Note in `VERIFIED` what a verification found, by result (``cdt/figure2/paper``), in place of earlier ones."""
-    path = results_folder() / VERIFIED
-    known = pd.read_csv(path, dtype=str) if path.is_file() else pd.DataFrame(columns=_COLUMNS)
-    day = datetime.now(UTC).date().isoformat()
-    new = pd.DataFrame([[name, day, commit[:10], *numbers] for name, numbers in verified.items()], columns=_COLUMNS)
-    every = pd.concat([known[~known["result"].isin(verified)], new], ignore_index=True)
-    write_text(path, to_csv(every.sort_values("result")))
 
 
 def playable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]:
@@ -84,26 +65,19 @@ def draw(runs: Sequence[CommittedRun], seconds: float, rng: random.Random) -> li
 
 
 def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
-    """Return what has changed since a result was made, and what renews it; "" if nothing has."""
-    manifest = json.loads((folder / "manifest.json").read_text())
+    """Return why a result must be made again, and the command for it; "" if it need not be."""
+    manifest = read_json(folder / "manifest.json")
     gone = len(manifest["runs"]) - len(runs)
-    played = [run for run in runs if not run.lacks_data]
-    changed = [run for run in played if run.has_changed]
-    code = sum(run.same_inputs for run in changed)
-    cure = f"to renew it: {manifest['command']}"
+    changed = sum(not run.is_asked for run in runs)
     if gone:
         words = f"{gone} runs are no longer part of it"
-    elif played and not any(run.committed for run in played):
-        words = "it needs other curves than are committed"
     elif changed:
-        counts = {"the code": code, "settings or data": len(changed) - code}
-        words = " and ".join(f"{what} of {count} of {len(runs)} runs" for what, count in counts.items() if count)
-        words += " changed"
-        if code:
-            cure = f"to keep what comes out equal: make verify CARRY=1 FIGURE={manifest['figure']}; {cure}"
+        words = f"settings or data of {changed} of {len(runs)} runs changed"
+    elif any(not run.lacks_data for run in runs) and not any(run.committed for run in runs):
+        words = "it needs other curves than are committed"
     else:
         return ""
-    return f"{folder.relative_to(results_folder())}: {words}; {cure}"
+    return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
 
 
 def play_again(

@@ -50,7 +50,7 @@ def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> d
     with one_thread():
         for run_id, experiment in runs.items():
             if len(kept[run_id]) < times[run_id]:
-                store.prepare(run_id, experiment.identity)
+                store.prepare(run_id, experiment.description)
                 with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
                     short = min(experiment.settings["horizon"], WARM_UP_ROUNDS)
                     play(Experiment({**experiment.settings, "horizon": short}), 0)

@@ -30,8 +30,9 @@ from runners.execute.timing import Part, finals_of, measurements
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
-from runners.results.derive import Derived, derive, derive_committed, long_tables, needs
+from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
 from runners.results.golden import is_backed
+from runners.results.stamps import read_stamps, renew_digests, write_stamps
 from runners.results.store import Store, read_json, results_folder, write_bytes, write_manifest, write_text
 
 
@@ -48,8 +49,7 @@ def write(run: FigureRun, store: Store) -> FigureRun:
     except Exception as error:
         run.error = one_line(error) if isinstance(error, BenchError) else _where(error)
     run.say_what_failed(store)
-    run.drawn.clear()  # what is not needed any more takes long to pickle
-    run.committed.runs.clear()
+    run.forget()
     return run
 
 
@@ -64,13 +64,15 @@ def _write(run: FigureRun, store: Store) -> None:
     runs = run.read(store) if figure.source == "runs" else []
     derived = _derived(run, runs, store)
     if run.is_reference and runs:
-        by_id: dict[str, dict[int, Any]] = {}
+        by_key: dict[str, dict[int, Any]] = {}
         for labelled, repetitions in zip(run.drawn, runs, strict=True):
-            by_id.setdefault(labelled.experiment.run_id, {}).update(repetitions.kept)
-        write_repetitions(folder, needs(figure), by_id)
+            by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
+        write_repetitions(folder, thinning(figure), by_key)
     write_manifest(folder, _manifest(run, derived))
     write_text(folder / "environment.json", json.dumps(_environment(run, runs, store), indent=1))
     _write_derived(run, derived, sum(map(len, run.done())))
+    if run.is_reference:
+        write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in run.drawn})
 
 
 def redraw(run: FigureRun, folder: Path) -> FigureRun:
@@ -79,6 +81,7 @@ def redraw(run: FigureRun, folder: Path) -> FigureRun:
     try:
         repetitions = sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"])
         _write_derived(run, derive_committed(run.figure, folder), repetitions)
+        renew_digests(folder)
     except BenchError as error:
         run.error = one_line(error)
     return run
@@ -94,14 +97,18 @@ def _write_derived(run: FigureRun, derived: Derived, repetitions: int) -> None:
 def committed_folder(run: FigureRun) -> Path | None:
     """Return the folder whose committed repetitions are those of all runs of a figure, None if there is none.
 
-    A run whose data is not here is one of them if its identity with the data that the manifest names is committed.
+    A run whose data is not here is one of them if its key with the data that the manifest names is committed.
     """
     figure = run.figure
     folders = [results_folder() / f"{run.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
     folders = [path for path in folders if figure.source == "runs" and is_backed(figure, path)]
     if folders:
         run.compose()
-    return next((path for path in folders if _has_all(read_json(path / "manifest.json"), run)), None)
+    folder = next((path for path in folders if _has_all(read_json(path / "manifest.json"), run)), None)
+    if folder:
+        stamps = set(read_stamps(folder).values())
+        run.unconfirmed = sum(labelled.experiment.stamp not in stamps for labelled in run.drawn)
+    return folder
 
 
 def _has_all(manifest: dict[str, Any], run: FigureRun) -> bool:
@@ -113,7 +120,7 @@ def _has_all(manifest: dict[str, Any], run: FigureRun) -> bool:
         experiment = drawn[labels].experiment
         if experiment.fingerprint == DataKind.SURROGATE:
             experiment = experiment.on_data(entry["data"])
-        if entry["run_id"] != experiment.run_id:
+        if entry.get("key") != experiment.key:
             return False
         if run.most is None and entry["repetitions"] != drawn[labels].settings.repetitions:
             return False
@@ -203,8 +210,7 @@ def _manifest(run: FigureRun, derived: Derived) -> dict[str, Any]:
         {
             "labels": labelled.labels,
             **({"overrides": overrides} if overrides else {}),
-            "run_id": labelled.experiment.run_id,
-            "inputs": labelled.experiment.inputs,
+            "key": labelled.experiment.key,
             "repetitions": len(repetitions),
             "horizon": labelled.settings.horizon,
             "data": labelled.experiment.fingerprint,
@@ -241,22 +247,21 @@ def _environment(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> d
     others = [kind for kind in run.committed.machines if kind != kind_of_machine(environment())]
     seconds = {}
     for place, (labelled, numbers) in enumerate(zip(run.drawn, run.done(), strict=True)):
-        run_id = labelled.experiment.run_id
+        key = labelled.experiment.key
         if run.figure.source == "timing":
-            measured = measurements(store, run_id, timed_part(run.figure))
+            measured = measurements(store, labelled.experiment.run_id, timed_part(run.figure))
             known = [measured[number]["seconds"] for number in numbers]
         else:
             kept = runs[place].kept.values()
             known = [of_one.seconds["seconds_total"] for of_one in kept if "seconds_total" in of_one.seconds]
         if known:
-            seconds[run_id] = round(sum(known) / len(known), 4)
-        elif run_id in run.committed.mean_seconds:
-            seconds[run_id] = run.committed.mean_seconds[run_id]
+            seconds[key] = round(sum(known) / len(known), 4)
+        elif key in run.committed.mean_seconds:
+            seconds[key] = run.committed.mean_seconds[key]
     return {
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         **environment(),
         **({"adopted_from": others} if others else {}),
-        **({"carried": run.committed.carried} if run.committed.carried else {}),
         "seconds_per_repetition": seconds,
     }
 

@@ -13,10 +13,9 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 from runners.config.classes import DISTRIBUTION, OPTIONAL, version
+from runners.config.identity import COMPUTING
 
 _ROOT = Path(__file__).resolve().parents[2]
-_COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
-"""Packages whose version may move a number."""
 _LIBRARY_KEYS = ("user_api", "internal_api", "version", "architecture", "threading_layer", "num_threads")
 
 
@@ -48,7 +47,7 @@ def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
     openblas = [library for library in of.get("libraries") or [] if library.get("internal_api") == "openblas"]
     blas = of.get("blas", sorted({str(library.get("architecture")) for library in openblas}))
     packages = of.get("packages") or {}
-    computing = {name: packages[name] for name in _COMPUTING if name in packages}
+    computing = {name: packages[name] for name in COMPUTING if name in packages}
     return {"cpu": of.get("cpu"), "python": of.get("python"), "packages": computing, "blas": blas}
 
 

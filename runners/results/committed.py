@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,60 +17,66 @@ from bench.errors import StoreError
 from bench.report.reading import READING
 from runners.results.aggregate import Kept
 from runners.results.capture import kind_of_machine
+from runners.results.stamps import read_stamps
 from runners.results.store import read_json, write_bytes
 
 FILE = "repetitions.parquet"
 SECONDS = "seconds.csv"
-_KEYS = ("run_id", "repetition", "round")
+_INDEX = ("key", "repetition", "round")
 
 
 class CommittedRepetitions:
     """What `write_repetitions` has written beside a figure, in one or several folders; StoreError if it is damaged.
 
-    A folder without the file, or whose file was written for other ``needs``, counts for nothing. Only runs with
-    ``run_ids`` are read.
+    A folder without the file, or whose file was thinned otherwise, counts for nothing. Only runs with ``keys`` are
+    read; where ``stamps`` are given by key, only those that were made under these.
     """
 
-    def __init__(self, folders: Sequence[Path] = (), needs: str = "", run_ids: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path] = (),
+        thinning: Mapping[str, Any] = MappingProxyType({}),
+        keys: Collection[str] = (),
+        stamps: Mapping[str, str] | None = None,
+    ) -> None:
         self.runs: dict[str, dict[int, Kept]] = {}
-        """By run and number of the repetition."""
+        """By key of the run and number of the repetition."""
         self.machines: list[dict[str, Any]] = []
         """The kinds of machines that made the repetitions, see `runners.results.capture.kind_of_machine`."""
-        self.carried: list[dict[str, Any]] = []
-        """The proofs by which repetitions of earlier code count as those of today's, see `runners.execute.carry`."""
         self.mean_seconds: dict[str, float] = {}
         """By run, for those whose repetitions have no seconds of their own (other readings, rankings)."""
         for folder in folders:
             if not (folder / FILE).is_file():
                 continue
             made = read_json(folder / "environment.json")
-            runs = _read(folder, needs, run_ids)
-            if any(kept.keys() - self.done(run_id) for run_id, kept in runs.items()):
+            made_under = read_stamps(folder) if stamps is not None else {}
+            wanted = [key for key in keys if stamps is None or made_under.get(key) == stamps[key]]
+            runs = _read(folder, thinning, wanted)
+            if any(kept.keys() - self.done(key) for key, kept in runs.items()):
                 self.machines += [kind for kind in machines(folder) if kind not in self.machines]
-                self.carried += made.get("carried", [])
-            for run_id, kept in runs.items():
-                self.runs[run_id] = kept | self.runs.get(run_id, {})
+            for key, kept in runs.items():
+                self.runs[key] = kept | self.runs.get(key, {})
             self.mean_seconds = made.get("seconds_per_repetition", {}) | self.mean_seconds
 
-    def done(self, run_id: str) -> set[int]:
+    def done(self, key: str) -> set[int]:
         """Return the numbers of the repetitions of a run."""
-        return set(self.runs.get(run_id, ()))
+        return set(self.runs.get(key, ()))
 
 
-def write_repetitions(folder: Path, needs: str, runs: Mapping[str, Mapping[int, Kept]]) -> None:
+def write_repetitions(folder: Path, thinning: Mapping[str, Any], runs: Mapping[str, Mapping[int, Kept]]) -> None:
     """Write what a figure keeps of its repetitions, exactly, into one file.
 
-    A row is a round of a repetition: ``run_id``, ``repetition``, ``round``, the columns of which there are curves, and
+    A row is a round of a repetition: ``key``, ``repetition``, ``round``, the columns of which there are curves, and
     in a repetition's last row also the last values of all others. Numbers are stored by bytes of equal weight, which
     makes curves a quarter smaller; pages have checksums.
 
-    ``needs``: what is kept of a repetition, in words: a file that was written for other needs is not read. ``runs``:
-    what is kept, by run and number of the repetition.
+    ``thinning``: what is kept of a repetition, as plain data: a file that was thinned otherwise is not read. ``runs``:
+    what is kept, by key of the run and number of the repetition.
     """
-    rows = {(run_id, number): kept for run_id, of_run in runs.items() for number, kept in of_run.items()}
+    rows = {(key, number): kept for key, of_run in runs.items() for number, kept in of_run.items()}
     curves = list(dict.fromkeys(name for kept in rows.values() for name in kept.curves))
     columns: dict[str, Any] = {
-        "run_id": pa.array([run_id for (run_id, _), kept in rows.items() for _ in kept.rounds], pa.string()),
+        "key": pa.array([key for (key, _), kept in rows.items() for _ in kept.rounds], pa.string()),
         "repetition": pa.array([number for (_, number), kept in rows.items() for _ in kept.rounds], pa.int32()),
         "round": pa.array([round_ for kept in rows.values() for round_ in kept.rounds.tolist()], pa.int64()),
     }
@@ -83,7 +90,8 @@ def write_repetitions(folder: Path, needs: str, runs: Mapping[str, Mapping[int, 
         is_word = any(isinstance(value, str) for value in values)
         texts = [value if isinstance(value, str) else None for value in values] if is_word else values
         columns[name] = pa.array(texts, pa.string() if is_word else pa.float64(), from_pandas=False)
-    _write(folder / FILE, pa.table(columns).replace_schema_metadata({"needs": needs, "curves": json.dumps(curves)}))
+    metadata = {"thinning": json.dumps(dict(thinning)), "curves": json.dumps(curves)}
+    _write(folder / FILE, pa.table(columns).replace_schema_metadata(metadata))
 
 
 def _write(path: Path, table: pa.Table) -> None:
@@ -94,7 +102,7 @@ def _write(path: Path, table: pa.Table) -> None:
         sink,
         compression="zstd",
         compression_level=9,
-        use_dictionary=["run_id"],
+        use_dictionary=["key"],
         column_encoding=dict.fromkeys(numbers, "BYTE_STREAM_SPLIT"),
         write_statistics=False,
         write_page_checksum=True,
@@ -102,33 +110,25 @@ def _write(path: Path, table: pa.Table) -> None:
     write_bytes(path, sink.getvalue().to_pybytes())
 
 
-def rename_runs(folder: Path, names: Mapping[str, str]) -> None:
-    """Give runs among a figure's repetitions other names, by the present ones; all else stays as it is."""
-    path = folder / FILE
-    table = _table(path)
-    run_ids = [names.get(run_id, run_id) for run_id in table.column("run_id").to_pylist()]
-    _write(path, table.set_column(0, "run_id", pa.array(run_ids, pa.string())))
-
-
-def _read(folder: Path, needs: str, wanted: Collection[str]) -> dict[str, dict[int, Kept]]:
+def _read(folder: Path, thinning: Mapping[str, Any], wanted: Collection[str]) -> dict[str, dict[int, Kept]]:
     table = _table(folder / FILE)
     metadata = table.schema.metadata or {}
-    if metadata.get(b"needs", b"").decode() != needs:
+    if json.loads(metadata.get(b"thinning", b"null")) != thinning:
         return {}
     curves = json.loads(metadata[b"curves"])
-    run_ids = table.column("run_id").combine_chunks().dictionary_encode()
+    keys = table.column("key").combine_chunks().dictionary_encode()
     numbers = table.column("repetition").to_numpy()
     rounds = table.column("round").to_numpy()
-    values = {name: table.column(name) for name in table.column_names if name not in _KEYS}
+    values = {name: table.column(name) for name in table.column_names if name not in _INDEX}
     of_curves = {name: (values[name].to_numpy(), values[name].is_valid().to_numpy()) for name in curves}
-    changes = (np.diff(run_ids.indices.to_numpy(), prepend=-1) != 0) | (np.diff(numbers, prepend=-1) != 0)
+    changes = (np.diff(keys.indices.to_numpy(), prepend=-1) != 0) | (np.diff(numbers, prepend=-1) != 0)
     starts = np.flatnonzero(changes).tolist()
     ends = np.array([*starts[1:], len(table)], dtype=np.intp)
     lasts = {name: column.take(pa.array(ends - 1)).to_pylist() for name, column in values.items()} if starts else {}
     for name, last in lasts.items():
         if pa.types.is_string(values[name].type):  # a setting without a value, among words
             lasts[name] = [math.nan if value is None else value for value in last]
-    names = run_ids.take(pa.array(starts, pa.int64())).to_pylist()
+    names = keys.take(pa.array(starts, pa.int64())).to_pylist()
     seconds = _seconds(folder, wanted)
     runs: dict[str, dict[int, Kept]] = {}
     for place, (name, start, end) in enumerate(zip(names, starts, ends.tolist(), strict=False)):
@@ -152,15 +152,15 @@ def _table(path: Path) -> pa.Table:
 
 
 def labels_of(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the labels of each run of a figure, by name; of runs that readings share those of the first."""
+    """Return the labels of each run of a figure, by key; of runs that readings share those of the first."""
     entries = read_json(folder / "manifest.json").get("runs", [])
     in_order = sorted(entries, key=lambda entry: READING not in entry["labels"])
-    return {entry["run_id"]: entry["labels"] for entry in in_order}
+    return {entry["key"]: entry["labels"] for entry in in_order}
 
 
 def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dict[str, float]]:
     """Return the measured seconds of repetitions, as far as they are known."""
-    all_labels = {run_id: labels for run_id, labels in labels_of(folder).items() if run_id in wanted}
+    all_labels = {key: labels for key, labels in labels_of(folder).items() if key in wanted}
     try:
         table = read_seconds(folder)
     except (OSError, ValueError):
@@ -168,15 +168,15 @@ def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dic
     by_label: dict[tuple[str, ...], list[str]] = {}
     axes = [name for name in table.columns if name != "repetition" and not is_measured(name)]
     shared = [axis for axis in axes if any(axis in labels for labels in all_labels.values())]
-    for run_id, labels in all_labels.items():
+    for key, labels in all_labels.items():
         if READING in labels and READING not in axes:  # the file has the runs of the first reading alone
             continue
-        by_label.setdefault(tuple(labels.get(axis, "") for axis in shared), []).append(run_id)
+        by_label.setdefault(tuple(labels.get(axis, "") for axis in shared), []).append(key)
     by_repetition: dict[tuple[str, int], dict[str, float]] = {}
     for row in table.to_dict("records"):
         seconds = {n: row[n] for n in table.columns if n.startswith("seconds_") and not math.isnan(row[n])}
-        for run_id in by_label.get(tuple(row[axis] for axis in shared), []):
-            by_repetition[run_id, int(row["repetition"])] = seconds
+        for key in by_label.get(tuple(row[axis] for axis in shared), []):
+            by_repetition[key, int(row["repetition"])] = seconds
     return by_repetition
 
 

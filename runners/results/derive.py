@@ -85,13 +85,10 @@ def evidence(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance
     return ResultTables(unfold(figure, curve_table(runs)), unfold(figure, final_table(runs)), provenance)
 
 
-def needs(figure: Figure) -> str:
-    """Return what the figure keeps of a repetition, in words that change with it."""
-    columns = figure.curve_columns()
-    if not columns:
-        return "last values"
-    kept_of_500 = " ".join(map(str, figure.kept_rounds(np.arange(1, 501))))
-    return f"last values; curves of {', '.join(columns)} at these of 500 rounds: {kept_of_500}"
+def thinning(figure: Figure) -> dict[str, Any]:
+    """Return what the figure keeps of a repetition beside last values: the curves, and which of 500 rounds."""
+    columns = list(figure.curve_columns())
+    return {"curves": columns, "of_500": figure.kept_rounds(np.arange(1, 501)).tolist() if columns else []}
 
 
 def derive_committed(figure: Figure, folder: Path) -> Derived:
@@ -113,9 +110,9 @@ def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
 
 
 def _runs(figure: Figure, folder: Path, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
-    committed = CommittedRepetitions([folder], needs(figure), {entry["run_id"] for entry in entries})
+    committed = CommittedRepetitions([folder], thinning(figure), {entry["key"] for entry in entries})
     for entry in entries:
-        kept = dict(sorted(committed.runs.get(entry["run_id"], {}).items())[: entry["repetitions"]])
+        kept = dict(sorted(committed.runs.get(entry["key"], {}).items())[: entry["repetitions"]])
         if len(kept) < entry["repetitions"]:
             raise StoreError(
                 f"{folder / FILE}: found {len(kept)} repetitions of {', '.join(entry['labels'].values())}, "

@@ -16,7 +16,8 @@ from runners.config.figures import expand, load_figure
 from runners.results.aggregate import Kept
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, machines
-from runners.results.derive import needs
+from runners.results.derive import thinning
+from runners.results.stamps import read_stamps
 
 _ENCODER = "bench.algorithms.candidate_generation."
 """Part of the name of an algorithm whose runs begin with the training of an encoder, 15 to 30 minutes, once."""
@@ -28,10 +29,8 @@ _FITTED = "bench.tuners.gp_minimize."
 class CommittedRun(NamedTuple):
     """A run of a committed result, with the experiment that stands for it today.
 
-    ``run_id``: the committed name of the run; that of ``experiment`` differs where code, settings or data have changed.
-    ``overrides``: what to add to ``python -m runners.run`` to run it. ``same_inputs``: whether settings and data are
-    those that were committed. ``data``: fingerprint of the data that it was run on. ``seconds``: mean seconds of a
-    repetition. ``commits``: commits, one of which has the code that names the run as committed, the likeliest first.
+    ``key`` and ``stamp``: those it is committed with. ``data``: fingerprint of the data that it was run on, which
+    ``experiment`` has, too, where that data is missing here. ``seconds``: mean seconds of a repetition.
     ``same_machine``: whether all repetitions were made on this kind of machine.
     """
 
@@ -40,20 +39,14 @@ class CommittedRun(NamedTuple):
     folder: Path
     figure: Figure
     labels: dict[str, str]
-    run_id: str
+    key: str
+    stamp: str
     experiment: Experiment
-    overrides: list[str]
-    same_inputs: bool
-    data: str | None
+    lacks_data: bool
+    """Whether its data is missing here, so that stand-ins would be run."""
     committed: Mapping[int, Kept]
     seconds: float
-    commits: tuple[str, ...]
     same_machine: bool
-
-    @property
-    def lacks_data(self) -> bool:
-        """Whether its data is missing here, so that stand-ins would be run."""
-        return self.experiment.data_kind.is_replaced and self.data != DataKind.SURROGATE
 
     @property
     def name(self) -> str:
@@ -61,9 +54,14 @@ class CommittedRun(NamedTuple):
         return self.result.rpartition("/")[0]
 
     @property
-    def has_changed(self) -> bool:
-        """Whether code, settings or data are no longer those of the committed repetitions."""
-        return self.run_id != self.experiment.run_id
+    def is_asked(self) -> bool:
+        """Whether settings and data are still those of the committed repetitions."""
+        return self.key == self.experiment.key
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether today's code and packages have made its repetitions, or the first of them once more."""
+        return self.stamp == self.experiment.stamp
 
     @property
     def follows_last_digits(self) -> bool:
@@ -92,27 +90,26 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     today = {
         json.dumps(labelled.labels, sort_keys=True): labelled for labelled in expand(figure, manifest["scale"], extra)
     }
-    committed = CommittedRepetitions([folder], needs(figure), {entry["run_id"] for entry in manifest["runs"]})
+    committed = CommittedRepetitions([folder], thinning(figure), {entry["key"] for entry in manifest["runs"]})
     same_machine = machines(folder) == [kind_of_machine(environment())]
-    commits = [made["git"]["commit"]] if made["git"] else []  # none of an installation without a checkout
-    commits += [proof["to"] for proof in made.get("carried", [])]
+    stamps = read_stamps(folder)
     for entry in manifest["runs"]:
         drawn = today.get(json.dumps(entry["labels"], sort_keys=True))
         if drawn is None:
             continue
+        experiment = drawn.experiment
+        lacks_data = experiment.data_kind.is_replaced and entry["data"] != DataKind.SURROGATE
         yield CommittedRun(
             result=f"{name}/{folder.name}",
             folder=folder,
             figure=figure,
             labels=entry["labels"],
-            run_id=entry["run_id"],
-            experiment=drawn.experiment,
-            overrides=[f"scale={manifest['scale']}", *drawn.overrides, *extra, f"horizon={drawn.settings.horizon}"],
-            same_inputs=entry.get("inputs") == drawn.experiment.inputs,
-            data=entry["data"],
-            committed=committed.runs.get(entry["run_id"], {}),
-            seconds=made["seconds_per_repetition"].get(entry["run_id"], 1.0),
-            commits=tuple(dict.fromkeys(commits)),
+            key=entry["key"],
+            stamp=stamps.get(entry["key"], ""),
+            experiment=experiment.on_data(entry["data"]) if lacks_data else experiment,
+            lacks_data=lacks_data,
+            committed=committed.runs.get(entry["key"], {}),
+            seconds=made["seconds_per_repetition"].get(entry["key"], 1.0),
             same_machine=same_machine,
         )
 

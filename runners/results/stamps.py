@@ -1,0 +1,68 @@
+"""What stands beside a result of the code that made it, and digests of the files that belong to it: ``stamp.json``."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.digest import digest
+from runners.results.capture import environment, kind_of_machine
+from runners.results.store import read_json, write_text
+
+FILE = "stamp.json"
+
+_MADE_ONCE = ("environment.json", "manifest.json", "repetitions.parquet", "seconds.csv")
+"""What tables and pictures are derived from."""
+
+
+def read_stamps(folder: Path) -> dict[str, str]:
+    """Return the stamps of a result's runs by key, as far as they are known: see `Experiment.stamp`."""
+    found = read_json(folder / FILE).get("stamps")
+    by_stamp = found if isinstance(found, dict) else {}
+    return {key: stamp for stamp, keys in by_stamp.items() if isinstance(keys, list) for key in keys}
+
+
+def write_stamps(folder: Path, stamps: Mapping[str, str], *, confirmed: Mapping[str, Any] | None = None) -> None:
+    """Note the stamps of a result's runs by key, and digests of all its other files, which are there by now.
+
+    ``confirmed``: by what repetitions its runs were last confirmed (`confirmation`); None: not since they were made.
+    """
+    by_stamp: dict[str, list[str]] = {}
+    for key, stamp in sorted(stamps.items()):
+        by_stamp.setdefault(stamp, []).append(key)
+    content = {"confirmed": confirmed, "stamps": by_stamp, "files": digests(folder)}
+    write_text(folder / FILE, json.dumps(content, indent=1) + "\n")
+
+
+def renew_digests(folder: Path) -> None:
+    """Note the digests of a result's tables and pictures after these were derived anew; all else stays."""
+    noted = read_json(folder / FILE)
+    if noted:
+        files = {name: digest for name, digest in digests(folder).items() if name not in _MADE_ONCE}
+        files |= {name: digest for name, digest in noted["files"].items() if name in _MADE_ONCE}
+        write_text(folder / FILE, json.dumps(noted | {"files": dict(sorted(files.items()))}, indent=1) + "\n")
+
+
+def confirmation(repetitions: int, *, exact: bool) -> dict[str, Any]:
+    """Return what is noted of repetitions that were played to confirm a result with today's code."""
+    git = environment()["git"] or {}
+    return {
+        "day": datetime.now(UTC).date().isoformat(),
+        "commit": git.get("commit"),
+        "dirty": git.get("dirty"),
+        "repetitions": repetitions,
+        "exact": exact,
+        "machine": kind_of_machine(environment()),
+    }
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return digests of the files of a result by name, without those that git ignores and what is being written."""
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and belongs(path.name)]
+    return {path.name: digest(path.read_bytes(), 20) for path in files}
+
+
+def belongs(name: str) -> bool:
+    """Whether a file may be committed with a result: no other format of a table or picture, nothing half-written."""
+    return name != FILE and not name.startswith(".") and not name.endswith((".pdf", ".tex", ".png", ".html", ".tmp"))
