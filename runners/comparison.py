@@ -1,116 +1,127 @@
-"""A comparison of tuners as a figure, from the words of a command line."""
+"""A comparison, from the words of a command line."""
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+import shlex
+from typing import Any
 
 from hydra.core.override_parser.types import Override, ValueType
 
-from bench.columns import column_of
+from bandit_bench._parts import Axis, put
+from bandit_bench._plan import ComparisonPlan
 from bench.errors import ConfigError
 from runners.cli import check_commas, check_words
 from runners.config.compose import KEYS, parse, text_of
-from runners.config.tree import CLASS, GROUPS, read
+from runners.config.tree import GROUPS, PARTS
 
-if TYPE_CHECKING:  # slow to import
-    from bench.report.page import Size
-
-METHOD = "method"
-_OPTIONS = {"name": "comparison", "column": "regret", "format": "", "size": ""}
+_OPTIONS = {"name": "", "column": "regret", "lines": "tuner", "format": "", "size": "", "strict": "false"}
+_LOOK = ("x_scale", "y_scale", "colors", "rounds")
 _SIZES = ("horizon", "repetitions", "seed")
 _MACHINE = ("jobs", "runner")
-_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
 _LABEL = r"(?:([^\W\d][^=,()'\"\[\]{}]*)=)?"
-_TUNER = re.compile(_LABEL + r"([\w.]*)(?:\((.*)\))?")
+_PART = re.compile(_LABEL + r"([\w.]*)(?:\((.*)\))?")
 _PANEL = re.compile(_LABEL + r"(.*)")
 _COMMA = re.compile(r",(?![^\[{]*[\]}])")  # outside of brackets
+_BETWEEN_PARTS = re.compile(r",(?![^()]*\))")  # outside of parentheses
 
 
-class Plan(NamedTuple):
-    """The figure, overrides for all its runs and for where they run, most repetitions, formats and width of a PDF."""
-
-    figure: dict[str, Any]
-    scale: str
-    sizes: list[str]
-    machine: list[str]
-    until_decided: int | None
-    formats: tuple[str, ...]
-    size: "Size"
-
-
-def plan(words: list[str]) -> Plan:
+def asked(words: list[str]) -> ComparisonPlan:
     """Read a command line. Raises ConfigError when a word is no override, or names no choice of its group."""
     from bench.report.saving import extra_formats, print_size  # slow to import
     from runners.results.until_decided import most_repetitions
 
     check_commas(words)
-    tuners = [word.partition("=")[2] for word in words if word.startswith("tuner=")]
-    if len(tuners) > 1:
-        raise ConfigError(f"tuner: given {len(tuners)} times, expected once, with commas between the tuners")
-    parsed = [(_parse(text), names) for text, names in map(_without_labels, words) if not text.startswith("tuner=")]
-    overrides = {word.key_or_group: word for word, _ in parsed}
-    labels = {word.key_or_group: names for word, names in parsed}
+    look, words_left = _look(words)
+    axes: dict[str, Axis] = {}
+    overrides: dict[str, Override] = {}
+    for word in words_left:
+        key, _, text = word.partition("=")
+        if key in PARTS:
+            if key in axes:
+                raise ConfigError(f"{key}: given twice, expected once, with commas between several: {key}=a,b")
+            axes[key] = _parts(key, text)
+            continue
+        plain, labels = _without_labels(word)
+        parsed = _parse(plain)
+        overrides[parsed.key_or_group] = parsed
+        if parsed.is_sweep_override():
+            axes[parsed.key_or_group] = _values(parsed, labels)
+    if "tuner" not in axes:
+        raise ConfigError("tuner: found '', expected at least two with commas between them, such as tuner=cdt,tl")
     options = _OPTIONS | {key: text_of(overrides.pop(key)) for key in _OPTIONS if key in overrides}
+    axes = {key: axis for key, axis in axes.items() if key not in _OPTIONS}
+    lines = tuple(options["lines"].strip("[]").replace(" ", "").split(","))
+    if options["strict"] not in ("true", "false"):
+        raise ConfigError(f"strict: found '{options['strict']}', expected true or false")
     formats = extra_formats(options["format"])
-    size = print_size(options["size"], formats)
-    if not _NAME.fullmatch(options["name"]):
-        raise ConfigError(f"name: found '{options['name']}', expected letters, digits, - and _")
     numbers = {key: word.value() for key, word in overrides.items() if not word.is_sweep_override()}
     until = most_repetitions(numbers.get("repetitions"), numbers.get("max_repetitions"))
     if until is not None:
         overrides = {key: word for key, word in overrides.items() if key not in ("repetitions", "max_repetitions")}
-    axes = {METHOD: _tuners(tuners[0] if tuners else "")}
-    if len(axes[METHOD]) < 2:
-        raise ConfigError(f"tuner: found only '{tuners[0]}', expected at least two: tuner={tuners[0]},tl")
-    axes |= {key: _values(word, labels[key]) for key, word in overrides.items() if word.is_sweep_override()}
-    plain = {key: str(word.input_line) for key, word in overrides.items() if not word.is_sweep_override()}
-    chosen = [override for values in axes.values() for overrides in values.values() for override in overrides]
-    check_words([*plain.values(), *chosen], KEYS)
+    plain_words = {key: str(word.input_line) for key, word in overrides.items() if not word.is_sweep_override()}
+    chosen = [word for values in axes.values() for of_label in values.values() for word in of_label]
+    check_words([*plain_words.values(), *chosen], KEYS)
 
     def of(*groups: str) -> list[str]:
-        return [word for key, word in plain.items() if key.partition(".")[0] in groups]
+        return [word for key, word in plain_words.items() if key.partition(".")[0] in groups]
 
-    common = [word for word in plain.values() if word not in of(*_SIZES, *_MACHINE, "scale", "paper")]
-    figure = _figure(options, str(numbers.get("paper", "none")), axes, common)
-    assumed = [key for key in overrides if key.partition(".")[0] not in _MACHINE]
-    figure["sources"] = {key: ["assumed", "the command line"] for key in assumed}
-    return Plan(figure, str(numbers.get("scale", "paper")), of(*_SIZES), of(*_MACHINE), until, formats, size)
+    return ComparisonPlan(
+        axes=axes,
+        lines=lines,
+        common=[word for word in plain_words.values() if word not in of(*_SIZES, *_MACHINE, "scale", "paper")],
+        sizes=of(*_SIZES),
+        machine=of(*_MACHINE),
+        paper=str(numbers.get("paper", "none")),
+        scale=str(numbers.get("scale", "paper")),
+        column=options["column"],
+        name=options["name"],
+        until_decided=until,
+        strict=options["strict"] == "true",
+        formats=formats,
+        size=print_size(options["size"], formats),
+        look=look,
+        command=shlex.join(["python", "-m", "runners.compare", *words]),
+    )
+
+
+def _look(words: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return how a comparison is to be drawn, and the other words."""
+    look: dict[str, Any] = {}
+    for word in words:
+        key, _, text = word.partition("=")
+        if key == "colors":
+            pairs = [pair.partition(":") for pair in text.strip("{}").split(",")]
+            if not all(name.strip() and color.strip() for name, _, color in pairs):
+                raise ConfigError(f"colors: found '{text}', expected a colour by label: colors=TL:black,CDT:#d55e00")
+            look[key] = {name.strip(): color.strip() for name, _, color in pairs}
+        elif key in _LOOK:
+            look[key] = text
+    return look, [word for word in words if word.partition("=")[0] not in _LOOK]
 
 
 def _parse(word: str) -> Override:
     key, _, text = word.partition("=")
     if key in GROUPS and "(" in text:
-        raise ConfigError(f"{key}: found '{text}', expected names alone: settings in parentheses follow tuners only")
+        raise ConfigError(f"{key}: found '{text}', expected a name alone: settings in parentheses follow parts only")
     parsed = parse(word)
     if parsed.value_type not in (ValueType.ELEMENT, ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):
         raise ConfigError(f"{parsed.key_or_group}: found '{word}', expected values with commas between them")
     return parsed
 
 
-def _tuners(text: str) -> dict[str, list[str]]:
-    """Return tuners, by the names they are shown by, each with its overrides."""
-    if not text:
-        raise ConfigError("tuner: found '', expected at least two with commas between them, such as tuner=cdt,tl")
-    # By the names, and so in the colours, in which the suite's own figures show them
-    methods = read("figure/tournament/ranks")["runs"][0][METHOD]
-    names = {words[0].partition("=")[2]: str(label) for label, words in methods.items() if len(words) == 1}
-    tuners: dict[str, list[str]] = {}
-    for tuner in re.split(r",(?![^()]*\))", text):  # at commas outside of parentheses
-        match = _TUNER.fullmatch(tuner)
-        if not match:
-            raise ConfigError(f"tuner: found '{tuner}', expected a name, or one with settings: cdt(radius_scale=0.5)")
-        label, name, text = match.groups()
-        words = _COMMA.split(text) if text else []
-        settings = [word.strip().partition("=") for word in words]
+def _parts(group: str, text: str) -> Axis:
+    """Return the parts that are named, by the labels they are shown by, each with its words."""
+    axis: Axis = {}
+    for part in _BETWEEN_PARTS.split(text):
+        match = _PART.fullmatch(part)
+        if not match or not match[2]:
+            raise ConfigError(f"{group}: found '{part}', expected a name, or one with settings: cdt(radius_scale=0.5)")
+        label, name, inside = match.groups()
+        settings = [word.strip().partition("=") for word in (_COMMA.split(inside) if inside else [])]
         if not all(re.fullmatch(r"\w[\w.]*", key) and equals and value for key, equals, value in settings):
-            raise ConfigError(f"tuner: found '{tuner}', expected settings as in {name}(key=value, key=value)")
-        if not label:
-            label = name.rpartition(".")[2] if CLASS.fullmatch(name) else names.get(name, name)
-            label += f" ({', '.join(f'{key} = {value}' for key, _, value in settings)})" if settings else ""
-        if label in tuners:
-            raise ConfigError(f"tuner: found two called '{label}', expected different names: tuner=name={name},...")
-        tuners[label] = [f"tuner={name}", *(f"tuner.{key}={value}" for key, _, value in settings)]
-    return tuners
+            raise ConfigError(f"{group}: found '{part}', expected settings as in {name}(key=value, key=value)")
+        put(axis, group, name, {key: value for key, _, value in settings}, label or "")
+    return axis
 
 
 def _without_labels(word: str) -> tuple[str, list[str | None]]:
@@ -122,51 +133,14 @@ def _without_labels(word: str) -> tuple[str, list[str | None]]:
     return f"{key}{equals}{','.join(value for _, value in pairs)}", [label for label, _ in pairs]
 
 
-def _values(override: Override, labels: list[str | None]) -> dict[str, list[str]]:
-    """Return the labels of an axis of panels, by default made of the values, each with its override."""
+def _values(override: Override, labels: list[str | None]) -> Axis:
+    """Return the labels of an axis, by default the values themselves, each with its override."""
     key = override.key_or_group
     prefix = str(override.input_line).partition("=")[0]
-    panels: dict[str, list[str]] = {}
+    axis: Axis = {}
     for text, given in itertools.zip_longest(override.sweep_string_iterator(), labels):
-        label = given or (text if key in GROUPS else f"{key} = {text}")
-        if label in panels:
-            raise ConfigError(f"{key}: found two called '{label}', expected different names")
-        panels[label] = [f"{prefix}={text}"]
-    return panels
-
-
-def _figure(
-    options: dict[str, str], paper: str, axes: dict[str, dict[str, list[str]]], common: list[str]
-) -> dict[str, Any]:
-    """Return the figure: curves, and a claim for the first tuner against each of the others."""
-    column = options["column"]
-    _, better, label = column_of(column)
-    better = better or "more"
-    panels = [axis for axis in axes if axis != METHOD]
-    first, *others = axes[METHOD]
-    where = f" ({', '.join(common)})" if common else ""
-    claims = [
-        {
-            "id": other,
-            "text": f"{first} ends with {better} {column} than {other}",
-            "kind": "paired_difference",
-            "left": {METHOD: first},
-            "right": {METHOD: other},
-            "expect": "less" if better == "less" else "greater",
-            "per": panels,
-        }
-        for other in others
-    ]
-    return {
-        "name": options["name"],
-        "paper": paper,
-        "title": f"{label.capitalize()} by tuner{where}",
-        "kind": "curves",
-        "column": column,
-        "x_label": "round",
-        "y_label": label,
-        "panels": panels,
-        "common": common,
-        "runs": [axes],
-        "claims": claims,
-    }
+        label = given or text
+        if label in axis:
+            raise ConfigError(f"{key}: found two called '{label}', expected different labels")
+        axis[label] = [f"{prefix}={text}"]
+    return axis

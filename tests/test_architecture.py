@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
-PACKAGES = ("bench", "runners", "tools")
+PACKAGES = ("bandit_bench", "bench", "runners", "tools")
 ROOMS = {where: name for name, where in re.findall(r"^\| (\w+) \| `(\w+/[\w/.]*)` \|", PAGE, re.MULTILINE)}
 ARROWS = set(re.findall(r"^  (\w+) --> (\w+)$", PAGE, re.MULTILINE))
 

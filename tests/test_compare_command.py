@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import ROOT
+from commands import ROOT, assert_one_sentence
 from markupsafe import escape
 
 from bench.report.provenance import commands as commands_of
@@ -21,11 +21,11 @@ SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
 
 def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, capsys):
     """The numbers are those of single runs, differences are paired by repetition, and a second call runs nothing."""
-    words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", *SMALL)
+    words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", "name=comparison", *SMALL)
     answer = commands.call("compare", *words, "jobs=2")
     assert (answer.code, answer.err) == (0, "")
     assert "15 repetitions" in answer.out
-    assert "exploration_rate: the candidates are 0, 0.01, 0.1, 1, 10, the interval is 0.1 to 5, and" in answer.out
+    assert "exploration_rate: the candidates are 0, 0.01, 0.1, 1, 10, the interval is 0.1 to 5; some" in answer.out
     folder = commands.results / "compare" / "comparison"
     assert answer.out.splitlines()[-2:] == [f"picture: {folder / 'comparison.png'}", f"page: {folder / 'index.html'}"]
     assert (folder / "comparison.png").read_bytes().startswith(b"\x89PNG")
@@ -57,14 +57,20 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
 
 def test_lines_and_panels_have_the_names_that_are_given(here):
     tuners = "tuner=Mine=my_module.MyTuner(threshold=0.9),Slow CDT=cdt(radius_scale=0.5, ts_scale=2),tl"
-    words = (tuners, "env=Plain=synthetic_linear,synthetic_logistic", "env.dim=Small=2,3", *SMALL[1:])
+    words = (
+        tuners,
+        "env=Plain=synthetic_linear,synthetic_logistic",
+        "env.dim=Small=2,3",
+        "name=comparison",
+        *SMALL[1:],
+    )
     answer = here(*words, "format=pdf,tex", "size=column")
     assert (answer.code, answer.err) == (0, "")
     folder = answer.results / "compare" / "comparison"
     table = pd.read_csv(folder / "table.csv")
     assert list(dict.fromkeys(table["method"])) == ["Mine", "Slow CDT", "TL"]
     assert list(dict.fromkeys(table["env"])) == ["Plain", "synthetic_logistic"]
-    assert list(dict.fromkeys(table["env.dim"])) == ["Small", "env.dim = 3"]
+    assert list(dict.fromkeys(table["env.dim"])) == ["Small", "3"]
     runs = json.loads((folder / "manifest.json").read_text())["runs"]
     key = next(run["key"] for run in runs if [*run["labels"].values()] == ["Slow CDT", "Plain", "Small"])
     [described] = (answer.results / "raw").glob(f"{key}-*/settings.json")
@@ -107,16 +113,17 @@ def test_what_is_better_follows_from_the_column(here):
 
 
 def test_all_else_makes_panels(here):
-    answer = here("tuner=tl,cdt", "env.dim=2,3", "env.noise_std=0.1,1", *SMALL[1:])
+    answer = here("tuner=tl,cdt", "env.dim=2,3", "env.noise_std=0.1,1", "name=comparison", *SMALL[1:])
     assert (answer.code, answer.err) == (0, "")
     table = pd.read_csv(answer.results / "compare" / "comparison" / "table.csv")
     assert len(table) == 2 * 2 * 2
-    assert set(table["env.dim"]) == {"env.dim = 2", "env.dim = 3"}
+    assert set(table["env.dim"]) == {2, 3}
+    assert set(table["env.noise_std"]) == {0.1, 1.0}
     assert len(pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv")) == 4
 
 
 def test_a_tuner_whose_repetitions_all_failed_is_named_and_the_others_are_drawn(here):
-    answer = here("tuner=my_module.Raises,tl,op", *SMALL[1:])
+    answer = here("tuner=my_module.Raises,tl,op", "name=comparison", *SMALL[1:])
     assert answer.code == 1
     (error,) = answer.err.splitlines()
     assert re.fullmatch(
@@ -143,7 +150,7 @@ def test_nothing_is_drawn_where_all_repetitions_failed(here, sizes):
 
 
 def test_surrogate_data_is_named_in_the_folder(here):
-    answer = here("tuner=tl,op", "env=movielens", *SMALL[1:])
+    answer = here("tuner=tl,op", "env=movielens", "name=comparison", *SMALL[1:])
     assert answer.code == 0
     page = answer.results / "compare" / "comparison-surrogate" / "index.html"
     assert answer.out.splitlines()[-1] == f"page: {page}"
@@ -170,11 +177,10 @@ def test_a_tuner_has_settings_of_its_own(here):
     assert json.loads((folder / "comparison.json").read_text())["common"] == list(SMALL[:2])
     page = (folder / "index.html").read_text()
     assert str(escape(shlex.join(["python", "-m", "runners.compare", *words]))) in page
-    front = (answer.results / "index.html").read_text()
+    front = (answer.results / "compare" / "index.html").read_text()
     assert "Your comparisons" in front
-    assert 'href="compare/settings/index.html"' in front
-    assert "settings" not in (answer.results / "claims.html").read_text().partition("<tbody")[2].partition("</tbody")[0]
-    assert not (answer.results / "claims.csv").exists()  # no reference result
+    assert 'href="settings/index.html"' in front
+    assert {path.name for path in answer.results.iterdir()} == {"compare", "raw"}  # the gallery is made by its command
 
 
 def test_no_more_workers_than_repetitions(here, monkeypatch):
@@ -198,9 +204,66 @@ def test_make_passes_parentheses_on():
     assert shlex.split(line)[-2:] == ["tuner=cdt,cdt(radius_scale=0.5)", "horizon=30"]
 
 
-def test_a_column_that_is_not_there_is_named(here):
+def test_a_column_that_is_not_there_is_named_before_anything_is_run(here):
     answer = here("tuner=tl,random", *SMALL, "column=foo")
+    assert_one_sentence(answer, "column: found 'foo', expected one of: ", "exploration_rate", "regret")
+
+
+def test_one_comparison_does_not_replace_another(here):
+    """Without a name it is named by what is compared; the same again has the same name."""
+    pages = {}
+    for words in (
+        ("tuner=tl,random",),
+        ("tuner=random,tl",),
+        ("tuner=tl,random", "env.n_arms=4"),
+        ("tuner=tl,random",),
+    ):
+        answer = here(*words, "env.dim=2", "horizon=20", "repetitions=1")
+        assert answer.code == 0
+        pages.setdefault(answer.out.splitlines()[-1], []).append(words)
+    assert len(pages) == 3
+    assert all("tl" in page and "random" in page for page in pages)
+
+
+def test_a_tuner_that_does_not_fit_is_left_out_and_strictly_stops_all(here):
+    words = ("tuner=hedge,tl,random", "env=synthetic_linear", *SMALL[2:])
+    answer = here(*words, "name=three", "strict=true")
+    assert_one_sentence(
+        answer, "error: hedge: tuner: found Hedge with ContextualBandit", "expected an environment with full"
+    )
+    answer = here(*words, "name=three")
     assert answer.code == 1
-    assert len(answer.err.splitlines()) == 1
-    assert "no column 'foo'" in answer.err
-    assert not list(answer.results.glob("compare/*/*"))
+    assert answer.err.splitlines()[0].startswith("error: left out: hedge: tuner: found Hedge with ContextualBandit")
+    table = pd.read_csv(answer.results / "compare" / "three" / "table.csv")
+    assert list(table["method"]) == ["TL", "Random each round"]
+
+
+def test_algorithms_are_lines_too(here):
+    answer = here("tuner=op", "algorithm=lints,linucb", "lines=algorithm", "name=lines", *SMALL)
+    assert (answer.code, answer.err) == (0, "")
+    (claim,) = pd.read_csv(answer.results / "compare" / "lines" / "claims.csv").to_dict("records")
+    assert claim["text"] == "lints ends with less regret than linucb"
+    both = here("tuner=op,tl", "algorithm=lints,linucb", "lines=tuner,algorithm", "name=pairs", *SMALL)
+    claims = pd.read_csv(both.results / "compare" / "pairs" / "claims.csv")
+    assert list(claims["claim"]) == ["OP, linucb", "TL, lints", "TL, linucb"]
+    assert "tuner: found only 'OP'" in here("tuner=op", "algorithm=lints,linucb").err
+
+
+def test_how_it_is_drawn_and_printed(here):
+    """Axes, colours and the number of rounds are those that were asked for; three panels have room in one table."""
+    words = ("tuner=tl,random", "env.dim=2,3,4", *SMALL[1:], "name=drawn", "format=pdf,tex")
+    answer = here(
+        *words, "size=text", "y_scale=log", "x_scale=log", "colors=TL:#123456,Random each round:black", "rounds=7"
+    )
+    assert (answer.code, answer.err) == (0, "")
+    folder = answer.results / "compare" / "drawn"
+    svg = (folder / "drawn.svg").read_text()
+    assert "#123456" in svg
+    assert "scale paper" not in svg.lower()
+    assert (folder / "table.tex").read_text().count(r"\toprule") == 1
+    assert set(pd.read_csv(folder / "curves.csv").groupby(["method", "env.dim", "column"]).size()) == {7}
+    for wrong, sentence in (
+        ("colors=TL:nocolour", "found 'nocolour' for 'TL'"),
+        ("colors=XL:red", "found 'XL', expected"),
+    ):
+        assert sentence in here("tuner=tl,random", *SMALL, wrong).err

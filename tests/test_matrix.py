@@ -98,7 +98,7 @@ def assert_works_or_is_refused(words, expected, capsys):
         assert ", expected " in errors[0]
     else:
         assert (code, errors) == (0, [])
-        assert "1 repetitions (1 new, 0 failed)" in out
+        assert "1 repetition (1 new, 0 failed)" in out
 
 
 @pytest.mark.usefixtures("no_data")

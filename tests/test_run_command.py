@@ -35,7 +35,10 @@ def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands
 
     report = first.report
     data = {"surrogate", "altered", "packaged"}
-    assert set(report) == {"choices", "run_id", "folder", "repetitions", "new", "failed", "seconds", "metrics"} | data
+    assert (
+        set(report)
+        == {"choices", "overrides", "run_id", "folder", "repetitions", "new", "failed", "seconds", "metrics"} | data
+    )
     assert report["folder"] == str(commands.results / "raw" / report["run_id"])
     assert (report["repetitions"], report["new"], report["failed"], report["surrogate"]) == (2, 2, 0, False)
     assert report["seconds"] > 0
@@ -60,7 +63,7 @@ def test_one_repetition_has_no_spread_and_text_is_the_default(here):
     regret = answer.report["metrics"]["final_regret"]
     assert (regret["std"], regret["ci_low"], regret["ci_high"]) == (None, None, None)
     text = here("repetitions=1", "horizon=30")
-    assert text.out.startswith("1 repetitions (0 new, 0 failed)")
+    assert text.out.startswith("1 repetition (0 new, 0 failed)")
     assert any(line.split()[:2] == ["final_regret", f"{regret['mean']:.5g}"] for line in text.out.splitlines())
 
 
@@ -70,7 +73,7 @@ def test_missing_data_is_named_in_one_line_before_the_first_repetition(here):
     first, second, result, *_ = answer.out.splitlines()
     assert first.startswith("movielens is not here: generated surrogate ratings are used; to get it: python -m bench")
     assert second.startswith("cdt_factors is not here: factors that this suite computes are used; to get it: ")
-    assert result.startswith("1 repetitions (1 new, 0 failed)")
+    assert result.startswith("1 repetition (1 new, 0 failed)")
     assert " is not here" not in here("repetitions=1", "horizon=20").out
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import ROOT, Commands
 
-SOURCES = ("bench", "runners", "conf")
+SOURCES = ("bandit_bench", "bench", "runners", "conf")
 FILES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in")
 TUNER = """
 from bench.component import component
@@ -65,10 +65,17 @@ def call(program: Path, commands: Commands, *words: str) -> subprocess.Completed
 def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):
     commands = Commands(tmp_path)
     (commands.cwd / "my_tuner.py").write_text(TUNER)
-    words = ("tuner=random,my_tuner.First", "env=gaussian_arms", "algorithm=none", "horizon=30", "repetitions=2")
+    words = (
+        "tuner=random,my_tuner.First",
+        "env=gaussian_arms",
+        "algorithm=none",
+        "horizon=30",
+        "repetitions=2",
+        "name=first",
+    )
     answer = call(bandit_bench, commands, "compare", *words)
     assert (answer.returncode, answer.stderr) == (0, "")
-    assert (commands.cwd / "results" / "compare" / "comparison" / "comparison.png").is_file()
+    assert (commands.cwd / "results" / "compare" / "first" / "first.png").is_file()
     assert len(list(commands.cwd.glob("results/raw/*/rep-*.parquet"))) == 4
 
 

@@ -14,7 +14,7 @@ from bench.audit.tallies import DECIDED, ORIGIN_WORDS, added_up, tally_of
 from bench.gallery.claims import needs_in_words, slug, spot_of
 from bench.gallery.docs import first_words, linked, page_of, title_of, words
 from bench.gallery.numbers import counted, ratio_of, view
-from bench.gallery.papers import FigurePage, PaperPage
+from bench.gallery.papers import COMPARE, FigurePage, PaperPage
 from bench.gallery.stored import PAGE, PARTS
 from bench.report.claims.judgement import VERDICTS, in_words
 from bench.report.typeset import duration, in_unicode, interval, listed, number
@@ -95,6 +95,14 @@ def build(
         printed = counted(numbers, page.name) if numbers else {}
         pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed)
     return pages
+
+
+def build_comparisons(page: PaperPage, *, in_gallery: bool) -> dict[str, str]:
+    """Return the pages of a user's own comparisons alone: of those that have changed, and the one that lists them."""
+    site = {} if in_gallery else {"SITE": {f"{COMPARE}/{PAGE}": page.title}}
+    made = [figure for figure in page.made if not figure.is_fresh]
+    pages = {f"{own.folder}/{PAGE}": render("figure", "../../", paper=page, figure=own, **site) for own in made}
+    return pages | {f"{COMPARE}/{PAGE}": render("paper", "../", paper=page, printed={}, **site)}
 
 
 def figure_page(paper: PaperPage, figure: FigurePage) -> tuple[str, str]:

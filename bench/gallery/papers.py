@@ -176,14 +176,25 @@ def read(
         figure.is_counted = counted is None or name in counted
         papers[figure.paper].figures.append(figure)
     pages = list(papers.values())
-    if comparisons := _comparisons(results):
-        pages.append(PaperPage(COMPARE, figures=comparisons))
     for page in pages:
-        around = [page.name, page.title, [figure.name for figure in page.made]]
-        for figure in page.made:
-            figure.inputs = _inputs([result.folder for result in figure.results], figure.config, around)
-            figure.is_fresh = _is_fresh(results / figure.folder / PAGE, figure.inputs)
-    return pages
+        _look_for_pages(page, results, [figure.name for figure in page.made])
+    own = comparisons(results, in_gallery=True)
+    return [*pages, own] if own.figures else pages
+
+
+def comparisons(results: Path, *, in_gallery: bool) -> PaperPage:
+    """Return the page of a user's own comparisons; ``in_gallery``: whether there are the pages that all lead to."""
+    page = PaperPage(COMPARE, figures=_comparisons(results))
+    _look_for_pages(page, results, in_gallery)
+    return page
+
+
+def _look_for_pages(page: PaperPage, results: Path, beside: Any) -> None:
+    """Find out which figures have a page that was made of what there is now; ``beside``: what it leads to."""
+    around = [page.name, page.title, beside]
+    for figure in page.made:
+        figure.inputs = _inputs([result.folder for result in figure.results], figure.config, around)
+        figure.is_fresh = _is_fresh(results / figure.folder / PAGE, figure.inputs)
 
 
 def _figure(results: Path, name: str, config: Any, derive: Derive | None) -> FigurePage:

@@ -74,6 +74,10 @@ class Figure(FigureFile):
             if axis in (*_TABLE_COLUMNS, self.column):
                 raise ConfigError(f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it")
         data.panel_axes()
+        known = {label for axis in data.axes for label in data.labels(axis)}
+        for label in self.colors:
+            if label not in known:
+                raise ConfigError(f"{self.where}: colors: found '{label}', expected one of: {', '.join(sorted(known))}")
         data.published_numbers()
         self.check_readings(data)
         read(self, data)
@@ -95,9 +99,9 @@ class Figure(FigureFile):
             raise ConfigError(f"{self.where}: an axis is called '{READING}', which the figure's readings need")
 
 
-def evenly(rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-    """Return up to `MAX_ROUNDS` positions, evenly spaced, the first and the last among them."""
-    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(np.intp))
+def evenly(rounds: npt.NDArray[np.int64], most: int = MAX_ROUNDS) -> npt.NDArray[np.intp]:
+    """Return up to ``most`` positions, evenly spaced, the first and the last among them."""
+    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), most)).round().astype(np.intp))
 
 
 def kinds() -> list[str]:

@@ -45,7 +45,8 @@ class FigureFile(Sourced, BaseModel):
     `docs/extend.md`. A published number is the mean of ``published_repetitions``, by default `repetitions` or the
     paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n. ``sources`` say of a
     setting whether it is stated, code or assumed, and the place; the first of the ``readings`` is the figure unchanged;
-    the ``note``, a line below the title, is not shown beside surrogate data.
+    the ``note``, a line below the title, is not shown beside surrogate data; ``colors`` are by label, as
+    matplotlib knows them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -80,6 +81,7 @@ class FigureFile(Sourced, BaseModel):
     sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
     readings: list[Reading] = []
     note: str = ""
+    colors: dict[str, str] = {}
 
     def given(self) -> dict[str, Any]:
         """Return what its file says, as plain containers that can be read again."""

@@ -12,13 +12,14 @@ from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
+from bench.report.page import Size
 from bench.report.provenance import number_of_repetitions
 from bench.report.results import Results
 from bench.report.tables import by_experiment, cells_of
 from bench.report.typeset import typeset
 
-_ACROSS = 2
-"""The largest number of panels beside each other; further ones follow below."""
+_ACROSS: dict[Size, int] = {"": 2, "column": 2, "text": 3}
+"""The largest number of panels beside each other in a column, or across the text; further ones follow below."""
 _MEANS = {"n", "mean", "ci_low", "ci_high"}
 _COLUMN, _TEXT, _GAP = 53, 110, 2
 """Letters of \\footnotesize that have room in a column, across both, and between columns of a table."""
@@ -39,8 +40,10 @@ _HEADS = {
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
-def latex_tables(figure: Figure, tables: Mapping[str, pd.DataFrame], results: Results) -> dict[str, str]:
-    """Return a figure's tables, as its kind made them of the results, as LaTeX by file name.
+def latex_tables(
+    figure: Figure, tables: Mapping[str, pd.DataFrame], results: Results, *, size: Size = ""
+) -> dict[str, str]:
+    """Return a figure's tables, as its kind made them of the results, as LaTeX by file name, for a width in a paper.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
     those that paired differences do not tell from it (see `not_told_from_best`). Other tables are unchanged.
@@ -48,7 +51,7 @@ def latex_tables(figure: Figure, tables: Mapping[str, pd.DataFrame], results: Re
     texts = {}
     for name, table in tables.items():
         if name == "table" and set(table.columns) >= _MEANS:
-            blocks, says = _means(figure, table, results)
+            blocks, says = _means(figure, table, results, _ACROSS[size])
         else:
             blocks, says = _unchanged(table), ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table})
         paper = figure.paper if figure.paper != "none" else ""
@@ -90,8 +93,8 @@ def not_told_from_best(
     return kept
 
 
-def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[pd.DataFrame], list[str]]:
-    """Return the blocks of a table of means, a column for each panel, and what its caption has to say."""
+def _means(figure: Figure, table: pd.DataFrame, results: Results, at_once: int) -> tuple[list[pd.DataFrame], list[str]]:
+    """Return the blocks of a table of means, a column for each of some panels, and what its caption has to say."""
     data, lowest, sequential = results.data, _lowest_is_best(figure), results.provenance.sequential
     across = [*data.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
     rows, measure = by_experiment(table, data), figure.y_label or figure.column
@@ -107,8 +110,8 @@ def _means(figure: Figure, table: pd.DataFrame, results: Results) -> tuple[list[
     if len(columns) > 1 and all(len(cells) == 1 for cells in columns.values()):  # one row only: panels are its rows
         columns = {measure: {title: cell for title, cells in columns.items() for cell in cells.values()}}
     titles, blocks = list(columns), []
-    for start in range(0, len(titles), _ACROSS):
-        block = {title: columns[title] for title in titles[start : start + _ACROSS]}
+    for start in range(0, len(titles), at_once):
+        block = {title: columns[title] for title in titles[start : start + at_once]}
         methods = dict.fromkeys(name for cells in block.values() for name in cells)
         filled = {_words(title): [cells.get(name, "") for name in methods] for title, cells in block.items()}
         blocks.append(pd.DataFrame({"": [_words(name) for name in methods], **filled}))

@@ -9,6 +9,7 @@ from bench.report.claims.check import check
 from bench.report.figure import Figure, read_figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
+from bench.report.restyle import recolour
 from bench.report.results import Results
 
 
@@ -44,6 +45,7 @@ def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]
     plot = figure.plot(results, tables)
     if plot:
         plot.tell_apart()
+        recolour(plot, {name: color for name, color in figure.colors.items() if name in plot.legend})
         plot.mark = results.provenance.mark
         plot.note = ". ".join(notes(figure, results.provenance))
     return plot

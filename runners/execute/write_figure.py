@@ -159,7 +159,7 @@ def write_tables(run: FigureRun, derived: Derived) -> None:
         from bench.report.latex import latex_tables
 
         results = Results(figure, derived.curves, derived.finals, derived.provenance)
-        for name, text in latex_tables(figure, derived.rendering.tables, results).items():
+        for name, text in latex_tables(figure, derived.rendering.tables, results, size=run.size).items():
             write_text(folder / f"{name}.tex", text)
 
 

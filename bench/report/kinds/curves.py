@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from bench.columns import is_regret
 from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
-from bench.report.figure import Figure
+from bench.report.figure import MAX_ROUNDS, Figure, evenly
 from bench.report.labels import Selection, panel_title, selection
 from bench.report.limits import (
     BEST_BY_STRETCH,
@@ -38,6 +39,7 @@ from bench.report.results import RANDOM_REGRET, Experiments, Key, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS
 from bench.report.tasks import BEST_FIXED
 from bench.stats import MEAN_INTERVAL
+from bench.trace import MAX_ROWS
 
 _MARKS_PER_LINE = 6
 _BOUND = "Bound, in the colour of its method"
@@ -61,10 +63,12 @@ class Curves(Figure):
     """Mean curves with their bands; `reference_line` is a level line, `reference_label` its name.
 
     For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
-    draws the best of them, known only afterwards.
+    draws the best of them, known only afterwards. `rounds` of a curve are kept, of a trace's up to 500.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
+    x_scale: Literal["linear", "log"] = "linear"
+    rounds: Annotated[int, Field(ge=2, le=MAX_ROWS)] = MAX_ROUNDS
     bounds: tuple[MethodBound, ...] = ()
     reference_line: float | None = None
     reference_label: str = ""
@@ -72,6 +76,9 @@ class Curves(Figure):
 
     def curve_columns(self) -> list[str]:
         return [*(self.unfold.labels.values() if self.unfold else [self.column]), RANDOM_REGRET]
+
+    def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        return evenly(rounds, self.rounds)
 
     def check(self, data: Experiments) -> None:
         super().check(data)
@@ -114,7 +121,9 @@ class Curves(Figure):
                 top = panel.leaves_out(*ends, float(random.iloc[-1]), self.y_scale == "log")
                 if top is None:
                     _put(plot, panel, random.index, random, RANDOM_ARMS, RANDOM)
-            panel.x = Axis(panel.x.label, low=0, high=1.02 * max(rows["round"].max() for rows in lines.values()))
+            is_log, first = self.x_scale == "log", min(rows["round"].min() for rows in lines.values())
+            last = max(rows["round"].max() for rows in lines.values())
+            panel.x = Axis(panel.x.label, log=is_log, low=first if is_log else 0, high=1.02 * last)
             panel.y = Axis(panel.y.label, low=bottom, high=top)
             if self.y_scale == "log":
                 panel.y = _logarithmic(panel.y.label, drawn, lines.values())

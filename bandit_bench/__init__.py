@@ -1,0 +1,87 @@
+"""Bandits that tune hyper-parameters: compare, run and reproduce from Python.
+
+These names are the public interface; whatever else `bench` and `runners` hold may change in any version. See
+``docs/library.md``.
+"""
+
+import importlib
+import importlib.metadata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bandit_bench._compare import compare
+    from bandit_bench._comparison import ComparisonResult, load
+    from bandit_bench._run import RunResult, run
+    from bench.algorithms.base import Algorithm
+    from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+    from bench.component import component
+    from bench.envs.base import Environment
+    from bench.envs.contextual import ContextualEnvironment, RewardNoise
+    from bench.envs.direct import DirectEnvironment
+    from bench.errors import BenchError
+    from bench.seeding import Seeds
+    from bench.space import Configuration, HyperParameter, Space
+    from bench.tasks.base import Outcome, Task
+    from bench.tuners.base import CandidateTuner, Problem, Tuner
+
+_HOMES = {
+    "bandit_bench._compare": ("compare",),
+    "bandit_bench._comparison": ("ComparisonResult", "load"),
+    "bandit_bench._run": ("RunResult", "run"),
+    "bench.algorithms.base": ("Algorithm",),
+    "bench.algorithms.contextual": ("BanditInfo", "ContextualAlgorithm"),
+    "bench.component": ("component",),
+    "bench.envs.base": ("Environment",),
+    "bench.envs.contextual": ("ContextualEnvironment", "RewardNoise"),
+    "bench.envs.direct": ("DirectEnvironment",),
+    "bench.errors": ("BenchError",),
+    "bench.seeding": ("Seeds",),
+    "bench.space": ("Configuration", "HyperParameter", "Space"),
+    "bench.tasks.base": ("Outcome", "Task"),
+    "bench.tuners.base": ("CandidateTuner", "Problem", "Tuner"),
+}
+"""Where each name comes from: imported when it is first asked for, since some take seconds."""
+
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Algorithm",
+    "BanditInfo",
+    "BenchError",
+    "CandidateTuner",
+    "ComparisonResult",
+    "Configuration",
+    "ContextualAlgorithm",
+    "ContextualEnvironment",
+    "DirectEnvironment",
+    "Environment",
+    "HyperParameter",
+    "Outcome",
+    "Problem",
+    "RewardNoise",
+    "RunResult",
+    "Seeds",
+    "Space",
+    "Task",
+    "Tuner",
+    "__version__",
+    "compare",
+    "component",
+    "load",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        value: Any = importlib.metadata.version("bandit-tuning-bench")
+    elif name in _MODULES:
+        value = getattr(importlib.import_module(_MODULES[name]), name)
+    else:
+        raise AttributeError(f"module 'bandit_bench' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

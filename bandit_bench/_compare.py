@@ -1,0 +1,188 @@
+"""Comparisons: run what is missing of every combination, draw a figure, and judge what differs."""
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from bandit_bench._comparison import COMPARISON, ComparisonResult
+from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, words_of
+from bandit_bench._plan import METHOD, ComparisonPlan
+from bench.errors import ConfigError
+
+
+def compare(
+    tuners: Parts,
+    *,
+    env: Parts = "synthetic_linear",
+    algorithm: Parts | None = None,
+    task: Part | None = None,
+    paper: str = "none",
+    horizon: int | None = None,
+    repetitions: int | Literal["until_decided"] | None = None,
+    max_repetitions: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    sweep: Mapping[str, Sequence[Any] | Mapping[str, Any]] | None = None,
+    lines: str | Sequence[str] = "tuner",
+    column: str = "regret",
+    name: str = "",
+    jobs: int = 1,
+    runner: str | Mapping[str, Any] | None = None,
+    strict: bool = False,
+    **look: Any,
+) -> ComparisonResult:
+    """Compare tuners, or algorithms, and return curves, final values and verdicts.
+
+    A part is a name (``"cdt"``), a class, an object made of a `component` class, or a pair of one of these and a dict
+    of settings; several are a list, or a dict by label. Several environments, algorithms or values make panels. What
+    has been run before is not run again, unless its code has changed; the results are in ``results/compare/<name>``.
+
+    Parameters
+    ----------
+    tuners
+        What is compared; the first is held against each of the others.
+    env, algorithm, task
+        What they are compared on. By default an environment chooses its algorithm, an algorithm its task.
+    paper
+        The paper whose settings apply.
+    horizon, repetitions, seed
+        Rounds, repetitions (``"until_decided"``: as many as verdicts need, at most ``max_repetitions``), base seed.
+    settings
+        Further keys, such as ``{"env.dim": 5}`` or ``{"tuner.radius_scale": 0.5}``, the latter for all tuners.
+    sweep
+        Keys with several values, each a panel: ``{"env.dim": [5, 25]}``, or by label ``{"env.dim": {"small": 5}}``.
+    lines
+        What makes the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
+    column
+        The column of the trace that is compared; of regret and seconds less is better, of others more.
+    name
+        The last part of the folder; by default made of what is compared.
+    jobs, runner
+        Number of processes; ``"loky"``, ``"dask"``, or keys of `runner` such as ``{"time_limit": 60}``.
+    strict
+        Whether one line that cannot be run stops the others.
+    look
+        How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, how many
+        rounds of a curve are kept (default 60; of a trace at most 500 are there).
+
+    Raises BenchError, naming what was found and what is expected, where nothing can be run.
+    """
+    from runners.results.until_decided import most_repetitions  # slow to import
+
+    axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
+    if algorithm is not None:
+        axes["algorithm"] = axis_of("algorithm", algorithm)
+    elif is_direct(env):
+        axes["algorithm"] = {"none": ["algorithm=none"]}
+    for key, values in (sweep or {}).items():
+        by_label = values if isinstance(values, Mapping) else {_label(value): value for value in values}
+        axes[key] = {str(label): [f"{key}={literal(value)}"] for label, value in by_label.items()}
+    common = words_of("task", task) if task is not None else []
+    common += [f"{key}={literal(value)}" for key, value in (settings or {}).items()]
+    until = most_repetitions(repetitions, max_repetitions)
+    sizes = {"horizon": horizon, "repetitions": repetitions if until is None else None, "seed": seed}
+    return play(
+        ComparisonPlan(
+            axes=axes,
+            lines=(lines,) if isinstance(lines, str) else tuple(lines),
+            common=common,
+            sizes=[f"{key}={value}" for key, value in sizes.items() if value is not None],
+            machine=[f"jobs={jobs}", *runner_words(runner)],
+            paper=paper,
+            column=column,
+            name=name,
+            until_decided=until,
+            strict=strict,
+            look=look,
+        )
+    )
+
+
+def play(plan: ComparisonPlan) -> ComparisonResult:
+    """Carry out a plan. Raises BenchError where nothing can be run or written."""
+    from bench.report.figure import read_figure  # slow to import
+    from runners.config.compose import from_overrides
+    from runners.execute.figure_run import FigureRun
+    from runners.execute.pool import workers
+    from runners.execute.reproduce_figure import reproduce_figure
+    from runners.execute.stand_ins import announcement, missing_data
+    from runners.results.pages import write_comparisons
+    from runners.results.store import alone, results_folder, write_text
+
+    content = plan.figure()
+    figure = read_figure(content)
+    (block,) = content["runs"]
+    run = from_overrides(plan.overrides([word for labels in block.values() for word in next(iter(labels.values()))]))
+    repetitions = plan.until_decided or run.settings.repetitions
+    jobs = min(run.settings.jobs, math.prod(map(len, block.values())) * repetitions)
+    with alone(results_folder() / "compare" / content["name"], "name"), workers(run.runner, jobs):
+        methods, notes = _that_fit(plan, figure, jobs, run.runner)
+        if len(methods) < len(plan.methods):
+            content = plan.figure(methods)
+            figure = read_figure(content)
+        for line in announcement({content["name"]: missing_data(figure)}):
+            print(line, flush=True)
+        result = reproduce_figure(
+            FigureRun(
+                figure,
+                f"compare/{content['name']}",
+                plan.scale,
+                list(plan.sizes),
+                plan.in_words,
+                until_decided=plan.until_decided,
+                formats=plan.formats,
+                size=plan.size,
+            ),
+            jobs=jobs,
+            runner=run.runner,
+        )
+        write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
+        write_comparisons(results_folder())
+    is_complete = result.complete and len(methods) == len(plan.methods)
+    return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
+
+
+def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tuple[Axis, list[str]]:
+    """Return the lines that can be run everywhere, and what is to be noted of them; say why others cannot.
+
+    Raises ConfigError where fewer than two are left, or where none has the column, and with ``strict`` at once.
+    """
+    from runners.config.figures import expand  # slow to import
+    from runners.execute.fit import fits
+    from runners.results.store import Store, results_folder
+
+    drawn = expand(figure, plan.scale, list(plan.sizes), readings=False)
+    store, methods = Store(results_folder()), plan.methods
+    new = [run for run in drawn if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
+    if not new:
+        return methods, []
+    found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
+    reasons: dict[str, str] = {}
+    for run in new:
+        error, labels = found[run.experiment.run_id].error, dict(run.labels)
+        if error:
+            method = labels.pop(METHOD)
+            reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {error}")
+    left = {method: words for method, words in methods.items() if method not in reasons}
+    if reasons and (plan.strict or len(left) < 2):
+        raise ConfigError(next(iter(reasons.values())))
+    for reason in reasons.values():
+        print(f"error: left out: {reason}", file=sys.stderr)
+    fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] in left]
+    _check_column(plan.column, [fit.columns for fit in fitting])
+    is_unequal = len({fit.searches for fit in fitting}) > 1
+    return left, list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
+
+
+def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
+    """Refuse a column that no trace has; nothing is said where the columns of a trace are not known."""
+    known = list(columns)
+    if known and all(known) and not any(column in names for names in known):
+        names = dict.fromkeys(name for names in known for name in names if name != "round")
+        raise ConfigError(f"column: found '{column}', expected one of: {', '.join(names)}")
+
+
+def _label(value: Any) -> str:
+    return value if isinstance(value, str) else literal(value)

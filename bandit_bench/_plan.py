@@ -1,0 +1,165 @@
+"""A comparison that is asked for: lines and panels with their words, and the figure that shows it."""
+
+import itertools
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bandit_bench._parts import Axis, label_of
+from bench.columns import column_of
+from bench.digest import digest
+from bench.errors import ConfigError
+from runners.config.tree import PARTS
+
+if TYPE_CHECKING:
+    from bench.report.page import Size
+
+METHOD = "method"
+"""The axis whose labels are lines."""
+_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """What is compared, in words of the configuration.
+
+    ``axes``: what takes several values, such as ``tuner`` or ``env.dim``; of these ``lines`` make the lines, all others
+    the panels. ``common`` are words for all runs, ``sizes`` those of horizon, repetitions, seed, ``machine`` those of
+    where they run. ``until_decided``: the largest number of repetitions where they are added until verdicts are clear.
+    ``look``: keys of a figure of kind `curves` that say how it is drawn. ``command``: what makes it again.
+    """
+
+    axes: Mapping[str, Axis]
+    lines: Sequence[str] = ("tuner",)
+    common: Sequence[str] = ()
+    sizes: Sequence[str] = ()
+    machine: Sequence[str] = ()
+    paper: str = "none"
+    scale: str = "paper"
+    column: str = "regret"
+    name: str = ""
+    until_decided: int | None = None
+    strict: bool = False
+    formats: tuple[str, ...] = ()
+    size: "Size" = ""
+    look: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        if self.name and not _NAME.fullmatch(self.name):
+            raise ConfigError(f"name: found '{self.name}', expected letters, digits, - and _")
+        for axis in self.lines:
+            if axis not in self.axes:
+                raise ConfigError(f"lines: found '{axis}', expected some of what is compared: {', '.join(self.axes)}")
+        if len(self.methods) < 2:
+            (found,) = self.methods
+            raise ConfigError(
+                f"{self.lines[0]}: found only '{found}', expected at least two, or others as lines: lines=algorithm"
+            )
+
+    @property
+    def methods(self) -> Axis:
+        """The lines: all combinations of the values of their axes."""
+        axes = [self.axes[axis] for axis in self.lines if len(self.axes[axis]) > 1] or [self.axes[self.lines[0]]]
+        fixed = [word for axis in self.lines for word in _only(self.axes[axis])] if len(axes) < len(self.lines) else []
+        methods: Axis = {}
+        for combination in itertools.product(*(axis.items() for axis in axes)):
+            words = [word for _, of_label in combination for word in of_label]
+            methods[", ".join(label for label, _ in combination)] = list(dict.fromkeys([*words, *fixed]))
+        return methods
+
+    @property
+    def panels(self) -> dict[str, Axis]:
+        """What makes the panels: every other axis of several values."""
+        return {axis: values for axis, values in self.axes.items() if axis not in self.lines and len(values) > 1}
+
+    @property
+    def shared(self) -> list[str]:
+        """Words that all runs have beside those of lines and panels, paper, scale and sizes."""
+        single = [word for axis, values in self.axes.items() if axis not in self.lines for word in _only(values)]
+        return [*single, *self.common]
+
+    @property
+    def title(self) -> str:
+        """The name, by default one made of what is compared, so that another comparison does not replace it."""
+        if self.name:
+            return self.name
+        words = [*self.methods, *(label for values in self.panels.values() for label in values)]
+        slug = re.sub(r"[^\w]+", "-", "-".join(words).lower()).strip("-")[:48].strip("-")
+        asked = [dict(self.axes), list(self.lines), sorted(self.common), sorted(self.sizes), self.paper, self.scale]
+        return f"{slug}-{digest([*asked, self.column, self.until_decided, dict(self.look)], 6)}"
+
+    def figure(self, methods: Axis | None = None) -> dict[str, Any]:
+        """Return the figure: curves, and a claim for the first line against each of the others."""
+        methods = methods or self.methods
+        _, better, label = column_of(self.column)
+        better = better or "more"
+        panels, shared = self.panels, self.shared
+        first, *others = methods
+        where = f" ({', '.join(shared)})" if shared else ""
+        claims = [
+            {
+                "id": other,
+                "text": f"{first} ends with {better} {self.column} than {other}",
+                "kind": "paired_difference",
+                "left": {METHOD: first},
+                "right": {METHOD: other},
+                "expect": "less" if better == "less" else "greater",
+                "per": list(panels),
+            }
+            for other in others
+        ]
+        keys = dict.fromkeys(word.lstrip("+").partition("=")[0] for word in [*shared, *self.sizes])
+        keys |= dict.fromkeys(
+            word.partition("=")[0] for axis in [methods, *panels.values()] for words in axis.values() for word in words
+        )
+        return {
+            "name": self.title,
+            "paper": self.paper,
+            "title": f"{label.capitalize()} by {' and '.join(self.lines)}{where}",
+            "kind": "curves",
+            "column": self.column,
+            "x_label": "round",
+            "y_label": label,
+            "panels": list(panels),
+            "common": shared,
+            "runs": [{METHOD: methods, **panels}],
+            "claims": claims,
+            "sources": {key: ["assumed", "the comparison says so"] for key in keys if key not in PARTS},
+            **self.look,
+        }
+
+    def overrides(self, words: Sequence[str]) -> list[str]:
+        """Return all words of a run, given those of its line and panels."""
+        return [f"scale={self.scale}", f"paper={self.paper}", *words, *self.shared, *self.sizes, *self.machine]
+
+    @property
+    def in_words(self) -> str:
+        """The command that makes it; of classes that no command can name, what it was."""
+        if self.command:
+            return self.command
+        words = [f"{axis}={_values(axis, values)}" for axis, values in self.axes.items()]
+        words += [*self.common, *self.sizes, *self.machine]
+        words += [f"{key}={value}" for key, value, default in (
+            ("paper", self.paper, "none"), ("scale", self.scale, "paper"), ("lines", ",".join(self.lines), "tuner"),
+            ("column", self.column, "regret"), ("name", self.name, ""), ("max_repetitions", self.until_decided, None),
+        ) if value != default]  # fmt: skip
+        words += ["repetitions=until_decided"] * (self.until_decided is not None)
+        return shlex.join(["python", "-m", "runners.compare", *words])
+
+
+def _only(values: Axis) -> list[str]:
+    return next(iter(values.values())) if len(values) == 1 else []
+
+
+def _values(axis: str, values: Axis) -> str:
+    """Return the values of an axis as the command line has them, with labels that it would not give by itself."""
+    texts = []
+    for label, (first, *rest) in values.items():
+        name = first.partition("=")[2]
+        settings = dict(word.removeprefix(f"{axis}.").split("=", 1) for word in rest)
+        text = name + (f"({','.join(f'{key}={value}' for key, value in settings.items())})" if settings else "")
+        texts.append(text if label in (label_of(axis, name, settings), name) else f"{label}={text}")
+    return ",".join(texts)

@@ -1,0 +1,140 @@
+"""One experiment: its repetitions with their traces."""
+
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bandit_bench._parts import Part, is_direct, literal, runner_words, words_of
+
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
+
+    from runners.config.compose import Run as Composed
+    from runners.execute.fanout import Result
+
+
+class RunResult:
+    """An experiment and its repetitions.
+
+    ``done``: the repetitions that have a result, ``new`` those of them that were run just now, ``failed``: the others,
+    each with what went wrong; ``seconds``: how long it took.
+    """
+
+    def __init__(self, job: "Composed", result: "Result", seconds: float) -> None:
+        self.job = job
+        self.done, self.new, self.failed = sorted(result.done), sorted(result.new), dict(sorted(result.failed.items()))
+        self.seconds = seconds
+
+    @property
+    def run_id(self) -> str:
+        """The name of its folder among the raw runs."""
+        return self.job.experiment.run_id
+
+    @property
+    def folder(self) -> Path:
+        return self._store.folder(self.run_id)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings of all parts."""
+        return self.job.experiment.settings
+
+    @cached_property
+    def traces(self) -> "pd.DataFrame":
+        """A row for each kept round of each repetition: ``repetition``, ``round``, and the columns of the trace.
+
+        Up to 500 rounds are kept, evenly spaced; regret and other sums are over all rounds.
+        """
+        import pandas as pd
+
+        parts = {number: self._store.read(self.run_id, number) for number in self.done}
+        return pd.concat(parts, names=["repetition"]).reset_index("repetition").reset_index(drop=True)
+
+    @cached_property
+    def finals(self) -> "pd.DataFrame":
+        """A row for each repetition: its number and the values at the last round."""
+        return self.traces.groupby("repetition").tail(1).reset_index(drop=True)
+
+    @cached_property
+    def metrics(self) -> dict[str, Any]:
+        """The last values of every column with, of numbers, mean, std and 95 % interval."""
+        from bench.stats import mean_interval, standard_deviation  # slow to import
+
+        rounds = [self._store.last_round(self.run_id, number) for number in self.done]
+        report: dict[str, Any] = {}
+        for name in dict.fromkeys(name for last in rounds for name in last if name != "round"):
+            finals = [last[name] for last in rounds if name in last]
+            values: list[Any] = [None if value in ("None", None) or value != value else value for value in finals]
+            values = [value if isinstance(value, str | None) else float(value) for value in values]
+            summary: dict[str, Any] = {}
+            if all(isinstance(value, float) for value in values):
+                interval = mean_interval(values)
+                ends = {"std": standard_deviation(values), "ci_low": interval.low, "ci_high": interval.high}
+                summary = {"mean": interval.estimate} | {key: end if end == end else None for key, end in ends.items()}
+            report[f"final_{name}"] = summary | {"values": values}
+        return report
+
+    @cached_property
+    def _store(self) -> Any:
+        from runners.results.store import Store, results_folder  # slow to import
+
+        return Store(results_folder())
+
+    def __repr__(self) -> str:
+        chosen = " ".join(f"{group}={self.job.choices[group]}" for group in ("env", "algorithm", "tuner"))
+        return f"<RunResult: {chosen}, {len(self.done)} repetitions, in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        return str(self.finals.to_html(index=False, float_format="{:.5g}".format, border=0))
+
+
+def run(
+    tuner: Part = "tl",
+    *,
+    env: Part = "synthetic_linear",
+    algorithm: Part | None = None,
+    task: Part | None = None,
+    paper: str = "none",
+    horizon: int | None = None,
+    repetitions: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    jobs: int = 1,
+    runner: str | Mapping[str, Any] | None = None,
+) -> RunResult:
+    """Run what is missing of one experiment and return its repetitions; arguments are those of `compare`.
+
+    Raises BenchError, naming what was found and what is expected, where it cannot be run. A repetition that fails is
+    recorded and does not stop the others.
+    """
+    from runners.config.compose import from_overrides  # slow to import
+
+    words = [f"paper={paper}", *words_of("tuner", tuner), *words_of("env", env)]
+    if algorithm is not None:
+        words += words_of("algorithm", algorithm)
+    elif is_direct(env):
+        words.append("algorithm=none")
+    words += words_of("task", task) if task is not None else []
+    words += [f"{key}={literal(value)}" for key, value in (settings or {}).items()]
+    sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs}
+    words += [f"{key}={value}" for key, value in sizes.items() if value is not None]
+    return play(from_overrides([*words, *runner_words(runner)]))
+
+
+def play(job: "Composed") -> RunResult:
+    """Run what is missing of a composed experiment."""
+    from runners.execute.fanout import check, run_all  # slow to import
+    from runners.execute.pool import workers
+    from runners.results.store import Store, results_folder
+
+    store, n = Store(results_folder()), job.settings.repetitions
+    is_missing = not set(range(n)) <= store.done(job.experiment.run_id)
+    with workers(job.runner, min(job.settings.jobs, n)) if is_missing else nullcontext():
+        if is_missing:
+            check(job.experiment, job.runner)
+        start = time.perf_counter()
+        results = run_all([job.experiment], n, store, jobs=job.settings.jobs, runner=job.runner)
+    return RunResult(job, results[job.experiment.run_id], time.perf_counter() - start)

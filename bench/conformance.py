@@ -1,0 +1,174 @@
+"""What every tuner, environment and algorithm must do, and what each tuner can: found out by trying.
+
+``bandit-bench check my_module.MyTuner`` runs these checks on a class of one's own, the tests of this project on every
+class of the suite.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from bench.algorithms.contextual import BanditInfo
+from bench.envs.contextual import ContextualEnvironment
+from bench.envs.direct import DirectEnvironment
+from bench.seeding import Seeds
+from bench.space import Configuration, HyperParameter, Space
+from bench.tasks.base import Outcome
+from bench.tuners.base import Problem, Tuner
+
+SPACE = Space.of(
+    exploration_rate={"candidates": (0.1, 1.0, 2.0, 4.0), "low": 0.1, "high": 5.0},
+    ridge={"candidates": (0.1, 1.0), "low": 0.1, "high": 2.0, "log": True},
+)
+"""A space that every tuner can search, of two hyper-parameters with candidates and intervals."""
+
+
+def problem(horizon: int, space: Space = SPACE) -> Problem:
+    """Return a problem that has whatever a tuner may need."""
+    return Problem(
+        space,
+        horizon,
+        theory=lambda: {space.names[0]: 1.5},
+        change_points=(horizon // 3,),
+        full_information=True,
+        forecasts=True,
+    )
+
+
+def rewards(horizon: int) -> Iterator[float]:
+    """Yield ordinary rewards first, then extreme ones of both signs, then ordinary ones."""
+    kinds = np.random.default_rng(5)
+    for t in range(horizon):
+        yield float(kinds.random() < 0.5) if t % 3 else (-1.0) ** t * 10.0 ** (t % 7)
+
+
+def outcomes(horizon: int, n: int = len(SPACE.product())) -> Iterator[Outcome]:
+    """Yield ordinary and extreme rewards, and what all ``n`` candidates would have earned, and forecast."""
+    rng = np.random.default_rng(6)
+    for reward in rewards(horizon):
+        yield Outcome(reward, rewards=reward * rng.random(n), forecast_losses=abs(reward) * rng.random(n))
+
+
+def known(reward: float, n: int = len(SPACE.product())) -> Outcome:
+    """Return an outcome in which each of ``n`` candidates earns the same."""
+    return Outcome(reward, rewards=np.full(n, reward), forecast_losses=np.full(n, abs(reward)))
+
+
+def drive_tuner(tuner: Tuner, seed: int, horizon: int) -> list[Configuration]:
+    """Return what a tuner asks for, told the rewards of `outcomes`."""
+    tuner.start(problem(horizon), Seeds(seed).child("tuner"))
+    asked = []
+    for outcome in outcomes(horizon):
+        asked.append(tuner.ask())
+        tuner.tell(outcome.reward, outcome)
+    return asked
+
+
+def drive_algorithm(algorithm: Any, seed: int, horizon: int) -> list[int]:
+    """Return the arms that an algorithm pulls of five with three features."""
+    dim, n_arms = 3, 5
+    algorithm.start(BanditInfo(dim, n_arms, horizon, 0.5, 1.0), Seeds(seed).child("algorithm"))
+    rng = np.random.default_rng(11)
+    space = algorithm.hyper_parameters
+    theta = np.array([0.5, -0.3, 0.2])
+    binary = algorithm.links == ("logistic",)
+    source = rewards(horizon)
+    pulled = []
+    for t in range(horizon):
+        contexts = rng.uniform(-0.5, 0.5, (dim, n_arms)).T
+        configuration = {p.name: p.sample(rng) for p in space.parameters}
+        arm = int(rng.integers(n_arms)) if t < algorithm.random_rounds else algorithm.choose(contexts, configuration)
+        reward = next(source)
+        if binary:
+            reward = float(rng.random() < 1 / (1 + math.exp(-contexts[arm] @ theta)))
+        algorithm.update(contexts, arm, reward)
+        pulled.append(arm)
+    return pulled
+
+
+def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
+    """Return what an environment shows and pays."""
+    environment.start(horizon, Seeds(seed).child("env"))
+    seen: list[Any] = []
+    rng = np.random.default_rng(0)
+    for t in range(horizon):
+        if isinstance(environment, DirectEnvironment):
+            seen.append([environment.play(environment.space.sample(rng)), environment.mean, environment.best_mean])
+            continue
+        contexts = environment.observe()
+        arm = t % len(contexts)
+        means = environment.means.tolist() if "regret" in environment.sums else None
+        seen.append([contexts.tolist(), means, environment.pull(arm)])
+    return seen
+
+
+def is_played(environment: Any) -> bool:
+    """Tell whether it is played round by round; others hand data to an algorithm that has a task of its own."""
+    return isinstance(environment, DirectEnvironment | ContextualEnvironment)
+
+
+def digest_of(value: Any) -> str:
+    """Return a digest of what was asked, pulled or seen."""
+    return hashlib.sha256(json.dumps(value, default=float).encode()).hexdigest()
+
+
+def not_finite(value: Any, path: str = "", own: tuple[str, ...] = ("bench.",)) -> Iterator[str]:
+    """Yield the places in an object's state that hold NaN or an infinity, also in objects of the modules ``own``."""
+    if isinstance(value, float | np.floating) and not math.isfinite(value):
+        yield f"{path} = {value}"
+    elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
+        yield f"{path} has {np.count_nonzero(~np.isfinite(value))} entries that are not finite"
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from not_finite(entry, f"{path}.{key}", own)
+    elif isinstance(value, list | tuple):
+        for i, entry in enumerate(value):
+            yield from not_finite(entry, f"{path}[{i}]", own)
+    elif type(value).__module__.startswith(own):
+        yield from not_finite(vars(value), f"{path}:{type(value).__name__}", own)
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a tuner can search, and what it can besides."""
+
+    candidates: bool
+    """A list of numbers."""
+    interval: bool
+    """An interval without candidates."""
+    words: bool
+    """Candidates that are words."""
+    several: bool
+    """Several hyper-parameters at once."""
+    late: bool
+    """Rewards that come later than the next question."""
+    state: bool
+    """Its state can be saved and loaded."""
+
+    def spelled(self) -> dict[str, str]:
+        return {item.name: "yes" if getattr(self, item.name) else "" for item in fields(self)}
+
+
+def capabilities(tuner: Tuner) -> Capabilities:
+    """Return what a tuner can, found out by starting it on small problems."""
+    return Capabilities(
+        candidates=_takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
+        interval=_takes(tuner, HyperParameter("x", low=0.1, high=5.0)),
+        words=_takes(tuner, HyperParameter("x", candidates=("a", "b", "c"))),
+        several=tuner.multiple,
+        late=bool(getattr(tuner, "late_rewards", False)),
+        state=bool(getattr(tuner, "keeps_state", False)),
+    )
+
+
+def _takes(tuner: Tuner, parameter: HyperParameter) -> bool:
+    try:
+        tuner.start(problem(100, Space((parameter,))), Seeds(1))
+        return parameter.allows(tuner.ask()[parameter.name], tuner.leaves_space)
+    except Exception:  # of a class of a user's own
+        return False
