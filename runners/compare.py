@@ -52,7 +52,7 @@ def compare(words: list[str]) -> bool:
 
 def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> str:
     """Return means with intervals, then the differences to the first tuner."""
-    from bench.report.claims.judgement import in_words  # slow to import
+    from bench.report.claims.judgement import MIN_REPETITIONS, in_words  # slow to import
 
     lines = []
     for _, row in table.iterrows():
@@ -65,7 +65,7 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
     for _, claim in claims.iterrows():
         case = "" if claim["case"] in ("", "all") else f" ({claim['case']})"
         note = f"; {claim['note']}" if claim["note"] else ""
-        if claim["needs"] > 0:
+        if claim["needs"] > 0 and claim["n"] >= MIN_REPETITIONS:  # fewer foretell nothing
             note += f"; about {claim['needs']:,.0f} repetitions would decide it"
         difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
         difference *= not math.isnan(claim["estimate"])

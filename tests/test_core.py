@@ -26,7 +26,7 @@ CLASSES = sorted(
     {(part, get_class(settings(part, name)["_target_"])) for part in PARTS for name in names(part)}, key=repr
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-COMPARISON = ("tuner=tl,cdt", "env=synthetic_linear", "horizon=60", "repetitions=2")
+COMPARISON = ("name=comparison", "tuner=tl,cdt", "env=synthetic_linear", "horizon=60", "repetitions=2")
 
 
 def closure(requirements: list[str]) -> set[str]:

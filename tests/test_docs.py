@@ -27,7 +27,7 @@ from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds, read_figure
 from runners.cli import full_name
-from runners.comparison import plan
+from runners.comparison import asked
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names
@@ -172,8 +172,8 @@ def _swept(overrides: list[str]) -> list[list[str]]:
 
 def check_compare(words: list[str], _: Path) -> None:
     """Compose all experiments of the comparison, and build their parts."""
-    asked = plan(words)
-    for one in expand(read_figure(asked.figure), asked.scale, asked.sizes):
+    question = asked(words)
+    for one in expand(read_figure(question.figure()), question.scale, list(question.sizes)):
         build(one.experiment.settings)
 
 

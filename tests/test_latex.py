@@ -230,7 +230,7 @@ def test_both_commands_write_what_is_asked_for(tmp_path, monkeypatch, capsys):
     def call(*words):
         return commands.here(monkeypatch, capsys, *words)
 
-    words = ("tuner=tl,random", "env.dim=2", "env.n_arms=3", "horizon=20", "repetitions=2")
+    words = ("tuner=tl,random", "env.dim=2", "env.n_arms=3", "horizon=20", "repetitions=2", "name=comparison")
     assert call("compare", *words, "format=tex,pdf").code == 0
     folder = commands.results / "compare" / "comparison"
     assert (folder / "comparison.pdf").read_bytes().startswith(b"%PDF")

@@ -204,7 +204,7 @@ COMMAND = "compare"
 @pytest.fixture
 def compare(here, monkeypatch):
     monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
-    return lambda *words: here(*SMALL, *words)
+    return lambda *words: here(*SMALL, "name=comparison", *words)
 
 
 def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_later(compare, monkeypatch):
