@@ -117,29 +117,31 @@ def play(plan: ComparisonPlan) -> ComparisonResult:
     run = from_overrides(plan.overrides([word for labels in block.values() for word in next(iter(labels.values()))]))
     repetitions = plan.until_decided or run.settings.repetitions
     jobs = min(run.settings.jobs, math.prod(map(len, block.values())) * repetitions)
-    with alone(results_folder() / "compare" / content["name"], "name"), workers(run.runner, jobs):
+    where = f"compare/{content['name']}"
+    with workers(run.runner, jobs):
         methods, notes = _that_fit(plan, figure, jobs, run.runner)
         if len(methods) < len(plan.methods):
             content = plan.figure(methods)
             figure = read_figure(content)
         for line in announcement({content["name"]: missing_data(figure)}):
             print(line, flush=True)
-        result = reproduce_figure(
-            FigureRun(
-                figure,
-                f"compare/{content['name']}",
-                plan.scale,
-                list(plan.sizes),
-                plan.in_words,
-                until_decided=plan.until_decided,
-                formats=plan.formats,
-                size=plan.size,
-            ),
-            jobs=jobs,
-            runner=run.runner,
-        )
-        write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
-        write_comparisons(results_folder())
+        with alone(results_folder() / where, "name"):
+            result = reproduce_figure(
+                FigureRun(
+                    figure,
+                    where,
+                    plan.scale,
+                    list(plan.sizes),
+                    plan.in_words,
+                    until_decided=plan.until_decided,
+                    formats=plan.formats,
+                    size=plan.size,
+                ),
+                jobs=jobs,
+                runner=run.runner,
+            )
+            write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
+            write_comparisons(results_folder())
     is_complete = result.complete and len(methods) == len(plan.methods)
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 
