@@ -12,8 +12,8 @@ import numpy as np
 
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
-from runners.config.classes import BASES
-from runners.config.tree import CLASS, read, read_suite
+from runners.config.classes import BASES, import_class
+from runners.config.tree import read_suite
 
 Part: TypeAlias = Any
 """A name, a class, an object made of one, or a pair of one of these and a dict of settings."""
@@ -68,7 +68,7 @@ def is_direct(part: Part) -> bool:
 
 def label_of(group: str, name: str, settings: Mapping[str, str]) -> str:
     """Return what a part is called where no label is given."""
-    label = name.rpartition(".")[2] if CLASS.fullmatch(name) else _names().get(name, name) if group == "tuner" else name
+    label = _shown_as(group, name)
     if settings:
         label += f" ({', '.join(f'{key} = {value}' for key, value in settings.items())})"
     return label
@@ -151,7 +151,8 @@ def _choice_of(group: str, cls: type) -> str:
     return next((name for name, entry in read_suite(group).items() if (entry or {}).get("_target_") == target), "")
 
 
-def _names() -> dict[str, str]:
-    """Return the labels of the suite's tuners by name, in which its figures show them, each in its colour."""
-    methods = read("figure/tournament/ranks")["runs"][0]["method"]
-    return {words[0].partition("=")[2]: str(label) for label, words in methods.items() if len(words) == 1}
+def _shown_as(group: str, name: str) -> str:
+    """Return what a part is called: a tuner of the suite as in its figures, and so in the same colour."""
+    path = (read_suite(group).get(name) or {}).get("_target_", "???")
+    cls: Any = None if group != "tuner" or path == "???" else import_class(group, {"_target_": path})
+    return str(cls.shown_as()) if cls else name.rpartition(".")[2]

@@ -11,8 +11,10 @@ import pytest
 from commands import ROOT, assert_one_sentence
 from markupsafe import escape
 
+from bandit_bench._parts import label_of
 from bench.report.provenance import commands as commands_of
 from runners import compare
+from runners.config.tree import read
 from runners.execute.fanout import FanOut
 
 COMMAND = "compare"
@@ -267,3 +269,9 @@ def test_how_it_is_drawn_and_printed(here):
         ("colors=XL:red", "found 'XL', expected"),
     ):
         assert sentence in here("tuner=tl,random", *SMALL, wrong).err
+
+
+def test_tuners_are_called_as_in_the_tournament_and_so_have_the_same_colours():
+    methods = read("figure/tournament/ranks")["runs"][0]["method"]
+    alone = {words[0].partition("=")[2]: label for label, words in methods.items() if len(words) == 1}
+    assert {name: label_of("tuner", name, {}) for name in alone} == alone

@@ -80,6 +80,9 @@ class Tuner(ABC):
         tuner.tell(reward)
     """
 
+    label: ClassVar[str] = ""
+    """What tables and pictures call it, unless as its class is called; not that of a subclass."""
+
     multiple: ClassVar[bool] = True
     """Whether it tunes several hyper-parameters; if not, it tunes the first and the task sets the others."""
 
@@ -91,6 +94,11 @@ class Tuner(ABC):
 
     _asked = False
     _started = False
+
+    @classmethod
+    def shown_as(cls) -> str:
+        """Return what tables and pictures call it."""
+        return str(vars(cls).get("label") or cls.__name__)
 
     def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
         """Forget everything and prepare for ``problem``.

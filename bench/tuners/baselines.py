@@ -42,6 +42,8 @@ class Fixed(Tuner):
 class Random(Tuner):
     """Draw every hyper-parameter uniformly, from its interval if it has one, else from its candidates."""
 
+    label: ClassVar[str] = "Random each round"
+
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._space = problem.space
         self._rng = seeds.generator("draw")

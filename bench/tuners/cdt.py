@@ -1,7 +1,7 @@
 """Continuous dynamic tuning: as the cdt paper states it, and as two versions of its authors' public code have it."""
 
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
@@ -104,6 +104,8 @@ class CDTCode(CodeZooming):
     radius_scale, ts_scale
         Factors on the confidence radius sqrt(13/2 ln T / n) and on what the index adds to the mean.
     """
+
+    label: ClassVar[str] = "CDT (code)"
 
     epoch_factor: PositiveInt | None = None
     restarts: bool = True

@@ -1,7 +1,7 @@
 import copy
 import logging
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
@@ -89,6 +89,8 @@ class ChangepointGP(LiveTuner):
     doubt
         Chance of a choice by rewards alone where the estimate is trusted, so that greedy play does not get stuck.
     """
+
+    label: ClassVar[str] = "Changepoint GP"
 
     points: Annotated[int, Field(ge=2)] = 20
     length: PositiveFloat = 0.4

@@ -1,5 +1,5 @@
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import PositiveFloat
@@ -31,6 +31,8 @@ class Corral(CandidateTuner):
     eta
         First learning rate; null: sqrt(M / T).
     """
+
+    label: ClassVar[str] = "CORRAL"
 
     eta: PositiveFloat | None = None
 

@@ -1,5 +1,5 @@
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat
@@ -148,6 +148,8 @@ class EXP4Agreement(CandidateTuner):
     Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and Szepesvari 2020, algorithm 11.
     Learning rate: their theorem 18.1 with a running number of arms.
     """
+
+    label: ClassVar[str] = "EXP4 by agreement"
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         self._softmax = Softmax(n, seeds.generator("exp4"))

@@ -1,6 +1,6 @@
 import itertools
 from abc import abstractmethod
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -108,6 +108,8 @@ class RandomThenBest(RoundRobin):
         Number of configurations, however many hyper-parameters there are.
     """
 
+    label: ClassVar[str] = "Random, then best"
+
     def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:
         rng = seeds.generator("points")
         return [problem.space.sample(rng) for _ in range(self.n_points)]
@@ -129,6 +131,8 @@ class GridThenBest(RoundRobin):
     n_points
         The largest number of points of an interval.
     """
+
+    label: ClassVar[str] = "Grid, then best"
 
     def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:
         space = problem.space

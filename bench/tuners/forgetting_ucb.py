@@ -1,7 +1,7 @@
 """UCB that forgets: old rewards leave a window, or count less and less."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
@@ -104,6 +104,8 @@ class BanditOverBandit(CandidateTuner):
     noise_std
         R, the sub-Gaussian constant of the noise; null: the task's.
     """
+
+    label: ClassVar[str] = "Bandit over bandit"
 
     block: PositiveInt | None = None
     xi: NonNegativeFloat = 0.6

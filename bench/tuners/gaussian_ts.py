@@ -1,5 +1,5 @@
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -28,6 +28,8 @@ class GaussianTS(CandidateTuner):
     prior
         The paper's alpha: regret is asymptotically optimal below 0, not at 0 (reference), 1/2 (Jeffreys) or above.
     """
+
+    label: ClassVar[str] = "Gaussian TS"
 
     prior: Annotated[float, Field(ge=-10, le=10)] = -0.5
 

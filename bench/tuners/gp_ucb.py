@@ -1,5 +1,5 @@
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
@@ -38,6 +38,8 @@ class GPUCB(TrainThenBest):
     beta_scale
         Factor on beta_t; 1 is the theory.
     """
+
+    label: ClassVar[str] = "Bayes-SE"
 
     train_share: Share = 0.1
     covariance: CovarianceName = "squared_exponential"

@@ -1,7 +1,7 @@
 """UCB that tests its rewards for a change, and restarts after one."""
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
@@ -100,6 +100,8 @@ class GLRklUCB(CandidateTuner):
     every
         Rewards of a candidate between tests, and step between the s that are tried; 1 is the paper's algorithm.
     """
+
+    label: ClassVar[str] = "GLR-klUCB"
 
     restart: Literal["global", "local"] = "global"
     delta: Annotated[float, Field(gt=0, lt=1)] | None = None

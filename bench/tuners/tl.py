@@ -21,6 +21,8 @@ class TLCombined(CandidateTuner):
         Unit of T in beta: the tuner's ``asks``, or ``rounds`` as in the authors' code.
     """
 
+    label: ClassVar[str] = "TL-Combined"
+
     horizon_unit: Literal["asks", "rounds"] = "asks"
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:

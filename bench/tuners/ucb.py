@@ -1,6 +1,6 @@
 import math
 from abc import abstractmethod
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -65,6 +65,8 @@ class UCBDelta(UpperBoundTuner):
     width
         ``sub_gaussian``: that of the paper; ``hoeffding``: half of it, as in the authors' code.
     """
+
+    label: ClassVar[str] = "UCB(delta)"
 
     delta: Annotated[float, Field(gt=0, lt=1)] | None = None
     width: Literal["sub_gaussian", "hoeffding"] = "sub_gaussian"

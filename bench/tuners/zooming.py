@@ -132,6 +132,8 @@ class ZoomingTS(ThompsonZooming):
         ``theory`` as above; ``code``: radius sqrt(13/2 tau0^1.5 ln T / n), deviation sqrt(pi/2 tau0^2 ln T / n).
     """
 
+    label: ClassVar[str] = "Zooming TS-R"
+
     epoch_length: PositiveInt | None = None
     pieces: PositiveInt = 1
     zooming_dimension: NonNegativeFloat | None = None
@@ -167,6 +169,8 @@ class ZoomingDoubleRestarts(ThompsonZooming):
     a length between restarts drawn from 1, 2, 4, ... up to that of the epoch; EXP3 receives the epoch's mean reward,
     clipped to [0, 1] (the paper scales the sum; how is assumed). Source: cdt, algorithm 3.
     """
+
+    label: ClassVar[str] = "Double Restarts"
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         p = problem.space.dim
