@@ -29,10 +29,14 @@ def play(job: "Composed", changes: Sequence[str] = ()) -> bool:
     """Run what is missing of one experiment, report it, and return whether no repetition failed."""
     from bandit_bench import _run  # slow to import
     from runners.execute.stand_ins import replaced
+    from runners.results.store import Store, results_folder
 
     experiment = job.experiment
-    for line in replaced(job.choices["env"], experiment.settings["env"]) if job.settings.output == "text" else ():
-        print(line, flush=True)
+    if job.settings.output == "text":
+        is_missing = not set(range(job.settings.repetitions)) <= Store(results_folder()).done(experiment.run_id)
+        said = experiment.data_notes() if is_missing else []
+        for line in (*replaced(job.choices["env"], experiment.settings["env"]), *said):
+            print(line, flush=True)
     result = _run.play(job)
     report = {
         "choices": {group: choice for group, choice in job.choices.items() if group in ("env", "algorithm", "tuner")},

@@ -51,8 +51,8 @@ class Classification(ContextualEnvironment):
         return True
 
     @property
-    def fingerprint(self) -> str | None:
-        return digest(files_of(self.path, "env.path")) if self.path else None
+    def fingerprint(self) -> str:
+        return digest(files_of(self.path, "env.path")) if self.path else load_packaged(self.data).fingerprint()
 
     def _load(self) -> Labelled:
         if not self.path:

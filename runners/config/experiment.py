@@ -22,6 +22,7 @@ from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 from runners.config.classes import BASES, construct, import_class, require
+from runners.config.data_files import data_fingerprint, opened_otherwise
 from runners.config.identity import Code, code_of, plain
 from runners.config.renamed import earlier_names
 
@@ -69,9 +70,14 @@ class Experiment:
 
         ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it.
         """
-        environment = construct("env", import_class("env", self.settings["env"]), self.settings["env"])
-        fingerprint: str | None = environment.fingerprint
-        return fingerprint
+        classes = part_classes(self.settings)
+        return data_fingerprint(construct("env", classes["env"], self.settings["env"]), self.settings, classes)
+
+    def data_notes(self) -> list[str]:
+        """Return what is to be said of the data before a run, a line each."""
+        classes = part_classes(self.settings)
+        environment = construct("env", classes["env"], self.settings["env"])
+        return [*environment.notes(), *(opened_otherwise(classes) if self.fingerprint is None else ())]
 
     def on_data(self, fingerprint: str | None) -> "Experiment":
         """Return this experiment as it is where its data has another fingerprint; it is for names alone, not to run."""

@@ -1,0 +1,131 @@
+"""The files that classes of a user's own read: part of the fingerprint of the data, without the author's doing."""
+
+import ast
+import inspect
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bench.data.read import digest, files_read_by
+from bench.envs.base import Environment
+from bench.seeding import Seeds
+from runners.config.classes import construct
+from runners.config.identity import code_of
+
+_OPEN = {"open", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"}
+_OPEN |= {
+    "read_csv",
+    "read_parquet",
+    "read_json",
+    "read_feather",
+    "read_pickle",
+    "read_table",
+    "read_excel",
+    "read_sql",
+}
+"""Names under which common libraries open files."""
+
+
+def data_fingerprint(environment: Environment, settings: Mapping[str, Any], classes: Mapping[str, type]) -> str | None:
+    """Return the identity of the data: what the environment says, else a checksum of the files that are read.
+
+    These are, of classes of a user's own, the files that their settings name, and what they have read by
+    `bench.data.read` after a start of the environment. None: there are none.
+    """
+    declared = environment.fingerprint
+    own = {part: cls for part, cls in classes.items() if is_own(cls)}
+    if declared is not None or not own:
+        return declared
+    files = [path for part in own for path in _paths(settings[part])]
+    if _may_read(own):
+        modules = {*_modules(own), *(cls.__module__ for cls in own.values())}
+        files += files_read_by(modules - set(_suite(modules)))
+        if "env" in own:
+            files += _read_at_start(own["env"], json.dumps(settings["env"]), settings["horizon"])
+    unique = list(dict.fromkeys(path.resolve() for path in files))
+    return digest(sorted(unique)) if unique else None
+
+
+def opened_otherwise(classes: Mapping[str, type]) -> list[str]:
+    """Return a line for each class of a user's own whose module seems to open files that nothing takes notice of."""
+    lines = []
+    for part, cls in classes.items():
+        places = list(_opens(cls)) if is_own(cls) else []
+        if places:
+            lines.append(
+                f"{part}: {cls.__name__} seems to open files by {', '.join(dict.fromkeys(places))}: if one changes, "
+                "finished repetitions are not run again; read it by bench.data.read.read, name it in a setting, or "
+                "return its checksum as `fingerprint`"
+            )
+    return lines
+
+
+def is_own(cls: type) -> bool:
+    """Whether a class is none of the suite's."""
+    return cls.__module__.partition(".")[0] not in ("bench", "runners")
+
+
+def _suite(modules: set[str]) -> Iterator[str]:
+    return (name for name in modules if name.partition(".")[0] in ("bench", "runners"))
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """Yield the files that a setting names, in any depth."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from () if key == "_target_" else _paths(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _paths(item)
+    elif isinstance(value, str) and value and "\0" not in value and len(value) < 4096:
+        path = Path(value).expanduser()
+        if path.is_file():
+            yield path
+
+
+def _modules(classes: Mapping[str, type]) -> Mapping[str, str]:
+    importable = {part: cls for part, cls in classes.items() if cls.__module__ != "__main__"}
+    return code_of(importable).modules if importable else {}
+
+
+def _may_read(classes: Mapping[str, type]) -> bool:
+    """Whether classes, or what they import from the user's files, import `bench.data.read`."""
+    return "bench.data.read" in _modules(classes) or any(cls.__module__ == "__main__" for cls in classes.values())
+
+
+@lru_cache(maxsize=32)
+def _read_at_start(cls: type, settings: str, horizon: int) -> tuple[Path, ...]:
+    """Return the files that an environment reads when it starts, in a process of its own, as it may do anything."""
+    from joblib.externals.loky import ProcessPoolExecutor  # slow to import
+
+    executor = ProcessPoolExecutor(1)
+    try:
+        return tuple(executor.submit(start_and_list, cls, settings, horizon).result(timeout=600))
+    except Exception:  # it fails in the same way, with a message, where it is checked before the run
+        return ()
+    finally:
+        executor.shutdown(wait=False, kill_workers=True)
+
+
+def start_and_list(cls: type, settings: str, horizon: int) -> list[Path]:
+    """Start an environment and return the files that classes of a user's own have read in this process."""
+    environment = construct("env", cls, json.loads(settings))
+    environment.start(horizon, Seeds())
+    return files_read_by(set(sys.modules) - set(_suite(set(sys.modules))))
+
+
+def _opens(cls: type) -> Iterator[str]:
+    """Yield the calls in the module of a class by whose name files are opened."""
+    try:
+        tree = ast.parse(Path(inspect.getfile(cls)).read_text(encoding="utf-8"))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in _OPEN:
+                yield node.func.attr
+            elif isinstance(node.func, ast.Name) and node.func.id == "open":
+                yield "open"

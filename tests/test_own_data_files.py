@@ -1,0 +1,106 @@
+"""What a class of a user's own reads is part of the fingerprint of its data, although its author does nothing."""
+
+import sys
+
+import pandas as pd
+import pytest
+
+from runners.config.experiment import Experiment
+
+OWN = """
+from bench.component import component
+from bench.data.read import read
+from bench.envs.contextual import ContextualEnvironment
+
+{top}
+
+@component
+class {name}(ContextualEnvironment):
+    path: str = ""
+
+    def start(self, rounds, seeds):
+        self.dim, self.n_arms, self.sub_gaussian, self.feature_norm = 1, 2, 0.5, 1.0
+        {start}
+
+    def observe(self):
+        return None
+
+    def pull(self, arm):
+        return 0.0
+"""
+WAYS = {
+    "reads_at_start": ("", 'self.clicks = read("rows.csv")', {}),
+    "reads_when_imported": ('CLICKS = read("rows.csv")', "pass", {}),
+    "keeps_what_it_read": (
+        "from functools import lru_cache\n\n@lru_cache\ndef load():\n    return read('rows.csv')\n",
+        "load()",
+        {},
+    ),
+    "names_it_in_a_setting": ("import pandas", "pandas.read_csv(self.path)", {"path": "rows.csv"}),
+}
+
+
+def experiment(module, name, **settings):
+    return Experiment(
+        {
+            "env": {"_target_": f"{module}.{name}"} | settings,
+            "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
+            "tuner": {"_target_": "bench.tuners.baselines.Fixed"},
+            "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
+            "horizon": 10,
+            "seed": 0,
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    pd.DataFrame({"click": [0, 1, 1]}).to_csv("rows.csv", index=False)
+    return tmp_path
+
+
+def flip():
+    table = pd.read_csv("rows.csv")
+    table["click"] = 1 - table["click"]
+    table.to_csv("rows.csv", index=False)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_other_data_is_another_run(way, folder):
+    top, start, settings = WAYS[way]
+    (folder / f"own_{way}.py").write_text(OWN.format(top=top, start=start, name="Clicks"))
+    first, ids = experiment(f"own_{way}", "Clicks", **settings), []
+    assert first.fingerprint is not None
+    assert first.data_notes() == []
+    for _ in range(3):
+        ids.append(experiment(f"own_{way}", "Clicks", **settings).run_id)
+        flip()
+    assert ids[0] == first.run_id == ids[2]
+    assert ids[1] != ids[0]
+
+
+def test_what_opens_files_otherwise_is_said(folder):
+    (folder / "own_opens.py").write_text(
+        OWN.format(top="import pandas", start='pandas.read_csv("rows.csv")', name="Clicks").replace(
+            "from bench.data.read import read\n", ""
+        )
+    )
+    own = experiment("own_opens", "Clicks")
+    assert own.fingerprint is None
+    (line,) = own.data_notes()
+    assert line.startswith("env: Clicks seems to open files by read_csv: if one changes, finished repetitions")
+
+
+def test_what_an_author_declares_is_the_fingerprint(folder):
+    source = OWN.format(top="", start="pass", name="Clicks").replace(
+        "    def observe", '    @property\n    def fingerprint(self):\n        return "mine"\n\n    def observe'
+    )
+    (folder / "own_declares.py").write_text(source)
+    assert experiment("own_declares", "Clicks", path="rows.csv").fingerprint == "mine"
+
+
+def test_a_class_that_ends_its_process_does_not_end_this_one(folder):
+    (folder / "own_exits.py").write_text(OWN.format(top="import os", start="os._exit(3)", name="Clicks"))
+    assert experiment("own_exits", "Clicks").fingerprint is None
