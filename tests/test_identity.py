@@ -293,6 +293,7 @@ def test_another_name_of_a_class_or_a_setting_keeps_the_key_and_moves_the_stamp(
 
     before = experiment("Mine", "power")
     assert before.stamp  # of the code as it is now
+    assert before.key
     assert experiment("Yours", "exponent").key != before.key
     (tmp_path / "renamed.yaml").write_text(
         "renamed:\n  mine_tuner.Mine: mine_tuner.Yours\n  mine_tuner.Mine.power: mine_tuner.Yours.exponent\n"
