@@ -1,13 +1,16 @@
 """What the command lines share: Hydra without traces, one sentence for every error a user can mend."""
 
+import argparse
 import itertools
 import os
 import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 import hydra
+from hydra._internal.utils import get_args_parser
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -20,10 +23,17 @@ from runners.config.tree import (
     GROUPS,
     PARTS,
     choices,
+    groups,
     path_of,
-    read_suite,
+    read,
     unknown_choice,
     unknown_key,
+)
+
+_OF_HYDRA = ("hydra.mode", "hydra.sweeper.params", "hydra/help", "hydra.help")
+NOT_OF_HYDRA = (
+    "found a setting of Hydra that has no effect here, expected jobs=4 or runner=dask for more processes, and the folder "
+    "of results in BENCH_RESULTS_DIR"
 )
 
 register()
@@ -47,16 +57,25 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
             sys.exit(unread())  # which Hydra does not comment on
 
     def jobs() -> bool:
-        paper = next((word.partition("=")[2] for word in sys.argv if word.startswith("paper=")), "")
-        check_commas(sys.argv[1:])
-        sys.argv[1:] = [full_name(word, paper) for word in sys.argv[1:]]
-        check_words(sys.argv[1:], _keys(name))
-        _check_sweep(name, sys.argv[1:])
-        if {"-h", "--help"} & set(sys.argv):
-            _help(name, [word for word in sys.argv[1:] if not word.startswith("-")])
+        args = get_args_parser().parse_args()
+        _refuse(args)
+        if args.config_dir is not None:
+            os.environ["BENCH_CONF_DIR"] = args.config_dir
+        paper = next((word.partition("=")[2] for word in args.overrides if word.startswith("paper=")), "")
+        check_commas(args.overrides)
+        words = [full_name(word, paper) for word in args.overrides]
+        if not args.shell_completion:
+            check_words(words, _keys(name))
+        _check_sweep(name, words, several=args.multirun)
+        if args.help:
+            _help(args.config_name or name, words)
             return True
+        changed = dict(zip(args.overrides, words, strict=True))
+        sys.argv[1:] = [changed.get(word, word) for word in sys.argv[1:]]
+        if args.cfg == "job" and not args.resolve:
+            sys.argv.append("--resolve")  # references and caps as they are run
         os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions are raised instead of being printed with Hydra's advice
-        with tempfile.TemporaryDirectory() as scratch:
+        with tempfile.TemporaryDirectory() if args.multirun else nullcontext(".") as scratch:
             os.environ["BENCH_SCRATCH"] = scratch  # Hydra insists on writing a sweep's configuration
             hydra.main(config_path=CONF, config_name=name, version_base="1.3")(guarded)()
         return all(results)
@@ -64,19 +83,37 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
     return command(jobs)
 
 
+def _refuse(args: argparse.Namespace) -> None:
+    """Refuse what of Hydra has no effect here."""
+    if args.config_path is not None:
+        raise ConfigError(f"--config-path: found '{args.config_path}', expected --config-dir, with files of your own")
+    if args.experimental_rerun is not None:
+        raise ConfigError("--experimental-rerun: found a rerun, expected the command itself, which runs what is missing")
+    if args.config_dir is not None and not os.path.isdir(args.config_dir):
+        raise ConfigError(f"--config-dir: found '{args.config_dir}', expected a folder with files such as tuner/mine.yaml")
+    if args.config_name is not None and path_of(args.config_name) is None:
+        raise ConfigError(f"--config-name: found '{args.config_name}', expected the name of a file in the folder conf")
+    for word in args.overrides:
+        key = word.lstrip("~+").partition("=")[0]
+        if re.split("[.@/]", key)[0] == "hydra" and not key.startswith(_OF_HYDRA):
+            raise ConfigError(f"{key}: {NOT_OF_HYDRA}")
+
+
 def _help(name: str, words: list[str]) -> None:
     """Print the choices of each group, and the configuration with ``words``; Hydra's own help takes seconds."""
     program = "run" if name == "config" else name
     print(f"usage: bandit-bench {program} [--multirun] [--cfg job] [group=choice ...] [key=value ...]")
     print(f"or:    python -m runners.{program} ...\n\nGroups:")
-    for group in (*GROUPS, "figure"):
+    for group in groups():
         names: dict[str, list[str]] = {}
         for choice in choices(group):
             folder, _, last = f"{group}/{choice}".rpartition("/")
             names.setdefault(folder, []).append(last)
         print("\n".join(f"{folder}: {', '.join(below)}" for folder, below in names.items()))
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        print(f"\nConfiguration:\n{OmegaConf.to_yaml(hydra.compose(name, words))}")
+        config = hydra.compose(name, words)
+    OmegaConf.resolve(config)
+    print(f"\nConfiguration:\n{OmegaConf.to_yaml(config)}")
     print("--hydra-help shows what Hydra, which reads the command line, can do besides.")
 
 
@@ -106,26 +143,27 @@ def check_words(words: Sequence[str], keys: Sequence[str]) -> None:
     """Refuse what Hydra stumbles over: an unknown key, a group that is deleted or set to something that is no name."""
     for word in words:
         key, equals, value = word.lstrip("~+").partition("=")
-        if word.startswith("-") or re.split("[.@/]", key)[0] == "hydra":
+        top = re.split("[.@/]", key)[0]
+        if top == "hydra":
             continue
         if key in (*GROUPS, "figure"):
             is_name = re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value) or (key in PARTS and CLASS.match(value))
             if word.startswith("~") or not equals or not is_name or value == "null":
                 raise unknown_choice(key, value if equals else word)
-        elif equals and re.split("[.@]", key)[0] not in keys:
+        elif equals and top not in keys and top not in groups():
             raise unknown_key({}, key, keys)
 
 
-def _check_sweep(name: str, words: list[str]) -> None:
+def _check_sweep(name: str, words: Sequence[str], *, several: bool) -> None:
     """Refuse several values of a group where only a sweep takes them."""
     for key, _, value in (word.partition("=") for word in words):
-        if key in (*GROUPS, "figure") and "," in value and not {"-m", "--multirun"} & set(words):
+        if key in (*GROUPS, "figure") and "," in value and not several:
             beside = "runners.compare, which compares them, or " if name == "config" else ""
             raise ConfigError(f"{key}: found '{value}', expected one name; for several use {beside}--multirun")
 
 
 def _keys(name: str) -> list[str]:
     """Return the keys of a configuration, groups included."""
-    config = read_suite(name)
-    groups = {group for entry in config["defaults"] if isinstance(entry, dict) for group in entry}
-    return sorted({*config, *groups} - {"defaults"})
+    config = read(name)
+    chosen = {group for entry in config["defaults"] if isinstance(entry, dict) for group in entry}
+    return sorted({*config, *chosen & {*GROUPS, "figure"}} - {"defaults"})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from bench.data_kind import DataKind
 from runners.cli import main
@@ -17,12 +17,14 @@ if TYPE_CHECKING:  # slow to import
     from runners.config.compose import Run as Composed
 
 
-def run(_: DictConfig) -> bool:
-    """Run what the command line asks for."""
-    from runners.config.compose import from_overrides  # slow to import
+def run(config: DictConfig) -> bool:
+    """Run what Hydra has composed."""
+    from runners.config.compose import run_of  # slow to import
 
-    words = list(HydraConfig.get().overrides.task)
-    return play(from_overrides(words), words)
+    composed = HydraConfig.get()
+    words = list(composed.overrides.task)
+    settings: Any = OmegaConf.to_container(config)
+    return play(run_of(settings, composed.runtime.choices, words), words)
 
 
 def play(job: "Composed", changes: Sequence[str] = ()) -> bool:

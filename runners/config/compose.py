@@ -1,12 +1,17 @@
 """From configuration files and overrides to one resolved run."""
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from operator import getitem
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import OverrideParseException
@@ -17,10 +22,10 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from bench.component import component
 from bench.errors import ConfigError
 from runners.config.experiment import Experiment
+from runners.config.groups import register
 from runners.config.identity import plain
-from runners.config.papers import load_paper
 from runners.config.runner import Runner
-from runners.config.tree import CLASS, GROUPS, PARTS, merge, nested, placed, read_choice, read_suite, unknown_key
+from runners.config.tree import CLASS, CONF, GROUPS, PARTS, Open, merge, nested, read, read_choice, unknown_key, user_folder
 
 
 @component
@@ -48,7 +53,8 @@ class RunSettings:
     output: Literal["text", "json"]
 
 
-KEYS = (*GROUPS, *RunSettings.__annotations__)
+KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
+_ALONE = ("tuner", "scale", "runner")
 
 
 @dataclass(frozen=True)
@@ -61,33 +67,77 @@ class Run:
     runner: Runner
 
 
-def from_overrides(overrides: Sequence[str], figure: Mapping[str, int] | None = None) -> Run:
+def from_overrides(overrides: Sequence[str], figure: Mapping[str, Any] | None = None) -> Run:
     """Compose and resolve a list of overrides, such as ``["env=movielens", "horizon=500"]``.
 
     Overrides come before what a figure says of horizon and repetitions, that before what the paper sets for the chosen
     parts, that before the defaults of the parts; the scale (or a figure's ``max_horizon`` and ``max_repetitions`` in
     its place) caps the two unless an override sets them. Raises ConfigError when a key does not exist or a value does
     not fit.
+
+    Hydra composes the choices, once for each combination; values are then set as Hydra sets them.
     """
     parsed = [parse(override) for override in overrides]
-    groups = {word.key_or_group: text_of(word) for word in parsed if word.key_or_group in GROUPS}
-    settings, choices = _chosen(groups)
-    values = [word for word in parsed if word.key_or_group not in GROUPS]
-    for value in values:
-        _override(settings, value)
-    settings = _referred(settings)
-    explicit = {value.key_or_group for value in values}
-    for key in {"horizon", "repetitions"} - explicit:
-        wanted = (figure or {}).get(key, settings[key])
-        cap = (figure or {}).get(f"max_{key}", settings["scale"].get(f"max_{key}"))
-        settings[key] = min(wanted, cap) if isinstance(wanted, int) and cap is not None else wanted
-    run = run_settings({key: settings[key] for key in RunSettings.__annotations__})
+    values = [word for word in parsed if word.key_or_group.partition(".")[0] in KEYS and word.key_or_group not in GROUPS]
+    settings, choices = _composed([word for word in parsed if word not in values])
+    for key, value in (figure or {}).items():
+        settings["scale" if key.startswith("max_") else "uncapped"][key] = value
+    for word in values:
+        _override(settings, word)
+    return run_of(settings, choices, overrides)
+
+
+def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: Sequence[str]) -> Run:
+    """Return the run that Hydra has composed; ``overrides`` say which keys were added. Raises ConfigError."""
+    settings = _resolved(settings)
+    added = [parse(word).key_or_group for word in overrides if word.startswith("+")]
+    choices = {group: "custom" if CLASS.fullmatch(choices[group]) else choices[group] for group in GROUPS}
+    for key in settings:
+        if key not in KEYS:
+            raise unknown_key({}, key, KEYS)
+    for part in PARTS:
+        if choices[part] != "custom":
+            _check_keys(settings, _known(user_folder(), part, choices[part]), part, added)
+    run = run_settings({key: settings.get(key) for key in RunSettings.__annotations__})
     parts = {part: settings[part] for part in PARTS}
     for part, content in parts.items():
         if content and content.get("_target_", "") == "???":
             raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
     experiment = Experiment({**parts, "horizon": run.horizon, "seed": run.seed})
     return Run(experiment, run, choices, runner_settings(settings["runner"]))
+
+
+def _composed(words: Sequence[Override]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what Hydra composes of choices, with references, and the choice of each group.
+
+    A tuner, a scale or a runner that chooses nothing else is composed by itself, so that each combination of the others
+    is composed once.
+    """
+    lines = {word.key_or_group: str(word.input_line) for word in words}
+    paper = [lines[group] for group in ("paper",) if group in lines]
+    settings, choices = _hydra(*(line for group, line in lines.items() if group not in _ALONE))
+    made, chosen = dict(settings), dict(choices)
+    for group in [group for group in _ALONE if group in lines]:
+        alone, its_choices = _hydra(*paper, lines[group])
+        if any(its_choices[other] != choice for other, choice in _hydra(*paper)[1].items() if other != group):
+            return deepcopy(_hydra(*lines.values()))
+        made[group], chosen[group] = alone[group], its_choices[group]
+    return deepcopy(made), chosen
+
+
+def _hydra(*words: str) -> tuple[dict[str, Any], dict[str, str]]:
+    return _compose(user_folder(), words)
+
+
+@cache
+def _compose(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the settings that Hydra composes, with references, and the choice of each group; ``folder`` the user's."""
+    register()
+    with nullcontext() if GlobalHydra().is_initialized() else initialize_config_dir(CONF, version_base="1.3"):
+        config = compose("config", list(words), return_hydra_config=True)
+    choices = {group: str(config.hydra.runtime.choices[group]) for group in GROUPS}
+    settings: Any = OmegaConf.to_container(config)
+    return {key: value for key, value in settings.items() if key != "hydra"}, choices
 
 
 @lru_cache(maxsize=1024)
@@ -104,56 +154,57 @@ def text_of(override: Override) -> str:
     return str(override.input_line).partition("=")[2].strip("'\"")
 
 
-def _chosen(groups: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what each key holds, the paper's settings included, and the choice of each group."""
-    config = read_suite("config")
-    choices = {group: name for entry in config["defaults"] if isinstance(entry, dict) for group, name in entry.items()}
-    choices |= groups
-    settings = {key: value for key, value in config.items() if key != "defaults"}
-    for group in GROUPS:  # an environment chooses its algorithm, an algorithm its task
-        if group != "paper":
-            choice = read_choice(group, choices[group])
-            choices |= {other: name for other, name in choice.chooses.items() if other not in groups}
-            settings[group] = deepcopy(choice.settings)
-    paper = choices["paper"]
-    choices = {group: "custom" if CLASS.fullmatch(name) else name for group, name in choices.items()}
-    for key, value in load_paper(paper)["settings"].items():
-        changes = value.get(choices[key]) if key in PARTS else value
-        try:
-            merge(settings, {key: changes} if changes is not None else {})
-        except KeyError as error:
-            if key in PARTS:
-                from runners.config.classes import import_class  # slow to import
-
-                import_class(key, settings[key])  # of a class that cannot be imported no setting is known
-            with placed(f"paper/{paper}"):
-                raise unknown_key(settings, error.args[0], KEYS) from None
-    return settings, {group: choices[group] for group in GROUPS}
-
-
 def _override(settings: dict[str, Any], override: Override) -> None:
-    """Apply ``key=value``, ``+key=value`` or ``~key``. Raises ConfigError when the key does not exist."""
+    """Apply ``key=value``, ``+key=value`` or ``~key``. Raises ConfigError when the key to delete does not exist."""
     key = override.key_or_group
     try:
         if override.is_delete():
             *parents, name = key.split(".")
             del reduce(getitem, parents, settings)[name]
         else:
-            is_added = override.is_add() or override.is_force_add()
-            merge(settings, nested(key, override.value()), add=is_added and "." in key)
+            merge(settings, nested(key, override.value()), add=True)
     except (KeyError, TypeError):
         raise unknown_key(settings, key, KEYS) from None
 
 
-def _referred(settings: dict[str, Any]) -> dict[str, Any]:
+def _check_keys(settings: Mapping[str, Any], known: Any, key: str, added: Sequence[str]) -> None:
+    """Refuse a key below ``key`` that is neither known nor added with a plus."""
+    value = reduce(getitem, key.split("."), settings)
+    if isinstance(known, Open) or not isinstance(value, dict) or key in added:
+        return
+    for name, inner in value.items():
+        dotted = f"{key}.{name}"
+        if isinstance(known, dict) and name in known:
+            if isinstance(known[name], dict):
+                _check_keys(settings, known[name], dotted, added)
+        elif not any(f"{word}.".startswith(f"{dotted}.") or dotted.startswith(f"{word}.") for word in added):
+            raise unknown_key(nested(key, known), dotted, KEYS)
+
+
+@cache
+def _known(folder: Path | None, part: str, choice: str) -> dict[str, Any] | None:
+    """Return the settings that a choice has by itself; ``folder`` is the user's."""
+    return read_choice(part, choice)
+
+
+def _resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings with references, such as ``${horizon}``, replaced by what they refer to."""
-    if "${" not in str(settings):
-        return settings
+    parts = {part: settings[part] for part in PARTS if part in settings}
     try:
-        resolved: Any = OmegaConf.to_container(OmegaConf.create(plain(settings)), resolve=True)
+        if "${" not in str(parts):  # the usual case, a hundred times as fast
+            return _refer(json.dumps({key: value for key, value in settings.items() if key not in PARTS})) | parts
+    except OmegaConfBaseException:  # or a reference to a part
+        pass
+    try:
+        return _refer(json.dumps(plain(settings)))
     except OmegaConfBaseException as error:
         reason = str(error).partition("\n")[0]
         raise ConfigError(f"{error.full_key}: found a reference to no value ({reason}), expected a value") from None
+
+
+@lru_cache(maxsize=256)
+def _refer(settings: str) -> dict[str, Any]:
+    resolved: Any = OmegaConf.to_container(OmegaConf.create(json.loads(settings)), resolve=True)
     return dict(resolved)
 
 
@@ -167,8 +218,11 @@ def runner_settings(values: Mapping[str, Any]) -> Runner:
 
 def run_settings(values: dict[str, Any]) -> RunSettings:
     """Check keys of a run beside its parts; those not given are the suite's. Raises ConfigError, naming the key."""
-    defaults = {key: read_suite("config")[key] for key in RunSettings.__annotations__}
+    config = read("config")
+    defaults = {key: config["uncapped"].get(key, config[key]) for key in RunSettings.__annotations__}
     for key, value in values.items():
+        if value is None:
+            raise ConfigError(f"{key}: found no value, expected one")
         if isinstance(value, bool):
             raise ConfigError(f"{key}: found {value}, expected {'a word' if key == 'output' else 'a whole number'}")
     try:

@@ -1,20 +1,25 @@
-"""The configuration files as Hydra sees them: groups with choices, under the names of the command line."""
+"""The configuration files as Hydra sees them: the suite's groups and a user's own, and what a paper sets."""
+
+from typing import Any
 
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.object_type import ObjectType
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 from runners.config.identity import plain
-from runners.config.tree import CLASS, CONF, GROUPS, PARTS, choices, path_of, read, read_choice
-
-_NESTED = (*GROUPS, "figure")
+from runners.config.papers import paper_settings
+from runners.config.tree import CLASS, CONF, GROUPS, PARTS, choices, groups, path_of, read, read_choice
 
 
 class Groups(ConfigSource):
-    """The suite's and the user's files; parts take any key: which there are is checked where a run is composed."""
+    """The suite's and the user's files.
+
+    A part has all settings of its class. In place of its choice can stand the dotted path of a class. The group
+    ``papers/<part>`` has, for ``<paper>/<choice>``, what the paper sets there.
+    """
 
     @staticmethod
     def scheme() -> str:
@@ -25,28 +30,40 @@ class Groups(ConfigSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         group, _, name = config_path.partition("/")
-        if name and group not in ("figure", "paper"):
-            choice = read_choice(group, name)
-            defaults = [{f"override /{other}": chosen} for other, chosen in choice.chooses.items()]
-            config = OmegaConf.create({"defaults": defaults, group: plain(choice.settings)})
-            if choice.settings is not None and group in (*PARTS, "runner"):
-                OmegaConf.set_struct(config[group], False)
-            return ConfigResult(self.provider, self.full_path(), config, {"package": "_global_"})
-        return ConfigResult(self.provider, self.full_path(), OmegaConf.create(read(config_path)), {"package": None})
+        path, header = path_of(config_path), {"package": None}
+        if group == "papers":
+            content: dict[str, Any] = paper_settings(*name.split("/"))
+        elif group in ("paper", "figure"):
+            content, header = {group: name}, {"package": "_global_"}
+        elif path is None:
+            content = read_choice(group, name) or {}
+        else:
+            content, header = read(config_path), self._get_header_dict(path.read_text(encoding="utf-8"))
+            if name and group in PARTS:  # with all settings of the class
+                settings = read_choice(group, name)
+                content = {**content, **({group: settings} if group in content else settings or {})}
+        config = OmegaConf.create(plain(content))
+        for node in (config, config.get(group)) if name and group in (*PARTS, "runner") else ():
+            if isinstance(node, DictConfig):
+                OmegaConf.set_struct(node, False)  # which keys there are is checked when a run is made
+        return ConfigResult(self.provider, self.full_path(), config, header)
 
     def is_config(self, config_path: str) -> bool:
         group, _, name = config_path.partition("/")
-        if not name:
-            return group not in GROUPS and path_of(group) is not None
-        return group in _NESTED and (name in choices(group) or (group in PARTS and bool(CLASS.fullmatch(name))))
+        if group == "papers":
+            return name.count("/") > 0 and bool(paper_settings(*name.split("/")))
+        if group in (*GROUPS, "figure"):
+            return name in choices(group) or (group in PARTS and bool(CLASS.fullmatch(name)))
+        return path_of(config_path) is not None
 
     def is_group(self, config_path: str) -> bool:
-        return config_path.partition("/")[0] in ("", *_NESTED)
+        return config_path in groups() or config_path.partition("/")[0] in ("papers", "figure")
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         if not config_path:
-            return sorted(_NESTED)
-        return [] if results_filter is ObjectType.GROUP else choices(config_path)
+            return groups()
+        names = [] if results_filter is ObjectType.GROUP or config_path.startswith("papers") else choices(config_path)
+        return [name for name in names if name != "custom"]  # which says nothing by itself
 
 
 class _SearchPath(SearchPathPlugin):
@@ -56,7 +73,14 @@ class _SearchPath(SearchPathPlugin):
                 element.path = f"groups://{CONF}"
 
 
+def _least(*values: Any) -> Any:
+    """Return the smallest of several numbers; the first alone where it is none, which is said where it is checked."""
+    numbers = [value for value in values if value is not None]
+    return min(numbers) if all(isinstance(value, int) for value in numbers) else values[0]
+
+
 def register() -> None:
     """Let Hydra read configurations from here."""
     for plugin in (Groups, _SearchPath):
         Plugins.instance().register(plugin)
+    OmegaConf.register_new_resolver("least", _least, replace=True)

@@ -4,12 +4,27 @@ import itertools
 import re
 import reprlib
 from collections.abc import Collection, Iterator, Mapping
+from copy import deepcopy
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from bench.errors import ConfigError
-from runners.config.tree import PARTS, choices, expect, merge, nested, one_of, path_of, placed, read, unknown_choice
+from runners.config.tree import (
+    CLASS,
+    PARTS,
+    choices,
+    expect,
+    merge,
+    nested,
+    one_of,
+    path_of,
+    placed,
+    read,
+    read_choice,
+    unknown_choice,
+    unknown_key,
+)
 
 SOURCES = ("stated", "code", "assumed")
 _OF_A_RUN = (*PARTS, "horizon", "repetitions")
@@ -53,6 +68,28 @@ def load_paper(name: str) -> dict[str, Any]:
                         sources[leaf] = source
                     merge(settings, nested(key, value), add=True)
     return {**paper, "settings": settings, "sources": sources}
+
+
+def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
+    """Return what a paper sets for a choice of a part, or (``uncapped``) for the size of a run.
+
+    Raises ConfigError where the choice has no such setting.
+    """
+    settings = load_paper(paper)["settings"] if paper in choices("paper") else {}
+    if part == "uncapped":
+        return {key: settings[key] for key in ("horizon", "repetitions") if key in settings}
+    changes: dict[str, Any] = settings.get(part, {}).get("custom" if CLASS.fullmatch(choice) else choice, {})
+    if changes:
+        known = deepcopy(read_choice(part, choice)) or {}
+        try:
+            merge(known, changes, where=part)
+        except KeyError as error:
+            from runners.config.classes import import_class  # slow to import
+
+            import_class(part, known)  # of a class that cannot be imported no setting is known
+            with placed(f"paper/{paper}"):
+                raise unknown_key({part: known}, error.args[0], PARTS) from None
+    return changes
 
 
 def _check(key: str) -> None:

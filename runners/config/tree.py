@@ -10,7 +10,7 @@ from copy import deepcopy
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from yaml.constructor import ConstructorError
@@ -31,17 +31,6 @@ CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent
 
 CONFIGS = (CHECKOUT or _PACKAGE) / "conf"
 CONF = str(CONFIGS)
-
-
-class Choice(NamedTuple):
-    """What a choice of a group holds, not to be changed, and what it chooses in other groups.
-
-    The settings of a part are the dotted path of its class as ``_target_`` and all settings of the class; None: there
-    is no part.
-    """
-
-    settings: dict[str, Any] | None
-    chooses: dict[str, str]
 
 
 class Open(dict[str, Any]):
@@ -157,12 +146,6 @@ def read(name: str) -> dict[str, Any]:
 
 
 @cache
-def read_suite(name: str) -> dict[str, Any]:
-    """Return what the suite's own file of a name holds, such as ``tuner``, not to be changed."""
-    return _load(CONFIGS / f"{name}.yaml", name)
-
-
-@cache
 def _load(path: Path, name: str) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
@@ -179,36 +162,20 @@ def _load(path: Path, name: str) -> dict[str, Any]:
     return content
 
 
-def read_choice(group: str, name: str) -> Choice:
-    """Return what a choice of a group holds: an entry of the suite's file of the group, or a user's own file."""
+def read_choice(group: str, name: str) -> dict[str, Any] | None:
+    """Return what a choice of a group holds: of a part all settings of its class, None where there is no part."""
     if group in PARTS and CLASS.fullmatch(name):
-        return Choice(Open(_target_=name), {})
-    folder = user_folder()
-    path = folder / group / f"{name}.yaml" if folder else None
-    if name in read_suite(group):
-        if path and path.is_file():
-            raise _taken(f"{group}/{name}")
-        return _suite_choice(group, name)
-    if path is None or name not in _choices(path.parents[1], group):
+        return Open(_target_=name)
+    if name not in choices(group):
         raise unknown_choice(group, name)
-    return _choice(group, _load(path, f"{group}/{name}"))
-
-
-@cache
-def _suite_choice(group: str, name: str) -> Choice:
-    return _choice(group, read_suite(group)[name])
-
-
-def _choice(group: str, content: dict[str, Any]) -> Choice:
-    entries = [entry.items() for entry in content.get("defaults", []) if isinstance(entry, dict)]
-    chooses = {key.removeprefix("override /"): str(choice) for entry in entries for key, choice in entry}
+    content = read(f"{group}/{name}")
     settings = content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
     target = settings.get("_target_") if settings and group in PARTS else None
     if isinstance(target, str) and target != "???":
         changes, settings = settings, {"_target_": target, **class_defaults(target)}
         merge(settings, changes, add=True)
         settings = {key: Open() if value == {} else value for key, value in settings.items()}
-    return Choice(settings, chooses)
+    return settings
 
 
 def class_defaults(target: str) -> dict[str, Any]:
@@ -242,7 +209,7 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 
 def suite_choices(group: str) -> list[str]:
     """Return the suite's choices of a configuration group."""
-    return _choices(CONFIGS, group) if group in ("figure", "paper") else sorted(read_suite(group))
+    return _choices(CONFIGS, group)
 
 
 def choices(group: str) -> list[str]:
@@ -261,6 +228,13 @@ def _choices(folder: Path, group: str) -> list[str]:
     )
     # <group>/<choice>, papers/<paper>/settings or papers/<paper>/figures/<figure>
     return sorted("/".join(parts[1::2]) if group == "figure" else parts[1] for parts in paths)
+
+
+def groups() -> list[str]:
+    """Return the configuration groups: the suite's, and those of a user's own, such as ``experiment``."""
+    folder = user_folder()
+    own = {path.name for path in folder.iterdir() if path.is_dir()} - {"papers"} if folder else set()
+    return sorted({*GROUPS, "figure", *own})
 
 
 def one_of(found: str, valid: Iterable[str]) -> str:
