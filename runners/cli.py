@@ -32,7 +32,7 @@ from runners.config.tree import (
 
 _OF_HYDRA = ("hydra.mode", "hydra.sweeper.params", "hydra/help", "hydra.help")
 NOT_OF_HYDRA = (
-    "found a setting of Hydra that has no effect here, expected jobs=4 or runner=dask for more processes, and the folder "
+    "found a setting of Hydra without effect here, expected jobs=4 or runner=dask for more processes, and the folder "
     "of results in BENCH_RESULTS_DIR"
 )
 
@@ -88,9 +88,13 @@ def _refuse(args: argparse.Namespace) -> None:
     if args.config_path is not None:
         raise ConfigError(f"--config-path: found '{args.config_path}', expected --config-dir, with files of your own")
     if args.experimental_rerun is not None:
-        raise ConfigError("--experimental-rerun: found a rerun, expected the command itself, which runs what is missing")
+        raise ConfigError(
+            "--experimental-rerun: found a rerun, expected the command itself, which runs what is missing"
+        )
     if args.config_dir is not None and not os.path.isdir(args.config_dir):
-        raise ConfigError(f"--config-dir: found '{args.config_dir}', expected a folder with files such as tuner/mine.yaml")
+        raise ConfigError(
+            f"--config-dir: found '{args.config_dir}', expected a folder with files such as tuner/mine.yaml"
+        )
     if args.config_name is not None and path_of(args.config_name) is None:
         raise ConfigError(f"--config-name: found '{args.config_name}', expected the name of a file in the folder conf")
     for word in args.overrides:
@@ -150,7 +154,7 @@ def check_words(words: Sequence[str], keys: Sequence[str]) -> None:
             is_name = re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value) or (key in PARTS and CLASS.match(value))
             if word.startswith("~") or not equals or not is_name or value == "null":
                 raise unknown_choice(key, value if equals else word)
-        elif equals and top not in keys and top not in groups():
+        elif equals and top not in (*keys, *({*groups()} - {*GROUPS, "figure"})):
             raise unknown_key({}, key, keys)
 
 

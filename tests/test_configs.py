@@ -1,6 +1,7 @@
 """Every configuration file composes, and says where its settings come from."""
 
 import dataclasses
+import random
 import re
 import shutil
 from functools import cache
@@ -24,13 +25,13 @@ from bench.report.results import Results
 from bench.space import HyperParameter
 from runners.config import compose as compose_module
 from runners.config import figures, papers
-from runners.config.compose import from_overrides
+from runners.config.compose import from_overrides, run_of
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names, load_figure
 from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
 from runners.config.runner import Runner
-from runners.config.tree import CONF, GROUPS, PARTS, choices
+from runners.config.tree import CONF, PARTS, choices
 from runners.execute.figure_run import FigureRun
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.write_figure import settings_table
@@ -85,27 +86,81 @@ def test_an_environment_chooses_what_fits_it(env):
     assert (explicit["algorithm"], explicit["task"]) == ("lints", "lower_bounds")
 
 
+def hydras(words):
+    """What Hydra composes of words, all at once, as ``--cfg job`` shows it, and the run that is made of it."""
+    register()
+    with initialize_config_dir(CONF, version_base="1.3"):
+        cfg = compose("config", words, return_hydra_config=True)
+    made = run_of(
+        {key: value for key, value in OmegaConf.to_container(cfg).items() if key != "hydra"},
+        cfg.hydra.runtime.choices,
+        words,
+    )
+    shown = OmegaConf.to_container(OmegaConf.masked_copy(cfg, [key for key in cfg if key != "hydra"]), resolve=True)
+    return shown, made
+
+
+def settings_of(run):
+    return {**run.experiment.settings, **vars(run.settings), "runner": vars(run.runner)}
+
+
+def is_shown(shown, run):
+    made = settings_of(run)
+    assert {key: shown[key] for key in made} == made
+    assert shown["paper"] == run.choices["paper"]
+    return True
+
+
 @pytest.mark.parametrize(
     "words",
     [
         ["env=titanic", "paper=habo", "tuner=habo", "horizon=7"],
+        ["paper=cdt", "env=movielens"],
+        ["paper=cdt", "env=movielens", "scale=quick"],
+        ["paper=syndicated", "scale=smoke", "repetitions=9", "tuner.horizon_unit=rounds", "runner=dask"],
         ["algorithm=gloc", "algorithm.space.kappa={low: 0.2}", "env.dim=3", "+task.probe.x=[1]"],
         ["tuner=fixed", "tuner.configuration.exploration_rate=2", "task.probe={exploration_rate: [1]}"],
+        ["tuner=bench.tuners.cdt.CDT", "+tuner.radius_scale=${env.noise_std}", "scale=quick", "seed=${horizon}"],
+        ["algorithm=linucb", "~algorithm.tune", "env=switching_sine", "algorithm=none"],
     ],
 )
-def test_what_is_run_is_what_hydra_shows(words):
-    """``--cfg job`` shows Hydra's composition, which knows no paper's settings."""
-    register()
-    with initialize_config_dir(CONF, version_base="1.3"):
-        cfg = compose("config", words, return_hydra_config=True)
-    run = from_overrides(words)
-    assert {group: cfg.hydra.runtime.choices[group] for group in GROUPS} == run.choices
-    shown = {part: cfg[part] and OmegaConf.to_container(cfg[part]) for part in PARTS}
-    if run.choices["paper"] == "none":
-        assert shown == {part: run.experiment.settings[part] for part in PARTS}
-    assert {part: set(shown[part] or ()) for part in PARTS} == {
-        part: set(run.experiment.settings[part] or ()) for part in PARTS
-    }
+def test_what_is_shown_is_what_is_run(words):
+    """By ``--cfg job`` and by Hydra's composition of all words at once, with a paper's settings and a scale's caps."""
+    words = [word for word in words if words[-1] != "algorithm=none" or not word.startswith(("algorithm=linucb", "~"))]
+    shown, made = hydras(words)
+    assert is_shown(shown, made)
+    assert settings_of(from_overrides(words)) == settings_of(made)
+    assert from_overrides(words).choices == made.choices
+
+
+def test_a_reference_has_the_value_that_is_run():
+    """After the paper's settings and the scale's cap."""
+    run = from_overrides(["paper=cdt", "scale=quick", "env.n_arms=${horizon}", "repetitions=${env.dim}"])
+    assert (run.experiment.settings["env"]["n_arms"], run.settings.repetitions) == (1000, 25)
+    with pytest.raises(ConfigError, match=r"env\.n_arms: found a reference to no value .*nothing"):
+        from_overrides(["env.n_arms=${nothing}"])
+
+
+def combinations():
+    """Each combination of choices that figures use, with the values of one run of it."""
+    found = {}
+    for name in figure_names():
+        for one in expand(load_figure(name), "paper", []):
+            groups = tuple(word for word in one.overrides if "." not in word.partition("=")[0])
+            found.setdefault(groups, one.overrides)
+    return list(found.values())
+
+
+def test_values_are_set_as_hydra_sets_them(monkeypatch):
+    """A sample of the combinations that figures use: composed at once, and choices first."""
+    for words in random.Random(0).sample(combinations(), 12):
+        assert settings_of(hydras(words)[1]) == settings_of(from_overrides(words))
+
+
+@pytest.mark.release
+def test_values_are_set_as_hydra_sets_them_in_every_combination_of_figures():
+    for words in combinations():
+        assert settings_of(hydras(words)[1]) == settings_of(from_overrides(words)), words
 
 
 @pytest.mark.parametrize(("group", "name"), [(part, name) for part in PARTS for name in registry.names(part)])
@@ -145,7 +200,8 @@ def test_a_setting_without_a_source_or_with_two_is_refused(monkeypatch, settings
 
 
 def test_a_setting_for_a_key_that_is_not_there_is_refused(monkeypatch):
-    monkeypatch.setattr(compose_module, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
+    monkeypatch.setattr(papers, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
+    compose_module._compose.cache_clear()
     sentence = r"conf/papers/none/settings.yaml: env.dimm: found an unknown key, did you mean 'dim'\?"
     with pytest.raises(ConfigError, match=sentence):
         from_overrides(["env=movielens", "paper=none"])

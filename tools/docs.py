@@ -16,11 +16,11 @@ from hydra.utils import get_class
 from bench.audit.headlines import Word
 from bench.component import explanations
 from bench.gallery.stored import Stored
-from runners.config.compose import RunSettings
+from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
 from runners.config.runner import Runner
-from runners.config.tree import CONFIGS, GROUPS, PARTS, path_of, read, read_choice, suite_choices
+from runners.config.tree import GROUPS, PARTS, path_of, read, read_choice, suite_choices
 from runners.results import stamps
 from runners.results.committed import FILE
 from runners.results.pages import headlines
@@ -58,7 +58,8 @@ def configure_page() -> str:
     parts = [_INTRODUCTION]
     for title, name in (("Keys of a run", "config"), ("Keys of a figure", "reproduce")):
         about = explanations(RunSettings) | _comments(name)
-        parts += [f"## {title}\n", _head(name), _table(read(name), about)]
+        values = vars(run_settings({})) if name == "config" else read(name)
+        parts += [f"## {title}\n", _head(name), _table(values, about)]
     for group in GROUPS:
         parts.append(f"## `{group}`\n\n{_ABOUT[group]}\n")
         for choice in suite_choices(group):
@@ -68,7 +69,7 @@ def configure_page() -> str:
                 paper = load_paper(choice)
                 parts.append(f"{paper['title']} ({paper['authors']}).\n" if "title" in paper else "")
                 continue
-            values = read_choice(group, choice).settings or {}
+            values = read_choice(group, choice) or {}
             target = values.get("_target_", "???")
             if group in PARTS and target != "???":
                 parts.append(_table(values, explanations(get_class(target))))
@@ -79,18 +80,13 @@ def configure_page() -> str:
 
 
 def _lines(name: str) -> list[str]:
-    """Return the lines of a file, or those of a choice in the file of its group."""
-    path, choice = path_of(name), name.partition("/")[2]
-    if path:
-        return path.read_text(encoding="utf-8").splitlines()
-    text = (CONFIGS / f"{name.partition('/')[0]}.yaml").read_text(encoding="utf-8")
-    entry = re.search(rf"(?:^# .*\n)+^{choice}:.*\n(?: .*\n)*", text, re.MULTILINE)
-    return entry[0].splitlines() if entry else []
+    path = path_of(name)
+    return path.read_text(encoding="utf-8").splitlines() if path else []
 
 
 def _head(name: str) -> str:
     """Return the comment line that describes a file, with the command in it marked as code."""
-    text = next((line[2:] for line in _lines(name) if line.startswith("# ")), "")
+    text = next((line[2:] for line in _lines(name) if line.startswith("# ") and not line.startswith("# @")), "")
     return re.sub(r"((?:make|python) [^;]*)$", r"`\1`", text) + "\n"
 
 

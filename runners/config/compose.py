@@ -14,7 +14,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
-from hydra.errors import OverrideParseException
+from hydra.errors import MissingConfigException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field, NonNegativeInt, PositiveInt
@@ -25,7 +25,20 @@ from runners.config.experiment import Experiment
 from runners.config.groups import register
 from runners.config.identity import plain
 from runners.config.runner import Runner
-from runners.config.tree import CLASS, CONF, GROUPS, PARTS, Open, merge, nested, read, read_choice, unknown_key, user_folder
+from runners.config.tree import (
+    CLASS,
+    CONF,
+    GROUPS,
+    PARTS,
+    Open,
+    merge,
+    nested,
+    read,
+    read_choice,
+    unknown_choice,
+    unknown_key,
+    user_folder,
+)
 
 
 @component
@@ -78,7 +91,9 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, Any] | None = 
     Hydra composes the choices, once for each combination; values are then set as Hydra sets them.
     """
     parsed = [parse(override) for override in overrides]
-    values = [word for word in parsed if word.key_or_group.partition(".")[0] in KEYS and word.key_or_group not in GROUPS]
+    values = [
+        word for word in parsed if word.key_or_group.partition(".")[0] in KEYS and word.key_or_group not in GROUPS
+    ]
     settings, choices = _composed([word for word in parsed if word not in values])
     for key, value in (figure or {}).items():
         settings["scale" if key.startswith("max_") else "uncapped"][key] = value
@@ -134,7 +149,11 @@ def _compose(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any],
     """Return the settings that Hydra composes, with references, and the choice of each group; ``folder`` the user's."""
     register()
     with nullcontext() if GlobalHydra().is_initialized() else initialize_config_dir(CONF, version_base="1.3"):
-        config = compose("config", list(words), return_hydra_config=True)
+        try:
+            config = compose("config", list(words), return_hydra_config=True)
+        except MissingConfigException as error:
+            group, _, choice = str(error.missing_cfg_file).rpartition("/")
+            raise unknown_choice(group, choice) from None
     choices = {group: str(config.hydra.runtime.choices[group]) for group in GROUPS}
     settings: Any = OmegaConf.to_container(config)
     return {key: value for key, value in settings.items() if key != "hydra"}, choices
@@ -172,7 +191,7 @@ def _check_keys(settings: Mapping[str, Any], known: Any, key: str, added: Sequen
     value = reduce(getitem, key.split("."), settings)
     if isinstance(known, Open) or not isinstance(value, dict) or key in added:
         return
-    for name, inner in value.items():
+    for name in value:
         dotted = f"{key}.{name}"
         if isinstance(known, dict) and name in known:
             if isinstance(known[name], dict):

@@ -30,7 +30,8 @@ class Groups(ConfigSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         group, _, name = config_path.partition("/")
-        path, header = path_of(config_path), {"package": None}
+        path = path_of(config_path)
+        header: dict[str, str | None] = {"package": None}
         if group == "papers":
             content: dict[str, Any] = paper_settings(*name.split("/"))
         elif group in ("paper", "figure"):
