@@ -13,7 +13,7 @@ import numpy as np
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
 from runners.config.classes import BASES, import_class
-from runners.config.tree import read_suite
+from runners.config.tree import class_of, suite_choices
 
 Part: TypeAlias = Any
 """A name, a class, an object made of one, or a pair of one of these and a dict of settings."""
@@ -148,11 +148,11 @@ def _choice_of(group: str, cls: type) -> str:
     if not cls.__module__.startswith("bench."):
         return ""
     target = f"{cls.__module__}.{cls.__qualname__}"
-    return next((name for name, entry in read_suite(group).items() if (entry or {}).get("_target_") == target), "")
+    return next((name for name in suite_choices(group) if class_of(group, name) == target), "")
 
 
 def _shown_as(group: str, name: str) -> str:
     """Return what a part is called: a tuner of the suite as in its figures, and so in the same colour."""
-    path = (read_suite(group).get(name) or {}).get("_target_", "???")
-    cls: Any = None if group != "tuner" or path == "???" else import_class(group, {"_target_": path})
+    path = class_of(group, name) if group == "tuner" else ""
+    cls: Any = import_class(group, {"_target_": path}) if path else None
     return str(cls.shown_as()) if cls else name.rpartition(".")[2]

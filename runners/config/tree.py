@@ -168,14 +168,25 @@ def read_choice(group: str, name: str) -> dict[str, Any] | None:
         return Open(_target_=name)
     if name not in choices(group):
         raise unknown_choice(group, name)
-    content = read(f"{group}/{name}")
-    settings = content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
+    settings = _stated(group, name)
     target = settings.get("_target_") if settings and group in PARTS else None
     if isinstance(target, str) and target != "???":
         changes, settings = settings, {"_target_": target, **class_defaults(target)}
         merge(settings, changes, add=True)
         settings = {key: Open() if value == {} else value for key, value in settings.items()}
     return settings
+
+
+def _stated(group: str, name: str) -> dict[str, Any] | None:
+    content = read(f"{group}/{name}")
+    return content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
+
+
+def class_of(group: str, name: str) -> str:
+    """Return the dotted path of the class of the suite's choice, without importing it; "" where there is none."""
+    known = name in suite_choices(group)
+    target = ((_stated(group, name) if known else None) or {}).get("_target_", "???")
+    return "" if target == "???" else str(target)
 
 
 def class_defaults(target: str) -> dict[str, Any]:
