@@ -170,7 +170,7 @@ def read_choice(group: str, name: str) -> dict[str, Any] | None:
         raise unknown_choice(group, name)
     settings = _stated(group, name)
     target = settings.get("_target_") if settings and group in PARTS else None
-    if isinstance(target, str) and target != "???":
+    if settings and isinstance(target, str) and target != "???":
         changes, settings = settings, {"_target_": target, **class_defaults(target)}
         merge(settings, changes, add=True)
         settings = {key: Open() if value == {} else value for key, value in settings.items()}
