@@ -174,6 +174,8 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
         print(f"error: left out: {reason}", file=sys.stderr)
     fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] in left]
     _check_column(plan.column, [fit.columns for fit in fitting])
+    for line in dict.fromkeys(line for fit in fitting for line in fit.data):
+        print(line, flush=True)
     is_unequal = len({fit.searches for fit in fitting}) > 1
     return left, list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
+from runners.config.by_value import hold
 from runners.config.classes import BASES, import_class
 from runners.config.tree import class_of, suite_choices
 
@@ -140,7 +141,7 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any]]:
             f"{group}: found {part!r}, expected a name, a class that derives from {base.__name__}, an object of one, "
             "or one of these with settings: ('cdt', {'radius_scale': 0.5})"
         )
-    return _choice_of(group, part) or f"{part.__module__}.{part.__qualname__}", dict(settings)
+    return _choice_of(group, part) or hold(part), dict(settings)
 
 
 def _choice_of(group: str, cls: type) -> str:

@@ -11,6 +11,7 @@ from bandit_bench._parts import Axis, label_of
 from bench.columns import column_of
 from bench.digest import digest
 from bench.errors import ConfigError
+from runners.config.by_value import held
 from runners.config.tree import PARTS
 
 if TYPE_CHECKING:
@@ -140,6 +141,9 @@ class ComparisonPlan:
         """The command that makes it; of classes that no command can name, what it was."""
         if self.command:
             return self.command
+        targets = [word.partition("=")[2] for axis in self.axes.values() for words in axis.values() for word in words]
+        if any(held(target) for target in targets):
+            return f"bandit_bench.compare([{', '.join(self.methods)}], ...), in a notebook or script of yours"
         words = [f"{axis}={_values(axis, values)}" for axis, values in self.axes.items()]
         words += [*self.common, *self.sizes, *self.machine]
         words += [f"{key}={value}" for key, value, default in (

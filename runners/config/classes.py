@@ -19,6 +19,7 @@ from bench.envs.base import Environment
 from bench.errors import BenchError, ConfigError, message
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
+from runners.config import by_value
 from runners.config.tree import one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
@@ -29,6 +30,8 @@ def import_class(part: str, settings: Any) -> type:
     """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
     target = settings.get("_target_") if isinstance(settings, dict) else None
     key = f"{part}._target_"
+    if own := by_value.held(target):
+        return own.cls
     module_name, _, class_name = str(target).rpartition(".")
     if not isinstance(target, str) or module_name in ("", "__main__"):
         raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in a module of its own")

@@ -21,6 +21,7 @@ from bench.space import HyperParameter
 from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
+from runners.config import by_value
 from runners.config.classes import BASES, construct, import_class, require
 from runners.config.data_files import data_fingerprint, opened_otherwise
 from runners.config.identity import Code, code_of, plain
@@ -63,6 +64,13 @@ class Experiment:
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
         object.__setattr__(self, "settings", settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_classes": by_value.packed(self.settings)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        by_value.unpack(state.pop("_classes"))
+        self.__dict__.update(state)
 
     @cached_property
     def fingerprint(self) -> str | None:
@@ -151,6 +159,8 @@ def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
 
 def _class(target: str) -> type:
     """Return a class by its dotted path, `object` if there is none."""
+    if own := by_value.held(target):
+        return own.cls
     module, _, name = target.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name, None)

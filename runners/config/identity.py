@@ -17,6 +17,7 @@ import numpy as np
 
 from bench.digest import digest
 from bench.errors import ConfigError
+from runners.config.by_value import held_as
 from runners.config.classes import version
 
 ALWAYS = ("bench.loop", "bench.trace", "bench.seeding")
@@ -67,18 +68,22 @@ def code_of(classes: Mapping[str, type]) -> Code:
 
     Modules are those of every class they inherit from, the loop, and whatever these import anywhere in their text,
     except the standard library and installed packages. They count as syntax trees without docstrings, so comments and
-    layout don't. Packages are those that these modules import, and those of `COMPUTING` that they require in turn.
+    layout don't; of a class that no file can be imported for (see `by_value`) its own source counts. Packages
+    are those that these modules import, and those of `COMPUTING` that they require in turn.
     Imports are found by reading, so one that is put together at run time is not noticed. Raises ConfigError when the
     source of a class is not found, or is no longer that of the module in memory.
     """
+    held = {f"{cls.__module__}.{cls.__qualname__}": own for cls in classes.values() if (own := held_as(cls))}
     roots = frozenset((*ALWAYS, *_modules_of(classes)))
-    found = _found.get(roots)
+    used = frozenset(name for own in held.values() for name in own.modules)
+    found = _found.get((roots, used))
     if found is None or any(_status(_locate(name)) != status for name, status in found[0].items()):
-        _found[roots] = found = _find(roots)
-    return Code(found[1], {name: version(name) for name in found[2]})
+        _found[roots, used] = found = _find(roots, used)
+    digests = found[1] | {name: own.digest for name, own in held.items()}
+    return Code(digests, {name: version(name) for name in found[2]})
 
 
-_found: dict[frozenset[str], tuple[dict[str, _Status], dict[str, str], tuple[str, ...]]] = {}
+_found: dict[tuple[frozenset[str], frozenset[str]], tuple[dict[str, _Status], dict[str, str], tuple[str, ...]]] = {}
 _in_memory: dict[str, tuple[Any, str]] = {}
 
 
@@ -88,7 +93,7 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
         package = cls.__module__.partition(".")[0]
         for base in cls.__mro__:
             name = base.__module__
-            if name.partition(".")[0] in sys.builtin_module_names:
+            if name.partition(".")[0] in sys.builtin_module_names or (name == cls.__module__ and held_as(cls)):
                 continue
             path = _locate(name)
             if path is None:
@@ -100,14 +105,14 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
                 yield name
 
 
-def _find(roots: frozenset[str]) -> tuple[dict[str, _Status], dict[str, str], tuple[str, ...]]:
+def _find(roots: frozenset[str], used: frozenset[str]) -> tuple[dict[str, _Status], dict[str, str], tuple[str, ...]]:
     """Return the status of each file, the digest of each module, and the names of the packages."""
     packages = {name.partition(".")[0] for name in roots}
     statuses: dict[str, _Status] = {}
     digests: dict[str, str] = {}
     others: set[str] = set()
     seen: set[str] = set()
-    todo = sorted(roots)
+    todo = sorted(roots | used)
     while todo:
         name = todo.pop()
         if not name or name in seen:

@@ -17,6 +17,7 @@ from yaml.constructor import ConstructorError
 
 from bench.component import defaults
 from bench.errors import ConfigError
+from runners.config.by_value import held
 
 PARTS = ("env", "algorithm", "tuner", "task")
 CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -191,6 +192,8 @@ def class_of(group: str, name: str) -> str:
 
 def class_defaults(target: str) -> dict[str, Any]:
     """Return the settings that a class has by itself; none where it cannot be imported, which a run then reports."""
+    if own := held(target):
+        return defaults(own.cls)
     module, _, name = target.rpartition(".")
     try:
         return defaults(getattr(importlib.import_module(module), name))

@@ -23,13 +23,14 @@ class Fit:
 
     ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, none where they were not found out;
     ``searches``: whether its tuner can search an interval; ``apart``: a sentence on each hyper-parameter whose
-    candidates lie outside of its interval.
+    candidates lie outside of its interval; ``data``: what is to be said of its data.
     """
 
     error: str = ""
     columns: tuple[str, ...] = ()
     searches: bool = False
     apart: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
 
 
 def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
@@ -53,7 +54,9 @@ def _fit(experiment: Experiment, column: str) -> Fit:
     try:
         task, tuner = build(experiment.settings)
         searches = capabilities(tuner).interval
-        return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)))
+        return Fit(
+            "", _columns(experiment, task, column), searches, tuple(_apart(task)), tuple(experiment.data_notes())
+        )
     except Exception:  # what fails here is left to the repetitions
         return Fit()
 

@@ -1,0 +1,202 @@
+"""Classes that no other process can import: of a notebook's cell, of the main script, of inside a function.
+
+They are held here by a dotted path, by which the settings of a run name them, and go to workers as they are.
+"""
+
+import ast
+import builtins
+import dis
+import inspect
+import linecache
+import pickle
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING
+from typing import Any, NamedTuple
+
+from bench.digest import digest
+from bench.errors import ConfigError
+
+_LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"}
+_INTERFACE = "bandit_bench"
+"""What it is asked for by name has a module of its own, which counts."""
+
+
+class Held(NamedTuple):
+    """A class, a digest of its source and of all that it uses of its own module, and the other modules it uses."""
+
+    cls: type
+    digest: str
+    modules: tuple[str, ...]
+
+
+_held: dict[str, Held] = {}
+
+
+def hold(cls: type) -> str:
+    """Return the dotted path that settings name a class by; one that cannot be imported is held, as it is now.
+
+    Raises ConfigError where its source is not to be had.
+    """
+    path = _path(cls)
+    if cls.__module__ == "__main__" or getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is not cls:
+        _held[path] = Held(cls, *_described(cls))
+    return path
+
+
+def held(path: Any) -> Held | None:
+    """Return what is held by a path, None if nothing is."""
+    return _held.get(path)
+
+
+def held_as(cls: type) -> Held | None:
+    """Return what is held of a class, None if nothing is."""
+    found = _held.get(_path(cls))
+    return found if found and found.cls is cls else None
+
+
+def _path(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}".replace("<locals>.", "")
+
+
+def packed(settings: Mapping[str, Any]) -> bytes:
+    """Return what is held of the classes that settings name, for another process; empty if nothing is."""
+    targets = [part.get("_target_") for part in settings.values() if isinstance(part, dict)]
+    found = {target: _held[target] for target in targets if target in _held}
+    if not found:
+        return b""
+    from joblib.externals.loky.backend.reduction import dumps  # slow to import
+
+    return bytes(dumps(found))  # by cloudpickle, which sends classes as they are
+
+
+def unpack(content: bytes) -> None:
+    """Hold what another process has packed."""
+    if not content:
+        return
+    found = pickle.loads(content)  # noqa: S301, from the process that started this one
+    for own in found.values():
+        for base in own.cls.__mro__:
+            for item in vars(base).get("__dataclass_fields__", {}).values():
+                for name in ("default", "default_factory"):  # pickling makes other objects of this one
+                    if isinstance(getattr(item, name), type(MISSING)):
+                        setattr(item, name, MISSING)
+    _held.update(found)
+
+
+def _described(cls: type) -> tuple[str, tuple[str, ...]]:
+    """Return the digest of the syntax trees and values that a class is made of, and the modules that it uses."""
+    parts: dict[str, Any] = {}
+    modules: set[str] = set()
+    todo: list[tuple[str, Any]] = [(cls.__qualname__, cls)]
+    while todo:
+        name, value = todo.pop()
+        value = inspect.unwrap(getattr(value, "py_func", value))  # of a compiled function
+        if name in parts or name == _INTERFACE:
+            continue
+        where = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+        is_code = isinstance(value, type | types.FunctionType)
+        if is_code and where == cls.__module__:
+            tree = _tree(value)
+            parts[name] = ast.dump(_without_docstrings(tree))
+            todo += _used(tree, value)
+        elif is_code or isinstance(value, types.ModuleType | types.BuiltinFunctionType):
+            parts[name] = [where, getattr(value, "__qualname__", "")]
+            modules.add(str(where))
+        else:
+            parts[name] = _of_value(cls, name, value)
+    return digest(parts), tuple(sorted(modules - {"builtins", _INTERFACE}))
+
+
+def _tree(value: Any) -> Any:
+    """Return the syntax tree of a class or function, as Python has read it, from a file or a cell."""
+    functions = [value] if isinstance(value, types.FunctionType) else _functions(value)
+    codes = [inspect.unwrap(function).__code__ for function in functions]
+    wanted = value.__qualname__.replace("<locals>.", "")
+    for file, line in dict.fromkeys((code.co_filename, code.co_firstlineno) for code in codes):
+        try:
+            module = ast.parse("".join(linecache.getlines(file)))
+        except SyntaxError:  # a cell with commands of IPython
+            module = _of_cell(file)
+        for name, node in _definitions(module):
+            last = getattr(node, "end_lineno", 0)
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if name == wanted and first <= line <= last:
+                return node
+    kind = "class" if isinstance(value, type) else "function"
+    raise ConfigError(
+        f"found the {kind} {value.__qualname__} without its source, which results are kept by, expected one in a "
+        "notebook's cell, a script or a module: save it in a file, such as my_module.py, and import it from there"
+    )
+
+
+def _of_cell(file: str) -> ast.Module:
+    """Return the syntax tree of a notebook's cell that is not all Python."""
+    try:
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        return ast.parse(TransformerManager().transform_cell("".join(linecache.getlines(file))))
+    except (ImportError, SyntaxError):
+        return ast.Module([], [])
+
+
+def _functions(cls: type) -> Iterator[types.FunctionType]:
+    for value in vars(cls).values():
+        function = getattr(value, "__func__", getattr(value, "fget", value))
+        if isinstance(function, types.FunctionType):
+            yield function
+
+
+def _definitions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all classes and functions in a tree with their names, also those inside of others."""
+    for child in ast.iter_child_nodes(node):
+        name = prefix
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{prefix}{child.name}", child
+            name = f"{prefix}{child.name}."
+        yield from _definitions(child, name)
+
+
+def _without_docstrings(tree: ast.AST) -> ast.AST:
+    copy = ast.parse(ast.unparse(tree))
+    for node in ast.walk(copy):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return copy
+
+
+def _used(tree: Any, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names that a class or function looks up outside of itself, with what they are now."""
+    functions = [value] if isinstance(value, types.FunctionType) else list(_functions(value))
+    around: dict[str, Any] = dict(vars(sys.modules.get(value.__module__, builtins)))
+    for function in map(inspect.unwrap, functions):
+        if function.__module__ == value.__module__:
+            around |= function.__globals__
+            cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+            around |= {name: cell.cell_contents for name, cell in cells if name != "__class__"}
+    code = compile(ast.Module([tree], []), "<source>", "exec")
+    for name in sorted(set(_loaded([code]))):
+        if name in around and not name.startswith("__"):
+            yield name, around[name]
+
+
+def _loaded(codes: Iterable[types.CodeType]) -> Iterator[str]:
+    for code in codes:
+        yield from (str(step.argval) for step in dis.get_instructions(code) if step.opname in _LOADS)
+        yield from _loaded(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+
+
+def _of_value(cls: type, name: str, value: Any) -> str:
+    """Return what counts of a value that a class uses by name."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    try:
+        return digest(pickle.dumps(value, protocol=5))
+    except Exception:  # whatever its class does
+        if " at 0x" not in repr(value):
+            return repr(value)
+    raise ConfigError(
+        f"found {cls.__qualname__} with a use of '{name}', {type(value).__name__}, whose value cannot be kept "
+        "with results, expected plain data: make it a setting of the class, or put both into a file and import it"
+    )

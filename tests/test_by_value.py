@@ -1,0 +1,130 @@
+"""Classes that no file can be imported for: of a notebook's cell, of the main script, of inside a function."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import ROOT, Commands
+from IPython.core.interactiveshell import InteractiveShell
+
+from bench.errors import ConfigError
+from bench.tuners.base import Tuner
+from runners.config import by_value
+from runners.config.experiment import Experiment
+
+CELL = """
+import bandit_bench as bb
+STEP = {step}
+
+def choose(names):
+    return dict.fromkeys(names, STEP)
+
+@bb.component
+class Mine(bb.Tuner):
+    {doc}
+    leaves_space = True
+    again: bool = True
+    def _start(self, problem, seeds): self.names = problem.space.names
+    def _ask(self): return choose(self.names)
+    def _tell(self, reward, outcome): pass
+"""
+SCRIPT = (
+    CELL.format(step=1.0, doc='"""Play one value."""')
+    + """
+if __name__ == "__main__":
+    import json, sys
+    result = bb.compare([Mine(again=False), "tl"], env=("synthetic_linear", {"dim": 2, "n_arms": 3}), horizon=20,
+                        repetitions=2, jobs=2, name="own", runner=sys.argv[1])
+    print(json.dumps([result.finals["regret"].tolist(), result.settings.set_index("key")["values"]["tuner.Mine.again"],
+                      result.command, bb.run(Mine, horizon=5, repetitions=1).finals["exploration_rate"].tolist()]))
+"""
+)
+
+
+def call(folder: Path, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    (folder / "work").mkdir(parents=True, exist_ok=True)
+    (folder / "work" / "script.py").write_text(script)
+    environ = {**os.environ, **Commands(folder).environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "script.py", *words]
+    return subprocess.run(command, cwd=folder / "work", env=environ, capture_output=True, text=True, timeout=300)
+
+
+def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):
+    answers = []
+    for runner in ("loky", "dask"):
+        answer = call(tmp_path / runner, SCRIPT, runner)
+        assert answer.returncode == 0, answer.stderr
+        answers.append(json.loads(answer.stdout.splitlines()[-1]))
+    (regret, again, command, played), other = answers
+    assert other[0] == regret
+    assert len(regret) == 4
+    assert (again, played) == ([False], [1.0])
+    assert command.startswith("bandit_bench.compare(")
+
+
+def stamp(step, doc='"One."'):
+    """Run a cell in a shell as notebooks have it, and return the stamp of a run with its class."""
+    shell = InteractiveShell.instance()
+    shell.run_cell(CELL.format(step=step, doc=doc)).raise_error()
+    settings = {
+        "env": {"_target_": "bench.envs.moving_peak.SwitchingSine"},
+        "tuner": {"_target_": by_value.hold(shell.user_ns["Mine"])},
+        "task": {"_target_": "bench.tasks.direct.Direct"},
+        "horizon": 3,
+        "seed": 1,
+    }
+    experiment = Experiment(settings)
+    return experiment.key, experiment.stamp
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    shell = InteractiveShell.instance()
+    shell.reset(new_session=True)
+    monkeypatch.setitem(sys.modules, "__main__", shell.user_module)
+    return shell
+
+
+@pytest.mark.usefixtures("shell")
+def test_the_stamp_of_a_cells_class_changes_with_all_that_it_uses_and_with_nothing_else():
+    first = stamp(0.25)
+    assert stamp(0.25) == first
+    assert stamp(0.25, doc='"Another sentence."') == first
+    key, other = stamp(0.5)  # a value that a function uses which the class uses
+    assert key == first[0]
+    assert other != first[1]
+
+
+def test_a_class_of_inside_a_function_is_held_with_what_it_closes_over():
+    digests = []
+    for width in (1, 2, 1):
+
+        class Local(Tuner):
+            def _start(self, problem, seeds): ...
+            def _ask(self):
+                return {"x": width}  # noqa: B023, seen at once
+
+            def _tell(self, reward, outcome): ...
+
+        path = by_value.hold(Local)
+        digests.append(by_value.held(path).digest)
+        assert by_value.held_as(Local).cls is Local
+    assert digests[0] == digests[2] != digests[1]
+    assert "bench.tuners.base" in by_value.held(path).modules
+
+
+def test_a_class_without_source_says_what_to_do():
+    namespace = {"Tuner": Tuner, "__name__": "__main__"}
+    exec(compile("class Typed(Tuner):\n    def _ask(self): return {}\n", "<typed>", "exec"), namespace)
+    with pytest.raises(ConfigError, match=r"^found the class Typed without its source, .*: save it in a file, such as"):
+        by_value.hold(namespace["Typed"])
+
+
+def test_a_class_of_a_module_is_not_held():
+    assert by_value.hold(ast.NodeVisitor) == "ast.NodeVisitor"
+    assert by_value.held("ast.NodeVisitor") is None
