@@ -19,8 +19,8 @@ from bench.digest import digest
 from bench.errors import ConfigError
 
 _LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"}
-_INTERFACE = "bandit_bench"
-"""What it is asked for by name has a module of its own, which counts."""
+INTERFACE = "bandit_bench"
+"""Whatever it offers stands in modules of `bench`, of which those count that a class derives from."""
 
 
 class Held(NamedTuple):
@@ -93,7 +93,7 @@ def _described(cls: type) -> tuple[str, tuple[str, ...]]:
     while todo:
         name, value = todo.pop()
         value = inspect.unwrap(getattr(value, "py_func", value))  # of a compiled function
-        if name in parts or name == _INTERFACE:
+        if name in parts or name == INTERFACE:
             continue
         where = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
         is_code = isinstance(value, type | types.FunctionType)
@@ -106,7 +106,7 @@ def _described(cls: type) -> tuple[str, tuple[str, ...]]:
             modules.add(str(where))
         else:
             parts[name] = _of_value(cls, name, value)
-    return digest(parts), tuple(sorted(modules - {"builtins", _INTERFACE}))
+    return digest(parts), tuple(sorted(modules - {"builtins", INTERFACE}))
 
 
 def _tree(value: Any) -> Any:

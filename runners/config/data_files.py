@@ -65,11 +65,11 @@ def opened_otherwise(classes: Mapping[str, type]) -> list[str]:
 
 def is_own(cls: type) -> bool:
     """Whether a class is none of the suite's."""
-    return cls.__module__.partition(".")[0] not in ("bench", "runners")
+    return cls.__module__.partition(".")[0] not in ("bandit_bench", "bench", "runners")
 
 
 def _suite(modules: set[str]) -> Iterator[str]:
-    return (name for name in modules if name.partition(".")[0] in ("bench", "runners"))
+    return (name for name in modules if name.partition(".")[0] in ("bandit_bench", "bench", "runners"))
 
 
 def _paths(value: Any) -> Iterator[Path]:

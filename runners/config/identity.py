@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.digest import digest
 from bench.errors import ConfigError
-from runners.config.by_value import held_as
+from runners.config.by_value import INTERFACE, held_as
 from runners.config.classes import version
 
 ALWAYS = ("bench.loop", "bench.trace", "bench.seeding")
@@ -115,7 +115,7 @@ def _find(roots: frozenset[str], used: frozenset[str]) -> tuple[dict[str, _Statu
     todo = sorted(roots | used)
     while todo:
         name = todo.pop()
-        if not name or name in seen:
+        if not name or name in seen or name.partition(".")[0] == INTERFACE:
             continue
         seen.add(name)
         todo.append(name.rpartition(".")[0])  # importing a.b runs a first

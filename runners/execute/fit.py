@@ -54,9 +54,8 @@ def _fit(experiment: Experiment, column: str) -> Fit:
     try:
         task, tuner = build(experiment.settings)
         searches = capabilities(tuner).interval
-        return Fit(
-            "", _columns(experiment, task, column), searches, tuple(_apart(task)), tuple(experiment.data_notes())
-        )
+        notes = tuple(experiment.data_notes())
+        return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
     except Exception:  # what fails here is left to the repetitions
         return Fit()
 
