@@ -1,7 +1,9 @@
-"""What a paper says in abstract, introduction and conclusion, and what the claims that it rests on came to."""
+"""What a paper says in general, and what the claims that it rests on came to under one reading or two."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,37 +13,82 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from bench.errors import ConfigError
 from bench.report.claims.check import complaint
 from bench.report.claims.judgement import FAILS, HOLDS, NO_WORSE, OPEN, REMAINS, SAYS_NOTHING, TIE
+from bench.report.reading import READING
 
 Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
-MIXED, NO_EVIDENCE, NOT_RUN = "mixed", "no evidence", "not run"
+MIXED, NO_EVIDENCE, NOT_RUN, DEPENDS = "mixed", "no evidence", "not run", "depends on the reading"
+ORDER = (HOLDS, FAILS, MIXED, DEPENDS, OPEN, NO_EVIDENCE, NOT_RUN)
+"""All that a headline can be, in the order in which it is counted."""
+RULE = (
+    "A headline *holds* if none of its cases fails and more than half hold, in each of its parts (such as against OP, "
+    "and against TL). It *fails* if some cases fail and none holds, or if most are ties where the paper claims a "
+    "difference. It is *mixed* if some hold and some fail, *no evidence* if no case can decide, and *open* otherwise. "
+    "A tie counts as holding where the paper says no more or no less. A case whose verdict does not survive Holm's "
+    "correction for many tests counts as open. Where the paper itself says most, usually or often, the headline holds "
+    "if more than half of the cases hold, whatever the others do, and fails if more than half no longer can. *Depends "
+    "on the reading* means that the paper's words and its authors' code, or two readings of its words, give different "
+    "verdicts; both are shown."
+)
+"""How a headline is judged, in the words that every page takes from here; `judge` and `judged` do it."""
 Claims = Callable[[str], pd.DataFrame]
-"""The rows of ``claims.csv`` of a figure of the paper; empty without results."""
+"""The rows of ``claims.csv``, or ``readings.csv``, of a figure of the paper; empty without results."""
 
 
 def _several(raw: Any) -> Any:
     return [raw] if isinstance(raw, str) else raw
 
 
+Several = Annotated[list[str], BeforeValidator(_several), Field(min_length=1)]
+
+
 class Headline(BaseModel):
-    """A claim of abstract, introduction or conclusion, in a few words; ``place`` is where.
+    """What a paper says in general, in a few words; ``place`` is where it says just that.
 
     It rests on claims under names of its own: ``figure#claim``, or ``figure#claim@case`` for one case; or a list of
-    them. ``verdict`` is what `judge` says of the reference results, ``finding`` a sentence whose numbers are filled in:
-    ``{name.holds}`` and so on, see `Evidence`.
+    them. ``hedge`` is the paper's own "most", "usually" or "often". ``readings`` are other readings than the figures'
+    first under which it is judged, too, by the words for them: names of readings of the figures, of which each figure
+    has one at most. ``verdict`` is what `judge` says of the reference results; with ``readings`` by the words for each,
+    those for the figures' first among them. ``finding`` is a sentence whose numbers are filled in: ``{name.holds}`` and
+    so on, see `Evidence`, and ``{words for a reading.name.holds}``. ``aside`` says why it is left out of tallies.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     claim: str = Field(min_length=1)
     place: str = ""
-    rests_on: dict[str, Annotated[list[str], BeforeValidator(_several), Field(min_length=1)]] = Field(min_length=1)
-    verdict: Word
+    hedge: Literal["", "most", "usually", "often", "overall"] = ""
+    rests_on: dict[str, Several] = Field(min_length=1)
+    readings: dict[str, Several] = {}
+    verdict: Word | dict[str, Word]
     finding: str = Field(min_length=1)
+    aside: str = ""
+
+    @property
+    def expected(self) -> dict[str, str]:
+        """The verdicts by the words for each reading; "" where there is only one."""
+        return {"": self.verdict} if isinstance(self.verdict, str) else {**self.verdict}
+
+    @property
+    def of_paper(self) -> str:
+        """The words for the figures' first reading."""
+        return next(words for words in self.expected if words not in self.readings)
+
+    @model_validator(mode="after")
+    def _each_reading_has_a_verdict(self) -> "Headline":
+        first = [words for words in self.expected if words not in self.readings]
+        missing = [words for words in self.readings if words not in self.expected]
+        if missing or len(first) != 1 or (self.readings and isinstance(self.verdict, str)):
+            raise ValueError(
+                f"key 'verdict': found {self.verdict!r}, expected one verdict for each of "
+                f"{', '.join(['the first reading, in words of yours', *self.readings])}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _finding_can_be_filled(self) -> "Headline":
+        nothing = dict.fromkeys(self.rests_on, _NOTHING)
         try:
-            self.finding.format_map(dict.fromkeys(self.rests_on, _NOTHING))
+            self.finding.format_map({**nothing, **dict.fromkeys(self.readings, SimpleNamespace(**nothing))})
         except (AttributeError, KeyError, IndexError, ValueError) as error:
             raise ValueError(
                 f"key 'finding': cannot be filled in ({error}), expected numbers such as {{{next(iter(self.rests_on))}"
@@ -80,14 +127,29 @@ _NOTHING = Evidence._make([0] * 7 + [np.nan] * 6 + [0, 0])
 
 
 class Judged(NamedTuple):
-    """A headline with its verdict, and its sentence.
+    """A headline with its verdicts, by the words for each reading, and its sentence.
 
-    The sentence is "" where the verdict is another than it was written for, or claims that it rests on were not run.
+    The sentence is "" where a verdict is another than it was written for, or claims that it rests on were not run.
     """
 
     headline: Headline
-    verdict: str
+    verdicts: dict[str, str]
     sentence: str
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, or that it depends on the reading."""
+        run = {word for word in self.verdicts.values() if word != NOT_RUN} or {NOT_RUN}
+        return DEPENDS if len(run) > 1 else run.pop()
+
+    @property
+    def by_reading(self) -> str:
+        """The verdicts in words, where there are several readings: ``fails as printed, mixed with their code``."""
+        if len(self.verdicts) < 2:
+            return ""
+        if self.verdict != DEPENDS:
+            return " and ".join(words for words, word in self.verdicts.items() if word != NOT_RUN)
+        return ", ".join(f"{word} {words}" for words, word in self.verdicts.items())
 
     @property
     def figures(self) -> list[str]:
@@ -107,30 +169,49 @@ def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
     return headlines
 
 
-def judged(headline: Headline, claims: Claims) -> Judged:
-    """Return a headline's verdict and its sentence with the numbers of the claims that it rests on."""
+def judged(headline: Headline, claims: Claims, readings: Claims = lambda _: pd.DataFrame()) -> Judged:
+    """Return a headline's verdicts and its sentence with the numbers of the claims that it rests on."""
     parts = {name: evidence(_cases(references, claims)) for name, references in headline.rests_on.items()}
-    verdict = judge(list(parts.values()))
-    filled = headline.finding.format_map(parts)
-    is_shown = verdict == headline.verdict and all(part.cases or part.silent for part in parts.values())
-    return Judged(headline, verdict, re.sub(r"(\d)%", r"\1 %", filled) if is_shown else "")
+    under = {headline.of_paper: parts}
+    for words, names in headline.readings.items():
+        under[words] = {
+            name: evidence(_cases(references, claims, readings, names))
+            for name, references in headline.rests_on.items()
+        }
+    verdicts = {words: judge([*of.values()], hedge=headline.hedge) for words, of in under.items()}
+    others = {words: SimpleNamespace(**of) for words, of in under.items() if words in headline.readings}
+    filled = headline.finding.format_map({**parts, **others})
+    is_shown = verdicts == headline.expected and all(part.cases or part.silent for part in parts.values())
+    verdicts = {words: verdicts[words] for words in headline.expected}
+    return Judged(headline, verdicts, re.sub(r"(\d)%", r"\1 %", filled) if is_shown else "")
 
 
-def judge(parts: Sequence[Evidence]) -> str:
-    """Return the verdict on a headline, which says something in general.
-
-    ``mixed`` if some cases hold and others fail; ``fails`` if cases fail and none holds, or more than half are ties
-    where a difference is claimed; ``holds`` if no case fails and of every part that has evidence more than half hold;
-    ``open`` otherwise; ``no evidence`` if no case says anything; ``not run`` without any case.
-    """
+def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:
+    """Return the verdict on a headline, by `RULE`; ``not run`` without any case."""
     telling = [part for part in parts if part.cases]
     if not telling:
         return NO_EVIDENCE if any(part.silent for part in parts) else NOT_RUN
+    do_most_hold = all(2 * part.agree > part.cases for part in telling)
+    if hedge:
+        cannot = any(2 * (part.agree + part.open) <= part.cases for part in telling)
+        return HOLDS if do_most_hold else FAILS if cannot else OPEN
     if any(part.fails for part in telling):
         return MIXED if any(part.agree for part in telling) else FAILS
-    if all(2 * part.agree > part.cases for part in telling):
+    if do_most_hold:
         return HOLDS
     return FAILS if 2 * sum(part.ties for part in telling) > sum(part.cases for part in telling) else OPEN
+
+
+def counted(rows: Iterable[Judged]) -> dict[str, int]:
+    """Return how many headlines came to what, in the order of `ORDER`; those that stand aside are left out."""
+    words = Counter(row.verdict for row in rows if not row.headline.aside)
+    return {word: words[word] for word in ORDER if words[word]}
+
+
+def spelled(words: Mapping[str, int]) -> str:
+    """Return a tally in words: ``3 hold, 1 fails, 2 depend on the reading``."""
+    several = {HOLDS: "hold", FAILS: "fail", DEPENDS: "depend on the reading"}
+    return ", ".join(f"{number} {several.get(word, word) if number > 1 else word}" for word, number in words.items())
 
 
 def evidence(table: pd.DataFrame) -> Evidence:
@@ -151,15 +232,24 @@ def _ends(column: "pd.Series[float]") -> tuple[float, float]:
     return (float(column.min()), float(column.max())) if len(column) else (np.nan, np.nan)
 
 
-def _cases(references: Sequence[str], claims: Claims) -> pd.DataFrame:
+def _cases(
+    references: Sequence[str], claims: Claims, readings: Claims | None = None, names: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Return the rows of some claims; with ``readings`` under that of the ``names`` that a figure has, if any."""
     parts = []
     for reference in references:
         figure, _, rest = reference.partition("#")
         claim, _, case = rest.partition("@")
-        rows = claims(figure)
-        rows = rows[(rows["claim"] == claim) & ((rows["case"] == case) | (not case))] if len(rows) else rows
+        rows = first = _of(claims(figure), claim, case)
+        others = _of(readings(figure), claim, case) if readings else pd.DataFrame()
+        if len(others) and len(others := others[others[READING].isin(names)]) and len(first):
+            rows = others.assign(expect=first["expect"].iloc[0])
         parts.append(rows)
     return pd.concat(parts, ignore_index=True).reindex(columns=list(_COLUMNS)).astype(_COLUMNS)
+
+
+def _of(rows: pd.DataFrame, claim: str, case: str) -> pd.DataFrame:
+    return rows[(rows["claim"] == claim) & ((rows["case"] == case) | (not case))] if len(rows) else rows
 
 
 _COLUMNS: Mapping[str, Any] = {

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from bench.audit.tallies import DECIDED, Tally, tally_of
-from bench.report.claims.check import KINDS, MOST
+from bench.report.claims.check import KINDS
 from bench.report.claims.judgement import SAYS_NOTHING, VERDICTS, in_words
 from bench.report.typeset import number
 
@@ -110,7 +110,7 @@ def threshold_of(claim: Mapping[str, Any], kinds: Mapping[str, type[BaseModel]] 
     if kind == "slope" and claim.get("log_power"):
         return None  # the slope that is allowed follows from the values of the axis
     if kind == "count":
-        return float(MOST)
+        return 0.5
     field = kinds[str(kind)].model_fields.get("threshold")
     return claim.get("threshold", 1.0 if field is None else field.default or 0.0)
 

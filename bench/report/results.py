@@ -191,8 +191,13 @@ class Results:
     def __init__(self, figure: FigureFile, curves: pd.DataFrame, finals: pd.DataFrame, provenance: Provenance) -> None:
         self.data = Experiments(figure, finals)
         self.provenance = provenance
-        self._curves = curves
+        self._figure, self._curves = figure, curves
         self._series: dict[tuple[Key, str], pd.Series[float]] = {}
+
+    def first(self, number: int) -> "Results":
+        """Return the results of the first so many repetitions; curves, which are means over all, are left out."""
+        finals = self.data.finals
+        return Results(self._figure, self._curves.iloc[:0], finals[finals["repetition"] < number], self.provenance)
 
     @property
     def is_surrogate(self) -> bool:

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from bench.critical import rule
 from bench.errors import ConfigError
-from bench.report.claims.base import Case, CaseClaim, Claim
+from bench.report.claims.base import CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.comparisons import PairedDifference, RelativeDifference
@@ -36,8 +36,6 @@ from bench.report.provenance import Provenance
 from bench.report.results import Experiments, Results
 from bench.stats import Interval, holm
 
-MOST = Fraction(2, 3)
-"""The share of the cases that must be exceeded: exact, so that two of three are not more by rounding."""
 
 
 def _read_ids(raw: Any) -> tuple[str, ...]:
@@ -46,12 +44,13 @@ def _read_ids(raw: Any) -> tuple[str, ...]:
 
 
 class Count(Claim):
-    """How many cases of other claims, ``of`` these ids, hold: "mostly" is more than two thirds of them.
+    """How many cases of other claims, ``of`` these ids, hold: "mostly" is more than half of them.
 
-    Holds if more than two thirds of the cases hold; fails if that many would not hold even if all open cases
-    did; else open. Cases that are no evidence are left out. A tie counts as holding where the claim is "no more" or "no
-    less", else as failing. The estimate is the share of cases whose point estimate alone is as expected; its interval
-    runs from the share that hold to the share that do not fail. Cases without results count as open.
+    Holds if more than half of the cases hold; fails if that many would not hold even if all open cases did; else open.
+    A verdict that does not remain after Holm's correction counts as open, and so do cases without results. Cases that
+    are no evidence are left out. A tie counts as holding where the claim is "no more" or "no less", else as failing.
+    The estimate is the share of cases whose point estimate alone is as expected; its interval runs from the share that
+    hold to the share that do not fail.
     """
 
     kind: Literal["count"]
@@ -59,15 +58,15 @@ class Count(Claim):
     of: Annotated[tuple[str, ...], BeforeValidator(_read_ids)] = Field(min_length=1)
 
     def unit(self) -> str:
-        return f"share of cases of claim {', '.join(self.of)} that go as expected, against {MOST}"
+        return f"share of cases of claim {', '.join(self.of)} that go as expected, against 1/2"
 
     def tally(self, cases: Sequence[Finding]) -> Finding:
         evidence = [case for case in cases if case.verdict != SAYS_NOTHING]
-        n, counted = len(evidence), Counter(case.verdict for case in evidence)
+        n, verdicts = len(evidence), Counter(case.verdict for case in evidence)
         hold, fail = (sum(case.counts_as == verdict for case in evidence) for verdict in (HOLDS, FAILS))
-        needed = MOST * n
-        verdict = HOLDS if hold > needed else FAILS if n - fail <= needed else OPEN
-        note = f"{counted[HOLDS]} hold, {counted[TIE]} tie, {counted[OPEN]} open, {counted[FAILS]} fail of {n}"
+        verdict = HOLDS if 2 * hold > n else FAILS if 2 * (n - fail) <= n else OPEN
+        note = f"{verdicts[HOLDS]} hold, {verdicts[TIE]} tie, {verdicts[OPEN]} open, {verdicts[FAILS]} fail of {n}"
+        note += " after Holm's correction"
         if len(cases) > n:
             note += f"; {len(cases) - n} no evidence"
         interval = NO_INTERVAL
@@ -118,7 +117,8 @@ def check(figure: FigureFile, results: Results) -> pd.DataFrame:
     kept = _after_holm([case for cases in findings.values() for case in cases])
     for claim in claims:
         if isinstance(claim, Count):
-            findings[claim.id] = [claim.tally([case for counted in claim.of for case in findings[counted]])]
+            cases = [case for counted in claim.of for case in findings[counted]]
+            findings[claim.id] = [claim.tally([case if id(case) in kept else _as_open(case) for case in cases])]
     rows = [
         (
             claim.id, claim.text, claim.kind, finding.case, *finding.interval, finding.unit, *finding.relative[:3],
@@ -142,12 +142,18 @@ def _after_holm(findings: list[Finding]) -> set[int]:
     return {id(case) for case, is_kept in zip(tested, remain, strict=True) if is_kept}
 
 
+def _as_open(case: Finding) -> Finding:
+    """Return a case without the verdict that does not remain; what no test of its own decided stays as it is."""
+    return replace(case, verdict=OPEN, counts_as=OPEN) if math.isfinite(case.p) else case
+
+
 def still_open(
     figure: FigureFile, finals: pd.DataFrame, curves: pd.DataFrame, *, sequential: bool = True
 ) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
-    Cases that are no evidence are left out. Raises as `check` does.
+    Cases that are no evidence are left out; of claims that say on how many repetitions they are judged, those that have
+    fewer are named. Raises as `check` does.
     """
     results = Results(figure, curves, finals, Provenance())
     setting = Conditions(rule(is_sequential=sequential))
@@ -155,12 +161,11 @@ def still_open(
     for claim in read(figure, results.data):
         if not isinstance(claim, CaseClaim):
             continue
-        for labels in claim.cases(results.data):
-            case = Case(claim, results, labels)
+        for case in claim.posed(results):
             finding = claim.finding(case, setting)
-            if finding.verdict == OPEN:
+            if claim.lacks(case) if claim.judged_on else finding.verdict == OPEN:
                 needed = [results.data.as_dict(key) for key in claim.experiments(case)]
-                unfinished[claim.id, finding.case] = Unfinished(needed, finding.needs)
+                unfinished[claim.id, finding.case] = Unfinished(needed, claim.judged_on or finding.needs)
     return unfinished
 
 

@@ -17,7 +17,7 @@ from bench.stats import Array
 
 FAR = 2.0
 """A repetition is far off where it differs from the median by more than this many medians."""
-MOST = 0.1
+A_FEW = 0.1
 """The largest share of repetitions that counts as a few."""
 LEAST = 10
 """Number of repetitions from which on an experiment can have a few."""
@@ -34,7 +34,7 @@ def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
         if not middle:
             continue
         deviations = (values - middle) / abs(middle)
-        if 0.0 < np.mean(np.abs(deviations) > FAR) <= MOST:
+        if 0.0 < np.mean(np.abs(deviations) > FAR) <= A_FEW:
             below, above = max(below, -float(deviations.min())), max(above, float(deviations.max()))
     return below, above
 

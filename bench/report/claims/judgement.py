@@ -28,7 +28,7 @@ FIRST_LOOK = 10
 """The least number of repetitions where verdicts are looked at repeatedly: the theory is about many."""
 MARGIN = 0.05
 """Differences within this share of the right side are a tie, unless a claim says otherwise."""
-MOST = 1_000_000
+MOST_REPETITIONS = 1_000_000
 """The largest number of repetitions that is considered when it is asked how many would decide a case."""
 POWER = 0.8416
 """Normal quantile of the probability, 80 %, with which that number would decide it if the estimate is right."""
@@ -210,10 +210,10 @@ def _repetitions(tests: Mapping[str, Test], rule: Rule, n: int, least: int) -> f
     def is_decided(number: float) -> bool:
         return any(test(ERROR, rule, number) for test in tests.values())
 
-    if n < 2 or not is_decided(MOST):
+    if n < 2 or not is_decided(MOST_REPETITIONS):
         return math.nan
     if is_decided(max(n, least)):
         return float(max(n, least))
-    number = _first(is_decided, max(n, least), MOST, 1e-3)
+    number = _first(is_decided, max(n, least), MOST_REPETITIONS, 1e-3)
     number *= (1.0 + POWER / rule(number, ERROR / 2.0)) ** 2
-    return float(math.ceil(number)) if number <= MOST else math.nan
+    return float(math.ceil(number)) if number <= MOST_REPETITIONS else math.nan
