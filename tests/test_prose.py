@@ -8,31 +8,34 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
+import yaml
 
 from bench.report.claims.judgement import in_words
-from tools.which_tuner import SCALES
+from tools.which_tuner import SCALES, constants_part, which_tuner_page
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/findings.md", "docs/which_tuner.md", "docs/changepoint_gp.md", "docs/errata.md")
+FINDINGS = ROOT / "docs/findings.md"
 VERDICTS = {"holds", "fails", "tie", "open", "no evidence"}
-TAG = re.compile(r"<!-- claim: (?P<figure>[\w/]+)#(?P<rest>[^>]+?) -->")
-REST = re.compile(
-    r"(?P<claim>[^@:]+)(?:@(?P<case>[^:]+))?: (?P<verdict>[a-z ]+?)(?: in (?P<count>\d+) of (?P<total>\d+))?"
+TAG = re.compile(r"<!-- claim: (?P<claim>[^>]+?) -->")
+CLAIM = re.compile(
+    r"(?P<figure>[\w/]+)#(?P<claim>[^@:]+)(?:@(?P<case>[^:]+))?: "
+    r"(?P<verdict>[a-z ]+?)(?: in (?P<count>\d+) of (?P<total>\d+))?"
 )
 CAUTIOUS = ("cannot be told", "not decided", "open", "no conclusion", "no evidence")
-LEVEL = ("level", "a tie", "as well as")
+LEVEL = ("level", "a tie", "as well as", "alike")
+BLOCK = re.compile(r"\n\n|\n(?=\| )| \| ")
 
 
 class Statement(NamedTuple):
-    """The words before a tag, back to the tag, paragraph, point or table cell before, and all tags of these words."""
+    """Words, one of the claims that they rest on, and all of these."""
 
     words: str
-    tag: str
-    tags: tuple[str, ...]
+    claim: str
+    claims: tuple[str, ...]
 
 
-def statements(text: str) -> list[Statement]:
-    """Return every tagged statement; tags in a row belong to the same words."""
+def tagged(text: str) -> list[Statement]:
+    """Return the statements of a page that is made: the words before tags, back to the tag or block before."""
     groups: list[tuple[str, list[str]]] = []
     end = 0
     for match in TAG.finditer(text):
@@ -40,83 +43,104 @@ def statements(text: str) -> list[Statement]:
         if between or not groups:
             words = re.split(r"\n\n|\n\s*- |\|", between.rstrip(".;:| "))[-1]
             groups.append((" ".join(words.split()), []))
-        groups[-1][1].append(match.group())
+        groups[-1][1].append(match["claim"])
         end = match.end()
-    return [Statement(words, tag, tuple(tags)) for words, tags in groups for tag in tags]
+    return [Statement(words, claim, tuple(claims)) for words, claims in groups for claim in claims]
+
+
+def written(page: str, entries: list[dict[str, object]]) -> list[Statement]:
+    """Return the statements of a page that the file beside it names; AssertionError where their words are not there."""
+    blocks = [" ".join(block.split()) for block in BLOCK.split(page)]
+    statements = []
+    for entry in entries:
+        says, claims = str(entry["says"]), tuple(map(str, entry["claims"]))  # type: ignore[call-overload]
+        pattern = re.compile(".*?".join(re.escape(part) for part in says.split(" ... ")))
+        found = [match.group() for block in blocks for match in pattern.finditer(block)]
+        assert len(found) == 1, f"'{says}' stands {len(found)} times in the page, expected once"
+        statements += [Statement(found[0], claim, claims) for claim in claims]
+    return statements
 
 
 def problem(statement: Statement, results: Path) -> str:
     """Return what is wrong with a statement; empty if nothing is."""
-    tag = TAG.fullmatch(statement.tag)
-    rest = REST.fullmatch(tag["rest"]) if tag else None
-    if not tag or not rest or rest["verdict"] not in VERDICTS:
-        return f"{statement.tag}: expected figure#claim: verdict, the verdict one of {', '.join(sorted(VERDICTS))}"
-    files = [results / tag["figure"] / scale / "claims.csv" for scale in SCALES]
+    claim = CLAIM.fullmatch(statement.claim)
+    if not claim or claim["verdict"] not in VERDICTS:
+        return f"{statement.claim}: expected figure#claim: verdict, the verdict one of {', '.join(sorted(VERDICTS))}"
+    files = [results / claim["figure"] / scale / "claims.csv" for scale in SCALES]
     file = next((one for one in files if one.is_file()), None)
     if file is None:
-        return f"{statement.tag}: no results of this figure"
+        return f"{statement.claim}: no results of this figure"
     rows = pd.read_csv(file, dtype=str, keep_default_na=False)
-    rows = rows[rows["claim"] == rest["claim"]]
-    if rest["case"]:
-        rows = rows[rows["case"] == rest["case"]]
+    rows = rows[rows["claim"] == claim["claim"]]
+    if claim["case"]:
+        rows = rows[rows["case"] == claim["case"]]
     found = [in_words(verdict) for verdict in rows["verdict"]]
     if not found:
-        return f"{statement.tag}: no such claim or case"
+        return f"{statement.claim}: no such claim or case"
     return (
-        _verdicts(statement.tag, rest, found)
-        or _words(statement, rest["verdict"], set(rows["expect"]))
-        or _remains(statement, rows[[word == rest["verdict"] for word in found]])
+        _verdicts(statement.claim, claim, found)
+        or _words(statement, claim["verdict"], set(rows["expect"]))
+        or _remains(statement, rows[[word == claim["verdict"] for word in found]])
     )
 
 
-def _verdicts(tag: str, rest: re.Match[str], found: list[str]) -> str:
-    said = rest["verdict"]
-    if rest["count"]:
+def _verdicts(text: str, claim: re.Match[str], found: list[str]) -> str:
+    said = claim["verdict"]
+    if claim["count"]:
         expected = (found.count(said), len(found))
-        return (
-            ""
-            if (int(rest["count"]), int(rest["total"])) == expected
-            else f"{tag}: it is {expected[0]} of {expected[1]}"
-        )
+        is_right = (int(claim["count"]), int(claim["total"])) == expected
+        return "" if is_right else f"{text}: it is {expected[0]} of {expected[1]}"
     evidence = [verdict for verdict in found if verdict != "no evidence"]
     weaker = {"open": {"holds", "fails", "tie", "open"}, "no evidence": VERDICTS}.get(said, {said})
     is_right = set(evidence or found) <= weaker
-    return "" if is_right else f"{tag}: the verdicts are {', '.join(found)}"
+    return "" if is_right else f"{text}: the verdicts are {', '.join(found)}"
 
 
 def _words(statement: Statement, verdict: str, expected: set[str]) -> str:
-    text = statement.words.lower()
+    text, where = statement.words.lower(), f"{statement.claim}: '{statement.words}'"
     if verdict in ("open", "no evidence") and not any(word in text for word in CAUTIOUS):
-        return f"{statement.tag}: '{statement.words}' sounds decided, expected one of: {', '.join(CAUTIOUS)}"
+        return f"{where} sounds decided, expected one of: {', '.join(CAUTIOUS)}"
     if verdict == "tie" and not any(word in text for word in LEVEL):
-        return (
-            f"{statement.tag}: '{statement.words}' does not say that it is a tie, expected one of: {', '.join(LEVEL)}"
-        )
-    is_tie = any(tag.endswith(": tie -->") for tag in statement.tags)
+        return f"{where} does not say that it is a tie, expected one of: {', '.join(LEVEL)}"
+    is_tie = any(claim.endswith(": tie") for claim in statement.claims)
     if "level with" in text and not is_tie and not (verdict == "holds" and expected == {"similar"}):
-        return f"{statement.tag}: 'level with' is said of ties only"
+        return f"{statement.claim}: 'level with' is said of ties only"
     return ""
 
 
 def _remains(statement: Statement, rows: pd.DataFrame) -> str:
     pale = rows["holm"].eq("no").any()
     is_said = any(word in statement.words for word in ("Holm", "†"))
-    return f"{statement.tag}: '{statement.words}' does not say 'not after Holm's correction'" if pale > is_said else ""
+    return (
+        f"{statement.claim}: '{statement.words}' does not say 'not after Holm's correction'" if pale > is_said else ""
+    )
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_words_are_not_stronger_than_verdicts(page: str, reference_results: Path) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    assert text.count("<!-- claim:") == len(statements(text)), "a tag has another form than the rest"
-    found = [problem(statement, reference_results) for statement in statements(text)]
-    assert not list(filter(None, found))
+def of_findings() -> list[Statement]:
+    entries = yaml.safe_load(FINDINGS.with_suffix(".claims.yaml").read_text(encoding="utf-8"))
+    return written(FINDINGS.read_text(encoding="utf-8"), entries)
 
 
-def test_findings_name_their_claims() -> None:
-    assert len(statements((ROOT / "docs/findings.md").read_text(encoding="utf-8"))) >= 100
+def test_findings_are_not_stronger_than_verdicts(reference_results: Path) -> None:
+    statements = of_findings()
+    assert len(statements) >= 200
+    assert [found for found in (problem(one, reference_results) for one in statements) if found] == []
 
 
-PARAGRAPH = re.compile(r"\n\n(?!<!--)|\n(?=- |\| )")
+@pytest.mark.parametrize("page", [which_tuner_page, constants_part])
+def test_made_pages_are_not_stronger_than_verdicts(page, reference_results: Path) -> None:
+    text = page(reference_results)
+    assert text.count("<!-- claim:") == len(tagged(text)) > 20, "a tag has another form than the rest"
+    assert [found for found in (problem(one, reference_results) for one in tagged(text)) if found] == []
+
+
+def test_no_document_has_tags() -> None:
+    """They name claims beside a page, or while it is made: a source reads as well as its page."""
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        assert "<!-- claim" not in page.read_text(encoding="utf-8"), page.name
+
+
+PARAGRAPH = re.compile(r"\n\n|\n(?=\| )")
 INTERVAL = re.compile(r"(-?[\d.]+)(?: %| times| points)?\s\[(-?[\d.]+),\s(-?[\d.]+)\]")
 ESTIMATES = {
     "claims.csv": (("estimate", "ci_low", "ci_high"), ("relative", "relative_low", "relative_high")),
@@ -125,12 +149,15 @@ ESTIMATES = {
 }
 
 
-def unbacked(paragraph: str, results: Path) -> list[str]:
-    """Return the intervals of a paragraph that no case of the figures named in it has, as it is or in per cent."""
-    figures = {*re.findall(r"`(\w+/\w+)`", paragraph), *(match["figure"] for match in TAG.finditer(paragraph))}
+def unbacked(paragraph: str, figures: set[str], results: Path) -> list[str]:
+    """Return the intervals of a paragraph that no case of some figures has, as it is or in per cent."""
     estimates = [estimate for figure in sorted(figures) for estimate in _estimates(results / figure)]
     matches = INTERVAL.finditer(paragraph)
     return [match.group() for match in matches if not any(_rounds(e, match.groups()) for e in estimates)]
+
+
+def named(text: str) -> set[str]:
+    return set(re.findall(r"`(\w+/\w+)`", text))
 
 
 def _estimates(folder: Path) -> Iterator[tuple[float, float, float]]:
@@ -153,9 +180,16 @@ def _rounds(estimate: tuple[float, float, float], words: tuple[str, ...]) -> boo
 
 
 def test_intervals_in_findings_are_those_of_a_case(reference_results: Path) -> None:
-    paragraphs = PARAGRAPH.split((ROOT / "docs/findings.md").read_text(encoding="utf-8"))
+    """Of a figure that the paragraph names, or that its statements rest on."""
+    page = re.sub(r"<!-- made by.*?<!-- end -->", "", FINDINGS.read_text(encoding="utf-8"), flags=re.DOTALL)
+    paragraphs = [" ".join(one.split()) for one in PARAGRAPH.split(page)]
     assert sum(len(INTERVAL.findall(paragraph)) for paragraph in paragraphs) >= 30
-    assert [words for paragraph in paragraphs for words in unbacked(paragraph, reference_results)] == []
+    statements = of_findings()
+    wrong = []
+    for paragraph in paragraphs:
+        figures = {one.claim.partition("#")[0] for one in statements if one.words in paragraph}
+        wrong += unbacked(paragraph, named(paragraph) | figures, reference_results)
+    assert wrong == []
 
 
 @pytest.mark.parametrize(
@@ -166,8 +200,9 @@ def test_an_interval_needs_a_case_that_has_it(tmp_path: Path, words: str, is_bac
     folder = tmp_path / "p" / "f" / "paper"
     folder.mkdir(parents=True)
     (folder / "claims.csv").write_text("claim,estimate,ci_low,ci_high\n1,0.2,0.1,0.304\n2,,,\n")
-    assert (unbacked(f"`p/f` has {words}.", tmp_path) == []) == is_backed
-    assert unbacked(f"`p/g` has {words}.", tmp_path) == [words]
+    assert (unbacked(f"It has {words}.", {"p/f"}, tmp_path) == []) == is_backed
+    assert unbacked(f"It has {words}.", {"p/g"}, tmp_path) == [words]
+    assert named("`p/f` and `other`") == {"p/f"}
 
 
 @pytest.mark.parametrize(
@@ -203,6 +238,15 @@ def test_the_check(tmp_path: Path, text: str, message: str) -> None:
     rows += [("3", "P", "less", "holds", "no")]
     columns = ["claim", "case", "expect", "verdict", "holm"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "claims.csv", index=False)
-    found = "".join(problem(statement, tmp_path) for statement in statements(text))
+    found = "".join(problem(statement, tmp_path) for statement in tagged(text))
     assert message in found
     assert bool(message) == bool(found)
+
+
+def test_words_are_found_once_in_a_block() -> None:
+    page = "A beats B\nby far. C does not.\n\n| A | B wins | C wins | B wins again |"
+    entries = [{"says": "A beats ... far.", "claims": ["p/f#1: holds"]}]
+    assert written(page, entries) == [Statement("A beats B by far.", "p/f#1: holds", ("p/f#1: holds",))]
+    for says, times in (("A wins", 0), ("A beats ... again", 0), ("wins", 3)):
+        with pytest.raises(AssertionError, match=f"stands {times} times"):
+            written(page, [{"says": says, "claims": ["p/f#1: holds"]}])

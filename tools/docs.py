@@ -1,19 +1,21 @@
 """Write the pages that are made from other files: python -m tools.docs
 
 `docs/configure.md` from conf/ and the classes, `docs/which_tuner.md` and a part of `docs/changepoint_gp.md` from the
-results of the tournament, a part of `docs/reproduce.md` from all reference results, and the headlines in `README.md`.
+results of the tournament, a part of `docs/reproduce.md` from all reference results, the headlines in
+`docs/findings.md` with their tally in `README.md`, and the rule by which they are judged in `docs/verdicts.md`.
 """
 
 import json
 import re
 import sys
-from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from hydra.utils import get_class
 
-from bench.audit.headlines import Word
+from bench.audit.headlines import RULE, counted, spelled
 from bench.component import explanations
 from bench.gallery.stored import Stored
 from runners.config.compose import RunSettings, run_settings
@@ -30,6 +32,7 @@ from tools.which_tuner import constants_part, which_tuner_page
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
 TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changepoint_gp.md")
 REPRODUCE_PAGE = PAGE.with_name("reproduce.md")
+FINDINGS_PAGE, VERDICTS_PAGE = PAGE.with_name("findings.md"), PAGE.with_name("verdicts.md")
 README, RESULTS = PAGE.parents[1] / "README.md", PAGE.parents[1] / "results"
 
 _INTRODUCTION = """# Configure
@@ -129,21 +132,27 @@ def _cell(text: str) -> str:
     return text.replace("``", "`").replace("|", "\\|")
 
 
-def headlines_part() -> str:
-    """Return what the papers claim and what our runs say, a table for each paper; our own claims last."""
-    pages = list(headlines(RESULTS).values())
-    words = Counter(row.verdict for page in pages for row in page.judged if row.headline.place)
-    counts = ", ".join(f"**{word}** {words[word]}" for word in get_args(Word))
-    parts = [f"The papers' {words.total()} claims: {counts}."]
-    for page in pages:
-        rows = [f"\n**`{page.name}`: {page.title}** ({page.authors})\n"]
-        is_ours = not page.headlines[0].place
-        rows.append(f"| {'our claim' if is_ours else 'the paper'} | verdict | our runs |\n| --- | --- | --- |")
-        for headline, verdict, sentence in page.judged:
-            where = f" ({headline.place})" if headline.place else ""
-            rows.append(f"| {headline.claim}{where} | **{verdict}** | {sentence} |")
-        parts.append("\n".join(rows))
-    return "\n".join(parts) + "\n"
+def papers_part(folder: Path = RESULTS) -> str:
+    """Return a row for each paper: what it proposes, and what came of its headlines."""
+    rows = ["| paper | proposes | its headlines in our runs |", "| --- | --- | --- |"]
+    for page in headlines(folder).values():
+        if page.headlines[0].place:
+            tally = spelled(counted(page.judged))
+            rows.append(f"| [`{page.name}`](docs/findings.md#{page.name}) | {page.summary} | {tally} |")
+    return "\n".join(rows)
+
+
+def headlines_part(name: str, folder: Path = RESULTS) -> str:
+    """Return the headlines of a paper, or of the suite itself, with their verdicts and what our runs say."""
+    page = headlines(folder)[name]
+    said = "the paper" if page.headlines[0].place else "our claim"
+    rows = [f"| {said} | verdict | our runs |", "| --- | --- | --- |"]
+    for row in page.judged:
+        where = f" ({row.headline.place})" if row.headline.place else ""
+        verdict = f"**{row.verdict}**" + (f": {row.by_reading}" if row.by_reading else "")
+        verdict += f"; {row.headline.aside}" if row.headline.aside else ""
+        rows.append(f"| {row.headline.claim}{where} | {verdict} | {row.sentence} |")
+    return "\n".join(rows)
 
 
 def reference_part(folder: Path | None = None) -> str:
@@ -174,19 +183,36 @@ def reference_part(folder: Path | None = None) -> str:
     return "\n".join(rows)
 
 
-def with_made_part(page: str, part: str) -> str:
-    """Return a page with what stands between its two marks replaced."""
-    before, begin, rest = page.partition("<!-- made by make docs -->\n")
+def with_made_part(page: str, part: str, name: str = "") -> str:
+    """Return a page with what stands between two marks replaced, of several parts by its name."""
+    before, begin, rest = page.partition(f"<!-- made by make docs{f': {name}' if name else ''} -->\n")
     _, end, after = rest.partition("<!-- end -->")
     return f"{before}{begin}{part}\n{end}{after}"
+
+
+def without_tags(page: str) -> str:
+    """Return a page without the comments that name the claims it was made from."""
+    return re.sub(r"\s?<!-- claim: [^>]+? -->", "", page)
+
+
+def made_parts() -> list[tuple[Path, str, Callable[[], str]]]:
+    """Return the parts of pages that are made: the page, the part's name, and what makes it."""
+    of_papers = [(FINDINGS_PAGE, name, partial(headlines_part, name)) for name in headlines(RESULTS)]
+    return [
+        (GP_PAGE, "", lambda: without_tags(constants_part())),
+        (REPRODUCE_PAGE, "", reference_part),
+        (README, "papers", papers_part),
+        (VERDICTS_PAGE, "rule", lambda: RULE),
+        *of_papers,
+    ]
 
 
 def main() -> int:
     """Write the pages; return the exit code."""
     write_text(PAGE, configure_page())
-    write_text(TUNERS_PAGE, which_tuner_page())
-    for page, part in ((GP_PAGE, constants_part), (REPRODUCE_PAGE, reference_part), (README, headlines_part)):
-        write_text(page, with_made_part(page.read_text(encoding="utf-8"), part()))
+    write_text(TUNERS_PAGE, without_tags(which_tuner_page()))
+    for page, name, part in made_parts():
+        write_text(page, with_made_part(page.read_text(encoding="utf-8"), part(), name))
     return 0
 
 

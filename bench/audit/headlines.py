@@ -38,6 +38,10 @@ def _several(raw: Any) -> Any:
     return [raw] if isinstance(raw, str) else raw
 
 
+def _by_words(raw: Any) -> Any:
+    return {"": raw} if isinstance(raw, str) else raw
+
+
 Several = Annotated[list[str], BeforeValidator(_several), Field(min_length=1)]
 
 
@@ -45,11 +49,15 @@ class Headline(BaseModel):
     """What a paper says in general, in a few words; ``place`` is where it says just that.
 
     It rests on claims under names of its own: ``figure#claim``, or ``figure#claim@case`` for one case; or a list of
-    them. ``hedge`` is the paper's own "most", "usually" or "often". ``readings`` are other readings than the figures'
-    first under which it is judged, too, by the words for them: names of readings of the figures, of which each figure
-    has one at most. ``verdict`` is what `judge` says of the reference results; with ``readings`` by the words for each,
-    those for the figures' first among them. ``finding`` is a sentence whose numbers are filled in: ``{name.holds}`` and
-    so on, see `Evidence`, and ``{words for a reading.name.holds}``. ``aside`` says why it is left out of tallies.
+    them. Those under ``beside`` give numbers to its sentence alone. ``hedge`` is the paper's own "most", "usually" or
+    "often". ``readings`` are other readings than the figures' first under which it is judged, too, by the words for
+    them: names of readings of the figures, of which each figure has one at most.
+
+    ``verdict`` is what `judge` says of the reference results by the words for each reading, those for the first
+    one among them, which are "" where a single word is given. ``finding`` is a sentence whose numbers are filled in:
+    ``{name.holds}`` and so on, see `Evidence`, and ``{words for a reading.name.holds}``. ``aside`` says why it is left
+    out of tallies. On the first page a paper is shown by the headline that names a ``picture``, a figure, and its
+    sentence ``short``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -58,37 +66,37 @@ class Headline(BaseModel):
     place: str = ""
     hedge: Literal["", "most", "usually", "often", "overall"] = ""
     rests_on: dict[str, Several] = Field(min_length=1)
+    beside: dict[str, Several] = {}
     readings: dict[str, Several] = {}
-    verdict: Word | dict[str, Word]
+    verdict: Annotated[dict[str, Word], BeforeValidator(_by_words)]
     finding: str = Field(min_length=1)
     aside: str = ""
-
-    @property
-    def expected(self) -> dict[str, str]:
-        """The verdicts by the words for each reading; "" where there is only one."""
-        return {"": self.verdict} if isinstance(self.verdict, str) else {**self.verdict}
+    picture: str = ""
+    short: str = ""
 
     @property
     def of_paper(self) -> str:
         """The words for the figures' first reading."""
-        return next(words for words in self.expected if words not in self.readings)
+        return next(words for words in self.verdict if words not in self.readings)
 
     @model_validator(mode="after")
     def _each_reading_has_a_verdict(self) -> "Headline":
-        first = [words for words in self.expected if words not in self.readings]
-        missing = [words for words in self.readings if words not in self.expected]
-        if missing or len(first) != 1 or (self.readings and isinstance(self.verdict, str)):
+        first = [words for words in self.verdict if words not in self.readings]
+        missing = [words for words in self.readings if words not in self.verdict]
+        if missing or len(first) != 1 or (self.readings and not first[0]):
+            found = self.verdict.get("", self.verdict)
             raise ValueError(
-                f"key 'verdict': found {self.verdict!r}, expected one verdict for each of "
+                f"key 'verdict': found {found!r}, expected one verdict for each of "
                 f"{', '.join(['the first reading, in words of yours', *self.readings])}"
             )
         return self
 
     @model_validator(mode="after")
     def _finding_can_be_filled(self) -> "Headline":
-        nothing = dict.fromkeys(self.rests_on, _NOTHING)
+        nothing = dict.fromkeys([*self.rests_on, *self.beside], _NOTHING)
         try:
-            self.finding.format_map({**nothing, **dict.fromkeys(self.readings, SimpleNamespace(**nothing))})
+            for words in (self.finding, self.short):
+                words.format_map({**nothing, **dict.fromkeys(self.readings, SimpleNamespace(**nothing))})
         except (AttributeError, KeyError, IndexError, ValueError) as error:
             raise ValueError(
                 f"key 'finding': cannot be filled in ({error}), expected numbers such as {{{next(iter(self.rests_on))}"
@@ -127,14 +135,15 @@ _NOTHING = Evidence._make([0] * 7 + [np.nan] * 6 + [0, 0])
 
 
 class Judged(NamedTuple):
-    """A headline with its verdicts, by the words for each reading, and its sentence.
+    """A headline with its verdicts, by the words for each reading, and its sentences.
 
-    The sentence is "" where a verdict is another than it was written for, or claims that it rests on were not run.
+    They are "" where a verdict is another than it was written for, or claims that it rests on were not run.
     """
 
     headline: Headline
     verdicts: dict[str, str]
     sentence: str
+    short: str = ""
 
     @property
     def verdict(self) -> str:
@@ -179,11 +188,12 @@ def judged(headline: Headline, claims: Claims, readings: Claims = lambda _: pd.D
             for name, references in headline.rests_on.items()
         }
     verdicts = {words: judge([*of.values()], hedge=headline.hedge) for words, of in under.items()}
+    beside = {name: evidence(_cases(references, claims)) for name, references in headline.beside.items()}
     others = {words: SimpleNamespace(**of) for words, of in under.items() if words in headline.readings}
-    filled = headline.finding.format_map({**parts, **others})
-    is_shown = verdicts == headline.expected and all(part.cases or part.silent for part in parts.values())
-    verdicts = {words: verdicts[words] for words in headline.expected}
-    return Judged(headline, verdicts, re.sub(r"(\d)%", r"\1 %", filled) if is_shown else "")
+    is_shown = verdicts == headline.verdict and all(part.cases or part.silent for part in parts.values())
+    verdicts = {words: verdicts[words] for words in headline.verdict}
+    filled = [text.format_map({**beside, **parts, **others}) for text in (headline.finding, headline.short)]
+    return Judged(headline, verdicts, *(re.sub(r"(\d)%", r"\1 %", text) if is_shown else "" for text in filled))
 
 
 def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:

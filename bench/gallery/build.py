@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from bench.audit.headlines import RULE, spelled
 from bench.audit.published import PublishedOverview
 from bench.audit.tallies import DECIDED, ORIGIN_WORDS, added_up, tally_of
 from bench.gallery.claims import needs_in_words, slug, spot_of
-from bench.gallery.docs import first_words, linked, page_of, title_of, words
+from bench.gallery.docs import emphasised, first_words, linked, page_of, title_of, words
 from bench.gallery.numbers import counted, ratio_of, view
 from bench.gallery.papers import COMPARE, FigurePage, PaperPage
 from bench.gallery.stored import PAGE, PARTS
@@ -93,7 +94,7 @@ def build(
         pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs))
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
-        pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed)
+        pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed, rule=RULE)
     return pages
 
 
@@ -189,6 +190,8 @@ def _environment() -> Environment:
         "slug": slug,
         "linked": linked,
         "words": words,
+        "emphasised": emphasised,
+        "spelled": spelled,
         "in_unicode": in_unicode,
     }
     environment.filters |= filters

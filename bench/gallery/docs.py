@@ -82,6 +82,11 @@ def words(text: Any) -> Markup:
     return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", str(escape(in_unicode(str(text))))))
 
 
+def emphasised(text: str) -> Markup:
+    """Return words as HTML with ``*emphasis*``."""
+    return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", str(words(text))))
+
+
 def linked(text: str, up: str) -> Markup:
     """Return a sentence as HTML in which names of the documentation's files lead to their pages."""
     return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(words(text))))

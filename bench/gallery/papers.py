@@ -14,13 +14,14 @@ import matplotlib as mpl
 import pandas as pd
 
 import bench.report
-from bench.audit.headlines import Headline, Judged, judged
+from bench.audit.headlines import Headline, Judged, counted, judged
 from bench.audit.tallies import Tally, added_up
 from bench.errors import BenchError, one_line
 from bench.gallery.claims import slug
 from bench.gallery.result import ResultView
 from bench.gallery.stored import PAGE, Derive
 from bench.report.figure import read_figure
+from bench.report.reading import READING
 from bench.report.typeset import in_unicode
 
 COMPARE = "compare"
@@ -131,8 +132,31 @@ class PaperPage:
     @cached_property
     def judged(self) -> list[Judged]:
         firsts = {figure.name: figure.first for figure in self.figures if figure.first and self.headlines}
-        tables = {name: first.csv("claims.csv", "claim", "case") for name, first in firsts.items()}
-        return [judged(headline, lambda name: tables.get(name, pd.DataFrame())) for headline in self.headlines]
+        claims, readings = (
+            {name: first.csv(file, *text) for name, first in firsts.items()}
+            for file, text in (("claims.csv", ("claim", "case")), ("readings.csv", (READING, "claim", "case")))
+        )
+        none = pd.DataFrame()
+        return [
+            judged(headline, lambda name: claims.get(name, none), lambda name: readings.get(name, none))
+            for headline in self.headlines
+        ]
+
+    @property
+    def headline_counts(self) -> dict[str, int]:
+        return counted(self.judged)
+
+    @property
+    def picture(self) -> "FigurePage | None":
+        """The figure that the first page shows of the paper: that of its headline in short, else the first with one."""
+        named = self.in_short.headline.picture if self.in_short else ""
+        drawn = [figure for figure in self.made if figure.picture]
+        return next((figure for figure in drawn if figure.name == named), next(iter(drawn), None))
+
+    @property
+    def in_short(self) -> Judged | None:
+        """The headline that the first page shows."""
+        return next((row for row in self.judged if row.headline.picture), None)
 
     def decided_by(self, figure: str) -> list[Judged]:
         """Return the headlines that rest on a figure and have a sentence."""

@@ -17,9 +17,10 @@ def load_headlines(paper: str) -> list[Headline]:
             raise ConfigError(f"found the key '{key}', expected headlines alone")
         headlines = read_headlines(paper, expect(list, content.get("headlines"), "headlines"))
         for number, headline in enumerate(headlines, start=1):
-            for part, references in headline.rests_on.items():
-                for reference in references:
-                    _check(paper, reference, f"headline {number}, rests_on.{part}")
+            for key, parts in {"rests_on": headline.rests_on, "beside": headline.beside}.items():
+                for part, references in parts.items():
+                    for reference in references:
+                        _check(paper, reference, f"headline {number}, {key}.{part}")
     return headlines
 
 

@@ -37,7 +37,6 @@ from bench.report.results import Experiments, Results
 from bench.stats import Interval, holm
 
 
-
 def _read_ids(raw: Any) -> tuple[str, ...]:
     several = isinstance(raw, Sequence) and not isinstance(raw, str)
     return tuple(str(item) for item in (raw if several else [raw]))
@@ -217,7 +216,7 @@ def _read_one(figure: FigureFile, raw: Any, data: Experiments) -> Claim:
 def complaint(where: str, model: type[BaseModel], error: ValidationError) -> str:
     """Return the first of pydantic's complaints, unknown keys before others, as one sentence."""
     first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
-    key = ".".join(str(part) for part in first["loc"])
+    key = ".".join(str(part) for part in first["loc"] if part != "")
     if first["type"] == "extra_forbidden":
         fields: Any = model.model_fields
         for part in first["loc"][:-1]:
