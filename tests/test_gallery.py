@@ -50,12 +50,14 @@ class Page(HTMLParser):
         self.handlers: list[str] = []
         self.open: list[str] = []
         self.words = ""
+        self.attributes = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.tags.add(tag)
         self.handlers += [key for key in given if key.startswith("on")]
+        self.attributes += "".join(str(given[key]) for key in ("alt", "title") if key in given)
         self.links += [str(given[key]) for key in ("href", "src") if key in given and tag != "use"]
         self.ids += [str(given["id"])] if "id" in given else []
         self.regions += [str(given["aria-label"])] if given.get("role") == "region" else []
@@ -113,7 +115,7 @@ def test_everything_is_escaped(site: Path) -> None:
         page = Page(text)
         assert not page.handlers
         assert "x-evil" not in page.tags
-        assert (EVIL in page.words) == (EVIL in unescape(text))
+        assert (EVIL in page.words + page.attributes) == (EVIL in unescape(text))
 
 
 def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: Path) -> None:
@@ -199,17 +201,40 @@ def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
         "rests_on": {"bound": "limits#b"},
         "verdict": "mixed",
         "finding": "It lies under the bound in {bound.holds} of {bound.cases} cases",
+        "picture": "limits",
+        "short": "It does in {bound.holds}",
     }
     about = {"habo": {"headlines": read_headlines("habo", [given])}}
     pages = build(read(site, FIGURES_MADE, about))
-    for name in ("index.html", "habo/index.html"):
-        page = Page(pages[name])
-        assert not page.open
-        words = " ".join(page.words.split())
-        said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases. Limits"
-        assert said in words
-        assert name == "index.html" or words.index(said) < words.index("A figure of kind")
-        assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
+    page, front = Page(pages["habo/index.html"]), Page(pages["index.html"])
+    assert not page.open
+    words = " ".join(page.words.split())
+    said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases. Limits"
+    assert words.index(said) < words.index("A figure of kind")
+    assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
+    assert not front.open
+    assert "It does in 1. Headlines ± 1 mixed" in " ".join(front.words.split())
+    assert {"habo/limits/index.html", "habo/limits/quick/limits.svg"} <= set(front.links)
+
+
+def test_the_first_page_leads_to_every_figure_with_results(site: Path) -> None:
+    links = set(Page((site / "index.html").read_text()).links)
+    made = [figure for paper in read(site, FIGURES_MADE) for figure in paper.made]
+    assert {figure.address for figure in made if figure.paper != "compare"} <= links
+
+
+def test_a_verdict_that_depends_on_the_reading_is_shown_with_both(site: Path) -> None:
+    given = {"claim": "c", "place": "abstract", "rests_on": {"bound": "limits#b"}, "readings": {"as run": "code"}}
+    given |= {"verdict": {"as printed": "mixed", "as run": "holds"}, "finding": "words"}
+    table = pd.read_csv(site / "habo/limits/quick/claims.csv", dtype={"claim": str})
+    other = site / "habo/limits/quick/readings.csv"
+    table.assign(reading="code", verdict="holds", holm="yes").to_csv(other, index=False)
+    try:
+        about = {"habo": {"headlines": read_headlines("habo", [given])}}
+        page = build(read(site, FIGURES_MADE, about))["habo/index.html"]
+    finally:
+        other.unlink()
+    assert "? depends on the reading mixed as printed, holds as run" in " ".join(Page(page).words.split())
 
 
 def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_each(site: Path) -> None:
@@ -219,9 +244,9 @@ def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_e
     figures = {**FIGURES_MADE, "other/limits": FIGURES_MADE["habo/limits"]}
     of_suite = [name for name in figures if not name.startswith("habo/")]
     page = build(read(site, figures, about, of_suite))["index.html"]
-    assert re.findall(r"<h3>(.*?)<a[^>]*>(.*?)</a>", page) == [("Your own: ", "Mine"), ("", "syndicated")]
+    assert re.findall(r"<h2>(Your own: )?<a[^>]*>(.*?)</a>", page) == [("Your own: ", "Mine"), ("", "syndicated")]
     words = " ".join(Page(page).words.split())
-    assert "± mixedIt holds" in words
+    assert "Our claims ± 1 mixed" in words
     assert "Not run here: Another" in words
     assert "not run" not in words
 

@@ -58,7 +58,7 @@ def test_differences_are_shown_as_shares_where_all_are_known() -> None:
         ({"kind": "slope", "threshold": 0.75}, 0.75),
         ({"kind": "slope", "threshold": 0.75, "log_power": 1}, None),
         ({"kind": "best_on_grid", "differs": {"panel": ["a", "b"]}}, 0),
-        ({"kind": "count"}, 2 / 3),
+        ({"kind": "count"}, 0.5),
         *[({"kind": kind}, 1) for kind in ("ratio", "spread")],
     ],
 )
