@@ -269,7 +269,8 @@ def test_quick_commands_run(page, tmp_path):
             assert f"`{name}`" in said, f"docs/results.md does not say what {name} is"
 
 
-def test_code_of_the_readme_runs():
+def test_code_of_the_readme_runs(monkeypatch, tmp_path):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     for _, body in blocks(ROOT / "README.md", "python"):
         exec(compile(body, "README.md", "exec"), {"__name__": "readme"})
 
