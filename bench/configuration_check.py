@@ -19,8 +19,8 @@ class ConfigurationCheck:
         self._leaves_space = leaves_space
         self._quick = [_quick(parameter, leaves_space) for parameter in space.parameters]
 
-    def read(self, configuration: Any) -> tuple[Configuration, str | None]:
-        """Return a copy of the configuration with plain values, and what is wrong with it; None where it is right.
+    def read(self, configuration: Any) -> Configuration:
+        """Return a copy of the configuration. Raises ValueError with what was found and what is expected.
 
         A number that is no candidate becomes one of Python's own: NumPy's would carry their precision into a task.
         """
@@ -31,19 +31,21 @@ class ConfigurationCheck:
                     if not (type(value) is kind and low <= value <= high) and types.get(value) is not type(value):
                         break
                 else:
-                    return configuration.copy(), None
+                    return configuration.copy()
         except (KeyError, TypeError):  # a missing name, or a value without a hash
             pass
         copied = dict(configuration) if isinstance(configuration, dict) else configuration
-        fault = self._explain(copied)
-        return ({}, fault) if fault else (self._plain(copied), None)
+        if fault := self._explain(copied):
+            raise ValueError(fault)
+        return {name: _plain(self._space.parameter(name), value) for name, value in copied.items()}
 
     def fault(self, configuration: Any) -> str | None:
         """Return what was found and what is expected; None where the configuration is right."""
-        return self.read(configuration)[1]
-
-    def _plain(self, configuration: Configuration) -> Configuration:
-        return {name: _plain(self._space.parameter(name), value) for name, value in configuration.items()}
+        try:
+            self.read(configuration)
+        except ValueError as fault:
+            return str(fault)
+        return None
 
     def _explain(self, configuration: Any) -> str | None:
         names = self._space.names

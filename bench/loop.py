@@ -70,9 +70,10 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck) -> 
         except BaseException as error:
             _leave(error, tuner, "ask", trace.round + 1)
             raise
-        configuration, fault = read(proposed)
-        if fault:
-            raise TunerError(f"round {trace.round + 1}: {type(tuner).__name__}: {fault}")
+        try:
+            configuration = read(proposed)
+        except ValueError as fault:
+            raise TunerError(f"round {trace.round + 1}: {type(tuner).__name__}: {fault}") from None
         try:
             outcome = play(configuration.copy())
         except BaseException as error:

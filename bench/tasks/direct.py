@@ -38,6 +38,7 @@ class Direct(Task):
         self._round = 0
         self._space = environment.space
         self._defaults = self._space.defaults
+        self._dim = len(self._defaults)
         self._has_means = "regret" in environment.sums and type(environment).values is DirectEnvironment.values
         return Problem(
             space=self._space,
@@ -54,16 +55,18 @@ class Direct(Task):
     def play(self, configuration: Configuration) -> Outcome:
         environment = self.environment
         self._round += 1
-        usual: Configuration = {}
-        if len(configuration) < len(self._defaults):
+        usual = None
+        if len(configuration) != self._dim:
             usual = {name: value for name, value in self._defaults.items() if name not in configuration}
             configuration = self._defaults | configuration
         reward = environment.play(configuration)
-        values = {**usual, "reward": reward, **environment.values()}
+        values = {"reward": reward, **environment.values()}
         if self._has_means:
             regret, of_random = values["regret"], values["random_regret"]
             if not (type(regret) is type(of_random) is float and regret >= 0.0 and of_random >= 0.0):
                 values |= regrets(environment, self._round, environment.mean, "configuration")
+        if usual:
+            values |= usual
         rewards = environment.rewards
         if rewards is not None:
             rewards = np.array(rewards, dtype=float)
