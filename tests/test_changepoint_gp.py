@@ -234,7 +234,7 @@ def test_equal_rewards_are_waited_through():
     assert len(set(asked)) == 8
     tuner.ask()
     tuner.tell(1.0)
-    assert tuner.save()["state"]["by_rewards"]["rounds"] == 1_001
+    assert tuner._by_rewards.arrays.scalars[0] == 1_001
 
 
 @pytest.mark.parametrize(("horizon", "tried"), [(10, 3), (79, 3), (100, 5), (160, 8), (10_000, 8)])
@@ -242,10 +242,10 @@ def test_the_start_takes_at_most_a_twentieth_of_the_horizon_but_three_points(hor
     tuner = begin(horizon=horizon, residual=None)
     asked = []
     for _ in range(tried):
-        assert not tuner.save()["state"]["by_rewards"]["hypotheses"]
+        assert not tuner._by_rewards.n_hypotheses
         asked.append(tuner.ask()["x"])
         tuner.tell(-asked[-1])
-    assert tuner.save()["state"]["by_rewards"]["hypotheses"] == 1
+    assert tuner._by_rewards.n_hypotheses == 1
     assert len(set(asked)) == tried
     assert {min(asked), max(asked)} == {0.1, 5.0}
 

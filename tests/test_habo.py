@@ -68,7 +68,7 @@ def test_it_is_the_algorithm_as_written(flags):
         assert len(names) <= 1
         reward = rng.uniform(-0.2, 1.0)
         # Where the draw came out as it was, what was drawn shows in what was learned only: take it from the tuner
-        name = names[0] if names else space.names[tuner._super]
+        name = names[0] if names else space.names[tuner._super[0]]
         tuner.tell(reward)
         hand.learn(name, configuration[name], reward)
 
@@ -80,7 +80,7 @@ def test_draws_follow_the_probabilities():
         tuner.tell(1.0)
     current, expected = dict(tuner._current), tuner.probabilities()
     n = 40_000
-    drawn = [(tuner.ask(), tuner._super, tuner._sub)[1:] for _ in range(n)]  # asking again changes nothing
+    drawn = [(tuner.ask(), tuner._super[0], tuner._sub[0])[1:] for _ in range(n)]  # asking again changes nothing
     assert tuner._current == current
     for i, name in enumerate("ab"):
         share = sum(one == i for one, _ in drawn) / n

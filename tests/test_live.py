@@ -20,6 +20,7 @@ from bench.space import Space
 from bench.tasks.base import Outcome
 from bench.tuners.base import Problem
 from bench.tuners.changepoint_gp import ChangepointGP
+from bench.tuners.state import checksum
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "changepoint_gp.md"
 SPACE = Space.of(x={"candidates": (0.1, 1.0, 5.0), "low": 0.1, "high": 5.0}, kind=["a", "b"])
@@ -186,7 +187,7 @@ def test_threads_share_a_tuner():
     for thread in threads:
         thread.join()
     assert sorted(tickets) == list(range(min(tickets), min(tickets) + 2_400))
-    assert tuner.save()["state"]["step"] == 2_400
+    assert tuner.save()["state"]["_step"] == 2_400
 
 
 def test_a_copy_in_another_process_is_refused(monkeypatch):
@@ -207,6 +208,7 @@ logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 from bench.space import Space
 from bench.tuners.base import Problem
 from bench.tuners.changepoint_gp import ChangepointGP
+from bench.tuners.state import checksum
 if {warm}:
     ChangepointGP.warm_up()
 print("start")
@@ -225,31 +227,41 @@ def played(rounds=60):
     for mean in rng.normal(size=rounds).tolist():
         tuner.ask()
         tuner.tell(mean + 0.1, Outcome(mean, {"model_mean": mean, "model_regret": abs(mean)}))
-    tuner.ask()
+    tuner.ask_ticket()
     return tuner
 
 
 SAVED = json.loads(json.dumps(played().save()))
 EARLY = json.loads(json.dumps(played(2).save()))
+REWARDS = "state._by_rewards.attributes"
+ARRAYS = f"{REWARDS}.arrays.attributes"
 
 
-def changed(path, value=None, change=setitem):
+def signed(saved):
+    """Return a state with the checksum of what it holds: as if somebody had meant to change it."""
+    return {**saved, "checksum": checksum(saved)}
+
+
+def changed(path, value=None, change=setitem, sign=False):
     """Return a saved state with one value changed; ``path`` is dotted."""
     *parents, last = (int(key) if key.isdigit() else key for key in path.split("."))
-    saved = copy.deepcopy(EARLY if "places" in path else SAVED)
+    saved = copy.deepcopy(EARLY if "_first" in path else SAVED)
     part = saved
     for key in parents:
         part = part[key]
     change(*([part, last, value] if change is setitem else [part, last]))
-    return saved
+    return signed(saved) if sign else saved
 
 
-BELIEF = "state.by_rewards"
+def covariance(place, value):
+    return changed(f"{ARRAYS}.covariances.values.{place}", value, sign=True)
+
+
 DAMAGED = [
     (None, "found None, expected a mapping with the keys version, class, "),
-    (changed("state.plan", change=delitem), "state: found no key 'plan'"),
+    (changed("state._plan", change=delitem), "state: found no key '_plan'"),
     (changed("mine", 1), ": found the unknown key 'mine', expected just version"),
-    (changed("version", 1), "version: found 1, expected 3, as in the tuner"),
+    (changed("version", 1), "version: found 1, expected 4, as in the tuner"),
     (changed("class", "UCB1"), "class: found 'UCB1', expected 'ChangepointGP'"),
     (changed("settings.beta", 2.0), "settings.beta: found 2.0, expected 1.5"),
     (changed("space.x.high", 6.0), "space.x.high: found 6.0, expected 5.0"),
@@ -257,24 +269,34 @@ DAMAGED = [
     (changed("space.kind", change=delitem), "space.kind: found 'nothing', expected {'candidates': "),
     (changed("space.more", {}), "space.more: found {}, expected 'nothing'"),
     (changed("horizon", 10), "horizon: found 10, expected 1000"),
-    (changed("points.0.x", 7), r"points\[0\].x: found 7, expected 0.1"),
-    (changed("latest", 3), "tickets: found .*, expected a whole number from 0 to 3"),
-    (changed("chosen.0", 99), "chosen: found 99, expected a whole number from 0 to"),
-    (changed("chosen", []), "chosen: found 0 values, expected 1"),
-    (changed("state.rng.bit_generator", "MT19937"), "rng: found .*, expected the state of a PCG"),
-    (changed("state.step", -1), "step: found -1, expected a whole number from 0"),
-    (changed("state.step", True), "step: found True, expected a whole number from 0"),
-    (changed("state.step", 1.5), "step: found 1.5, expected a whole number from 0"),
-    (changed("state.log_odds", 1e9), "log_odds: found 1000000000.0, expected a finite number from -30 to 30"),
-    (changed(f"{BELIEF}.means.0", math.nan), "by_rewards: means: found nan, expected a finite number"),
-    (changed(f"{BELIEF}.means", change=lambda part, key: part[key].pop()), r"means: found \d+ values, expected \d+"),
-    (changed(f"{BELIEF}.covariances", "1"), "covariances: found '1', expected a list of numbers"),
-    (changed(f"{BELIEF}.variances.0", 0.0), "variances: found 0.0, expected a finite number from 1e-300"),
-    (changed(f"{BELIEF}.left.0", 17), "left: found 17, expected a whole number from 0 to 5"),
-    (changed(f"{BELIEF}.priors", 0), "priors: found 0, expected a whole number from 1 to 6"),
-    (changed(f"{BELIEF}.hypotheses", 40), "hypotheses: found 40, expected a whole number from 0 to 12"),
-    (changed(f"{BELIEF}.places.0", 99), "places: found 99, expected a whole number from 0 to"),
-    (changed(f"{BELIEF}.means.0", 1e300), "checksum: found '.*', expected '.*', that of the other keys: something"),
+    (changed("tickets", {}), "expected attributes by name, and a list of tickets"),
+    (changed("tickets", [["1", {}]]), r"tickets\[0\]: found .*, expected a number and what it keeps"),
+    (
+        changed("state._rng.generator.dict.0.1", "Other"),
+        "state._rng: found .*, expected a 'generator', as it was saved",
+    ),
+    (changed("state._step", math.nan), "state._step: found nan, expected a finite number"),
+    (changed("state._step", 7), "found a checksum that is not that of the other keys"),
+    (changed("state._step", {"planet": 1}), "state._step: found .*, expected plain data of a saved state"),
+    (changed("state._step", {"again": 10**6}), "state._step: found .*, expected a 'again', as it was saved"),
+    (changed("state._step", {"object": "os:system", "attributes": {}}), "_step: found .*, expected an 'object'"),
+    (changed("state._step", -1, sign=True), "found the points .*, expected numbers from 0 to"),
+    (changed("state._chosen", 99, sign=True), "found the points .*, expected numbers from 0 to"),
+    (changed("state._log_odds", 1e9, sign=True), "found log odds of 1000000000.0, expected at most 30"),
+    (changed(f"{ARRAYS}.means.values.0", math.nan), "arrays.means: found .*, expected an 'array', as it was saved"),
+    (
+        changed(f"{ARRAYS}.means.values", change=lambda part, key: part[key].pop()),
+        "means: found .*, expected an 'array'",
+    ),
+    (changed(f"{ARRAYS}.means.shape.0", -1), "arrays.means: found .*, expected an 'array', as it was saved"),
+    (changed(f"{ARRAYS}.covariances.values", "1"), "covariances: found .*, expected an 'array', as it was saved"),
+    (covariance(1, 1e3), "found a belief that cannot be, expected symmetric covariances"),
+    (covariance(0, -1.0), "found a belief that cannot be, expected no variance below 0"),
+    (changed(f"{ARRAYS}.variances.values.0", 0.0, sign=True), "cannot be, expected noise variances above 0"),
+    (changed(f"{ARRAYS}.left.values.0", 17, sign=True), "cannot be, expected at least one prior"),
+    (changed(f"{ARRAYS}.scalars.values.4", 0.0, sign=True), "cannot be, expected at least one prior"),
+    (changed(f"{ARRAYS}.scalars.values.3", 40.0, sign=True), "expected a number of hypotheses that there is room for"),
+    (changed(f"{REWARDS}._first.0.tuple.0", 99, sign=True), "cannot be, expected points from 0 to"),
 ]
 
 
@@ -293,7 +315,8 @@ def test_what_is_not_damaged_is_restored_with_its_open_tickets(saved):
     tuner = played(5)
     tuner.restore(saved)
     assert json.loads(json.dumps(tuner.save())) == saved
-    tuner.tell(1.0, ticket=saved["latest"])
+    [[ticket, _]] = saved["tickets"]
+    tuner.tell(1.0, ticket=ticket)
 
 
 def test_saved_and_restored_through_json_it_goes_on_the_same():
@@ -343,6 +366,6 @@ def test_the_loop_of_the_page_runs_and_goes_on_where_it_stopped(tmp_path, monkey
     steps = []
     for _ in range(2):
         exec(compile(body, str(PAGE), "exec"), {"__name__": "loop"})
-        steps.append(json.loads(Path("tuner.json").read_text())["state"]["step"])
+        steps.append(json.loads(Path("tuner.json").read_text())["state"]["_step"])
     assert steps == [195, 390]  # of each run the last five rewards never come
     assert list(tmp_path.iterdir()) == [tmp_path / "tuner.json"]

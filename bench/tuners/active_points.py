@@ -68,12 +68,14 @@ class ActivePoints:
         self._factors = np.empty(0)
         self._used = 0
         self._witness = np.empty(space.dim)
+        self._restarts = 0
         self.restart()
 
     def restart(self) -> None:
+        self._restarts += 1
         self.n_points = 0
         self._age = 0
-        self._chosen = -1
+        self._chosen = self._newest = -1
         self.centers = np.zeros((16, self._space.dim))
         self.stats = np.zeros((16, 5))
         """Pulls, sum of rewards, radius, decrease of squared radius since the last check, active (1 or 0)."""
@@ -82,7 +84,8 @@ class ActivePoints:
         self._check = True
 
     def ask(self) -> Configuration:
-        if self.n_points and self.stats[self._chosen, 0] == 0:
+        if self.n_points and self.stats[self._newest, 0] == 0:
+            self._chosen = self._newest
             return self._configurations[self._chosen]  # asked again: a new point is pulled before anything else
         if self._age == self._rule.restart_every:
             self.restart()
@@ -90,7 +93,7 @@ class ActivePoints:
         if self._check:
             self._cover()
         if self._check:
-            self._chosen = self.n_points - 1
+            self._chosen = self._newest = self.n_points - 1
         else:
             if self._used + self.n_points > self._factors.size:
                 self._refill()
@@ -100,8 +103,15 @@ class ActivePoints:
             self._used += self.n_points
         return self._configurations[self._chosen]
 
-    def tell(self, reward: float) -> None:
-        if _learn(self.stats, self._chosen, reward, self._rule.radius) > self._slack:
+    @property
+    def asked(self) -> tuple[int, int]:
+        """Which point was asked for last, and the number of restarts at that time."""
+        return self._restarts, self._chosen
+
+    def tell(self, reward: float, asked: tuple[int, int]) -> None:
+        """Learn the reward of an ask; that of a point which a restart has forgotten counts no more."""
+        restarts, chosen = asked
+        if restarts == self._restarts and _learn(self.stats, chosen, reward, self._rule.radius) > self._slack:
             self._check = True
 
     def _refill(self) -> None:

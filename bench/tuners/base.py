@@ -1,75 +1,25 @@
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bench.component import component
+from bench.configuration_check import ConfigurationCheck
 from bench.errors import TunerError
 from bench.rewards import is_number, short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
+from bench.tuners.problem import Problem as Problem
+from bench.tuners.problem import Wish as Wish
+from bench.tuners.saving import Saving
+from bench.tuners.tickets import ALONE, Tickets
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What a tuner may know before it is asked for the first time.
-
-    Parameters
-    ----------
-    horizon
-        Number of times that the tuner will be asked.
-    rounds
-        The number of rounds of the whole run, T in the papers' formulas; by default the horizon.
-    rounds_per_ask
-        Rounds that one decision covers.
-    noise_std
-        Sub-Gaussian constant of the rewards, in units of the reward.
-    theory
-        Returns the theoretical configuration for the next round, if there is one.
-    change_points
-        Rounds at which the environment changes, for oracles only.
-    incumbent
-        A configuration that was played beforehand, and the reward it earned.
-    full_information, forecasts
-        Whether outcomes hold the rewards, or the forecast losses, of all configurations.
-    """
-
-    space: Space
-    horizon: int
-    rounds: int | None = None
-    rounds_per_ask: int = 1
-    noise_std: float = 0.5
-    theory: Callable[[], Configuration] | None = None
-    change_points: tuple[int, ...] = ()
-    incumbent: tuple[Configuration, float] | None = None
-    full_information: bool = False
-    forecasts: bool = False
-
-    @property
-    def total_rounds(self) -> int:
-        return self.horizon * self.rounds_per_ask if self.rounds is None else self.rounds
-
-    def asks(self, rounds: int) -> int:
-        return max(1, rounds // self.rounds_per_ask)
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What a tuner would like to be told of each round beside its reward; a task that cannot tell leaves it out.
-
-    ``estimates``: what the algorithm expects, the values ``model_mean`` and ``model_regret``; ``agreement``: of which
-    configurations it asks whether they would have pulled the same arm (``Outcome.agreement``).
-    """
-
-    estimates: bool = False
-    agreement: tuple[Configuration, ...] = ()
-
-
-class Tuner(ABC):
+class Tuner(Saving, ABC):
     """Proposes configurations (``ask``) and learns from the rewards they earn (``tell``).
 
     A subclass implements ``_start``, ``_ask`` and ``_tell``. A tuner works without the suite's loop::
@@ -78,6 +28,16 @@ class Tuner(ABC):
         tuner.start(Problem(Space.of(exploration_rate=[0.1, 1.0]), horizon=10_000), Seeds(7))
         configuration = tuner.ask()
         tuner.tell(reward)
+
+    Where rewards come late, in another order or not at all, each ask has a ticket::
+
+        ticket, configuration = tuner.ask_ticket()
+        ...
+        tuner.tell(reward, ticket=ticket)
+
+    Tickets are drawn afresh at `start` and `restore`: those which a crash left behind are refused. Threads may call
+    `ask_ticket`, `tell` with a ticket, `save` and `restore` at the same time; in a process that was forked after the
+    start, or got a copy, these are refused, since both would draw the same random numbers.
     """
 
     label: ClassVar[str] = ""
@@ -86,13 +46,26 @@ class Tuner(ABC):
     multiple: ClassVar[bool] = True
     """Whether it tunes several hyper-parameters; if not, it tunes the first and the task sets the others."""
 
+    searches: ClassVar[tuple[str, ...]] = ("candidates", "interval")
+    """What it needs of a hyper-parameter: either of these will do."""
+
     needs: ClassVar[tuple[str, ...]] = ()
     """Fields of the problem without which it is of no use."""
 
     leaves_space: ClassVar[bool] = False
     """Whether it may propose numbers outside the interval and the candidates; the loop refuses those of others."""
 
-    _asked = False
+    remembers: ClassVar[tuple[str, ...] | None] = None
+    """Attributes that ``_ask`` sets and ``_tell`` reads: ``_tell`` finds them as they were at the ask of its reward.
+    None: it cannot take late rewards, each ask has to be told before the next."""
+
+    learns_history: ClassVar[bool] = False
+    """Whether it can start from a log, see `learn`; it then implements ``_as_asked``."""
+
+    _asked: bool | None = None
+    """Whether an ask waits for its reward; None before the first."""
+    _ticket: int | None = None
+    """That of the latest ask, if it has one."""
     _started = False
 
     @classmethod
@@ -111,8 +84,10 @@ class Tuner(ABC):
                 "least 1"
             )
         problem = replace(problem, space=self.searched(problem.space))
-        self._asked = False
+        self._asked = self._ticket = None
         self._started = True
+        self._tickets = Tickets()
+        self._given = {"problem": problem, "space": problem.space, "theory": problem.theory}
         self._start(problem, seeds or Seeds())
 
     def searched(self, space: Space) -> Space:
@@ -124,23 +99,108 @@ class Tuner(ABC):
 
         Raises TunerError if the tuner was not started.
         """
-        self._check_started("ask()")
+        if not self._started:
+            self._refuse_call("ask()")
         self._asked = True
-        return self._ask()
+        self._ticket = None
+        configuration = self._ask()
+        return configuration.copy() if type(configuration) is dict else configuration
 
-    def tell(self, reward: float, outcome: Any = None) -> None:
-        """Learn the reward of the latest configuration; most tuners ignore the task's whole ``outcome``.
+    def ask_ticket(self) -> tuple[int, Configuration]:
+        """Return a ticket and the configuration to play next; `tell` takes the ticket.
 
-        Raises TunerError if nothing was asked, or the reward is no finite number; the tuner's state is unchanged.
+        Beyond 10,000 open tickets the oldest is forgotten. Raises TunerError if the tuner was not started, or not in
+        this process.
         """
+        with ALONE:
+            self._check_process("ask_ticket()")
+            configuration = self.ask()
+            self._ticket = self._tickets.issue(_remembered(self))
+            return self._ticket, configuration
+
+    def tell(self, reward: float, outcome: Any = None, *, ticket: int | None = None) -> None:
+        """Learn the reward of a ticket, else of the latest configuration; most tuners ignore the whole ``outcome``.
+
+        Raises TunerError if nothing was asked, the ticket is not open, or the reward is no finite number; the tuner's
+        state is unchanged.
+        """
+        if ticket is not None or self._ticket is not None:
+            self._tell_ticket(reward, outcome, self._ticket if ticket is None else ticket)
+            return
         if not self._asked:
-            raise TunerError(f"{type(self).__name__}: found tell() before ask(), expected ask() first")
-        if type(reward) is not float or not math.isfinite(reward):
-            if not is_number(reward):
-                raise TunerError(f"{type(self).__name__}: found the reward {short(reward)}, expected a finite number")
-            reward = float(reward)
+            self._refuse_call("tell()")
+        if type(reward) is not float or not math.isfinite(reward) or type(outcome) is int:
+            reward = self._checked(reward, outcome)
         self._asked = False
         self._tell(reward, outcome)
+
+    def _tell_ticket(self, reward: float, outcome: Any, ticket: Any) -> None:
+        name = type(self).__name__
+        with ALONE:
+            self._check_process("tell()")
+            tickets = self._tickets.open
+            if type(ticket) is not int or ticket not in tickets:
+                raise TunerError(
+                    f"{name}: found the ticket {short(ticket)}, expected one of ask_ticket() whose reward was not told "
+                    "yet, among the latest 10,000"
+                )
+            late = ticket != self._ticket
+            if late and self.remembers is None:
+                raise TunerError(
+                    f"{name}: found the reward of an earlier ask, expected that of the latest: it cannot take late "
+                    "rewards, as its class does not say what it `remembers`"
+                )
+            reward = self._checked(reward, outcome)
+            if not late:
+                self._tell(reward, outcome)
+                self._asked, self._ticket = False, None
+            else:
+                now = _remembered(self)
+                vars(self).update(tickets[ticket])
+                try:
+                    self._tell(reward, outcome)
+                finally:
+                    vars(self).update(now)
+            del tickets[ticket]
+
+    def _checked(self, reward: Any, outcome: Any) -> float:
+        if isinstance(outcome, int | float):
+            raise TunerError(
+                f"{type(self).__name__}: found the outcome {short(outcome)}, expected none, or a task's; a ticket "
+                "needs its name: tell(reward, ticket=ticket)"
+            )
+        if not is_number(reward):
+            raise TunerError(f"{type(self).__name__}: found the reward {short(reward)}, expected a finite number")
+        return float(reward)
+
+    def learn(self, history: Iterable[tuple[Configuration, float]]) -> None:
+        """Learn from a log, oldest first, what configurations have earned; called before the first ask.
+
+        Each pair counts as one ask and its reward. Raises TunerError, and learns nothing, if the tuner cannot, was
+        asked already, or a pair is wrong.
+        """
+        name = type(self).__name__
+        if not self._started:
+            self._refuse_call("learn()")
+        if not self.learns_history:
+            raise TunerError(
+                f"{name}: found a history, expected none: what it learns from a reward depends on how it drew the "
+                "configuration itself"
+            )
+        if self._asked is not None:
+            raise TunerError(f"{name}: found a history after the first ask, expected it before")
+        check = ConfigurationCheck(self._given["space"], self.leaves_space)
+        pairs = []
+        for place, (configuration, reward) in enumerate(history):
+            try:
+                pairs.append((check.read(configuration), self._checked(reward, None)))
+                self._check_known(pairs[-1][0])
+            except (ValueError, TunerError) as error:
+                text = str(error).removeprefix(f"{name}: ")
+                raise TunerError(f"{name}: history, pair {place + 1}: {text}") from None
+        for configuration, reward in pairs:
+            self._as_asked(configuration)
+            self._tell(reward, None)
 
     @property
     def wish(self) -> Wish:
@@ -155,9 +215,17 @@ class Tuner(ABC):
         """Return the probabilities of the next ``ask`` by the name of what is drawn, if the tuner has any."""
         return {}
 
-    def _check_started(self, call: str) -> None:
-        if not self._started:
-            raise TunerError(f"{type(self).__name__}: found {call} before start(), expected start(problem) first")
+    def _refuse_call(self, call: str) -> None:
+        first = "ask() first" if self._started else "start(problem) first"
+        before = "ask()" if self._started else "start()"
+        raise TunerError(f"{type(self).__name__}: found {call} before {before}, expected {first}")
+
+    def _check_known(self, configuration: Configuration) -> None:
+        """Raise TunerError if it cannot learn from a reward of this configuration of the space."""
+
+    def _as_asked(self, configuration: Configuration) -> None:
+        """Set what an ask that returns this configuration would set."""
+        raise NotImplementedError
 
     @abstractmethod
     def _start(self, problem: Problem, seeds: Seeds) -> None: ...
@@ -169,9 +237,23 @@ class Tuner(ABC):
     def _tell(self, reward: float, outcome: Any) -> None: ...
 
 
+def _remembered(tuner: Tuner) -> dict[str, Any]:
+    """Return what a tuner remembers of its latest ask; arrays and containers are copied."""
+    memory = {name: getattr(tuner, name) for name in tuner.remembers or ()}
+    return {
+        name: value.copy() if isinstance(value, np.ndarray | dict | list) else value for name, value in memory.items()
+    }
+
+
 @component
 class CandidateTuner(Tuner):
-    """Chooses among all combinations of candidates; a subclass refers to them by number."""
+    """Chooses among all combinations of candidates; a subclass refers to them by number, ``_chosen``.
+
+    What else ``_choose`` sets and ``_tell`` reads, such as a probability, is to be added to what it ``remembers``.
+    """
+
+    searches: ClassVar[tuple[str, ...]] = ("candidates",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen",)
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._candidates = problem.space.product()
@@ -181,6 +263,13 @@ class CandidateTuner(Tuner):
     def _ask(self) -> Configuration:
         self._chosen = self._choose()
         return self._candidates[self._chosen]
+
+    def _check_known(self, configuration: Configuration) -> None:
+        if configuration not in self._candidates:
+            raise TunerError(f"found {configuration}, expected one of the {len(self._candidates)} candidates")
+
+    def _as_asked(self, configuration: Configuration) -> None:
+        self._chosen = self._candidates.index(configuration)
 
     @abstractmethod
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:

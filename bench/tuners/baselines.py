@@ -19,6 +19,7 @@ class Fixed(Tuner):
     """
 
     leaves_space: ClassVar[bool] = True
+    remembers: ClassVar[tuple[str, ...] | None] = ()
 
     configuration: dict[str, Any] = field(default_factory=dict)
 
@@ -43,6 +44,7 @@ class Random(Tuner):
     """Draw every hyper-parameter uniformly, from its interval if it has one, else from its candidates."""
 
     label: ClassVar[str] = "Random each round"
+    remembers: ClassVar[tuple[str, ...] | None] = ()
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._space = problem.space
@@ -63,6 +65,7 @@ class Theory(Tuner):
     """
 
     leaves_space: ClassVar[bool] = True
+    remembers: ClassVar[tuple[str, ...] | None] = ()
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         names = problem.space.names

@@ -1,10 +1,10 @@
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from bench.errors import TunerError
 from bench.jit import kernel
-from bench.tuners.live import Saved
 
 Array = np.ndarray
 
@@ -135,40 +135,29 @@ class ChangepointBelief:
             _observe(arrays, *earlier)
         self._first.clear()
 
-    def save(self) -> dict[str, Any]:
-        arrays, left, n = self.arrays, self.left, self.n_hypotheses
-        scalars = dict(zip(("rounds", "mean", "freedom"), arrays.scalars.tolist(), strict=False))
-        saved = {
-            "places": [place for place, _ in self._first],
-            "values": [value for _, value in self._first],
-            **scalars,
-            "hypotheses": n,
-            "priors": len(left),
-            "left": arrays.left,
-            "variances": arrays.variances[left],
-            "log_weights": arrays.log_weights[left, : max(n, 1)],
-            "means": arrays.means[left, :n],
-            "covariances": arrays.covariances[left, :n],
-        }
-        return {key: value.ravel().tolist() if isinstance(value, np.ndarray) else value for key, value in saved.items()}
-
-    def restore(self, saved: Saved) -> None:
-        """Take over a state. Raises TunerError where it is damaged; the belief is then of no use."""
+    def check(self, n_points: int) -> None:
+        """Raise TunerError if a belief that was restored cannot be one about ``n_points`` points."""
         arrays = self.arrays
-        n_priors, most, n_points = arrays.means.shape
-        places = saved.numbers("places", None, 0, n_points - 1, whole=True).tolist()
-        values = saved.numbers("values", (len(places),)).tolist()
-        rounds, mean, freedom = saved.number("rounds", 0), saved.number("mean"), saved.number("freedom", 0)
-        n = saved.number("hypotheses", 0, most, whole=True)
-        n_left = saved.number("priors", 1, n_priors, whole=True)
-        self._first = list(zip(places, values, strict=True))
-        arrays.scalars[:] = (rounds, mean, freedom, n, n_left)
-        arrays.left[:] = saved.numbers("left", (n_priors,), 0, n_priors - 1, whole=True)
-        left = self.left
-        arrays.variances[left] = saved.numbers("variances", (n_left,), 1e-300)
-        arrays.log_weights[left, : max(n, 1)] = saved.numbers("log_weights", (n_left, max(n, 1)))
-        arrays.means[left, :n] = saved.numbers("means", (n_left, n, n_points))
-        arrays.covariances[left, :n] = saved.numbers("covariances", (n_left, n, n_points, n_points))
+        n_priors, most, n = arrays.means.shape
+        rounds, _, freedom, born, left = arrays.scalars.tolist()
+        shapes = [array.shape for array in arrays]
+        expected = [(n_priors, n, n), (n_priors, most, n), (n_priors, most, n, n), (n_priors, most)]
+        covariances = arrays.covariances[:, : int(born)] if 0 <= born <= most else arrays.covariances
+        diagonals = np.einsum("phkk->phk", covariances)
+        scale = np.abs(covariances).max(initial=1.0)
+        checks = {
+            "arrays of shapes that fit each other": n == n_points and shapes == [*expected, *[(n_priors,)] * 2, (5,)],
+            "finite numbers alone": all(np.isfinite(array).all() for array in arrays),
+            "a number of hypotheses that there is room for": born in range(most + 1) and rounds >= 0 <= freedom,
+            "at least one prior": left in range(1, n_priors + 1) and bool(np.isin(arrays.left, range(n_priors)).all()),
+            "noise variances above 0": bool((arrays.variances > 0.0).all()),
+            "symmetric covariances": bool((np.abs(covariances - covariances.mT) <= 1e-6 * scale).all()),
+            "no variance below 0": bool((diagonals >= -1e-6 * scale).all()),
+            f"points from 0 to {n_points - 1}": all(0 <= place < n_points for place, _ in self._first),
+        }
+        for words, right in checks.items():
+            if not right:
+                raise TunerError(f"found a belief that cannot be, expected {words}")
 
 
 @kernel

@@ -1,4 +1,3 @@
-import copy
 import logging
 import math
 from typing import Annotated, Any, ClassVar
@@ -7,12 +6,14 @@ import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component
+from bench.errors import TunerError
+from bench.rewards import short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
-from bench.tuners.base import Problem, Wish
+from bench.tuners.base import Problem, Tuner, Wish
 from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
-from bench.tuners.live import ALONE, LiveTuner, Saved
-from bench.tuners.space_points import points
+from bench.tuners.space_points import distance, points
+from bench.tuners.tickets import ALONE
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ _LARGEST_LOG_ODDS = 30.0
 
 
 @component
-class ChangepointGP(LiveTuner):
+class ChangepointGP(Tuner):
     """GP-UCB with Bayesian detection of changes, for online bandits: it needs nothing but rewards.
 
     It draws a hypothesis of when everything last changed by its weight and plays the largest upper bound, mean + beta
@@ -91,6 +92,8 @@ class ChangepointGP(LiveTuner):
     """
 
     label: ClassVar[str] = "Changepoint GP"
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen",)
+    learns_history: ClassVar[bool] = True
 
     points: Annotated[int, Field(ge=2)] = 20
     length: PositiveFloat = 0.4
@@ -110,6 +113,8 @@ class ChangepointGP(LiveTuner):
         self._rng = seeds.generator("hypothesis")
         self._configurations, correlations = points(problem.space, self.points, self.length, seeds.generator("points"))
         n = len(self._configurations)
+        self._space = problem.space
+        self._chosen = 0
         self._horizon = problem.horizon
         n_plan = min(_PLAN, max(_FEWEST, problem.horizon // _SHARE))
 
@@ -143,7 +148,7 @@ class ChangepointGP(LiveTuner):
         not in this process.
         """
         with ALONE:
-            self._check_started("posterior()")
+            self._check_process("posterior()")
             belief, n = self._by_rewards, self._by_rewards.n_hypotheses
             if not n:
                 return []
@@ -182,27 +187,20 @@ class ChangepointGP(LiveTuner):
             odds += chance * (1.0 - 2.0 * odds)
             self._log_odds = math.log(odds / (1.0 - odds))
 
-    def _save(self) -> dict[str, Any]:
-        return {
-            "rng": self._rng.bit_generator.state,
-            "plan": self._plan,
-            "asks": self._asks,
-            "step": self._step,
-            "log_odds": self._log_odds,
-            "by_rewards": self._by_rewards.save(),
-            "by_model": self._by_model.save(),
-        }
+    def _as_asked(self, configuration: Configuration) -> None:
+        """Set the point that is nearest to a configuration; words are equal or not."""
+        distances = [distance(self._space, point, configuration) for point in self._configurations]
+        self._chosen = distances.index(min(distances))
 
-    def _restore(self, saved: Saved) -> None:
-        self._rng = saved.generator("rng")
+    def _rebuild(self) -> None:
         n = len(self._configurations)
-        self._plan = saved.numbers("plan", (len(self._plan),), 0, n - 1, whole=True).tolist()
-        self._asks = saved.number("asks", 0, whole=True)
-        self._step = saved.number("step", 0, self._asks, whole=True)
-        self._log_odds = saved.number("log_odds", -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
-        self._by_rewards, self._by_model = copy.deepcopy((self._by_rewards, self._by_model))
-        self._by_rewards.restore(saved.part("by_rewards"))
-        self._by_model.restore(saved.part("by_model"))
+        for belief in (self._by_rewards, self._by_model):
+            belief.check(n)
+        places = [self._chosen, *(memory["_chosen"] for memory in self._tickets.open.values()), *self._plan]
+        if not all(0 <= place < n for place in places) or self._step < 0:
+            raise TunerError(f"found the points {short(places)}, expected numbers from 0 to {n - 1}")
+        if abs(self._log_odds) > _LARGEST_LOG_ODDS:
+            raise TunerError(f"found log odds of {self._log_odds}, expected at most {_LARGEST_LOG_ODDS:g} in size")
 
     @classmethod
     def warm_up(cls) -> None:

@@ -33,6 +33,7 @@ class Corral(CandidateTuner):
     """
 
     label: ClassVar[str] = "CORRAL"
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_chance")
 
     eta: PositiveFloat | None = None
 
@@ -47,13 +48,15 @@ class Corral(CandidateTuner):
         self._rng = seeds.generator("corral")
 
     def _choose(self) -> int:
-        return draw(self._drawn_from, self._rng)
+        chosen = draw(self._drawn_from, self._rng)
+        self._chance = self._drawn_from[chosen]
+        return chosen
 
     def _tell(self, reward: float, outcome: Any) -> None:
         loss = 1.0 - min(max(reward, 0.0), 1.0)
         if loss > 0.0:
             losses = np.zeros(len(self._chances))
-            losses[self._chosen] = loss / self._drawn_from[self._chosen]
+            losses[self._chosen] = loss / self._chance
             descend(self._chances, self._rates, losses)
         self._drawn_from = (1.0 - self._mixed) * self._chances + self._mixed / len(self._chances)
         fallen = 1.0 / self._drawn_from > self._limits

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
@@ -29,9 +29,14 @@ class ArmChooser(ABC):
     def choose(self) -> Any:
         """Return the value to play; the same again until ``learn``."""
 
-    def learn(self, reward: float) -> None:
-        """Learn the reward of the value chosen last."""
-        self._means.learn(self._chosen, reward)
+    @property
+    def chosen(self) -> int:
+        """The number of the value chosen last."""
+        return self._chosen
+
+    def learn(self, chosen: int, reward: float) -> None:
+        """Learn the reward of the value of a number."""
+        self._means.learn(chosen, reward)
 
 
 @component
@@ -51,6 +56,9 @@ class DynamicMeanTuner(Tuner):
     memory_factor
         How many times longer rewards are remembered than the theorem says.
     """
+
+    searches: ClassVar[tuple[str, ...]] = ("interval",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_arms",)
 
     weights: Literal["hard", "soft"] = "soft"
     changes: PositiveInt = 10
@@ -92,11 +100,12 @@ class DynamicMeanTuner(Tuner):
     def _ask(self) -> Configuration:
         name, chooser = self._choosers[self._turn]
         self._configuration[name] = chooser.choose()
+        self._arms = [other.chosen for _, other in self._choosers]
         return self._configuration.copy()
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        for _, chooser in self._choosers:
-            chooser.learn(reward)
+        for (_, chooser), chosen in zip(self._choosers, self._arms, strict=True):
+            chooser.learn(chosen, reward)
         self._turn = (self._turn + 1) % len(self._choosers)
 
 
@@ -202,8 +211,8 @@ class CoveringArms(ArmChooser):
         self._chosen = means.most_promising(log_term, self._bonus)
         return self._values[self._chosen]
 
-    def learn(self, reward: float) -> None:
-        super().learn(reward)
+    def learn(self, chosen: int, reward: float) -> None:
+        super().learn(chosen, reward)
         self._round += 1
 
 

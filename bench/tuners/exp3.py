@@ -32,6 +32,8 @@ class EXP3(CandidateTuner):
         Share of uniform draws of the weight form; None: min{1, sqrt(K ln K / ((e - 1) T))}.
     """
 
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_chance")
+
     form: Literal["reward", "weight"] = "reward"
     eta: PositiveFloat | None = None
     gamma: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -55,15 +57,19 @@ class EXP3(CandidateTuner):
         return math.sqrt(self._log_ratio / self._round) if self.eta is None else self.eta
 
     def _choose(self) -> int:
-        return self._weights.draw() if self.form == "weight" else self._estimates.draw(self._rate)
+        if self.form == "weight":
+            chosen, self._chance = self._weights.draw()
+            return chosen
+        chosen = self._estimates.draw(self._rate)
+        self._chance = self._estimates.drawn_from[chosen]
+        return chosen
 
     def _tell(self, reward: float, outcome: Any) -> None:
         reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
         if self.form == "weight":
-            self._weights.learn(reward)
+            self._weights.learn((self._chosen, self._chance), reward)
             return
-        estimates = self._estimates
-        _learn_estimates(estimates.scores, estimates.drawn_from, self._chosen, reward)
+        _learn_estimates(self._estimates.scores, self._chance, self._chosen, reward)
         self._round += 1
 
     def probabilities(self) -> dict[str, np.ndarray]:
@@ -72,10 +78,10 @@ class EXP3(CandidateTuner):
 
 
 @kernel
-def _learn_estimates(estimates: np.ndarray, drawn_from: np.ndarray, chosen: int, reward: float) -> None:
+def _learn_estimates(estimates: np.ndarray, chance: float, chosen: int, reward: float) -> None:
     for i in range(estimates.size):
         estimates[i] += 1.0
-    estimates[chosen] -= (1.0 - reward) / drawn_from[chosen]
+    estimates[chosen] -= (1.0 - reward) / chance
 
 
 @component
@@ -96,6 +102,8 @@ class EXP3S(CandidateTuner):
         Share that is given to all; null: 1 / T.
     """
 
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_chance")
+
     changes: NonNegativeFloat = 1.0
     gamma: Annotated[float, Field(gt=0, le=1)] | None = None
     alpha: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -110,23 +118,27 @@ class EXP3S(CandidateTuner):
         self._rng = seeds.generator("exp3")
 
     def _choose(self) -> int:
-        return draw(self._chances, self._rng)
+        chances = self._chances
+        chosen = draw(chances, self._rng)
+        self._chance = float(chances[chosen])
+        return chosen
 
     @property
     def _chances(self) -> np.ndarray:
         return (1.0 - self._gamma) * self._weights + self._gamma / len(self._weights)
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        _learn_and_share(self._weights, self._gamma, self._alpha, self._chosen, reward)
+        _learn_and_share(self._weights, self._gamma, self._alpha, self._chosen, self._chance, reward)
 
     def probabilities(self) -> dict[str, np.ndarray]:
         return {"configuration": self._chances}
 
 
 @kernel
-def _learn_and_share(weights: np.ndarray, gamma: float, alpha: float, chosen: int, reward: float) -> None:
+def _learn_and_share(
+    weights: np.ndarray, gamma: float, alpha: float, chosen: int, chance: float, reward: float
+) -> None:
     n = weights.size
-    chance = (1.0 - gamma) * weights[chosen] + gamma / n
     weights[chosen] *= np.exp(min(max(gamma * reward / (n * chance), -700.0), 700.0))
     total = 0.0
     for i in range(n):
@@ -150,6 +162,7 @@ class EXP4Agreement(CandidateTuner):
     """
 
     label: ClassVar[str] = "EXP4 by agreement"
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_drawn_from")
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         self._softmax = Softmax(n, seeds.generator("exp4"))
@@ -165,13 +178,15 @@ class EXP4Agreement(CandidateTuner):
         return math.sqrt(math.log(max(len(self._candidates), 2)) / self._n_arms)
 
     def _choose(self) -> int:
-        return self._softmax.draw(self._rate)
+        chosen = self._softmax.draw(self._rate)
+        self._drawn_from = self._softmax.drawn_from
+        return chosen
 
     def _tell(self, reward: float, outcome: Any) -> None:
         agreement = None if outcome is None else outcome.agreement
         agree = self._alone[self._chosen] if agreement is None else agreement
         reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
-        self._n_arms += 1.0 / _learn_of_all(self._softmax.scores, self._softmax.drawn_from, agree, reward)
+        self._n_arms += 1.0 / _learn_of_all(self._softmax.scores, self._drawn_from, agree, reward)
 
     def probabilities(self) -> dict[str, np.ndarray]:
         return {"configuration": self._softmax.probabilities(self._rate)}

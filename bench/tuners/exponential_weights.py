@@ -12,6 +12,10 @@ LARGEST_REWARD = 1e250
 """Rewards of a larger magnitude are clipped to this one, so that sums of scores cannot overflow."""
 
 
+Drawn = tuple[int, float]
+"""A number and the probability with which it was drawn."""
+
+
 class ExponentialWeights:
     """EXP3: p_j = beta/n + (1-beta) w_j / sum w, and after the reward Y of the chosen i, w_i *= exp(rate Y/p_i).
 
@@ -36,11 +40,10 @@ class ExponentialWeights:
         self.log_weights = np.zeros(n)
         self._drawn_from = np.full(n, 1.0 / n)
         self._rng = rng
-        self._chosen = 0
 
-    def draw(self) -> int:
-        self._chosen = int(_draw_by_weight(self.log_weights, self.beta, self._rng.random(), self._drawn_from))
-        return self._chosen
+    def draw(self) -> Drawn:
+        chosen = int(_draw_by_weight(self.log_weights, self.beta, self._rng.random(), self._drawn_from))
+        return chosen, float(self._drawn_from[chosen])
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -48,9 +51,10 @@ class ExponentialWeights:
         weights = np.exp(self.log_weights)
         return self.beta / len(weights) + (1.0 - self.beta) * weights / weights.sum()
 
-    def learn(self, reward: float) -> None:
-        step = self._rate * reward / float(self._drawn_from[self._chosen])
-        _learn(self.log_weights, self._chosen, min(max(step, -_LARGEST_STEP), _LARGEST_STEP), self._lowest)
+    def learn(self, drawn: Drawn, reward: float) -> None:
+        chosen, chance = drawn
+        step = self._rate * reward / chance
+        _learn(self.log_weights, chosen, min(max(step, -_LARGEST_STEP), _LARGEST_STEP), self._lowest)
 
 
 @kernel

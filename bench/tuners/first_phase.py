@@ -32,7 +32,7 @@ class TrainThenBest(Tuner):
 
     @abstractmethod
     def _explore(self) -> Configuration:
-        """Return what to try next; the same until ``_learn`` is called."""
+        """Return what to try next."""
 
     @abstractmethod
     def _learn(self, reward: float) -> None:
@@ -71,6 +71,8 @@ class RoundRobin(TrainThenBest):
         Number of configurations (per axis for a grid).
     """
 
+    remembers: ClassVar[tuple[str, ...] | None] = ("_asked_for",)
+
     n_points: PositiveInt = 10
 
     @abstractmethod
@@ -81,19 +83,20 @@ class RoundRobin(TrainThenBest):
         self._configurations = self._points(problem, n_train, seeds)
         self._pulls = np.zeros(len(self._configurations), dtype=np.int64)
         self._totals = np.zeros(len(self._configurations))
-        self._next = 0
+        self._next = self._asked_for = 0
 
     def _explore(self) -> Configuration:
-        return self._configurations[self._next]
+        self._asked_for = self._next
+        self._next = (self._next + 1) % len(self._configurations)
+        return self._configurations[self._asked_for]
 
     def _learn(self, reward: float) -> None:
-        self._pulls[self._next] += 1
-        self._totals[self._next] += reward
-        self._next = (self._next + 1) % len(self._configurations)
+        self._pulls[self._asked_for] += 1
+        self._totals[self._asked_for] += reward
 
     def _find_best(self) -> Configuration:
-        tried = int(np.count_nonzero(self._pulls))
-        return self._configurations[int(np.argmax(self._totals[:tried] / self._pulls[:tried]))]
+        tried = np.flatnonzero(self._pulls)
+        return self._configurations[tried[int(np.argmax(self._totals[tried] / self._pulls[tried]))]]
 
 
 @component

@@ -69,6 +69,8 @@ class SlidingWindowUCB(ForgettingUCB):
         tau; null: 2 B sqrt(T ln T / changes), rounded up.
     """
 
+    learns_history: ClassVar[bool] = True
+
     window: PositiveInt | None = None
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
@@ -106,6 +108,7 @@ class BanditOverBandit(CandidateTuner):
     """
 
     label: ClassVar[str] = "Bandit over bandit"
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_block")
 
     block: PositiveInt | None = None
     xi: NonNegativeFloat = 0.6
@@ -122,25 +125,30 @@ class BanditOverBandit(CandidateTuner):
         spread = math.sqrt(length * max(0.0, math.log(horizon / math.sqrt(length))))
         self._scale = 2.0 * length + 4.0 * noise * spread
         self._master = ExponentialWeights(len(self.windows), math.ceil(horizon / length), seeds.generator("window"))
+        self._blocks = 0
         self._begin_block()
 
     def _begin_block(self) -> None:
+        self._blocks += 1
         self._left = self._length
         self._total = 0.0
         self._base: SlidingWindow | None = None
 
     def _choose(self) -> int:
         if self._base is None:
-            self._base = SlidingWindow(len(self._candidates), self.windows[self._master.draw()])
+            self._drawn = self._master.draw()
+            self._base = SlidingWindow(len(self._candidates), self.windows[self._drawn[0]])
+        self._block = self._blocks
         return self._base.optimistic(self.bound**2 * self.xi)
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        assert self._base is not None
+        if self._base is None or self._block != self._blocks:
+            return  # a late reward of a block that has ended
         self._base.learn(self._chosen, reward)
         self._total += reward / self._scale
         self._left -= 1
         if self._left == 0:
-            self._master.learn(0.5 + self._total)
+            self._master.learn(self._drawn, 0.5 + self._total)
             self._begin_block()
 
 
@@ -157,6 +165,8 @@ class DiscountedUCB(ForgettingUCB):
     discount
         gamma; null: 1 - sqrt(changes / T) / (4 B).
     """
+
+    learns_history: ClassVar[bool] = True
 
     discount: Annotated[float, Field(gt=0, lt=1)] | None = None
 

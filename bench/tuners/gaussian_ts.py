@@ -30,6 +30,7 @@ class GaussianTS(CandidateTuner):
     """
 
     label: ClassVar[str] = "Gaussian TS"
+    learns_history: ClassVar[bool] = True
 
     prior: Annotated[float, Field(ge=-10, le=10)] = -0.5
 
@@ -37,12 +38,17 @@ class GaussianTS(CandidateTuner):
         self._rng = seeds.generator("posterior")
         self._arms = ArmMeans(n)
         self._squares = np.zeros(n)
-        self._trials = n * max(2, 3 - math.floor(2 * self.prior))
+        self._trials = max(2, 3 - math.floor(2 * self.prior))
+        self._turn = 0
+        self._tried = False
 
     def _choose(self) -> int:
         arms = self._arms
-        if arms.pulls < self._trials:
-            return arms.pulls % len(self._candidates)
+        if not self._tried:
+            self._tried = bool(arms.counts.min() >= self._trials)
+        if not self._tried:  # in turn, by asks: rewards may come late
+            self._turn += 1
+            return (self._turn - 1) % len(self._candidates)
         freedom = arms.counts + 2.0 * self.prior - 1.0
         deviations = np.sqrt(self._squares / (arms.counts * freedom))
         return int((arms.means + deviations * self._rng.standard_t(freedom)).argmax())

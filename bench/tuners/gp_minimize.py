@@ -18,6 +18,7 @@ class GPMinimize(Tuner):
 
     A hyper-parameter is searched on its interval if it has one (integers as such), else on its candidates as
     categories. One with a single candidate is fixed. The time of a refit grows with the cube of the number of rewards.
+    A state holds asks and rewards, which are played again when it is restored.
     Source: habo, section 26.1 (its baseline); the function and its defaults from the authors' code.
 
     Parameters
@@ -29,35 +30,61 @@ class GPMinimize(Tuner):
     """
 
     requires: ClassVar[tuple[str, ...]] = ("scikit-optimize",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_point",)
+    learns_history: ClassVar[bool] = True
+    unsaved: ClassVar[tuple[str, ...]] = ("_optimizer",)
 
     n_initial_points: PositiveInt = 10
     random_state: NonNegativeInt | None = None
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
-        # Imported here because it takes a second
-        from skopt import Optimizer
-
         self._single = {p.name: p.candidates[0] for p in problem.space.parameters if _is_single(p)}
         self._searched = [parameter for parameter in problem.space.parameters if not _is_single(parameter)]
         self._point: list[Any] = []
-        seed = int(seeds.generator("optimizer").integers(2**31)) if self.random_state is None else self.random_state
+        drawn = int(seeds.generator("optimizer").integers(2**31))
+        self._seed = drawn if self.random_state is None else self.random_state
+        self._events: list[tuple[list[Any], float] | None] = []
+        self._optimizer = self._begin()
+
+    def _begin(self) -> Any:
+        # Imported here because it takes a second
+        from skopt import Optimizer
+
         dimensions = [_dimension(parameter) for parameter in self._searched]
-        arguments = {"n_initial_points": self.n_initial_points, "acq_func": "gp_hedge", "random_state": seed}
-        self._optimizer = Optimizer(dimensions, base_estimator="GP", **arguments) if dimensions else None
+        arguments = {"n_initial_points": self.n_initial_points, "acq_func": "gp_hedge", "random_state": self._seed}
+        return Optimizer(dimensions, base_estimator="GP", **arguments) if dimensions else None
 
     def _ask(self) -> Configuration:
-        if self._optimizer is not None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about points that are proposed again
-                self._point = self._optimizer.ask()
+        self._do(None)
         values = {p.name: _value(p, coordinate) for p, coordinate in zip(self._searched, self._point, strict=True)}
         return self._single | values
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        if self._optimizer is not None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about fits that do not converge
-                self._optimizer.tell(self._point, -min(max(reward, -_LARGEST), _LARGEST))
+        self._do((self._point, -min(max(reward, -_LARGEST), _LARGEST)))
+
+    def _do(self, event: tuple[list[Any], float] | None) -> None:
+        """Ask the optimiser, or tell it the loss of a point."""
+        if self._optimizer is None:
+            return
+        self._events.append(event)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about points that are proposed again, and fits that do not converge
+            if event is None:
+                self._point = self._optimizer.ask()
+            else:
+                self._optimizer.tell(*event)
+
+    def _rebuild(self) -> None:
+        point, events, self._events = self._point, self._events, []
+        self._optimizer = self._begin()
+        for event in events:
+            self._do(event)
+        self._point = point
+
+    def _as_asked(self, configuration: Configuration) -> None:
+        self._point = [
+            configuration[p.name] if p.continuous else p.candidates.index(configuration[p.name]) for p in self._searched
+        ]
 
 
 def _is_single(parameter: HyperParameter) -> bool:

@@ -40,6 +40,8 @@ class GPUCB(TrainThenBest):
     """
 
     label: ClassVar[str] = "Bayes-SE"
+    searches: ClassVar[tuple[str, ...]] = ("interval",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_asked_for",)
 
     train_share: Share = 0.1
     covariance: CovarianceName = "squared_exponential"
@@ -63,10 +65,11 @@ class GPUCB(TrainThenBest):
         return (qmc.Halton(dim, scramble=False).random(self.n_points) + rng.random(dim)) % 1.0
 
     def _explore(self) -> Configuration:
+        self._asked_for = self._next
         return self._space.from_unit(self._points[self._next])
 
     def _learn(self, reward: float) -> None:
-        self._process.observe(self._next, reward)
+        self._process.observe(self._asked_for, reward)
         self._n_seen += 1
         doublings, rest = divmod(self._n_seen, _FIRST_FIT)
         if rest == 0 and doublings.bit_count() == 1:

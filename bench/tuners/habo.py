@@ -1,5 +1,5 @@
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -40,6 +40,9 @@ class HABO(Tuner):
         Whether the super-arm is drawn uniformly; its weights are then ignored.
     """
 
+    searches: ClassVar[tuple[str, ...]] = ("candidates",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_super", "_sub")
+
     gamma: Annotated[float, Field(gt=0.0, le=1.0)] = 0.1
     divide_exponents: bool = False
     mix_values: bool = False
@@ -63,16 +66,17 @@ class HABO(Tuner):
 
     def _ask(self) -> Configuration:
         self._super = self._super_layer.draw()
-        self._sub = self._sub_layers[self._super].draw()
-        return self._current | {self._names[self._super]: self._values[self._super][self._sub]}
+        i = self._super[0]
+        self._sub = self._sub_layers[i].draw()
+        return self._current | {self._names[i]: self._values[i][self._sub[0]]}
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        i, j = self._super, self._sub
+        i, j = self._super[0], self._sub[0]
         if not self.keep_if_better or reward > self._best:
             self._best = max(reward, self._best)
             self._current = self._current | {self._names[i]: self._values[i][j]}
-        self._super_layer.learn(reward)
-        self._sub_layers[i].learn(reward)
+        self._super_layer.learn(self._super, reward)
+        self._sub_layers[i].learn(self._sub, reward)
 
     def probabilities(self) -> dict[str, np.ndarray]:
         """Return P as ``hyper_parameter``, and Q of every hyper-parameter by its name."""

@@ -1,8 +1,6 @@
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PositiveInt
 
@@ -53,6 +51,8 @@ class Hyperband(TrainThenBest):
         R, the most pulls of one configuration, in asks; by default ``train_share`` T / (ln T + 1)^2 rounds.
     """
 
+    remembers: ClassVar[tuple[str, ...] | None] = ("_asked_for",)
+
     eta: Annotated[float, Field(gt=1)] = 3.0
     max_resource: PositiveInt | None = None
 
@@ -61,18 +61,20 @@ class Hyperband(TrainThenBest):
         resource = self.max_resource or problem.asks(int(self.train_share * rounds / (math.log(rounds) + 1) ** 2))
         self._rng = seeds.generator("configurations")
         self._space = problem.space
+        self._table = brackets(resource, self.eta)
+        self._number = -1
         self._finished: Trial | None = None
-        self._bracket: list[Trial] = []
-        self._pulls = self._schedule(brackets(resource, self.eta))
-        self._current = next(self._pulls)
+        self._begin_bracket()
+        self._current = self._next_trial()
 
     def _explore(self) -> Configuration:
+        self._asked_for = self._current
         return self._current.configuration
 
     def _learn(self, reward: float) -> None:
-        self._current.pulls += 1
-        self._current.total += reward
-        self._current = next(self._pulls)
+        self._asked_for.pulls += 1
+        self._asked_for.total += reward
+        self._current = self._next_trial()
 
     def _find_best(self) -> Configuration:
         return self._leader().configuration
@@ -81,17 +83,30 @@ class Hyperband(TrainThenBest):
         finished = [] if self._finished is None else [self._finished]
         return max(finished + self._bracket, key=lambda trial: trial.rank)
 
-    def _schedule(self, table: list[list[tuple[int, int]]]) -> Iterator[Trial]:
+    def _next_trial(self) -> Trial:
+        """Return the first survivor of the rung that lacks pulls; begin rungs and brackets as the former end."""
         while True:
-            for rungs in table:
-                self._bracket = [Trial(self._space.sample(self._rng)) for _ in range(rungs[0][0])]
-                survivors = self._bracket
-                for n_trials, pulls in rungs:
-                    survivors = sorted(survivors, key=lambda trial: trial.rank[1], reverse=True)[:n_trials]
-                    for trial in survivors:
-                        while trial.pulls < pulls:
-                            yield trial
+            while self._place < len(self._survivors):
+                trial = self._survivors[self._place]
+                if trial.pulls < self._table[self._number][self._rung][1]:
+                    return trial
+                self._place += 1
+            if self._rung + 1 < len(self._table[self._number]):
+                self._begin_rung(self._rung + 1)
+            else:
                 self._finished = self._leader()
+                self._begin_bracket()
+
+    def _begin_bracket(self) -> None:
+        self._number = (self._number + 1) % len(self._table)
+        n = self._table[self._number][0][0]
+        self._bracket = self._survivors = [Trial(self._space.sample(self._rng)) for _ in range(n)]
+        self._begin_rung(0)
+
+    def _begin_rung(self, rung: int) -> None:
+        n = self._table[self._number][rung][0]
+        self._survivors = sorted(self._survivors, key=lambda trial: trial.rank[1], reverse=True)[:n]
+        self._rung, self._place = rung, 0
 
 
 @component
@@ -121,32 +136,33 @@ class ResourceHyperband(Tuner):
         self._parameter = self._find()
         self._values = _values(self._parameter) if self._parameter else []
         self._rng = seeds.generator("configurations")
-        self._reward = -math.inf
-        self._schedule = self._trials()
-        self._next = next(self._schedule)
+        self._units = int(max(self._values) / min(self._values)) if self._values else 1
+        self._table = brackets(self._units, self.eta)
+        self._number = self._rung = 0
+        self._tried: list[tuple[float, Configuration]] = []
+        self._survivors: list[Configuration] = []
+        self._advance()
 
     def _ask(self) -> Configuration:
         return self._next
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        self._reward = reward
-        self._next = next(self._schedule)
+        self._tried.append((reward, self._trial))
+        self._advance()
 
-    def _trials(self) -> Iterator[Configuration]:
-        """Yield what to try, endlessly; the reward of one is known when the next is asked for."""
-        units = int(max(self._values) / min(self._values)) if self._values else 1
-        table = brackets(units, self.eta)
-        while True:
-            for rungs in table:
-                # Drawn one by one as they are tried: with a wide range a bracket has millions
-                survivors: Iterable[Configuration] = (self._space.sample(self._rng) for _ in range(rungs[0][0]))
-                for n_trials, resource in rungs:
-                    tried = []
-                    for configuration in islice(survivors, n_trials):
-                        yield configuration | self._at(resource / units)
-                        tried.append((self._reward, configuration))
-                    tried.sort(key=lambda pair: pair[0], reverse=True)
-                    survivors = [configuration for _, configuration in tried]
+    def _advance(self) -> None:
+        """Set what is tried next; the rewards of all before are known."""
+        n, resource = self._table[self._number][self._rung]
+        if len(self._tried) == n:
+            self._tried.sort(key=lambda pair: pair[0], reverse=True)
+            self._survivors, self._tried = [configuration for _, configuration in self._tried], []
+            self._rung += 1
+            if self._rung == len(self._table[self._number]):
+                self._number, self._rung = (self._number + 1) % len(self._table), 0
+            n, resource = self._table[self._number][self._rung]
+        # Those of a first rung are drawn as they are tried: with a wide range a bracket has millions
+        self._trial = self._survivors[len(self._tried)] if self._rung else self._space.sample(self._rng)
+        self._next = self._trial | self._at(resource / self._units)
 
     def _find(self) -> HyperParameter | None:
         names = self._space.names

@@ -22,6 +22,7 @@ class OP(CandidateTuner):
     """
 
     multiple: ClassVar[bool] = False
+    learns_history: ClassVar[bool] = True
 
     reward: Literal["mean", "sum"] = "mean"
 

@@ -15,42 +15,68 @@ class OptunaTuner(Tuner):
 
     A hyper-parameter is searched on its interval if it has one (as integer or on a log scale if so declared), else on
     its candidates as categories. A conditional one (``when``) is suggested if its condition holds; otherwise it has its
-    usual value, which is not passed to the sampler.
+    usual value, which is not passed to the sampler. A state holds asks and rewards, which are played again when it is
+    restored.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("optuna",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_number",)
+    learns_history: ClassVar[bool] = True
+    unsaved: ClassVar[tuple[str, ...]] = ("_study",)
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
+        self._parameters = problem.space.parameters
+        self._seed = int(seeds.generator("sampler").integers(2**31))
+        self._events: list[tuple[int, float] | Configuration | None] = []
+        self._number = 0
+        self._study = self._begin()
+
+    def _begin(self) -> Any:
         # Imported here because it takes half a second
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self._parameters = problem.space.parameters
-        sampler = self._sampler(int(seeds.generator("sampler").integers(2**31)))
-        self._study = optuna.create_study(direction="maximize", sampler=sampler)
-        self._trial: Any = None
+        return optuna.create_study(direction="maximize", sampler=self._sampler(self._seed))
 
     @abstractmethod
     def _sampler(self, seed: int) -> Any:
         """Return the sampler."""
 
     def _ask(self) -> Configuration:
-        from optuna.trial import TrialState
+        return self._suggest(None)
 
-        if self._trial is not None:  # asked again before tell: this trial gets no result
-            self._study.tell(self._trial, state=TrialState.FAIL)
-        self._trial = self._study.ask()
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._events.append((self._number, reward))
+        self._study.tell(self._number, reward)
+
+    def _as_asked(self, configuration: Configuration) -> None:
+        self._suggest(configuration)
+
+    def _suggest(self, given: Configuration | None) -> Configuration:
+        """Begin a trial, with a given configuration or one of the sampler's."""
+        self._events.append(given)
+        if given is not None:
+            self._study.enqueue_trial(given)
+        trial = self._study.ask()
+        self._number = trial.number
         configuration: Configuration = {}
         for parameter in self._parameters:
             if parameter.when is None or configuration.get(parameter.when[0]) == parameter.when[1]:
-                configuration[parameter.name] = _suggest(self._trial, parameter)
+                configuration[parameter.name] = _suggest(trial, parameter)
             else:
                 configuration[parameter.name] = parameter.default
         return configuration
 
-    def _tell(self, reward: float, outcome: Any) -> None:
-        self._study.tell(self._trial, reward)
-        self._trial = None
+    def _rebuild(self) -> None:
+        number, events, self._events = self._number, self._events, []
+        self._study = self._begin()
+        for event in events:
+            if isinstance(event, tuple):
+                self._number, reward = event
+                self._tell(reward, None)
+            else:
+                self._suggest(event)
+        self._number = number
 
 
 @component

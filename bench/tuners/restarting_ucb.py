@@ -35,6 +35,8 @@ class MUCB(CandidateTuner):
         Share of forced exploration; null: sqrt(changes K (2 b + 3 sqrt(w)) / (2 T)), at most 1.
     """
 
+    learns_history: ClassVar[bool] = True
+
     window: Annotated[PositiveInt, Field(multiple_of=2)] = 800
     threshold: PositiveFloat | None = None
     changes: NonNegativeFloat = 1.0
@@ -102,6 +104,7 @@ class GLRklUCB(CandidateTuner):
     """
 
     label: ClassVar[str] = "GLR-klUCB"
+    learns_history: ClassVar[bool] = True
 
     restart: Literal["global", "local"] = "global"
     delta: Annotated[float, Field(gt=0, lt=1)] | None = None

@@ -58,6 +58,16 @@ def _axis(parameter: HyperParameter, n_even: int, several: bool) -> tuple[list[A
     return values, np.array([units[value] for value in values])
 
 
+def distance(space: Space, one: Configuration, other: Configuration) -> float:
+    """Return how far two configurations are apart, in units of the intervals; values without a place are 1 apart."""
+    total = 0.0
+    for parameter in space.parameters:
+        a, b = one[parameter.name], other[parameter.name]
+        apart = abs(_unit(parameter, a) - _unit(parameter, b))
+        total += float(a != b) if math.isnan(apart) else apart**2
+    return total
+
+
 def _unit(parameter: HyperParameter, value: Any) -> float:
     """Return where a candidate lies on the interval, in units of its length; NaN for what is no finite number."""
     low, high = parameter.low, parameter.high

@@ -22,6 +22,7 @@ class TLCombined(CandidateTuner):
     """
 
     label: ClassVar[str] = "TL-Combined"
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_drawn")
 
     horizon_unit: Literal["asks", "rounds"] = "asks"
 
@@ -30,10 +31,11 @@ class TLCombined(CandidateTuner):
         self._layer = ExponentialWeights(n, horizon, seeds.generator("exp3"))
 
     def _choose(self) -> int:
-        return self._layer.draw()
+        self._drawn = self._layer.draw()
+        return self._drawn[0]
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        self._layer.learn(reward)
+        self._layer.learn(self._drawn, reward)
 
     def probabilities(self) -> dict[str, np.ndarray]:
         return {"configuration": self._layer.probabilities}
@@ -58,6 +60,9 @@ class Syndicated(Tuner):
         Unit of T in beta: the tuner's ``asks``, or ``rounds`` as in the authors' code.
     """
 
+    searches: ClassVar[tuple[str, ...]] = ("candidates",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_drawn",)
+
     horizon_unit: Literal["asks", "rounds"] = "asks"
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
@@ -69,11 +74,12 @@ class Syndicated(Tuner):
             self._layers.append((name, values, ExponentialWeights(len(values), horizon, rng)))
 
     def _ask(self) -> Configuration:
-        return {name: values[layer.draw()] for name, values, layer in self._layers}
+        self._drawn = [layer.draw() for _, _, layer in self._layers]
+        return {name: values[number] for (name, values, _), (number, _) in zip(self._layers, self._drawn, strict=True)}
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        for _, _, layer in self._layers:
-            layer.learn(reward)
+        for (_, _, layer), drawn in zip(self._layers, self._drawn, strict=True):
+            layer.learn(drawn, reward)
 
     def probabilities(self) -> dict[str, np.ndarray]:
         return {name: layer.probabilities for name, _, layer in self._layers}

@@ -18,6 +18,8 @@ class UpperBoundTuner(CandidateTuner):
     N counts the decisions for the candidate; the bound is infinite for N = 0.
     """
 
+    learns_history: ClassVar[bool] = True
+
     @property
     @abstractmethod
     def _width(self) -> float:
@@ -91,6 +93,8 @@ class ETC(CandidateTuner):
     pulls_per_arm
         m, the number of times that each candidate is tried.
     """
+
+    learns_history: ClassVar[bool] = True
 
     pulls_per_arm: PositiveInt = 200
 

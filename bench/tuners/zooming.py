@@ -13,7 +13,7 @@ from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.active_points import ActivePoints, ZoomingRule
 from bench.tuners.base import Problem, Tuner
-from bench.tuners.exponential_weights import ExponentialWeights
+from bench.tuners.exponential_weights import Drawn, ExponentialWeights
 
 FirstPoint = Literal["middle", "anywhere"]
 FIRST_POINT: dict[FirstPoint, tuple[float, float]] = {"middle": (0.3, 0.7), "anywhere": (0.0, 1.0)}
@@ -25,6 +25,9 @@ FIRST_POINT: dict[FirstPoint, tuple[float, float]] = {"middle": (0.3, 0.7), "any
 class ZoomingTuner(Tuner):
     """Proposes active points; a subclass defines the sizes of their balls and their ranking."""
 
+    searches: ClassVar[tuple[str, ...]] = ("interval",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_asked_for",)
+
     @abstractmethod
     def _rule(self, problem: Problem) -> ZoomingRule:
         """Return radius, spread and restarts for ``problem``."""
@@ -33,10 +36,12 @@ class ZoomingTuner(Tuner):
         self._points = ActivePoints(problem.space, self._rule(problem), seeds)
 
     def _ask(self) -> Configuration:
-        return self._points.ask()
+        configuration = self._points.ask()
+        self._asked_for = self._points.asked
+        return configuration
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        self._points.tell(reward)
+        self._points.tell(reward, self._asked_for)
 
 
 @component
@@ -171,6 +176,7 @@ class ZoomingDoubleRestarts(ThompsonZooming):
     """
 
     label: ClassVar[str] = "Double Restarts"
+    remembers: ClassVar[tuple[str, ...] | None] = ("_asked_for", "_asked_in")
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         p = problem.space.dim
@@ -180,6 +186,7 @@ class ZoomingDoubleRestarts(ThompsonZooming):
         self._lengths = [2**i for i in range(self._length.bit_length())]
         n_epochs = math.ceil(problem.horizon / self._length)
         self._layer = ExponentialWeights(len(self._lengths), n_epochs, seeds.generator("exp3"))
+        self._drawn: Drawn = (0, 1.0)
         self._epoch = 0
         self._n_told = self._length
         self._sum = 0.0
@@ -187,15 +194,19 @@ class ZoomingDoubleRestarts(ThompsonZooming):
     def _ask(self) -> Configuration:
         if self._n_told == self._length:
             if self._epoch:
-                self._layer.learn(min(max(self._sum / self._length, 0.0), 1.0))
-            rule = replace(self._rule(self._problem), restart_every=self._lengths[self._layer.draw()])
+                self._layer.learn(self._drawn, min(max(self._sum / self._length, 0.0), 1.0))
+            self._drawn = self._layer.draw()
+            rule = replace(self._rule(self._problem), restart_every=self._lengths[self._drawn[0]])
             self._points = ActivePoints(self._problem.space, rule, self._seeds.child(f"epoch_{self._epoch}"))
             self._epoch += 1
             self._n_told = 0
             self._sum = 0.0
+        self._asked_in = self._epoch
         return super()._ask()
 
     def _tell(self, reward: float, outcome: Any) -> None:
+        if self._asked_in != self._epoch:
+            return  # a late reward of an epoch that has ended
         self._n_told += 1
         self._sum += reward
         super()._tell(reward, outcome)

@@ -1,0 +1,59 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench.space import Configuration, Space
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a tuner may know before it is asked for the first time.
+
+    Parameters
+    ----------
+    horizon
+        Number of times that the tuner will be asked.
+    rounds
+        The number of rounds of the whole run, T in the papers' formulas; by default the horizon.
+    rounds_per_ask
+        Rounds that one decision covers.
+    noise_std
+        Sub-Gaussian constant of the rewards, in units of the reward.
+    theory
+        Returns the theoretical configuration for the next round, if there is one.
+    change_points
+        Rounds at which the environment changes, for oracles only.
+    incumbent
+        A configuration that was played beforehand, and the reward it earned.
+    full_information, forecasts
+        Whether outcomes hold the rewards, or the forecast losses, of all configurations.
+    """
+
+    space: Space
+    horizon: int
+    rounds: int | None = None
+    rounds_per_ask: int = 1
+    noise_std: float = 0.5
+    theory: Callable[[], Configuration] | None = None
+    change_points: tuple[int, ...] = ()
+    incumbent: tuple[Configuration, float] | None = None
+    full_information: bool = False
+    forecasts: bool = False
+
+    @property
+    def total_rounds(self) -> int:
+        return self.horizon * self.rounds_per_ask if self.rounds is None else self.rounds
+
+    def asks(self, rounds: int) -> int:
+        return max(1, rounds // self.rounds_per_ask)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a tuner would like to be told of each round beside its reward; a task that cannot tell leaves it out.
+
+    ``estimates``: what the algorithm expects, the values ``model_mean`` and ``model_regret``; ``agreement``: of which
+    configurations it asks whether they would have pulled the same arm (``Outcome.agreement``).
+    """
+
+    estimates: bool = False
+    agreement: tuple[Configuration, ...] = ()
