@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from bandit_bench._comparison import COMPARISON, ComparisonResult
@@ -56,7 +57,8 @@ def compare(
     lines
         What makes the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
-        The column of the trace that is compared; of regret and seconds less is better, of others more.
+        The column of the trace that is compared; of regret and seconds less is better, of others more. In a log, where
+        there is no regret, the default is the mean reward per accepted round, and sums are refused.
     name
         The last part of the folder; by default made of what is compared.
     jobs, runner
@@ -111,19 +113,22 @@ def play(plan: ComparisonPlan) -> ComparisonResult:
     from runners.results.pages import write_comparisons
     from runners.results.store import alone, results_folder, write_text
 
+    (block,) = plan.figure()["runs"]
+    run = from_overrides(plan.overrides([word for labels in block.values() for word in next(iter(labels.values()))]))
+    plan = replace(plan, column=_compared(plan.column, run.experiment))
     content = plan.figure()
     figure = read_figure(content)
-    (block,) = content["runs"]
-    run = from_overrides(plan.overrides([word for labels in block.values() for word in next(iter(labels.values()))]))
     repetitions = plan.until_decided or run.settings.repetitions
     jobs = min(run.settings.jobs, math.prod(map(len, block.values())) * repetitions)
     where = f"compare/{content['name']}"
     with workers(run.runner, jobs):
-        methods, notes = _that_fit(plan, figure, jobs, run.runner)
+        methods, notes, data_notes = _that_fit(plan, figure, jobs, run.runner)
         if len(methods) < len(plan.methods):
             content = plan.figure(methods)
             figure = read_figure(content)
         for line in announcement({content["name"]: missing_data(figure)}):
+            print(line, flush=True)
+        for line in data_notes:
             print(line, flush=True)
         with alone(results_folder() / where, "name"):
             result = reproduce_figure(
@@ -146,8 +151,30 @@ def play(plan: ComparisonPlan) -> ComparisonResult:
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 
 
-def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tuple[Axis, list[str]]:
-    """Return the lines that can be run everywhere, and what is to be noted of them; say why others cannot.
+def _compared(column: str, experiment: Any) -> str:
+    """Return the column that is compared: where there is no regret, that of the environment in its place."""
+    from runners.config.experiment import part_classes  # slow to import
+
+    instead: str = getattr(part_classes(experiment.settings)["env"], "compared", column)
+    return instead if column == "regret" else column
+
+
+def _refuse_sums(column: str, experiments: Iterable[Any]) -> None:
+    """Refuse a column that adds up over rounds where runs differ in their numbers of rounds (ConfigError)."""
+    from runners.config.experiment import part_classes  # slow to import
+
+    for cls in {part_classes(experiment.settings)["env"] for experiment in experiments}:
+        if getattr(cls, "rejects", False) and column in cls.sums:  # type: ignore[attr-defined]
+            raise ConfigError(
+                f"column: found '{column}', the sum over accepted rounds, whose number differs from run to run in "
+                f"{cls.__name__}, expected a mean, such as {cls.compared}"  # type: ignore[attr-defined]
+            )
+
+
+def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tuple[Axis, list[str], list[str]]:
+    """Return the lines that can be run everywhere, what is to be noted of them, and of the data before the run.
+
+    Says why others cannot.
 
     Raises ConfigError where fewer than two are left, or where none has the column, and with ``strict`` at once.
     """
@@ -157,9 +184,10 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
 
     drawn = expand(figure, plan.scale, list(plan.sizes), readings=False)
     store, methods = Store(results_folder()), plan.methods
+    _refuse_sums(plan.column, [run.experiment for run in drawn])
     new = [run for run in drawn if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
-        return methods, []
+        return methods, [], []
     found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
     reasons: dict[str, str] = {}
     for run in new:
@@ -177,7 +205,9 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     for line in dict.fromkeys(line for fit in fitting for line in fit.data):
         print(line, flush=True)
     is_unequal = len({fit.searches for fit in fitting}) > 1
-    return left, list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
+    notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
+    by_data = {repr(run.experiment.settings["env"]): run.experiment for run in new}
+    return left, notes, [line for experiment in by_data.values() for line in experiment.data_notes()]
 
 
 def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:

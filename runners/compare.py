@@ -8,7 +8,8 @@ because of the parentheses; ``tuner.radius_scale=0.5`` alone is for all of them.
 "tuner=Mine=my_module.MyTuner(threshold=0.9),tl" "env=Linear model=synthetic_linear,Films=movielens".
 
 Besides: ``name``, the folder below ``results/compare/`` (default: made of what is compared), and ``column``, the column
-of the trace that is compared (default: regret; of regret and seconds less is better, of others more).
+of the trace that is compared (default: regret, or the mean reward per accepted round in a log, which has none; of
+regret and seconds less is better, of others more).
 ``repetitions=until_decided`` adds repetitions where a verdict is open, up to ``max_repetitions`` (default: 400). A line
 that cannot be run is left out, with ``strict=true`` it stops the others. ``y_scale=log``, ``x_scale=log`` and
 ``colors=TL:black,CDT:#d55e00`` say how it is drawn, ``rounds=500`` how many rounds of a curve are kept (default: 60).
@@ -18,7 +19,8 @@ the table as LaTeX. With each verdict stands whether it remains after Holm's cor
 
 import math
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from bandit_bench._compare import play
 from bandit_bench._plan import METHOD
@@ -40,18 +42,22 @@ def compare(words: list[str]) -> bool:
     """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed."""
     plan = asked(words)
     comparison = play(plan)
-    print(_text(comparison.table, comparison.verdicts, list(plan.panels)))
+    finals, axes = comparison.finals, [*plan.panels, METHOD]
+    accepted = finals.groupby(axes)["accepted"].mean().to_dict() if "accepted" in finals else {}
+    print(_text(comparison.table, comparison.verdicts, list(plan.panels), accepted))
     for line in comparison.notes:
         print(line)
-    folder, name = comparison.folder, plan.title
+    folder, name = comparison.folder, comparison.folder.name
     for suffix in ("png", *plan.formats):
         print(f"table: {folder / 'table.tex'}" if suffix == "tex" else f"picture: {folder / name}.{suffix}")
     print(f"page: {folder / 'index.html'}")
     return comparison.is_complete
 
 
-def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> str:
-    """Return means with intervals, then the differences to the first tuner."""
+def _text(
+    table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str], accepted: Mapping[Any, float] | None = None
+) -> str:
+    """Return means with intervals, and how many rounds were ``accepted``; then the differences to the first tuner."""
     from bench.report.claims.judgement import MIN_REPETITIONS, in_words  # slow to import
 
     lines = []
@@ -61,6 +67,8 @@ def _text(table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str]) -> s
             lines.append(f"  {where:<40} {'no results':>12}")
             continue
         interval = f"   95 % interval {row['ci_low']:.4g} .. {row['ci_high']:.4g}" * (row["ci_low"] == row["ci_low"])
+        rounds = (accepted or {}).get(tuple(row[axis] for axis in (*panels, METHOD)) if panels else row[METHOD])
+        interval += "" if rounds is None else f"   {rounds:,.0f} accepted rounds"
         lines.append(f"  {where:<40} {row['mean']:>12.5g}{interval}")
     for _, claim in claims.iterrows():
         case = "" if claim["case"] in ("", "all") else f" ({claim['case']})"

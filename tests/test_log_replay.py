@@ -10,12 +10,14 @@ from own_log import COLUMNS, N_ARMS, frame, logging_policy, means
 from bench.algorithms.linucb import LinUCB
 from bench.envs.log_replay import LogReplay
 from bench.envs.logged import LoggedData
+from bench.errors import ConfigError
 from bench.loop import run
 from bench.off_policy.estimators import estimator_terms
 from bench.seeding import Seeds
 from bench.stats import mean_interval
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
+from runners import compare
 
 ROWS = 60_000
 PARTS = 200
@@ -180,3 +182,19 @@ def test_a_uniform_log_needs_no_column_of_propensities(tmp_path):
     env.start(100, Seeds(0).child("env"))
     assert env.expected_rounds == 1_000
     assert env._coins.all()
+
+
+def test_means_are_compared_and_sums_refused(tmp_path, monkeypatch, capsys):
+    """Through the command: the column, the accepted rounds beside it, what is said before, and the refusal."""
+
+    frame(4_000).to_csv(tmp_path / "rows.csv", index=False)
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
+    words = ["tuner=tl,theory", "env=log", f"env.path={tmp_path / 'rows.csv'}", "env.n_parts=2", "repetitions=2"]
+    words += [f"env.{key}={value}" for key, value in COLUMNS.items()]
+    assert compare.compare(words)
+    out = capsys.readouterr().out
+    assert "log: 4,000 rows, 4 actions" in out
+    assert out.count(" accepted rounds\n") == 2
+    assert "TL ends with more mean_reward than Theory" in out
+    with pytest.raises(ConfigError, match="column: found 'reward', the sum over accepted rounds"):
+        compare.compare([*words, "column=reward"])

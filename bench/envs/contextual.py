@@ -26,7 +26,13 @@ class ContextualEnvironment(Environment):
     """The reward and those of ``values`` that a run adds up."""
 
     rejects: ClassVar[bool] = False
-    """Whether ``pull`` may return None, as a log does that holds the reward of another arm: then it is no round."""
+    """Whether ``pull`` may return None, as a log does that holds the reward of another arm: then it is no round.
+
+    Runs then differ in their numbers of rounds, so sums over rounds are not to be compared.
+    """
+
+    compared: ClassVar[str] = "regret"
+    """The column by which runs are compared unless another is named."""
 
     @property
     def shared_context(self) -> bool:

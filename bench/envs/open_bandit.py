@@ -1,5 +1,5 @@
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -48,6 +48,8 @@ class OpenBandit(Replay, LoggedEnvironment):
     n_hashed
         Number of hashed features in the replay.
     """
+
+    compared: ClassVar[str] = "ctr"
 
     campaign: CampaignName = "men"
     n_tuning: Annotated[int, Field(ge=2)] = 100_000

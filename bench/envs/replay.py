@@ -16,7 +16,7 @@ class Replay(ContextualEnvironment):
     """Rejects events whose logged action is not the arm pulled (Li et al. 2011). Expected rewards are unknown.
 
     The columns of a run are the reward, summed, and means over the rounds so far: rounds differ in number between
-    repetitions and tuners, so sums are not to be compared.
+    repetitions and tuners.
 
     Parameters
     ----------
@@ -26,6 +26,7 @@ class Replay(ContextualEnvironment):
 
     sums: ClassVar[tuple[str, ...]] = ("reward",)
     rejects: ClassVar[bool] = True
+    compared: ClassVar[str] = "mean_reward"
 
     n_parts: PositiveInt = 10
 
