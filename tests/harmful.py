@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 from contextlib import suppress
 
@@ -44,6 +45,7 @@ KINDS = {
     "exit without a word": lambda: os._exit(3),
     "generator exit": lambda: throw(GeneratorExit()),
     "interrupt": lambda: throw(KeyboardInterrupt()),
+    "lock": lambda: (lock := threading.Lock()).acquire() and lock.acquire(),
     "segfault": lambda: os.kill(os.getpid(), signal.SIGSEGV),
     "sleep": lambda: time.sleep(60),
     "speechless": lambda: throw(Speechless()),

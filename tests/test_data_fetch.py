@@ -7,7 +7,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import zipfile
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -60,6 +62,14 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/missing.zip":
             self.send_error(404)
             return
+        if self.path in ("/endless.zip", "/slow.zip"):
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):  # the client has had enough
+                while not self.server.is_closing:
+                    self.wfile.write(b"1" if self.path == "/slow.zip" else b"1" * 2**16)
+                    time.sleep(0.002 if self.path == "/slow.zip" else 0)
+            return
         body = zipped(CONTENT + b"1") if self.path == "/other.zip" else ARCHIVE
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -85,8 +95,10 @@ def server():
     Handler.requests = 0
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as opened:
         thread = threading.Thread(target=opened.serve_forever, kwargs={"poll_interval": 0.01})
+        opened.is_closing = False
         thread.start()
         yield f"http://127.0.0.1:{opened.server_port}"
+        opened.is_closing = True
         opened.shutdown()
         thread.join()
 
@@ -115,9 +127,18 @@ def test_a_good_file_arrives_once_and_a_damaged_one_again(server, cache, tmp_pat
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("/other.zip", "another checksum, expected md5"), ("/early.zip", "incomplete transfer"), ("/missing.zip", "404")],
+    [
+        ("/other.zip", "another checksum, expected md5"),
+        ("/early.zip", "incomplete transfer"),
+        ("/missing.zip", "404"),
+        ("/endless.zip", "found more than 1,000,000 bytes"),
+        ("/slow.zip", "found a transfer that is not over after 0.2 s"),
+    ],
 )
-def test_a_failed_transfer_leaves_all_as_it_was(server, tmp_path, path, expected):
+def test_a_failed_transfer_leaves_all_as_it_was(server, tmp_path, path, expected, monkeypatch):
+    monkeypatch.setattr("bench.data.fetch.MOST_BYTES", 1_000_000)
+    if path == "/slow.zip":
+        monkeypatch.setattr("bench.data.fetch.MOST_SECONDS", 0.2)
     dataset = toy(server + path)
     write_whole(cached_path(dataset), b"older")
     with pytest.raises(DataError, match=expected) as caught:

@@ -1,4 +1,5 @@
 import tempfile
+import time
 from pathlib import Path
 
 import pooch
@@ -9,14 +10,18 @@ from bench.errors import DataError
 
 TIMEOUT = 30.0
 """Seconds without data after which a server is considered unreachable."""
+MOST_SECONDS = 1800.0
+MOST_BYTES = 2**28
+"""What is the most that a file may take: those of the catalogue have a few megabytes."""
 
 
 def fetch(dataset: Dataset, url: str | None = None) -> Path:
     """Return the path of the data set's file in the cache; download what is missing or not valid.
 
     ``url`` is a mirror of the archive, or what the addresses of plain files begin with; the same checksums apply.
-    Raises DataError if the data set cannot be downloaded, the transfer fails or is incomplete, a checksum is wrong or
-    the file cannot be written. Nothing is left behind, and an existing file is unchanged.
+    Raises DataError if the data set cannot be downloaded, the transfer fails, is incomplete, larger than `MOST_BYTES`
+    or longer than about `MOST_SECONDS`, a checksum is wrong or the file cannot be written. Nothing is left behind, and
+    an existing file is unchanged.
     """
     if not dataset.url:
         raise DataError(f"data set '{dataset.name}' cannot be downloaded by this project: {dataset.how_to_get}")
@@ -51,9 +56,7 @@ def _retrieve(url: str, checksum: str, folder: str, unzip: pooch.Unzip | None = 
     import requests  # used by pooch; slow to import
 
     try:
-        found = pooch.retrieve(
-            url, checksum, path=folder, processor=unzip, downloader=pooch.HTTPDownloader(timeout=TIMEOUT)
-        )
+        found = pooch.retrieve(url, checksum, path=folder, processor=unzip, downloader=_download)
     except requests.exceptions.ChunkedEncodingError:
         raise DataError(f"{url}: found an incomplete transfer, expected the whole file; try again") from None
     except (requests.ConnectionError, requests.Timeout):
@@ -63,6 +66,24 @@ def _retrieve(url: str, checksum: str, folder: str, unzip: pooch.Unzip | None = 
     except ValueError:
         raise DataError(f"{url}: found a file with another checksum, expected {checksum}") from None
     return [found] if isinstance(found, str) else list(found)
+
+
+def _download(url: str, file: str, _: pooch.Pooch) -> None:
+    """Write what a server sends into a file, as pooch asks for; DataError when it is too much or too slow."""
+    import requests
+
+    end, left = time.monotonic() + MOST_SECONDS, MOST_BYTES
+    with requests.get(url, stream=True, timeout=TIMEOUT) as answer, open(file, "wb") as opened:
+        answer.raise_for_status()
+        for chunk in answer.iter_content(64):  # it waits until they are complete
+            left -= opened.write(chunk)
+            if left < 0:
+                raise DataError(f"{url}: found more than {MOST_BYTES:,} bytes, expected the file of a few megabytes")
+            if time.monotonic() > end:
+                raise DataError(
+                    f"{url}: found a transfer that is not over after {MOST_SECONDS:g} s, expected a faster server; try "
+                    "again, or another mirror"
+                )
 
 
 def _matches(path: Path, checksum: str) -> bool:

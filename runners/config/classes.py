@@ -4,14 +4,17 @@ import copy
 import importlib
 import importlib.metadata
 import inspect
+import io
 import os
 import re
 import sys
 import sysconfig
 import traceback
 from collections.abc import Mapping
+from contextlib import redirect_stderr
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from bench.algorithms.base import Algorithm
@@ -21,6 +24,7 @@ from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config import by_value
 from runners.config.tree import one_of
+from runners.config.trial import how_it_ends
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """What the class of each part derives from."""
@@ -38,7 +42,7 @@ def import_class(part: str, settings: Any) -> type:
     if not {os.getcwd(), ""} & set(sys.path):
         sys.path.insert(0, os.getcwd())
     try:
-        module = importlib.import_module(module_name)
+        module = _import(module_name)
     except ModuleNotFoundError as error:
         name = error.name or module_name
         is_itself = f"{module_name}.".startswith(f"{name}.")
@@ -48,7 +52,7 @@ def import_class(part: str, settings: Any) -> type:
             f"expected a module that can be imported: check its name, run from the folder of {name.partition('.')[0]}, "
             "or set PYTHONPATH to it"
         ) from error
-    except Exception as error:  # a user's module may fail in any way while it is imported
+    except (Exception, SystemExit) as error:  # a user's module may fail in any way while it is imported
         raise ConfigError(
             f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
@@ -63,6 +67,23 @@ def import_class(part: str, settings: Any) -> type:
             f"{key}: found '{target}', expected a class that derives from {base.__module__}.{base.__name__}"
         )
     return cls
+
+
+def is_suites(cls: type) -> bool:
+    """Whether a class is one of the suite's, and not of a user, whose code may do anything."""
+    return cls.__module__.partition(".")[0] == "bench"
+
+
+def _import(name: str) -> ModuleType:
+    """Import a module. What it says on stderr is shown only if it can be imported: errors are for the caller to say."""
+    if name.partition(".")[0] != "bench" and name not in sys.modules:
+        if end := how_it_ends(lambda: importlib.import_module(name)):
+            raise ImportError(f"it ends the process that imports it ({end})")
+        with redirect_stderr(io.StringIO()) as said:
+            module = importlib.import_module(name)
+        sys.stderr.write(said.getvalue())
+        return module
+    return importlib.import_module(name)
 
 
 def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
@@ -89,6 +110,10 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         else:
             text = f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
         raise ConfigError(text) from error
+    except (Exception, SystemExit) as error:
+        if is_suites(cls):
+            raise
+        raise ConfigError(f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a component") from error
 
 
 DISTRIBUTION = "bandit-tuning-bench"

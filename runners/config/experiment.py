@@ -3,16 +3,17 @@
 import importlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.component import neutral_settings
 from bench.configuration_check import ConfigurationCheck
 from bench.data_kind import DataKind
 from bench.digest import digest
+from bench.envs.base import Environment
 from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
 from bench.loop import run
@@ -22,10 +23,13 @@ from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 from runners.config import by_value
-from runners.config.classes import BASES, construct, import_class, require
+from runners.config.classes import BASES, construct, describe, import_class, is_suites, require
 from runners.config.data_files import data_fingerprint, opened_otherwise
 from runners.config.identity import Code, code_of, plain
 from runners.config.renamed import earlier_names
+from runners.config.trial import how_it_ends
+
+T = TypeVar("T")
 
 _NEEDS = {
     "change_points": "an environment with known changes, such as env=switching_sine",
@@ -79,13 +83,27 @@ class Experiment:
         ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it.
         """
         classes = part_classes(self.settings)
-        return data_fingerprint(construct("env", classes["env"], self.settings["env"]), self.settings, classes)
+        return self._asked(lambda env: data_fingerprint(env, self.settings, classes))
 
     def data_notes(self) -> list[str]:
         """Return what is to be said of the data before a run, a line each."""
-        classes = part_classes(self.settings)
-        environment = construct("env", classes["env"], self.settings["env"])
-        return [*environment.notes(), *(opened_otherwise(classes) if self.fingerprint is None else ())]
+        notes = self._asked(lambda env: list(env.notes()))
+        return [*notes, *(opened_otherwise(part_classes(self.settings)) if self.fingerprint is None else ())]
+
+    def _asked(self, ask: Callable[[Environment], T]) -> T:
+        """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that."""
+        settings = self.settings["env"]
+        cls = import_class("env", settings)
+        if is_suites(cls):
+            return ask(construct("env", cls, settings))
+        if end := how_it_ends(lambda: ask(construct("env", cls, settings))):
+            raise ConfigError(f"env: {cls.__name__} ends the process that builds it ({end}), expected a component")
+        try:
+            return ask(construct("env", cls, settings))
+        except (Exception, SystemExit) as error:
+            if isinstance(error, BenchError):
+                raise
+            raise ConfigError(f"env: {cls.__name__} cannot say which data it reads: {describe(error)}") from error
 
     def on_data(self, fingerprint: str | None) -> "Experiment":
         """Return this experiment as it is where its data has another fingerprint; it is for names alone, not to run."""

@@ -1,38 +1,24 @@
 """Running many repetitions of many experiments on all processors, and keeping each as soon as it is there."""
 
 import itertools
-import time
-import traceback
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
-from bench.errors import BenchError, ConfigError, TaskError
-from bench.seeding import Seeds
-from runners.config.classes import describe
-from runners.config.experiment import Experiment, build, part_classes, play
-from runners.config.experiment import check as check_experiment
+from bench.errors import ConfigError, TaskError
+from runners.config.classes import is_suites
+from runners.config.experiment import Experiment, part_classes
 from runners.config.runner import Runner
-from runners.execute.limits import TimeOverError, one_thread, raise_if_stopped, time_limit
+from runners.execute.limits import TimeOverError, one_thread
 from runners.execute.pool import workers
 from runners.execute.progress import Progress
+from runners.execute.repetition import Answer, Key, failed, repeat, start
+from runners.execute.repetition import check as check_experiment
 from runners.execute.worker import Call, WorkerDiedError
-from runners.results.capture import environment
 from runners.results.store import Store
-
-Key = tuple[str, int]
-"""A repetition: the name of its run, and its number."""
-
-
-class Answer(NamedTuple):
-    """What became of a repetition: it is ``new``, ``done`` by another process, or ``failed`` with a line of error."""
-
-    key: Key
-    status: Literal["new", "done", "failed"]
-    error: str = ""
 
 
 class FanOut:
@@ -155,7 +141,7 @@ class _Start(Call):
     """An experiment is started once, which prepares its data, or checked; then its repetitions are played."""
 
     def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool) -> None:
-        super().__init__(_check if check else _start, (experiment,), apart=is_own(experiment))
+        super().__init__(check_experiment if check else start, (experiment,), apart=is_own(experiment))
         self.experiment, self.numbers, self.is_check = experiment, numbers, check
         self.data = None if experiment.fingerprint is None else repr(experiment.settings["env"])
 
@@ -167,7 +153,7 @@ class _Play(Call):
         self, experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str
     ) -> None:
         arguments = (experiment, repetition, store, limit, session)
-        super().__init__(_repeat, arguments, seconds=limit, apart=limit is not None or is_own(experiment))
+        super().__init__(repeat, arguments, seconds=limit, apart=limit is not None or is_own(experiment))
         self.experiment, self.repetition = experiment, repetition
 
 
@@ -212,6 +198,11 @@ def play_all(
     return fan.answers()
 
 
+def is_own(experiment: Experiment) -> bool:
+    """Whether an experiment has a class of a user's own, which may do anything to the process that runs it."""
+    return not all(map(is_suites, part_classes(experiment.settings).values()))
+
+
 def check(experiment: Experiment, runner: Runner) -> None:
     """Find what a user can mend before anything is run or written; classes of a user's own are tried by a worker.
 
@@ -225,86 +216,6 @@ def check(experiment: Experiment, runner: Runner) -> None:
                 names = ", ".join(
                     f"{part} {cls.__name__}"
                     for part, cls in part_classes(experiment.settings).items()
-                    if not _is_suites(cls)
+                    if not is_suites(cls)
                 )
                 raise TaskError(f"{names}: {error} when it was started and asked once, expected a reward") from None
-
-
-def is_own(experiment: Experiment) -> bool:
-    """Whether an experiment has a class of a user's own, which may do anything to the process that runs it."""
-    return not all(map(_is_suites, part_classes(experiment.settings).values()))
-
-
-def _is_suites(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] == "bench"
-
-
-def _repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str) -> Answer:
-    """Run one repetition, unless another process has done so, and keep its result or its failure."""
-    key = experiment.run_id, repetition
-    if store.has(*key):
-        return Answer(key, "done")
-    before = store.failure(*key)
-    if before.get("session") == session:  # recorded when its worker was ended
-        return Answer(key, "failed", before["error"])
-    start = time.perf_counter()
-    try:
-        _check_identity(experiment)
-        with time_limit(limit, lambda over: failed(store, experiment, repetition, over, session=session)):
-            trace = play(experiment, repetition)
-        columns = trace.columns()
-        if not columns:
-            raise TaskError("the log ended before the first accepted round")
-    except BaseException as error:  # user code may raise anything
-        raise_if_stopped(error)
-        return failed(store, experiment, repetition, error)
-    seconds = time.perf_counter() - start
-    raise_if_stopped()
-    store.write(*key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
-    return Answer(key, "new")
-
-
-def failed(
-    store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str = "", session: str = ""
-) -> Answer:
-    """Keep how a repetition failed, with the error's traceback if no other is given."""
-    text, trace = describe(error), trace or "".join(traceback.format_exception(error))
-    record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
-    if session:
-        record["session"] = session
-    store.fail(experiment.run_id, repetition, record)
-    return Answer((experiment.run_id, repetition), "failed", text)
-
-
-_checked: set[str] = set()
-
-
-def _check_identity(experiment: Experiment) -> None:
-    """Refuse to run other code or data than what the run is named after (edited meanwhile, or not on this machine)."""
-    if experiment.run_id in _checked:
-        return
-    here = Experiment(experiment.settings)
-    if here.run_id != experiment.run_id:
-        raise ConfigError(
-            f"run {experiment.run_id}: found other code or data than when it was started (data now: "
-            f"{here.fingerprint}), expected the same; start it again"
-        )
-    _checked.add(experiment.run_id)
-
-
-def _start(experiment: Experiment) -> None:
-    """Start a task once, which prepares its data; what fails here is left to the repetitions."""
-    try:
-        build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))
-    except BaseException as error:
-        raise_if_stopped(error)
-
-
-def _check(experiment: Experiment) -> None:
-    """Raise what a user can mend; all else that fails here is left to the repetitions."""
-    try:
-        check_experiment(experiment)
-    except BaseException as error:
-        raise_if_stopped(error)
-        if isinstance(error, BenchError):
-            raise

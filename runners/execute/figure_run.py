@@ -14,7 +14,7 @@ from bench.report.figure import Figure
 from bench.report.page import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand
-from runners.execute.fanout import Key
+from runners.execute.repetition import Key
 from runners.results.aggregate import Repetitions, read
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, labels_of

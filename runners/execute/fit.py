@@ -10,10 +10,12 @@ from bench.errors import BenchError, one_line
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.base import Task
-from runners.config.experiment import Experiment, build, check
+from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
 from runners.execute.fanout import is_own
+from runners.execute.limits import raise_if_stopped
 from runners.execute.pool import workers
+from runners.execute.repetition import check
 from runners.execute.worker import Call, WorkerDiedError
 
 
@@ -56,7 +58,8 @@ def _fit(experiment: Experiment, column: str) -> Fit:
         searches = capabilities(tuner).interval
         notes = tuple(experiment.data_notes())
         return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
-    except Exception:  # what fails here is left to the repetitions
+    except BaseException as error:  # what fails here is left to the repetitions
+        raise_if_stopped(error)
         return Fit()
 
 

@@ -10,8 +10,9 @@ from runners.config.classes import OPTIONAL, require, version
 from runners.config.experiment import part_classes
 from runners.config.figures import by_reading, without_reading
 from runners.config.runner import Runner
-from runners.execute.fanout import Answer, FanOut, Key
+from runners.execute.fanout import FanOut
 from runners.execute.figure_run import FigureRun
+from runners.execute.repetition import Answer, Key
 from runners.execute.timing import measure
 from runners.execute.write_figure import redraw, timed_part, write
 from runners.results.derive import evidence

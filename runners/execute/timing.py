@@ -16,8 +16,9 @@ from bench.seeding import Seeds
 from bench.tuners.base import Problem
 from runners.config.experiment import Experiment, build, play
 from runners.config.figures import LabelledRun
-from runners.execute.fanout import Result, failed
+from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
+from runners.execute.repetition import failed
 from runners.results.aggregate import as_written
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text

@@ -69,7 +69,10 @@ def alone(folder: Path, key: str) -> Iterator[None]:
             ) from None
         except OSError:  # a file system without locks
             pass
-        yield
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)  # nobody waits for it
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

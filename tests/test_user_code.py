@@ -1,0 +1,122 @@
+"""Whatever a user's class does to its process: a sentence names it, the others finish, nothing wrong is kept."""
+
+import json
+
+import pytest
+from commands import assert_one_sentence
+
+SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "repetitions=2")
+LETHAL = {
+    "segfault": "its worker died twice (SIGSEGV)",
+    "abort": "its worker died twice (SIGABRT)",
+    "exit without a word": "its worker died twice (exit code 3)",
+}
+RAISING = {
+    "exit": "Harmful.ask: found SystemExit, which ends a program",
+    "generator exit": "Harmful.ask: found GeneratorExit, which ends a program",
+    "interrupt": "KeyboardInterrupt",
+    "speechless": "Speechless: (its message cannot be shown)",
+}
+HARMLESS = ("closed stdout", "emptied environment")
+
+
+def tuners(kinds, at):
+    return ",".join(f"{kind.capitalize()}=harmful.Harmful(kind={kind},at={at})" for kind in kinds)
+
+
+LATER = pytest.mark.release
+
+
+@pytest.mark.parametrize(("at", "jobs"), [(1, 2), pytest.param(5, 2, marks=LATER), pytest.param(150, 1, marks=LATER)])
+def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named(commands, at, jobs):
+    kinds = [*LETHAL, *RAISING, *HARMLESS]
+    answer = commands.call("compare", "name=harmed", f"tuner=ucb1,{tuners(kinds, at)},random", *SIZE, f"jobs={jobs}")
+    assert answer.code == 1
+    lines = answer.err.splitlines()
+    assert len(lines) == len(LETHAL) + len(RAISING), answer.err
+    for kind, words in (LETHAL | RAISING).items():
+        (line,) = [line for line in lines if line.startswith(f"error: compare/harmed: {kind.capitalize()}: ")]
+        assert words in line
+        assert "all 2 repetitions failed" in line
+    rows = [line.split(",")[:2] for line in (answer.results / "compare/harmed/finals.csv").read_text().splitlines()]
+    finished = ["UCB1", *map(str.capitalize, HARMLESS), "Random each round"]
+    assert sorted(rows[1:]) == sorted([name, number] for name in finished for number in "01")
+
+
+@pytest.mark.parametrize("kind", LETHAL)
+def test_a_run_that_ends_its_process_when_it_is_first_asked_is_one_sentence(commands, kind):
+    answer = commands.call("run", "tuner=harmful.Harmful", f"tuner.kind={kind}", *SIZE)
+    assert_one_sentence(answer, "error: tuner Harmful: its worker died twice", LETHAL[kind].partition("(")[2])
+
+
+@pytest.mark.parametrize("runner", ["loky", pytest.param("dask", marks=LATER)])
+@pytest.mark.parametrize("kind", ["sleep", "lock", "swallow", "swallow once", "stop"])
+def test_no_repetition_outlasts_its_limit_of_time(commands, kind, runner):
+    """It sleeps, waits for a lock, catches what the limit raises, goes on as if nothing were, or its process stands."""
+    if runner == "dask":
+        pytest.importorskip("distributed", reason="dask is not installed")
+    words = ["tuner=harmful.Harmful", f"tuner.kind={kind}", "tuner.at=5", f"runner={runner}", "runner.time_limit=2"]
+    answer = commands.call("run", *words, *SIZE, "repetitions=1", "output=json")
+    assert (answer.code, answer.report["repetitions"], answer.report["failed"]) == (1, 0, 1)
+    assert not list(commands.results.rglob("*.parquet"))
+    (record,) = commands.results.rglob("*.failed.json")
+    error = json.loads(record.read_text())["error"]
+    if (runner, kind) == ("dask", "stop"):  # the scheduler only sees that the worker does not respond
+        assert error.startswith("its worker died twice")
+    else:
+        assert error.startswith("the repetition did not finish within runner.time_limit = 2 s")
+    assert "Traceback" not in answer.err
+
+
+AT_IMPORT = {
+    "exit": ("import sys; sys.exit('not today')", "SystemExit: not today (bad.py:1 in <module>)"),
+    "arguments": (
+        "import argparse; p = argparse.ArgumentParser(); p.add_argument('--x', required=True); p.parse_args()",
+        "cannot be imported: SystemExit: 2 (bad.py:1 in <module>)",
+    ),
+    "exit without a word": ("import os; os._exit(0)", "it ends the process that imports it (exit code 0)"),
+    "segfault": (
+        "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+        "it ends the process that imports it (SIGSEGV)",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", AT_IMPORT)
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_a_module_that_ends_the_process_that_imports_it_is_one_sentence(commands, command, kind):
+    text, words = AT_IMPORT[kind]
+    (commands.cwd / "bad.py").write_text(text)
+    tuner = "tuner=bad.Tuner" + ",tl" * (command == "compare")
+    answer = commands.call(command, tuner, "horizon=20", "repetitions=1")
+    assert_one_sentence(answer, "tuner._target_: found 'bad.Tuner', whose module cannot be imported: ", words)
+
+
+ENVIRONMENT = """
+import os, signal, sys
+from my_module import MyEnvironment
+
+class Bad(MyEnvironment):
+    def __init__(self):
+        {when_built}
+
+    @property
+    def fingerprint(self):
+        {when_read}
+"""
+
+
+@pytest.mark.parametrize(
+    ("when_built", "when_read", "words"),
+    [
+        ("sys.exit(2)", "return None", "env: Bad cannot be built: SystemExit: 2 (bad.py:7 in __init__)"),
+        ("self.x = {}['y']", "return None", "env: Bad cannot be built: KeyError: 'y' (bad.py:7 in __init__)"),
+        ("os._exit(2)", "return None", "env: Bad ends the process that builds it (exit code 2)"),
+        ("pass", "os.kill(os.getpid(), signal.SIGSEGV)", "env: Bad ends the process that builds it (SIGSEGV)"),
+        ("pass", "sys.exit(3)", "env: Bad cannot say which data it reads: SystemExit: 3 (bad.py:11 in fingerprint)"),
+    ],
+)
+def test_an_environment_that_ends_the_process_when_it_is_built_is_one_sentence(commands, when_built, when_read, words):
+    (commands.cwd / "bad.py").write_text(ENVIRONMENT.format(when_built=when_built, when_read=when_read))
+    answer = commands.call("run", "env=bad.Bad", "horizon=20", "repetitions=1")
+    assert_one_sentence(answer, words)
