@@ -106,7 +106,7 @@ def play(plan: ComparisonPlan) -> ComparisonResult:
     """Carry out a plan. Raises BenchError where nothing can be run or written."""
     from bench.report.figure import read_figure  # slow to import
     from runners.config.compose import from_overrides
-    from runners.execute.figure_run import FigureRun
+    from runners.execute.figure_run import AskedFigure
     from runners.execute.pool import workers
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement, missing_data
@@ -132,7 +132,7 @@ def play(plan: ComparisonPlan) -> ComparisonResult:
             print(line, flush=True)
         with alone(results_folder() / where, "name"):
             result = reproduce_figure(
-                FigureRun(
+                AskedFigure(
                     figure,
                     where,
                     plan.scale,

@@ -3,6 +3,7 @@
 import shlex
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hydra.core.hydra_config import HydraConfig
@@ -18,7 +19,7 @@ from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_
 from runners.results.store import results_folder
 
 if TYPE_CHECKING:
-    from runners.execute.figure_run import FigureRun
+    from runners.execute.figure_run import AskedFigure
 
 _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
 
@@ -36,18 +37,18 @@ def reproduce(cfg: DictConfig) -> bool:
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
     runner = runner_settings(cfg.runner)
-    runs = [_figure_run(cfg, choices["scale"], name) for name in names]
+    runs = [_asked(cfg, choices["scale"], name) for name in names]
     load_headlines(names[0].partition("/")[0])
     missing = {run.name: missing_data(run.figure, readings=run.readings) for run in runs}
     start = time.perf_counter()
     is_strict = choices["scale"] == "paper" and cfg.surrogate in ("no", False)
+    lacking = {run.name for run in runs if run.scale == "paper" and lacks_data(missing[run.name])}
+    runs = [replace(run, command=f"{run.command} surrogate=yes") if run.name in lacking else run for run in runs]
     stored = []
-    for run in [run for run in runs if run.scale == "paper" and lacks_data(missing[run.name])]:
-        run.command += " surrogate=yes"
-        folder = committed_folder(run) if is_strict else None
-        if folder:
-            stored.append((run, folder))
-            print(drawn_from_committed(run.name, missing.pop(run.name), folder), flush=True)
+    for run in [run for run in runs if run.name in lacking]:
+        if committed := committed_folder(run) if is_strict else None:
+            stored.append((run, *committed))
+            print(drawn_from_committed(run.name, missing.pop(run.name), committed[0]), flush=True)
     if is_strict:
         refuse(missing)
     for line in announcement(missing):
@@ -77,10 +78,10 @@ def reproduce(cfg: DictConfig) -> bool:
     return all(run.complete for run in made)
 
 
-def _figure_run(cfg: DictConfig, scale: str, name: str) -> "FigureRun":
+def _asked(cfg: DictConfig, scale: str, name: str) -> "AskedFigure":
     """Return a figure as the command line asks for it. Raises ConfigError naming the key that is wrong."""
     from bench.report.saving import extra_formats, print_size  # slow to import
-    from runners.execute.figure_run import FigureRun
+    from runners.execute.figure_run import AskedFigure
     from runners.results.until_decided import most_repetitions
 
     until = most_repetitions(cfg.repetitions, cfg.max_repetitions)
@@ -101,7 +102,7 @@ def _figure_run(cfg: DictConfig, scale: str, name: str) -> "FigureRun":
     is_custom = extra or (is_paper and not readings) or (until is not None and not is_paper)
     figure = load_figure(name)
     at_scale = figure.scales.get(scale)
-    return FigureRun(
+    return AskedFigure(
         figure,
         f"{name}/{scale}{'-custom' if is_custom else ''}",
         scale,

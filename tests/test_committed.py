@@ -14,7 +14,7 @@ from bench.errors import StoreError
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from runners.config.runner import Runner
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
@@ -47,7 +47,7 @@ def make(tmp_path, monkeypatch, capsys):
     def call(name: str, jobs: int = 1, *, is_reference: bool = True, **changes: Any) -> tuple[str, dict[str, bytes]]:
         monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / name))
         figure = {**copy.deepcopy(FIGURE), **changes}
-        plan = FigureRun(figure, "mine/small/paper", "paper", [], "command", is_reference)
+        plan = AskedFigure(figure, "mine/small/paper", "paper", [], "command", is_reference)
         made = reproduce_figure(plan, jobs=jobs, runner=Runner(progress=False))
         files = {path.name: path.read_bytes() for path in made.folder.iterdir() if path.name not in MEASURED}
         return capsys.readouterr().out, files

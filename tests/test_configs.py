@@ -32,9 +32,9 @@ from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
 from runners.config.runner import Runner
 from runners.config.tree import CONF, PARTS, choices
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.execute.write_figure import settings_table
+from runners.execute.settings_table import settings_table
 from runners.results import pages
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
@@ -452,9 +452,9 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
 
 def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private, monkeypatch):
     monkeypatch.setattr(pages, "_configured", cache(pages._configured.__wrapped__))  # read before without this folder
-    run = FigureRun(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
+    run = AskedFigure(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
-    quick = FigureRun(load_figure("mine/first"), "mine/first/quick", "quick", [], "")
+    quick = AskedFigure(load_figure("mine/first"), "mine/first/quick", "quick", [], "")
     reproduce_figure(quick, jobs=1, runner=Runner(progress=False))
     page, _ = write_gallery(results_folder())
     assert 'section id="mine"' in page.with_name("numbers.html").read_text()

@@ -7,7 +7,7 @@ from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.results import Experiments
 from runners.config.figures import claims_for_each, expand, other_than_published, unfold
-from runners.execute.write_figure import settings_table
+from runners.execute.settings_table import settings_table
 from runners.results.derive import Derived
 
 FIGURE = {

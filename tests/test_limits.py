@@ -1,6 +1,7 @@
 """Limits of a figure: which runs they add, which configuration is best, and the gap that methods close."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,8 @@ from bench.report.limits import BEST_BY_STRETCH, LIMIT, RANDOM_CONFIGURATION
 from bench.report.render import render
 from bench.report.tasks import BEST_FIXED
 from runners.config.figures import expand, load_figure
-from runners.execute.figure_run import FigureRun
-from runners.execute.write_figure import settings_table
+from runners.execute.figure_run import AskedFigure, ComposedFigure, PlayedFigure
+from runners.execute.settings_table import settings_table
 
 FIGURE = {
     "name": "made_up",
@@ -79,10 +80,10 @@ def test_fixed_and_random_configurations_are_run_beside_the_methods():
 
 def test_more_repetitions_for_the_claims_leave_the_limits_as_they_are():
     drawn = expand(WITH, "paper", [])
-    plan = FigureRun(WITH, "cdt/made_up", "paper", [], "", until_decided=60)
-    plan.drawn = drawn
-    plan.ask([60] * len(drawn))
-    numbers = [one.settings.repetitions for one in plan.drawn]
+    plan = AskedFigure(WITH, "cdt/made_up", "paper", [], "", until_decided=60)
+    played = PlayedFigure(ComposedFigure(plan, drawn, Path()))
+    played.ask([60] * len(drawn))
+    numbers = [one.settings.repetitions for one in played.runs]
     assert numbers == [60] * 4 + [15] * 4
 
 

@@ -18,7 +18,7 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
 from runners.config.figures import expand
 from runners.config.runner import Runner
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import curve_table, read
 from runners.results.store import Store
@@ -77,7 +77,7 @@ def test_errors_name_the_key(changes, sentence):
 def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    plan = FigureRun(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
+    plan = AskedFigure(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
     assert reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).complete
     drawn = expand(read_figure(FIGURE), "smoke", [])
     folder = tmp_path / "cdt" / "figure3" / "smoke"

@@ -18,7 +18,7 @@ from bench.report.provenance import Provenance
 from bench.report.render import render
 from runners.config.figures import by_reading, expand, load_figure, without_reading
 from runners.config.runner import Runner
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.committed import CommittedRepetitions
 
@@ -137,7 +137,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     folders = []
     for figure, where in ((FIGURE, "mine/with/paper"), (PLAIN, "mine/without/paper")):
-        plan = FigureRun(read_figure(figure), where, "smoke", [], "command", is_reference=True)
+        plan = AskedFigure(read_figure(figure), where, "smoke", [], "command", is_reference=True)
         folders.append(reproduce_figure(plan, jobs=1, runner=Runner()).folder)
     plain, readings = ({path.name: path for path in folder.iterdir()} for folder in reversed(folders))
     assert set(readings) - set(plain) == {"readings.csv"}
@@ -151,13 +151,13 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     assert op[0] == op[1]
 
     # With fewer of them, nothing of the others is left
-    plan = FigureRun(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True, readings=False)
+    plan = AskedFigure(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True, readings=False)
     files = {path.name: path.read_bytes() for path in folders[0].iterdir()}
     reproduce_figure(plan, jobs=1, runner=Runner())
     assert {path.name for path in folders[0].iterdir()} == set(files) - {"readings.csv"}
     assert pd.read_csv(folders[0] / "numbers.csv")["reading"].unique().tolist() == ["as printed"]
     reproduce_figure(
-        FigureRun(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
+        AskedFigure(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
     )
     plain = build(read(tmp_path, {"mine/with": FIGURE, "mine/without": PLAIN}))["mine/without/index.html"]
     assert "Number by number: 2 rows" in plain

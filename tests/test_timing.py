@@ -18,7 +18,7 @@ from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute import timing
 from runners.execute.fanout import FanOut
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.derive import derive_committed
 from runners.results.store import Store
@@ -190,7 +190,7 @@ def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, caps
     figure = {**FIGURE, "note": "Machines differ"}
 
     def make():
-        run = FigureRun(figure, "cdt/table1/smoke", "smoke", [], "")
+        run = AskedFigure(figure, "cdt/table1/smoke", "smoke", [], "")
         return reproduce_figure(run, jobs=2, runner=Runner(progress=False)).complete
 
     assert make()

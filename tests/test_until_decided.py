@@ -16,7 +16,7 @@ from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure, WrittenFigure
 from runners.execute.progress import Progress
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.until_decided import NextLook, applies_to, look, with_repetitions
@@ -144,13 +144,13 @@ def undrawn(tmp_path, monkeypatch):
 def test_committed_repetitions_count(undrawn):
     """A reference result is made again, to the byte, from what lies beside it."""
     figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"]})
-    plan = FigureRun(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
+    plan = AskedFigure(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
     files = []
     for _ in range(2):
         made = reproduce_figure(plan, jobs=1, runner=Runner())
         shutil.rmtree(undrawn / "raw", ignore_errors=True)
         files.append({path.name: path.read_bytes() for path in made.folder.iterdir()})
-        files[-1].pop("environment.json")
+        del files[-1]["environment.json"], files[-1]["stamp.json"]  # which has the digest of the former
     assert files[0] == files[1]
     assert not (undrawn / "raw").exists()
     runs = json.loads(files[0]["manifest.json"])["runs"]
@@ -178,7 +178,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
     scales = {"paper": {"until_decided": 40, "readings_up_to": limit}}
     asked = {"common": ["env.dim=2", "env.n_arms=3"], "readings": readings, "repetitions": 20, "scales": scales}
     figure = read_figure(FIGURE | asked)
-    plan = FigureRun(figure, "p/f/paper", "paper", [], "command", until_decided=40)
+    plan = AskedFigure(figure, "p/f/paper", "paper", [], "command", until_decided=40)
     made = reproduce_figure(plan, jobs=1, runner=Runner())
     runs = json.loads((made.folder / "manifest.json").read_text())["runs"]
     numbers = {(one["labels"].get("reading"), one["labels"]["panel"], one["labels"]["method"]): one for one in runs}
@@ -275,7 +275,7 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
 
     def take(given, **_):
         plans.extend(given)
-        return given
+        return [WrittenFigure(asked, commands.results) for asked in plans]
 
     monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", take)
     monkeypatch.setattr("runners.results.pages.write_gallery", lambda *_: (commands.results, 0))

@@ -20,7 +20,7 @@ from runners import verify
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names, load_figure
 from runners.config.runner import Runner
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.sample import draw
 from runners.results import golden, replay
@@ -49,7 +49,7 @@ def made(tmp_path_factory):
     root = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_RESULTS_DIR", str(root))
-        run = FigureRun(copy.deepcopy(WHOLE), "mine/small/paper", "paper", [], COMMAND, True)
+        run = AskedFigure(copy.deepcopy(WHOLE), "mine/small/paper", "paper", [], COMMAND, True)
         reproduce_figure(run, jobs=1, runner=Runner(progress=False))
     return root
 
@@ -130,7 +130,7 @@ def test_a_paper_of_ones_own_is_verified_as_the_suites_are(monkeypatch, tmp_path
         (folder / "figures" / f"{name}.yaml").write_text(text)
     monkeypatch.setenv("BENCH_CONF_DIR", str(tmp_path / "conf"))
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
-    run = FigureRun(load_figure("own/first"), "own/first/paper", "paper", [], COMMAND, True)
+    run = AskedFigure(load_figure("own/first"), "own/first/paper", "paper", [], COMMAND, True)
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
     assert verify.verify(["jobs=1", *words])
     out = capsys.readouterr().out

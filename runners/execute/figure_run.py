@@ -1,4 +1,4 @@
-"""A figure on its way to its files."""
+"""The states of a figure on its way to its files: asked for, composed, played, written."""
 
 import sys
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bench.audit.tallies import Tally, spell_by_origin, tallies
+from bench.audit.tallies import Tally, tallies
 from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.report.figure import Figure
@@ -24,9 +24,9 @@ from runners.results.store import Store, results_folder
 from runners.results.until_decided import STEP, applies_to, with_repetitions
 
 
-@dataclass
-class FigureRun:
-    """A figure that is asked for; then composed (`compose`), played, and written or found impossible to write.
+@dataclass(frozen=True)
+class AskedFigure:
+    """A figure as a command asks for it.
 
     ``where``: the folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
     ``extra``: overrides for all its experiments. ``command``: the command that makes the figure, for the manifest.
@@ -49,39 +49,10 @@ class FigureRun:
     size: Size = ""
     renew: bool = False
 
-    # composed
-    drawn: list[LabelledRun] = field(default_factory=list, init=False)
-    committed: CommittedRepetitions = field(default_factory=CommittedRepetitions, init=False)
-    """Repetitions that need not be run, nor read from the store."""
-    unconfirmed: int = field(default=0, init=False)
-    """How many runs in its folder other code or packages made: then nothing is added to them."""
-    folder: Path = field(default=Path(), init=False)
-    # played
-    waiting: set[Key] = field(default_factory=set, init=False)
-    failed: dict[Key, str] = field(default_factory=dict, init=False)
-    """The errors of repetitions that failed."""
-    new: int = field(default=0, init=False)
-    """How many repetitions were run."""
-    open_cases: int = field(default=0, init=False)
-    """How many cases of claims ask for more repetitions."""
-    # written
-    claims: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"verdict": [], "holm": []}), init=False)
-    """The verdicts, as `bench.report.claims.check` returns them."""
-    error: str = field(default="", init=False)
-    """Why it could not be written; "" if it was."""
-    line: str = field(default="", init=False)
-    messages: list[str] = field(default_factory=list, init=False)
-    """A sentence for each repetition that failed."""
-
     @property
     def name(self) -> str:
         """The figure, such as ``cdt/figure2``."""
         return "/".join(self.where.split("/")[:2])
-
-    @property
-    def complete(self) -> bool:
-        """Whether it is written, and no repetition failed."""
-        return not self.error and not self.failed
 
     @property
     def most(self) -> int | None:
@@ -94,61 +65,30 @@ class FigureRun:
         scale = self.figure.scales.get(self.scale)
         return scale.readings_up_to if scale else None
 
-    @property
-    def tallies(self) -> dict[str, Tally]:
-        """The cases by origin and verdict, each counted once."""
-        return tallies(self.figure, self.claims.to_dict("records"))
+    def is_sequential(self, runs: Sequence[LabelledRun]) -> bool:
+        """Return whether looks decide how many repetitions there are: not of readings that end at the first look."""
+        further = any(READING in labelled.labels for labelled in runs)
+        return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
 
-    def forget(self) -> None:
-        """Drop what takes long to pickle, when it is not needed any more."""
-        self.drawn.clear()
-        self.committed.runs.clear()
-
-    def note(self, repetitions: int) -> None:
-        """Note what is printed of it when it is written."""
-        counts = [f"{repetitions} repetitions"] + [f"{self.new} new"] * (self.new != repetitions)
-        counts += [f"{len(self.failed)} failed"] * bool(self.failed)
-        verdicts = spell_by_origin(tallies(self.figure, self.claims.to_dict("records"), every=True))
-        counts += [f"{self.unconfirmed} runs to be confirmed"] * bool(self.unconfirmed)
-        self.line = f"{self.name}  {', '.join(counts)}  {verdicts}".rstrip()
-
-    def tell(self) -> "FigureRun":
-        """Print its line and the errors of its repetitions."""
-        for message in self.messages:
-            print(f"error: {message}", file=sys.stderr)
-        if self.line:
-            print(self.line, flush=True)
-        return self
-
-    def compose(self) -> None:
+    def composed(self) -> "ComposedFigure":
         """Find the experiments that it asks for first, and the repetitions that lie beside it."""
-        self.drawn = expand(self.figure, self.scale, list(self.extra), readings=self.readings)
-        kinds = {labelled.experiment.data_kind for labelled in self.drawn}
+        runs = expand(self.figure, self.scale, list(self.extra), readings=self.readings)
+        kinds = {labelled.experiment.data_kind for labelled in runs}
         kind = next((f"-{kind}" for kind in (DataKind.ALTERED, DataKind.SURROGATE) if kind in kinds), "")
-        self.folder = results_folder() / f"{self.where}{kind}"
-        if self.is_reference and self.figure.source == "runs":
-            self.unconfirmed = 0 if self.renew else self._unconfirmed()
-            self.committed = self._beside()
-        if self.most is not None:
-            self.ask([min(STEP, self.most)] * len(self.drawn))
+        folder = results_folder() / f"{self.where}{kind}"
+        if not self.is_reference or self.figure.source != "runs":
+            return ComposedFigure(self, runs, folder)
+        unconfirmed = 0 if self.renew else _unconfirmed(self.figure, runs, folder)
+        return ComposedFigure(self, runs, folder, self._beside(runs, folder), unconfirmed)
 
-    def _unconfirmed(self) -> int:
-        """Return how many of its runs lie in its folder under another stamp than today's."""
-        stamps = read_stamps(self.folder)
-        today = {labelled.experiment.key: labelled.experiment.stamp for labelled in self.drawn}
-        others = [key for key, stamp in today.items() if stamps.get(key, stamp) != stamp]
-        return len(CommittedRepetitions([self.folder], thinning(self.figure), others).runs) if others else 0
-
-    def _beside(self) -> CommittedRepetitions:
+    def _beside(self, runs: Sequence[LabelledRun], folder: Path) -> CommittedRepetitions:
         """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale.
 
         Only those of today's code and packages.
         """
-        stamps = {labelled.experiment.key: labelled.experiment.stamp for labelled in self.drawn}
-        others = sorted(
-            self.folder.parents[1].glob(f"*/{self.scale}*"), key=lambda path: path.parent != self.folder.parent
-        )
-        folders = [self.folder, *(path for path in others if path != self.folder and stamps.keys() & labels_of(path))]
+        stamps = {labelled.experiment.key: labelled.experiment.stamp for labelled in runs}
+        others = sorted(folder.parents[1].glob(f"*/{self.scale}*"), key=lambda path: path.parent != folder.parent)
+        folders = [folder, *(path for path in others if path != folder and stamps.keys() & labels_of(path))]
         committed = CommittedRepetitions(folders, thinning(self.figure), stamps, stamps)
         if is_measured(self.figure.column):  # seconds of another machine are no repetitions
             if committed.machines != [kind_of_machine(environment())]:
@@ -157,54 +97,90 @@ class FigureRun:
                 committed.runs[key] = {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
         return committed
 
-    def is_sequential(self, drawn: Sequence[LabelledRun]) -> bool:
-        """Return whether looks decide how many repetitions there are: not of readings that end at the first look."""
-        further = any(READING in labelled.labels for labelled in drawn)
-        return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
+
+def _unconfirmed(figure: Figure, runs: Sequence[LabelledRun], folder: Path) -> int:
+    """Return how many runs of a figure lie in its folder under another stamp than today's."""
+    stamps = read_stamps(folder)
+    today = {labelled.experiment.key: labelled.experiment.stamp for labelled in runs}
+    others = [key for key, stamp in today.items() if stamps.get(key, stamp) != stamp]
+    return len(CommittedRepetitions([folder], thinning(figure), others).runs) if others else 0
+
+
+@dataclass(frozen=True)
+class ComposedFigure:
+    """A figure with its experiments.
+
+    ``committed``: repetitions that need not be run, nor read from the store. ``unconfirmed``: how many runs in its
+    folder other code or packages made: then nothing is added to them.
+    """
+
+    asked: AskedFigure
+    runs: list[LabelledRun]
+    folder: Path
+    committed: CommittedRepetitions = field(default_factory=CommittedRepetitions)
+    unconfirmed: int = 0
+
+
+class PlayedFigure:
+    """A composed figure, and what has been played of it.
+
+    ``runs``: its experiments, with the numbers of repetitions that are asked for. ``failed``: errors of repetitions.
+    ``new``: how many repetitions were run. ``open_cases``: how many cases of claims ask for more of them.
+    """
+
+    def __init__(self, composed: ComposedFigure) -> None:
+        self.composed, self.asked = composed, composed.asked
+        self.runs = composed.runs
+        self.waiting: set[Key] = set()
+        self.failed: dict[Key, str] = {}
+        self.new = self.open_cases = 0
+        if self.asked.most is not None:
+            self.ask([min(STEP, self.asked.most)] * len(self.runs))
 
     def ask(self, numbers: Sequence[int]) -> None:
         """Set the numbers of repetitions of the experiments, as far as readings and limits go."""
-        most = self.readings_up_to or max(numbers)
-        limits = self.figure.limit_runs()
+        most = self.asked.readings_up_to or max(numbers)
+        limits = self.asked.figure.limit_runs()
 
         def at_most(labelled: LabelledRun, number: int) -> int:
             if limits and labelled.is_limit:
                 return min(number, limits.repetitions)
             return min(number, most) if READING in labelled.labels else number
 
-        self.drawn = with_repetitions(self.drawn, list(map(at_most, self.drawn, numbers)))
+        self.runs = with_repetitions(self.runs, list(map(at_most, self.runs, numbers)))
 
     def done(self) -> list[list[int]]:
         """Return, for each experiment, the repetitions that have a result, when nothing is waited for."""
         return [
             [i for i in range(labelled.settings.repetitions) if (labelled.experiment.run_id, i) not in self.failed]
-            for labelled in self.drawn
+            for labelled in self.runs
         ]
 
     def read(self, store: Store) -> list[Repetitions]:
         """Return what is kept of the repetitions of each experiment; each is read once."""
-        columns, keep, runs = self.figure.curve_columns(), self.figure.kept_rounds, []
-        for labelled, numbers in zip(self.drawn, self.done(), strict=True):
+        figure, read_runs = self.asked.figure, []
+        columns, keep = figure.curve_columns(), figure.kept_rounds
+        for labelled, numbers in zip(self.runs, self.done(), strict=True):
             experiment = labelled.experiment
-            known = self.committed.runs.setdefault(experiment.key, {})
+            known = self.composed.committed.runs.setdefault(experiment.key, {})
             run_id = experiment.run_id
-            runs.append(read(labelled.labels, run_id, numbers, store, columns=columns, keep=keep, known=known))
-            known |= runs[-1].kept
-        return runs
+            read_runs.append(read(labelled.labels, run_id, numbers, store, columns=columns, keep=keep, known=known))
+            known |= read_runs[-1].kept
+        return read_runs
 
-    def say_what_failed(self, store: Store) -> None:
-        """Say which repetitions failed, and how; of a run that has no others the error of the first alone."""
-        names = {labelled.experiment.run_id: ", ".join(labelled.labels.values()) for labelled in reversed(self.drawn)}
-        done = {
-            labelled.experiment.run_id for labelled, numbers in zip(self.drawn, self.done(), strict=True) if numbers
-        }
+    def failures(self, store: Store) -> list[str]:
+        """Return a sentence for each repetition that failed; of a run that has no others the first error alone."""
+        names = {labelled.experiment.run_id: ", ".join(labelled.labels.values()) for labelled in reversed(self.runs)}
+        done = {labelled.experiment.run_id for labelled, numbers in zip(self.runs, self.done(), strict=True) if numbers}
+        sentences = []
         for run_id, name in reversed(names.items()):
             failed = {key: error for key, error in sorted(self.failed.items()) if key[0] == run_id}
             if failed and run_id not in done:
-                self.messages.append(f"{self.where}: {name}: {all_failed(failed, store)}")
+                sentences.append(f"{self.asked.where}: {name}: {all_failed(failed, store)}")
                 continue
             for (_, number), error in failed.items():
-                self.messages.append(f"{self.where}: {name}: repetition {number} failed: {error}")
+                sentences.append(f"{self.asked.where}: {name}: repetition {number} failed: {error}")
+        return sentences
 
 
 def all_failed(failed: dict[Key, str], store: Store) -> str:
@@ -214,3 +190,42 @@ def all_failed(failed: dict[Key, str], store: Store) -> str:
     place = f"; its traceback is in {record}" if record.is_file() else ""
     count = f"all {len(failed)} repetitions" if len(failed) > 1 else "its repetition"
     return f"{count} failed, the first with {failed[run_id, number]}{place}"
+
+
+@dataclass(frozen=True)
+class WrittenFigure:
+    """A figure that is written, or with the ``error`` for which it could not be.
+
+    ``claims``: the verdicts, as `bench.report.claims.check` returns them. ``failures``: a sentence for each repetition
+    that failed.
+    """
+
+    asked: AskedFigure
+    folder: Path
+    claims: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"verdict": [], "holm": []}))
+    line: str = ""
+    failures: Sequence[str] = ()
+    error: str = ""
+    unconfirmed: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.asked.name
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is written, and no repetition failed."""
+        return not self.error and not self.failures
+
+    @property
+    def tallies(self) -> dict[str, Tally]:
+        """The cases by origin and verdict, each counted once."""
+        return tallies(self.asked.figure, self.claims.to_dict("records"))
+
+    def tell(self) -> "WrittenFigure":
+        """Print its line and the errors of its repetitions."""
+        for sentence in self.failures:
+            print(f"error: {sentence}", file=sys.stderr)
+        if self.line:
+            print(self.line, flush=True)
+        return self

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import compress
+from operator import not_
 
 from bench.errors import BenchError
 from bench.report.figure import read_figure
@@ -11,7 +13,7 @@ from runners.config.experiment import part_classes
 from runners.config.figures import by_reading, without_reading
 from runners.config.runner import Runner
 from runners.execute.fanout import FanOut
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure, ComposedFigure, PlayedFigure, WrittenFigure
 from runners.execute.repetition import Answer, Key
 from runners.execute.timing import measure
 from runners.execute.write_figure import redraw, timed_part, write
@@ -20,15 +22,15 @@ from runners.results.store import Store, results_folder
 from runners.results.until_decided import look
 
 
-def reproduce_figure(run: FigureRun, *, jobs: int, runner: Runner) -> FigureRun:
+def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner) -> WrittenFigure:
     """Run what is missing for one figure and write its files; BenchError also when it cannot be written."""
-    (written,) = reproduce_figures([run], jobs=jobs, runner=runner)
+    (written,) = reproduce_figures([asked], jobs=jobs, runner=runner)
     if written.error:
         raise BenchError(written.error)
     return written
 
 
-def reproduce_figures(runs: Iterable[FigureRun], *, jobs: int, runner: Runner) -> Iterator[FigureRun]:
+def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runner) -> Iterator[WrittenFigure]:
     """Run what is missing for some figures in one pool of workers, and yield each as it is written.
 
     A figure is written by a worker as soon as its last repetition is there; its line is printed then. With
@@ -39,40 +41,43 @@ def reproduce_figures(runs: Iterable[FigureRun], *, jobs: int, runner: Runner) -
     Raises BenchError when a setting is wrong, or repetitions cannot be written; what is finished is kept.
     """
     store = Store(results_folder())
-    runs = [replace(run, figure=read_figure(run.figure)) for run in runs]
+    asked = [replace(one, figure=read_figure(one.figure)) for one in figures]
+    is_timed = [one.figure.source == "timing" for one in asked]
+    parallel: Iterable[ComposedFigure] = map(AskedFigure.composed, compress(asked, map(not_, is_timed)))
+    timed: Iterable[ComposedFigure] = map(AskedFigure.composed, compress(asked, is_timed))
     if not all(map(version, OPTIONAL)):
-        _require_packages(runs, store)
-    timed = [run for run in runs if run.figure.source == "timing"]
+        parallel, timed = list(parallel), list(timed)
+        _require_packages([*parallel, *timed], store)
     fan = FanOut(store, jobs=jobs, runner=runner)
     board = _Board(fan, store)
     finished = 0
-    for answer in fan.answers(map(board.open, [run for run in runs if run.figure.source != "timing"])):
+    for answer in fan.answers(map(board.open, parallel)):
         if isinstance(answer, Answer):
             board.take(answer)
         else:
             finished += 1
             yield answer.tell()
-        words = [f"{board.current}, {finished} of {len(runs)} figures"] if len(runs) > 1 else []
+        words = [f"{board.current}, {finished} of {len(asked)} figures"] if len(asked) > 1 else []
         words += [f"{board.open_cases} case{'s' * (board.open_cases > 1)} open"] if board.open_cases else []
         fan.progress.words = ", ".join(words)
         fan.progress.show()
-    for run in timed:
-        run.compose()
-        for run_id, result in measure(run.drawn, store, timed_part(run.figure)).items():
-            run.new += len(result.new)
-            run.failed |= {(run_id, number): error for number, error in result.failed.items()}
-        yield write(run, store).tell()
+    for composed in timed:
+        played = PlayedFigure(composed)
+        for run_id, result in measure(played.runs, store, timed_part(composed.asked.figure)).items():
+            played.new += len(result.new)
+            played.failed |= {(run_id, number): error for number, error in result.failed.items()}
+        yield write(played, store).tell()
 
 
-def _require_packages(runs: Iterable[FigureRun], store: Store) -> None:
+def _require_packages(figures: Iterable[ComposedFigure], store: Store) -> None:
     """Refuse, before anything is run, what needs packages that are not installed; results that are there need none."""
     missing = []
-    for run in runs:
-        run.compose()
-        for labelled in [] if run.unconfirmed else run.drawn:
-            done = store.done(labelled.experiment.run_id) | run.committed.done(labelled.experiment.key)
+    for composed in figures:
+        for labelled in [] if composed.unconfirmed else PlayedFigure(composed).runs:
+            experiment = labelled.experiment
+            done = store.done(experiment.run_id) | composed.committed.done(experiment.key)
             if not set(range(labelled.settings.repetitions)) <= done:
-                missing.append(part_classes(labelled.experiment.settings))
+                missing.append(part_classes(experiment.settings))
     require(*missing)
 
 
@@ -84,69 +89,68 @@ class _Board:
         """The figure that the latest repetition was for."""
         self._fan = fan
         self._store = store
-        self._open: list[FigureRun] = []
+        self._open: list[PlayedFigure] = []
         self._answers: dict[Key, Answer] = {}
 
     @property
     def open_cases(self) -> int:
         """Number of cases for which repetitions are added until they are decided."""
-        return sum(run.open_cases for run in self._open)
+        return sum(played.open_cases for played in self._open)
 
-    def open(self, run: FigureRun) -> None:
+    def open(self, composed: ComposedFigure) -> None:
         """Ask for what a figure lacks, or have it written if it lacks nothing."""
-        run.compose()
-        if run.unconfirmed:
-            run.forget()
-            self._fan.call(redraw, run, run.folder)
+        if composed.unconfirmed:
+            self._fan.call(redraw, composed.asked, composed.folder, composed.unconfirmed)
             return
-        self._open.append(run)
-        self._ask(run, check=True)
-        self._go_on(run)
+        self._open.append(played := PlayedFigure(composed))
+        self._ask(played, check=True)
+        self._go_on(played)
 
-    def _ask(self, run: FigureRun, *, check: bool = False) -> None:
+    def _ask(self, played: PlayedFigure, *, check: bool = False) -> None:
         """Ask for the repetitions that a figure lacks."""
-        for labelled in sorted(run.drawn, key=lambda labelled: -labelled.settings.horizon):
+        for labelled in sorted(played.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
             run_id = experiment.run_id
-            lacking = set(numbers) - self._store.sound(run_id, numbers) - run.committed.done(experiment.key)
+            lacking = set(numbers) - self._store.sound(run_id, numbers) - played.composed.committed.done(experiment.key)
             for key in [(run_id, number) for number in lacking]:
                 if key not in self._answers:
-                    run.waiting.add(key)
+                    played.waiting.add(key)
                 elif self._answers[key].status == "failed":
-                    run.failed[key] = self._answers[key].error
-            self._fan.add(experiment, [i for i in sorted(lacking) if (run_id, i) in run.waiting], check=check)
+                    played.failed[key] = self._answers[key].error
+            self._fan.add(experiment, [i for i in sorted(lacking) if (run_id, i) in played.waiting], check=check)
 
     def take(self, answer: Answer) -> None:
         """Note that a repetition is done or failed; figures that wait for nothing else are written."""
         key = answer.key
         self._answers[key] = answer
-        waiting = [run for run in self._open if key in run.waiting]
-        self.current = waiting[0].name
-        for run in waiting:
-            run.waiting.remove(key)
-            run.new += answer.status == "new" and run is waiting[0]
+        waiting = [played for played in self._open if key in played.waiting]
+        self.current = waiting[0].asked.name
+        for played in waiting:
+            played.waiting.remove(key)
+            played.new += answer.status == "new" and played is waiting[0]
             if answer.status == "failed":
-                run.failed[key] = answer.error
-            self._go_on(run)
+                played.failed[key] = answer.error
+            self._go_on(played)
 
-    def _go_on(self, run: FigureRun) -> None:
+    def _go_on(self, played: PlayedFigure) -> None:
         """Have a figure that waits for nothing written, unless its claims ask for more repetitions."""
-        while not run.waiting:
-            if run.most is None or not self._ask_for_more(run, run.most):
-                self._open.remove(run)
-                self._fan.call(write, run, self._store)
+        while not played.waiting:
+            if played.asked.most is None or not self._ask_for_more(played, played.asked.most):
+                self._open.remove(played)
+                self._fan.call(write, played, self._store)
                 return
 
-    def _ask_for_more(self, run: FigureRun, most: int) -> bool:
+    def _ask_for_more(self, played: PlayedFigure, most: int) -> bool:
         """Look at the claims, ask for the repetitions that open cases need, and return whether there are such cases."""
-        drawn, done, runs = run.drawn, run.done(), run.read(self._store)
+        runs, done, kept = played.runs, played.done(), played.read(self._store)
+        figure = played.asked.figure
         # Only the first reading's verdicts are waited for; under the others experiments go as far, or to their limit.
-        first = next(iter(by_reading(run.figure, drawn).values()))
-        curves, finals, _ = evidence(run.figure, [runs[i] for i in first], Provenance())
-        seen = look(run.figure, [drawn[i] for i in first], [done[i] for i in first], finals, curves, most)
-        of_labels = {tuple(drawn[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
-        run.open_cases = seen.open_cases
-        run.ask([of_labels[tuple(without_reading(labelled).labels.items())] for labelled in drawn])
+        first = next(iter(by_reading(figure, runs).values()))
+        curves, finals, _ = evidence(figure, [kept[i] for i in first], Provenance())
+        seen = look(figure, [runs[i] for i in first], [done[i] for i in first], finals, curves, most)
+        of_labels = {tuple(runs[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
+        played.open_cases = seen.open_cases
+        played.ask([of_labels[tuple(without_reading(labelled).labels.items())] for labelled in runs])
         if seen.open_cases:
-            self._ask(run)
+            self._ask(played)
         return seen.open_cases > 0

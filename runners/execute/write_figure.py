@@ -10,22 +10,22 @@ from typing import Any
 import pandas as pd
 
 from bench.audit.readings import ResultTables
+from bench.audit.tallies import spell_by_origin, tallies
 from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.page import draw
-from bench.report.provenance import Provenance, factored, key_of
+from bench.report.provenance import Provenance, factored
 from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
-from runners.config.compose import parse
-from runners.config.figures import LabelledRun, by_reading, other_than_published, settings_of, without_reading
-from runners.config.papers import leaves, load_paper
-from runners.execute.figure_run import FigureRun, all_failed
+from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
+from runners.execute.figure_run import AskedFigure, ComposedFigure, PlayedFigure, WrittenFigure, all_failed
+from runners.execute.settings_table import settings_table
 from runners.execute.timing import Part, finals_of, measurements
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
@@ -36,21 +36,47 @@ from runners.results.stamps import read_stamps, renew_digests, write_stamps
 from runners.results.store import Store, read_json, results_folder, write_bytes, write_manifest, write_text
 
 
-def write(run: FigureRun, store: Store) -> FigureRun:
-    """Write all files of a figure, and return it with its line. Called in the workers.
+def write(played: PlayedFigure, store: Store) -> WrittenFigure:
+    """Write all files of a figure, and return what there is to say of it. Called in the workers.
 
     An error becomes part of the figure, so that others go on. Where all repetitions failed nothing is written.
     """
-    if run.failed and not any(run.done()):
-        run.error = all_failed(run.failed, store)
-        return run
+    asked, folder = played.asked, played.composed.folder
+    if played.failed and not any(played.done()):
+        return WrittenFigure(asked, folder, error=all_failed(played.failed, store))
+    failures = played.failures(store)
     try:
-        _write(run, store)
+        derived, repetitions = _write(played, store), sum(map(len, played.done()))
     except Exception as error:
-        run.error = one_line(error) if isinstance(error, BenchError) else _where(error)
-    run.say_what_failed(store)
-    run.forget()
-    return run
+        text = one_line(error) if isinstance(error, BenchError) else _where(error)
+        return WrittenFigure(asked, folder, failures=failures, error=text)
+    claims = derived.rendering.claims
+    line = _line(asked, claims, repetitions, new=played.new, failed=len(played.failed))
+    return WrittenFigure(asked, folder, claims, line, failures)
+
+
+def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFigure:
+    """Write tables and pictures of a figure from what is committed in its folder; nothing is run."""
+    try:
+        repetitions = sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"])
+        derived = derive_committed(asked.figure, folder)
+        _write_derived(asked, folder, derived)
+        renew_digests(folder)
+    except BenchError as error:
+        return WrittenFigure(asked, folder, error=one_line(error), unconfirmed=unconfirmed)
+    claims = derived.rendering.claims
+    line = _line(asked, claims, repetitions, unconfirmed=unconfirmed)
+    return WrittenFigure(asked, folder, claims, line, unconfirmed=unconfirmed)
+
+
+def _line(
+    asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: int = 0, failed: int = 0, unconfirmed: int = 0
+) -> str:
+    """Return what is printed of a figure when it is written."""
+    counts = [f"{repetitions} repetitions"] + [f"{new} new"] * (new != repetitions)
+    counts += [f"{failed} failed"] * bool(failed) + [f"{unconfirmed} runs to be confirmed"] * bool(unconfirmed)
+    verdicts = spell_by_origin(tallies(asked.figure, claims.to_dict("records"), every=True))
+    return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
 
 
 def _where(error: Exception) -> str:
@@ -59,93 +85,82 @@ def _where(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
 
 
-def _write(run: FigureRun, store: Store) -> None:
-    figure, folder = run.figure, run.folder
-    runs = run.read(store) if figure.source == "runs" else []
-    derived = _derived(run, runs, store)
-    if run.is_reference and runs:
+def _write(played: PlayedFigure, store: Store) -> Derived:
+    asked, folder = played.asked, played.composed.folder
+    kept = played.read(store) if asked.figure.source == "runs" else []
+    derived = _derived(played, kept, store)
+    if asked.is_reference and kept:
         by_key: dict[str, dict[int, Any]] = {}
-        for labelled, repetitions in zip(run.drawn, runs, strict=True):
+        for labelled, repetitions in zip(played.runs, kept, strict=True):
             by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
-        write_repetitions(folder, thinning(figure), by_key)
-    write_manifest(folder, _manifest(run, derived))
-    write_text(folder / "environment.json", json.dumps(_environment(run, runs, store), indent=1))
-    _write_derived(run, derived, sum(map(len, run.done())))
-    if run.is_reference:
-        write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in run.drawn})
+        write_repetitions(folder, thinning(asked.figure), by_key)
+    write_manifest(folder, _manifest(played, derived))
+    write_text(folder / "environment.json", json.dumps(_environment(played, kept, store), indent=1))
+    _write_derived(asked, folder, derived)
+    if asked.is_reference:
+        write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in played.runs})
+    return derived
 
 
-def redraw(run: FigureRun, folder: Path) -> FigureRun:
-    """Write tables and pictures of a figure from what is committed in its folder; nothing is run."""
-    run.folder = folder
-    try:
-        repetitions = sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"])
-        _write_derived(run, derive_committed(run.figure, folder), repetitions)
-        renew_digests(folder)
-    except BenchError as error:
-        run.error = one_line(error)
-    return run
+def _write_derived(asked: AskedFigure, folder: Path, derived: Derived) -> None:
+    _write_tables(asked, folder, derived)
+    _write_pictures(asked, folder, derived)
 
 
-def _write_derived(run: FigureRun, derived: Derived, repetitions: int) -> None:
-    write_tables(run, derived)
-    write_pictures(run, derived)
-    run.claims = derived.rendering.claims
-    run.note(repetitions)
-
-
-def committed_folder(run: FigureRun) -> Path | None:
+def committed_folder(asked: AskedFigure) -> tuple[Path, int] | None:
     """Return the folder whose committed repetitions are those of all runs of a figure, None if there is none.
 
-    A run whose data is not here is one of them if its key with the data that the manifest names is committed.
+    And how many of them other code or packages made. A run whose data is not here is one of them if its key with the
+    data that the manifest names is committed.
     """
-    figure = run.figure
-    folders = [results_folder() / f"{run.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
-    folders = [path for path in folders if figure.source == "runs" and is_backed(figure, path)]
-    if folders:
-        run.compose()
-    folder = next((path for path in folders if _has_all(read_json(path / "manifest.json"), run)), None)
-    if folder:
-        stamps = set(read_stamps(folder).values())
-        run.unconfirmed = sum(labelled.experiment.stamp not in stamps for labelled in run.drawn)
-    return folder
+    folders = [results_folder() / f"{asked.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
+    folders = [path for path in folders if asked.figure.source == "runs" and is_backed(asked.figure, path)]
+    composed = asked.composed() if folders else None
+    for folder in folders if composed else ():
+        if composed and _has_all(read_json(folder / "manifest.json"), composed):
+            stamps = set(read_stamps(folder).values())
+            return folder, sum(labelled.experiment.stamp not in stamps for labelled in composed.runs)
+    return None
 
 
-def _has_all(manifest: dict[str, Any], run: FigureRun) -> bool:
+def _has_all(manifest: dict[str, Any], composed: ComposedFigure) -> bool:
     entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
-    drawn = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in run.drawn}
-    if entries.keys() != drawn.keys():
+    runs = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in composed.runs}
+    if entries.keys() != runs.keys():
         return False
     for labels, entry in entries.items():
-        experiment = drawn[labels].experiment
+        experiment = runs[labels].experiment
         if experiment.fingerprint == DataKind.SURROGATE:
             experiment = experiment.on_data(entry["data"])
         if entry.get("key") != experiment.key:
             return False
-        if run.most is None and entry["repetitions"] != drawn[labels].settings.repetitions:
+        if composed.asked.most is None and entry["repetitions"] != runs[labels].settings.repetitions:
             return False
     return True
 
 
-def _derived(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> Derived:
+def _derived(played: PlayedFigure, kept: Sequence[Repetitions], store: Store) -> Derived:
     """Return what the figure says, of its repetitions or of the seconds that were measured for it."""
-    positions = by_reading(run.figure, run.drawn)
-    reason = other_than_published(run.figure, run.drawn)
-    provenances = {name: _provenance(run, [run.drawn[i] for i in places], reason) for name, places in positions.items()}
-    if run.figure.source == "timing":
-        finals = finals_of(run.drawn, run.done(), store, timed_part(run.figure))
-        return Derived(run.figure, {"": ResultTables(pd.DataFrame(), finals, provenances[""])})
-    return derive(run.figure, runs, provenances)
+    figure, runs = played.asked.figure, played.runs
+    reason = other_than_published(figure, runs)
+    provenances = {
+        name: _provenance(played.asked, [runs[i] for i in places], reason)
+        for name, places in by_reading(figure, runs).items()
+    }
+    if figure.source == "timing":
+        finals = finals_of(runs, played.done(), store, timed_part(figure))
+        return Derived(figure, {"": ResultTables(pd.DataFrame(), finals, provenances[""])})
+    return derive(figure, kept, provenances)
 
 
-def write_tables(run: FigureRun, derived: Derived) -> None:
+def _write_tables(asked: AskedFigure, folder: Path, derived: Derived) -> None:
     """Write all tables, of what is committed each number once; those that only an earlier run had are removed."""
-    figure, folder = run.figure, run.folder
+    figure = asked.figure
     has_repetitions = (folder / FILE).exists()
     tables = derived.tables() | ({} if has_repetitions else long_tables(derived.curves, derived.finals))
     for name, table in derived.rendering.tables.items():
         text = to_markdown(table, figure.heading, notes(figure, derived.provenance))
-        tables |= {} if run.is_reference else {f"{name}.md": text.encode()}
+        tables |= {} if asked.is_reference else {f"{name}.md": text.encode()}
     repeated = {f"{name}.md" for name in derived.rendering.tables}
     for name in {"readings.csv", "numbers.csv", "curves.csv", "finals.csv", *repeated} - tables.keys():
         (folder / name).unlink(missing_ok=True)
@@ -155,11 +170,11 @@ def write_tables(run: FigureRun, derived: Derived) -> None:
         _write_seconds(derived, folder)
     else:
         (folder / SECONDS).unlink(missing_ok=True)
-    if "tex" in run.formats:
+    if "tex" in asked.formats:
         from bench.report.latex import latex_tables
 
         results = Results(figure, derived.curves, derived.finals, derived.provenance)
-        for name, text in latex_tables(figure, derived.rendering.tables, results, size=run.size).items():
+        for name, text in latex_tables(figure, derived.rendering.tables, results, size=asked.size).items():
             write_text(folder / f"{name}.tex", text)
 
 
@@ -175,36 +190,37 @@ def _write_seconds(derived: Derived, folder: Path) -> None:
         write_text(folder / SECONDS, to_csv(finals[axes + measured]))
 
 
-def write_pictures(run: FigureRun, derived: Derived) -> None:
+def _write_pictures(asked: AskedFigure, folder: Path, derived: Derived) -> None:
     """Write the figure if it has a picture, of what is committed an SVG alone."""
-    plot, name = derived.rendering.plot, run.figure.name
+    plot, name = derived.rendering.plot, asked.figure.name
     if plot:
-        save(draw(plot), run.folder, name, ["svg"] if run.is_reference else ["png", "svg"])
-    if plot and "pdf" in run.formats:
-        save(draw(plot, run.size), run.folder, name, ["pdf"])
+        save(draw(plot), folder, name, ["svg"] if asked.is_reference else ["png", "svg"])
+    if plot and "pdf" in asked.formats:
+        save(draw(plot, asked.size), folder, name, ["pdf"])
 
 
-def _provenance(run: FigureRun, drawn: Sequence[LabelledRun], other_than_published: str) -> Provenance:
+def _provenance(asked: AskedFigure, runs: Sequence[LabelledRun], other_than_published: str) -> Provenance:
     """Return what the figure's numbers rest on."""
-    by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in drawn]
-    genuine = [without_reading(labelled).labels for labelled in drawn if labelled.experiment.data_kind.is_evidence]
+    by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in runs]
+    genuine = [without_reading(labelled).labels for labelled in runs if labelled.experiment.data_kind.is_evidence]
     return Provenance(
-        scale="" if run.figure.paper == "none" or run.where.startswith("compare/") else run.scale,
-        repetitions=tuple(sorted({labelled.settings.repetitions for labelled in drawn if not labelled.is_limit})),
-        horizons=tuple(sorted({labelled.settings.horizon for labelled in drawn})),
+        scale="" if asked.figure.paper == "none" or asked.where.startswith("compare/") else asked.scale,
+        repetitions=tuple(sorted({labelled.settings.repetitions for labelled in runs if not labelled.is_limit})),
+        horizons=tuple(sorted({labelled.settings.horizon for labelled in runs})),
         surrogate=tuple(sorted({env for env, kind in by_env if kind.is_replaced})),
         altered=tuple(sorted({env for env, kind in by_env if kind is DataKind.ALTERED})),
-        genuine=tuple(genuine) if len(genuine) < len(drawn) else (),
+        genuine=tuple(genuine) if len(genuine) < len(runs) else (),
         packaged=any(kind is DataKind.PACKAGED for _, kind in by_env),
-        sequential=run.is_sequential(drawn),
+        sequential=asked.is_sequential(runs),
         other_than_published=other_than_published,
     )
 
 
-def _manifest(run: FigureRun, derived: Derived) -> dict[str, Any]:
+def _manifest(played: PlayedFigure, derived: Derived) -> dict[str, Any]:
     """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
+    asked, figure = played.asked, played.asked.figure
     shared, rest = factored(
-        [labelled.labels for labelled in run.drawn], [[*labelled.overrides, *run.extra] for labelled in run.drawn]
+        [labelled.labels for labelled in played.runs], [[*labelled.overrides, *asked.extra] for labelled in played.runs]
     )
     runs = [
         {
@@ -215,19 +231,19 @@ def _manifest(run: FigureRun, derived: Derived) -> dict[str, Any]:
             "horizon": labelled.settings.horizon,
             "data": labelled.experiment.fingerprint,
         }
-        for labelled, repetitions, overrides in zip(run.drawn, run.done(), rest, strict=True)
+        for labelled, repetitions, overrides in zip(played.runs, played.done(), rest, strict=True)
     ]
     return {
-        "figure": f"{run.where.partition('/')[0]}/{run.figure.name}",
-        "title": run.figure.heading,
-        "scale": run.scale,
-        "command": run.command,
+        "figure": f"{asked.where.partition('/')[0]}/{figure.name}",
+        "title": figure.heading,
+        "scale": asked.scale,
+        "command": asked.command,
         "settings": settings_table(
-            run.figure, [labelled for labelled in run.drawn if READING not in labelled.labels], run.scale
+            figure, [labelled for labelled in played.runs if READING not in labelled.labels], asked.scale
         ),
         "provenance": derived.provenance.model_dump(mode="json"),
-        "published": run.figure.published,
-        **run.figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
+        "published": figure.published,
+        **figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
         "overrides": shared,
         "runs": runs,
     }
@@ -238,65 +254,30 @@ def timed_part(figure: Figure) -> Part:
     return figure.part if isinstance(figure, Timing) else "run"
 
 
-def _environment(run: FigureRun, runs: Sequence[Repetitions], store: Store) -> dict[str, Any]:
+def _environment(played: PlayedFigure, kept: Sequence[Repetitions], store: Store) -> dict[str, Any]:
     """Return with what and when the figure was made, and the mean seconds of a repetition of each run.
 
     Of runs whose repetitions were all committed without their seconds, it is the mean noted there. Other kinds of
     machines that made repetitions are noted, too.
     """
-    others = [kind for kind in run.committed.machines if kind != kind_of_machine(environment())]
+    committed, figure = played.composed.committed, played.asked.figure
+    others = [kind for kind in committed.machines if kind != kind_of_machine(environment())]
     seconds = {}
-    for place, (labelled, numbers) in enumerate(zip(run.drawn, run.done(), strict=True)):
+    for place, (labelled, numbers) in enumerate(zip(played.runs, played.done(), strict=True)):
         key = labelled.experiment.key
-        if run.figure.source == "timing":
-            measured = measurements(store, labelled.experiment.run_id, timed_part(run.figure))
+        if figure.source == "timing":
+            measured = measurements(store, labelled.experiment.run_id, timed_part(figure))
             known = [measured[number]["seconds"] for number in numbers]
         else:
-            kept = runs[place].kept.values()
-            known = [of_one.seconds["seconds_total"] for of_one in kept if "seconds_total" in of_one.seconds]
+            of_run = kept[place].kept.values()
+            known = [of_one.seconds["seconds_total"] for of_one in of_run if "seconds_total" in of_one.seconds]
         if known:
             seconds[key] = round(sum(known) / len(known), 4)
-        elif key in run.committed.mean_seconds:
-            seconds[key] = run.committed.mean_seconds[key]
+        elif key in committed.mean_seconds:
+            seconds[key] = committed.mean_seconds[key]
     return {
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         **environment(),
         **({"adopted_from": others} if others else {}),
         "seconds_per_repetition": seconds,
     }
-
-
-def settings_table(figure: Figure, drawn: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
-    """Return every setting of the figure's experiments with its values, its source and the place.
-
-    The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key (``env.dim``);
-    else ``assumed`` where a run of the figure sets another value than the paper; else the paper's
-    (``env.synthetic_linear.dim``); else ``assumed``, the default of the suite or a user's class. Each source of a key
-    has a row.
-    """
-    paper, limits = load_paper(figure.paper), figure.limit_runs()
-    of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})
-    rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    smaller = figure.scales[scale].overrides if scale in figure.scales else []
-    for labelled in drawn:
-        words = [leaves(parse(word).value(), key_of(word)) for word in labelled.overrides]
-        by_figure = {key for keys in words for key in keys}
-        for general, key, value in settings_of(labelled):
-            is_size = general == key
-            if general in map(key_of, smaller) or (
-                is_size and value != (getattr(figure, key) or of_paper.get(key, value))
-            ):
-                source, where = "scale", "as the scale or the command says"
-            elif general in figure_sources:
-                source, where = figure_sources[general]
-            elif general in by_figure and value != of_paper.get(key):
-                source, where = "assumed", "the figure sets it"
-            else:
-                part = labelled.experiment.settings.get(key.partition(".")[0])
-                is_own = isinstance(part, dict) and not part["_target_"].startswith("bench.")
-                default = ("assumed", f"the {'class' if is_own else 'suite'}'s default")
-                source, where = paper["sources"].get(key, default)
-            row = rows.setdefault((key, source, where), {"key": key, "values": [], "source": source, "where": where})
-            if value not in row["values"]:
-                row["values"].append(value)
-    return list(rows.values())
