@@ -231,7 +231,7 @@ def test_a_tuner_that_does_not_fit_is_left_out_and_strictly_stops_all(here):
     words = ("tuner=hedge,tl,random", "env=synthetic_linear", *SMALL[2:])
     answer = here(*words, "name=three", "strict=true")
     assert_one_sentence(
-        answer, "error: hedge: tuner: found Hedge with ContextualBandit", "expected an environment with full"
+        answer, "error: Hedge: tuner: found Hedge with ContextualBandit", "expected an environment with full"
     )
     answer = here(*words, "name=three")
     assert answer.code == 1
