@@ -27,8 +27,8 @@ class EpsilonGreedy(RidgeInverse):
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
-        "epsilon": {"candidates": (0.0, 0.01, 0.05, 0.1, 0.3), "low": 0.0, "high": 0.5, "default": 0.1},
-        "decay": {"candidates": (0.0, 1 / 3, 0.5, 1.0), "low": 0.0, "high": 1.0, "default": 0.0},
+        "epsilon": {"candidates": (0.0, 0.01, 0.05, 0.1, 0.3), "low": 0.0, "high": 0.5, "log": False, "default": 0.1},
+        "decay": {"candidates": (0.0, 1 / 3, 0.5, 1.0), "low": 0.0, "high": 1.0, "log": False, "default": 0.0},
         **RidgeRegression.spaces,
     }
 
