@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bandit_bench._compare import compare
     from bandit_bench._comparison import ComparisonResult, load
+    from bandit_bench._reproduce import reproduce
     from bandit_bench._run import RunResult, run
     from bench.algorithms.base import Algorithm
     from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "bandit_bench._compare": ("compare",),
     "bandit_bench._comparison": ("ComparisonResult", "load"),
+    "bandit_bench._reproduce": ("reproduce",),
     "bandit_bench._run": ("RunResult", "run"),
     "bench.algorithms.base": ("Algorithm",),
     "bench.algorithms.contextual": ("BanditInfo", "ContextualAlgorithm"),
@@ -68,6 +70,7 @@ __all__ = [
     "compare",
     "component",
     "load",
+    "reproduce",
     "run",
 ]
 

@@ -122,10 +122,13 @@ def _help(name: str, words: list[str]) -> None:
 
 
 def full_name(word: str, paper: str) -> str:
-    """Return ``figure=<figure>`` with the paper's name, and formats as a list; other words as they are."""
+    """Return ``figure=<figure>`` with the paper's name, formats as a list, labels in quotes; others as they are."""
     key, _, name = word.partition("=")
     if key == "format" and "," in name and not name.startswith("["):
         return f"format=[{name}]"
+    if key == "only" and not name.startswith(("'", '"')):
+        quoted = name.replace("'", r"\'")
+        return f"only='{quoted}'"
     if key != "figure":
         return word
     if paper and "/" in name and "," not in name and name.partition("/")[0] != paper:

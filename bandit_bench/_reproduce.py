@@ -1,0 +1,215 @@
+"""Figures of papers, made again."""
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from bandit_bench._comparison import ComparisonResult
+from bandit_bench._parts import runner_words
+from bench.errors import ConfigError
+from runners.config.compose import from_overrides, run_settings
+from runners.config.figures import figure_names, filled, load_figure
+from runners.config.runner import Runner
+from runners.config.tree import read_choice
+
+if TYPE_CHECKING:  # slow to import
+    from bench.report.figure import Figure
+    from bench.report.page import Size
+    from runners.execute.figure_run import AskedFigure, WrittenFigure
+
+Scale = Literal["smoke", "quick", "reduced", "paper"]
+
+
+@dataclass(frozen=True)
+class ReproductionPlan:
+    """Figures that are asked for, by name, and how; see `reproduce`."""
+
+    names: Sequence[str]
+    scale: str = "quick"
+    only: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    horizon: int | None = None
+    repetitions: int | str | None = None
+    max_repetitions: int | None = None
+    seed: int = 0
+    readings: bool | None = None
+    surrogate: bool = False
+    renew: bool = False
+    jobs: int = 1
+    runner: Runner = field(default_factory=Runner)
+    formats: tuple[str, ...] = ()
+    size: "Size" = ""
+
+
+class Made(NamedTuple):
+    """Figures that were made, the seconds for them and for their pages, the first page, and how many pages are new."""
+
+    figures: "list[WrittenFigure]"
+    seconds: float
+    seconds_of_pages: float
+    gallery: Any
+    pages: int
+
+
+def reproduce(
+    figure: str = "",
+    *,
+    paper: str = "",
+    scale: Scale = "quick",
+    only: Mapping[str, str | Sequence[str]] | None = None,
+    horizon: int | None = None,
+    repetitions: int | Literal["until_decided"] | None = None,
+    max_repetitions: int | None = None,
+    seed: int = 0,
+    readings: bool | None = None,
+    surrogate: bool = False,
+    jobs: int = 1,
+    runner: str | Mapping[str, Any] | None = None,
+) -> dict[str, ComparisonResult]:
+    """Make a figure, such as ``"cdt/figure2"``, or all figures of a paper, and return them by name.
+
+    What has been run before is not run again. ``only`` makes a part of a figure: labels by axis, such as
+    ``{"panel": "LinUCB, simulation"}``; its claims and published numbers are those about this part. ``horizon``,
+    ``repetitions``, ``seed``: other sizes than the scale says. ``readings``: whether all readings are run; by default
+    what the scale says. ``surrogate``: whether, at scale paper, stand-ins may replace data that is not here.
+
+    Raises BenchError where a setting is wrong, or a figure cannot be written.
+    """
+    names = [figure] if figure else figure_names(paper or None)
+    if not names:
+        raise ConfigError(f"paper: found '{paper}', which has no figures, expected another")
+    chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
+    plan = ReproductionPlan(
+        names, scale, chosen, horizon, repetitions, max_repetitions, seed, readings, surrogate, jobs=jobs,
+        runner=from_overrides(runner_words(runner)).runner,
+    )  # fmt: skip
+    made = carry_out(plan)
+    for run in made.figures:
+        if run.error:
+            raise ConfigError(f"{run.name}: {run.error}")
+    return {run.name: ComparisonResult(run.folder, run.asked.figure, is_complete=run.complete) for run in made.figures}
+
+
+def carry_out(plan: ReproductionPlan) -> Made:
+    """Run what is missing of some figures, write them and the gallery."""
+    from runners.config.headlines import load_headlines  # slow to import
+    from runners.execute.pool import spread, workers
+    from runners.execute.reproduce_figure import reproduce_figures
+    from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
+    from runners.execute.write_figure import committed_folder, redraw
+    from runners.results.pages import write_gallery
+    from runners.results.store import results_folder
+
+    runs = [_asked(plan, name) for name in plan.names]
+    load_headlines(plan.names[0].partition("/")[0])
+    missing = {run.name: missing_data(run.figure, readings=run.readings) for run in runs}
+    start = time.perf_counter()
+    is_strict = plan.scale == "paper" and not plan.surrogate
+    lacking = {run.name for run in runs if run.scale == "paper" and lacks_data(missing[run.name])}
+    runs = [replace(run, command=f"{run.command} surrogate=yes") if run.name in lacking else run for run in runs]
+    stored = []
+    for run in [run for run in runs if run.name in lacking]:
+        if committed := committed_folder(run) if is_strict else None:
+            stored.append((run, *committed))
+            print(drawn_from_committed(run.name, missing.pop(run.name), committed[0]), flush=True)
+    if is_strict:
+        refuse(missing)
+    for line in announcement(missing):
+        print(line, flush=True)
+    with workers(plan.runner, plan.jobs):
+        made = [run.tell() for run in spread(plan.runner, plan.jobs)(redraw, stored)]
+        made += reproduce_figures([run for run in runs if run.name in missing], jobs=plan.jobs, runner=plan.runner)
+        of_figures = time.perf_counter() - start
+        gallery, pages = write_gallery(results_folder(), spread(plan.runner, plan.jobs))
+    return Made(made, of_figures, time.perf_counter() - start - of_figures, gallery, pages)
+
+
+def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
+    """Return a figure as it is asked for. Raises ConfigError naming the key that is wrong."""
+    from runners.execute.figure_run import AskedFigure  # slow to import
+    from runners.results.until_decided import most_repetitions
+
+    until = most_repetitions(plan.repetitions, plan.max_repetitions)
+    checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
+    run_settings({key: getattr(plan, key) for key in checked if getattr(plan, key) is not None})
+    given = ("horizon", "repetitions", "seed", "max_repetitions")
+    sizes = [f"{key}={getattr(plan, key)}" for key in given if getattr(plan, key)]
+    extra = [size for size in sizes if until is None or "repetitions=" not in size]
+    usual = bool((read_choice("scale", plan.scale) or {}).get("readings"))
+    readings = usual if plan.readings is None else plan.readings
+    sizes += [f"readings={str(readings).lower()}"] * (readings != usual)
+    sizes += [f"only={in_words(plan.only)}"] * bool(plan.only)
+    is_paper = plan.scale == "paper"
+    is_custom = extra or plan.only or (is_paper and not readings) or (until is not None and not is_paper)
+    figure = part_of(name, plan.only) if plan.only else load_figure(name)
+    at_scale = figure.scales.get(plan.scale)
+    return AskedFigure(
+        figure,
+        f"{name}/{plan.scale}{'-custom' if is_custom else ''}",
+        plan.scale,
+        extra,
+        shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={plan.scale}", *sizes]),
+        is_reference=is_paper and readings and not plan.only,
+        until_decided=at_scale.until_decided if at_scale and plan.repetitions is None else until,
+        formats=plan.formats,
+        readings=readings and not plan.only,
+        size=plan.size,
+        renew=plan.renew,
+    )
+
+
+def part_of(name: str, only: Mapping[str, Sequence[str]]) -> "Figure":
+    """Return the part of a figure that has some labels, with the claims and published numbers that are about it.
+
+    Its readings and limits are left out. Raises ConfigError where the figure has no such axis or label.
+    """
+    from bench.report.figure import read_figure  # slow to import
+    from bench.report.labels import canonical
+
+    figure, whole = filled(name), load_figure(name)
+    for axis, labels in only.items():
+        known = dict.fromkeys(label for block in whole.runs for label in block.get(axis, ()))
+        for label in labels:
+            if canonical(label) not in known:
+                axes = dict.fromkeys(axis for block in whole.runs for axis in block)
+                expected = f"one of: {'; '.join(known)}" if known else f"one of its axes: {', '.join(axes)}"
+                raise ConfigError(f"only: found '{axis}={label}', expected {expected}")
+    wanted = {axis: {canonical(label) for label in labels} for axis, labels in only.items()}
+    blocks = [
+        {axis: {k: v for k, v in labels.items() if k in wanted.get(axis, {k})} for axis, labels in block.items()}
+        for block in whole.runs
+    ]
+    figure |= {"runs": [block for block in blocks if all(block.values()) and wanted.keys() <= block.keys()]}
+    figure = {key: value for key, value in figure.items() if key not in ("readings", "limits", "bounds")}
+    for key in ("claims", "published"):
+        figure[key] = [
+            entry for entry in figure.get(key, []) if _fits({**figure, "claims": [], "published": []}, key, entry)
+        ]
+    return read_figure(figure)
+
+
+def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
+    from bench.report.figure import read_figure
+
+    try:
+        read_figure({**figure, key: [entry]})
+    except ConfigError:
+        return False
+    return True
+
+
+def read_only(text: str) -> dict[str, list[str]]:
+    """Return labels by axis from words: ``panel=LinUCB, simulation|LinTS, simulation; method=CDT``."""
+    chosen: dict[str, list[str]] = {}
+    for part in filter(None, (word.strip() for word in text.split(";"))):
+        axis, equals, labels = part.partition("=")
+        if not (axis and equals and labels):
+            raise ConfigError(f"only: found '{part}', expected labels of an axis: only='panel=LinUCB, simulation'")
+        chosen[axis.strip()] = [label.strip() for label in labels.split("|")]
+    return chosen
+
+
+def in_words(only: Mapping[str, Sequence[str]]) -> str:
+    """Return labels by axis as `read_only` reads them."""
+    return "; ".join(f"{axis}={'|'.join(labels)}" for axis, labels in only.items())
