@@ -1,7 +1,6 @@
 """Every registered class passes these."""
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -14,10 +13,11 @@ import pytest
 import registry
 
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.conformance.checks import CHECKS, stays_finite
+from bench.conformance.drive import SPACE, drive_tuner, known, outcomes, problem
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
-from bench.rewards import short
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
 from bench.tuners.base import Problem
@@ -56,73 +56,34 @@ def test_another_process_comes_to_the_same(elsewhere):
     assert len(elsewhere) == len(TUNERS) + len(BANDITS) + len(ENVIRONMENTS)
 
 
+@pytest.mark.parametrize("check", CHECKS["tuner"], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", TUNERS)
-def test_tuner_proposes_from_the_space_and_the_same_from_the_same_seed_only(name):
-    tuner = registry.build("tuner", name)
+def test_tuner(name, check):
+    check(lambda: registry.build("tuner", name), conformance.rounds(name, 20_000))
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_stays_finite_over_a_million_rounds(name):
+    stays_finite(lambda: registry.build("tuner", name), conformance.rounds(name, 1_000_000))
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuner_draws_or_not_as_is_known_of_it(name):
+    """Another seed gives other values, and asking twice another answer, but of those that draw nothing."""
     horizon = conformance.rounds(name, 200)
-    first = conformance.drive_tuner(tuner, 1, horizon)
-    for configuration in first:
-        assert set(configuration) == set(conformance.SPACE.names if tuner.multiple else conformance.SPACE.names[:1])
-        for parameter in conformance.SPACE.parameters:
-            value = configuration.get(parameter.name, parameter.default)
-            assert value in parameter.candidates or parameter.low <= value <= parameter.high
-    assert conformance.drive_tuner(tuner, 1, horizon) == first
-    assert (conformance.drive_tuner(tuner, 2, horizon) == first) == (name in DETERMINISTIC)
-
-
-@pytest.mark.parametrize("n_rounds", MANY_ROUNDS)
-@pytest.mark.parametrize("name", TUNERS)
-def test_tuner_stays_finite_over_many_rounds(name, n_rounds):
-    tuner = registry.build("tuner", name)
-    conformance.drive_tuner(tuner, 1, conformance.rounds(name, n_rounds))
-    assert list(conformance.not_finite(tuner)) == []
-
-
-@pytest.mark.parametrize("reward", [math.nan, -math.inf, "much", None, 1j, 10**400, np.ones(1)], ids=short)
-@pytest.mark.parametrize("name", TUNERS)
-def test_tuner_refuses_what_is_not_finite_and_goes_on(name, reward):
-    tuner, other = registry.build("tuner", name), registry.build("tuner", name)
-    for each in (tuner, other):
-        each.start(conformance.problem(20), Seeds(1))
-        each.ask()
-    with pytest.raises(TunerError, match="expected a finite number"):
-        tuner.tell(reward)
-    tuner.tell(np.float32(1.0), conformance.known(1.0))
-    other.tell(1.0, conformance.known(1.0))
-    assert tuner.ask() == other.ask()
-
-
-@pytest.mark.parametrize("name", TUNERS)
-def test_tuner_is_asked_before_it_is_told(name):
-    tuner = registry.build("tuner", name)
-    with pytest.raises(TunerError, match="before start"):
-        tuner.ask()
-    tuner.start(conformance.problem(20), Seeds(1))
-    with pytest.raises(TunerError, match="before ask"):
-        tuner.tell(0.0)
-    tuner.ask()
-    tuner.tell(0.0, conformance.known(0.0))
-    with pytest.raises(TunerError, match="before ask"):
-        tuner.tell(0.0)
-
-
-@pytest.mark.parametrize("name", TUNERS)
-def test_what_was_asked_last_is_what_is_answered_and_probabilities_are_valid(name):
+    first, other = (drive_tuner(registry.build("tuner", name), seed, horizon) for seed in (1, 2))
+    assert (first == other) == (name in DETERMINISTIC)
     once, twice = registry.build("tuner", name), registry.build("tuner", name)
-    horizon = conformance.rounds(name, 300)
     for tuner in (once, twice):
-        tuner.start(conformance.problem(horizon), Seeds(4))
+        tuner.start(problem(horizon), Seeds(4))
     same = True
-    for outcome in conformance.outcomes(horizon):
+    for outcome in outcomes(horizon):
         twice.ask()
         same &= twice.ask() == once.ask()
-        for probabilities in twice.probabilities().values():
-            assert (probabilities > 0).all()
-            assert probabilities.sum() == pytest.approx(1.0, abs=1e-12)
         for tuner in (once, twice):
             tuner.tell(outcome.reward, outcome)
     assert same == (name in STEADY)
-    assert list(conformance.not_finite(twice)) == []
 
 
 def fits(name, parameter):
@@ -152,79 +113,25 @@ def test_the_only_candidate_is_always_proposed(name, value):
     tuner.start(Problem(Space.of(x=[value]), 20), Seeds(1))
     for reward in (1.0, -1e6, 1e6, 0.3, *[0.5] * 16):
         assert tuner.ask() == {"x": value}
-        tuner.tell(reward, conformance.known(reward, 1))
+        tuner.tell(reward, known(reward, 1))
 
 
 @pytest.mark.parametrize("horizon", [0, None, 1.5])
 def test_tuner_wants_a_positive_horizon(horizon):
     with pytest.raises(TunerError, match=f"Random: found a horizon of {horizon} asks, expected a whole number"):
-        registry.build("tuner", "random").start(Problem(conformance.SPACE, horizon), Seeds(1))
+        registry.build("tuner", "random").start(Problem(SPACE, horizon), Seeds(1))
 
 
+@pytest.mark.parametrize("check", CHECKS["algorithm"], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", BANDITS)
-def test_algorithm_repeats_itself_and_knows_its_hyper_parameters(name):
-    algorithm = registry.build("algorithm", name)
-    first = conformance.drive_algorithm(algorithm, 1, 200)
-    assert conformance.drive_algorithm(algorithm, 1, 200) == first
-    assert len(set(first)) > 1
-    names = algorithm.hyper_parameters.names
-    assert set(algorithm.tuned.names) <= set(names)
-    for t in (1, 10, 1000):
-        theory = algorithm.theory(t)
-        assert set(theory) <= set(names)
-        assert all(math.isfinite(value) and value > 0 for value in theory.values())
+def test_algorithm(name, check):
+    check(lambda: registry.build("algorithm", name), conformance.rounds(name, 20_000))
 
 
-@pytest.mark.parametrize("n_rounds", MANY_ROUNDS)
-@pytest.mark.parametrize("name", BANDITS)
-def test_algorithm_stays_finite_over_many_rounds(name, n_rounds):
-    algorithm = registry.build("algorithm", name)
-    conformance.drive_algorithm(algorithm, 1, conformance.rounds(name, n_rounds))
-    assert list(conformance.not_finite(algorithm)) == []
-
-
+@pytest.mark.parametrize("check", CHECKS["env"], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_environment_repeats_itself_from_the_same_seed_only(name):
-    first = conformance.drive_environment(environment(name), 1, 30)
-    assert conformance.drive_environment(environment(name), 1, 30) == first
-    assert conformance.drive_environment(environment(name), 2, 30) != first
-
-
-@pytest.mark.parametrize("name", WITH_MEANS)
-def test_environment_tells_the_truth_about_its_means(name):
-    env = environment(name)
-    env.start(20_000, Seeds(1).child("env"))
-    rng = np.random.default_rng(0)
-    surprise = []
-    for _ in range(20_000):
-        contexts = env.observe()
-        if contexts is None:  # a log has an end
-            break
-        assert contexts.shape == (len(env.means), env.dim)
-        assert np.linalg.norm(contexts, axis=1).max() <= env.feature_norm * (1 + 1e-12)
-        arm = int(rng.integers(len(contexts)))
-        surprise.append(env.pull(arm) - env.means[arm])
-        assert env.best_mean == env.means.max()
-        assert env.average_mean == pytest.approx(env.means.mean(), abs=1e-12)
-    standard_error = np.std(surprise) / math.sqrt(len(surprise))
-    assert abs(np.mean(surprise)) < 4 * standard_error
-    assert np.std(surprise) <= 1.02 * env.sub_gaussian
-
-
-@pytest.mark.parametrize("name", DIRECT)
-def test_direct_environment_tells_the_truth_about_its_means(name):
-    env = environment(name)
-    env.start(20_000, Seeds(1).child("env"))
-    rng = np.random.default_rng(0)
-    surprise, means, averages = [], [], []
-    for _ in range(20_000):
-        surprise.append(env.play(env.space.sample(rng)) - env.mean)
-        means.append(env.mean)
-        averages.append(env.average_mean)
-        assert env.mean <= env.best_mean + 1e-12
-    for gap, allowed in ((surprise, 4), (np.subtract(means, averages), 4)):
-        assert abs(np.mean(gap)) < allowed * np.std(gap) / math.sqrt(len(gap))
-    assert np.std(surprise) <= 1.02 * env.sub_gaussian
+def test_environment(name, check):
+    check(lambda: environment(name), 20_000)
 
 
 @pytest.mark.parametrize("name", WITH_MEANS)

@@ -5,7 +5,6 @@ import math
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from types import SimpleNamespace
 
-import conformance
 import numpy as np
 import pytest
 import registry
@@ -15,6 +14,7 @@ from tuning import started
 
 from bench.algorithms.lints import LinTS
 from bench.algorithms.linucb import LinUCB
+from bench.conformance.drive import not_finite
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import ConfigError, TunerError
 from bench.loop import run
@@ -351,7 +351,7 @@ def test_rewards_of_any_size_leave_everything_finite(name):
         for chances in tuner.probabilities().values():
             assert (chances > 0).all()
             assert chances.sum() == pytest.approx(1, abs=1e-12)
-    assert list(conformance.not_finite(tuner)) == []
+    assert list(not_finite(tuner)) == []
 
 
 def test_a_chance_that_would_vanish_stays_positive_and_is_never_drawn():

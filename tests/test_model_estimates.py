@@ -1,6 +1,5 @@
 """What a task with a contextual algorithm tells a tuner that wants to know what the algorithm's estimate expects."""
 
-import conformance
 import numpy as np
 import pytest
 import registry
@@ -9,6 +8,7 @@ from scipy.special import expit
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.algorithms.linucb import LinUCB
 from bench.algorithms.sgd_ts import SGDTS
+from bench.conformance.drive import drive_algorithm
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.envs.synthetic_logistic import SyntheticLogistic
 from bench.loop import run
@@ -38,7 +38,7 @@ class Curious(Random):
 @pytest.mark.parametrize("name", BANDITS)
 def test_expectations_are_those_of_the_estimate(name):
     algorithm = registry.build("algorithm", name)
-    conformance.drive_algorithm(algorithm, 1, 400)
+    drive_algorithm(algorithm, 1, 400)
     contexts = np.random.default_rng(0).uniform(-1, 1, (3, 5)).T
     means = contexts @ algorithm.estimate
     if algorithm.links == ("logistic",):

@@ -1,12 +1,20 @@
+import importlib.util
+import inspect
+import warnings
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any, ClassVar
 
 from pydantic import PositiveInt
 
 from bench.component import component
+from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration, HyperParameter
 from bench.tuners.base import Problem, Tuner
+
+_PACKAGES = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}
+"""What samplers need beside Optuna."""
 
 
 @component
@@ -77,6 +85,61 @@ class OptunaTuner(Tuner):
             else:
                 self._suggest(event)
         self._number = number
+
+
+@component
+class Optuna(OptunaTuner):
+    """Any sampler of Optuna, by its name.
+
+    Raises ConfigError if there is no such sampler, it does not take its settings, or needs a package that is not
+    installed.
+
+    Parameters
+    ----------
+    sampler
+        The name of a class in ``optuna.samplers``, such as ``GPSampler`` or ``CmaEsSampler``.
+    arguments
+        Its arguments, such as ``{n_startup_trials: 5}``; its seed is the run's.
+    """
+
+    label: ClassVar[str] = "Optuna"
+
+    sampler: str = "TPESampler"
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def _sampler(self, seed: int) -> Any:
+        from optuna import samplers
+
+        names = [name for name in samplers.__all__ if name.endswith("Sampler") and not name.startswith("Base")]
+        if self.sampler not in names:
+            raise ConfigError(f"tuner.sampler: found '{self.sampler}', expected one of: {', '.join(sorted(names))}")
+        cls = getattr(samplers, self.sampler)
+        known = inspect.signature(cls).parameters
+        for name in self.arguments:
+            if name not in known or name == "seed":
+                valid = ", ".join(argument for argument in known if argument != "seed")
+                raise ConfigError(f"tuner.arguments: found '{name}', expected arguments of {self.sampler}: {valid}")
+        package = _PACKAGES.get(self.sampler)
+        if package and importlib.util.find_spec(package) is None:
+            raise ConfigError(
+                f"tuner.sampler: {self.sampler} needs {package}, which is not installed: pip install {package}"
+            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that it is experimental
+                return cls(**self.arguments, **({"seed": seed} if "seed" in known else {}))
+        except (TypeError, ValueError) as error:
+            raise ConfigError(
+                f"tuner.arguments: found {self.arguments}, which {self.sampler} refuses ({error}), expected others"
+            ) from None
+
+    def _suggest(self, given: Configuration | None) -> Configuration:
+        try:
+            return super()._suggest(given)
+        except (ImportError, ValueError) as error:
+            raise ConfigError(
+                f"tuner.sampler: found {self.sampler}, which cannot search this space ({error}), expected another"
+            ) from None
 
 
 @component

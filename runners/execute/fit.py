@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bench.algorithms.contextual import ContextualAlgorithm
-from bench.conformance import capabilities
+from bench.conformance.capabilities import capabilities
 from bench.errors import BenchError, one_line
 from bench.loop import run
 from bench.seeding import Seeds

@@ -1,14 +1,9 @@
-"""What every tuner, environment and algorithm must do, and what each tuner can: found out by trying.
-
-``bandit-bench check my_module.MyTuner`` runs these checks on a class of one's own, the tests of this project on every
-class of the suite.
-"""
+"""Objects of any class played through the same rounds: ordinary and extreme rewards."""
 
 import hashlib
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -17,7 +12,7 @@ from bench.algorithms.contextual import BanditInfo
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.seeding import Seeds
-from bench.space import Configuration, HyperParameter, Space
+from bench.space import Configuration, Space
 from bench.tasks.base import Outcome
 from bench.tuners.base import Problem, Tuner
 
@@ -131,44 +126,3 @@ def not_finite(value: Any, path: str = "", own: tuple[str, ...] = ("bench.",)) -
             yield from not_finite(entry, f"{path}[{i}]", own)
     elif type(value).__module__.startswith(own):
         yield from not_finite(vars(value), f"{path}:{type(value).__name__}", own)
-
-
-@dataclass(frozen=True)
-class Capabilities:
-    """What a tuner can search, and what it can besides."""
-
-    candidates: bool
-    """A list of numbers."""
-    interval: bool
-    """An interval without candidates."""
-    words: bool
-    """Candidates that are words."""
-    several: bool
-    """Several hyper-parameters at once."""
-    late: bool
-    """Rewards that come later than the next question."""
-    state: bool
-    """Its state can be saved and loaded."""
-
-    def spelled(self) -> dict[str, str]:
-        return {item.name: "yes" if getattr(self, item.name) else "" for item in fields(self)}
-
-
-def capabilities(tuner: Tuner) -> Capabilities:
-    """Return what a tuner can, found out by starting it on small problems."""
-    return Capabilities(
-        candidates=_takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
-        interval=_takes(tuner, HyperParameter("x", low=0.1, high=5.0)),
-        words=_takes(tuner, HyperParameter("x", candidates=("a", "b", "c"))),
-        several=tuner.multiple,
-        late=bool(getattr(tuner, "late_rewards", False)),
-        state=bool(getattr(tuner, "keeps_state", False)),
-    )
-
-
-def _takes(tuner: Tuner, parameter: HyperParameter) -> bool:
-    try:
-        tuner.start(problem(100, Space((parameter,))), Seeds(1))
-        return parameter.allows(tuner.ask()[parameter.name], tuner.leaves_space)
-    except Exception:  # of a class of a user's own
-        return False

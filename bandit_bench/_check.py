@@ -1,0 +1,131 @@
+"""The conformance checks on a class of a user's own, in a process of its own."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from bandit_bench._parts import Part, is_direct, words_of
+from bench.errors import BenchError, ConfigError
+from runners.config.by_value import held_as, packed, unpack
+from runners.config.classes import construct, describe, import_class
+from runners.config.compose import from_overrides
+
+
+class Checked(NamedTuple):
+    """What a check tests, and what it found that is wrong; "" if nothing."""
+
+    tests: str
+    error: str
+
+
+class CheckedClass(NamedTuple):
+    """The checks of a class, and what it can."""
+
+    results: list[Checked]
+    notes: list[str]
+
+
+def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
+    """Run the checks that every class of the suite passes on a tuner, contextual algorithm or environment.
+
+    ``part`` as in `compare`; ``rounds``: how many rounds the longest check plays. Raises ConfigError if it is no class
+    that is played.
+    """
+    from bench.conformance.checks import CHECKS  # slow to import
+    from runners.config.runner import Runner
+    from runners.execute.pool import workers
+    from runners.execute.worker import Call, WorkerDiedError
+
+    group, cls, settings = _found(part)
+    classes = packed({group: {"_target_": settings["_target_"]}}) if held_as(cls) else b""
+    asked = (classes, group, settings)
+    results = []
+    with workers(Runner(), 1) as pool:
+        calls = [Call(_run, (*asked, function, rounds), apart=True) for function in CHECKS[group]]
+        calls += [Call(_digest, asked, apart=True), Call(_can, asked, apart=True)]
+        answers: dict[int, Any] = {}
+        for call, future in pool.run(deque(calls)):
+            try:
+                answers[calls.index(call)] = future.result()
+            except WorkerDiedError as error:
+                answers[calls.index(call)] = str(error)
+    for place, function in enumerate(CHECKS[group]):
+        results.append(Checked((function.__doc__ or "").strip(), answers[place]))
+    with workers(Runner(), 1) as pool:
+        (again,) = [future.result() for _, future in pool.run(deque([Call(_digest, asked, apart=True)]))]
+    same = "" if again == answers[len(CHECKS[group])] else "another process came to something else"
+    results.append(Checked("Another process comes to the same with the same seed.", same))
+    return CheckedClass(results, answers[len(CHECKS[group]) + 1])
+
+
+def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
+    """Return the group, the class and the settings of a part."""
+    from bench.algorithms.contextual import ContextualAlgorithm  # slow to import
+    from bench.conformance.drive import is_played
+
+    errors = []
+    for group in ("tuner", "algorithm", "env"):
+        try:
+            words = words_of(group, _split(part))
+            words += ["algorithm=none"] * (group == "env" and is_direct(part))
+            settings = from_overrides(words).experiment.settings[group]
+            cls = import_class(group, settings)
+        except BenchError as error:
+            errors.append(str(error))
+            continue
+        made = construct(group, cls, settings)
+        if group == "tuner" or isinstance(made, ContextualAlgorithm) or is_played(made):
+            return group, cls, settings
+        raise ConfigError(
+            f"check: found {cls.__name__}, which has a task of its own, expected what is played in rounds"
+        )
+    raise ConfigError(f"check: {errors[0]}")
+
+
+def _split(part: Part) -> Part:
+    """Return a part of which settings follow the name in parentheses as a pair."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    if not isinstance(part, str) or not part.endswith(")"):
+        return part
+    name, _, inside = part[:-1].partition("(")
+    parsed = OverridesParser.create().parse_override(f"x={{{inside.replace('=', ':')}}}")
+    return name, parsed.value()
+
+
+def _built(classes: bytes, group: str, settings: dict[str, Any]) -> Callable[[], Any]:
+    unpack(classes)
+    cls = import_class(group, settings)
+    return lambda: construct(group, cls, settings)
+
+
+def _run(classes: bytes, group: str, settings: dict[str, Any], function: Callable[..., None], rounds: int) -> str:
+    """Return what a check found that is wrong; "" if nothing."""
+    try:
+        function(_built(classes, group, settings), rounds)
+    except Exception as error:  # whatever the class does
+        return describe(error)
+    return ""
+
+
+def _digest(classes: bytes, group: str, settings: dict[str, Any]) -> str:
+    from bench.conformance.drive import digest_of, drive_algorithm, drive_environment, drive_tuner
+
+    drive: dict[str, Callable[..., Any]] = {
+        "tuner": drive_tuner,
+        "algorithm": drive_algorithm,
+        "env": drive_environment,
+    }
+    try:
+        return digest_of(drive[group](_built(classes, group, settings)(), 3, 50))
+    except Exception as error:  # which a check has found
+        return describe(error)
+
+
+def _can(classes: bytes, group: str, settings: dict[str, Any]) -> list[str]:
+    from bench.conformance.capabilities import WORDS, capabilities
+
+    if group != "tuner":
+        return []
+    can = capabilities(_built(classes, group, settings)())
+    return [f"{'can   ' if getattr(can, name) else 'cannot'}  {words}" for name, words in WORDS.items()]

@@ -1,0 +1,1 @@
+"""What every tuner, environment and algorithm must do, and what each tuner can: found out by trying."""

@@ -1,0 +1,57 @@
+"""What a tuner can search, and what it can besides."""
+
+from dataclasses import dataclass
+
+from bench.conformance.drive import problem
+from bench.seeding import Seeds
+from bench.space import HyperParameter, Space
+from bench.tuners.base import Tuner
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a tuner can search, and what it can besides."""
+
+    candidates: bool
+    """A list of numbers."""
+    interval: bool
+    """An interval without candidates."""
+    words: bool
+    """Candidates that are words."""
+    several: bool
+    """Several hyper-parameters at once."""
+    late: bool
+    """Rewards that come later than the next question."""
+    history: bool
+    """A start from what was played before."""
+
+
+def capabilities(tuner: Tuner) -> Capabilities:
+    """Return what a tuner can, found out by starting it on small problems."""
+    return Capabilities(
+        candidates=_takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
+        interval=_takes(tuner, HyperParameter("x", low=0.1, high=5.0)),
+        words=_takes(tuner, HyperParameter("x", candidates=("a", "b", "c"))),
+        several=tuner.multiple,
+        late=tuner.remembers is not None,
+        history=tuner.learns_history,
+    )
+
+
+def _takes(tuner: Tuner, parameter: HyperParameter) -> bool:
+    try:
+        tuner.start(problem(100, Space((parameter,))), Seeds(1))
+        return parameter.allows(tuner.ask()[parameter.name], tuner.leaves_space)
+    except Exception:  # of a class of a user's own
+        return False
+
+
+WORDS = {
+    "candidates": "choose among numbers",
+    "interval": "search an interval",
+    "words": "choose among words",
+    "several": "tune several hyper-parameters at once",
+    "late": "take rewards that come after further questions",
+    "history": "start from what was played before",
+}
+"""What each capability is called."""

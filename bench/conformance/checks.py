@@ -1,0 +1,206 @@
+"""What every class must do: ``bandit-bench check my_module.MyTuner`` runs these, and the tests do for the suite's."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bench.configuration_check import ConfigurationCheck
+from bench.conformance.drive import (
+    SPACE,
+    digest_of,
+    drive_algorithm,
+    drive_environment,
+    drive_tuner,
+    known,
+    not_finite,
+    outcomes,
+    problem,
+)
+from bench.envs.direct import DirectEnvironment
+from bench.errors import BenchError, TunerError
+from bench.rewards import short
+from bench.seeding import Seeds
+from bench.space import HyperParameter, Space
+from bench.tuners.base import Problem
+
+
+class NotConformingError(BenchError):
+    """A class does not do what every class of its kind must do; the text says what was found."""
+
+
+Build = Callable[[], Any]
+"""Returns a fresh object of the class that is checked."""
+
+
+def _expect(is_right: bool, found: str) -> None:
+    if not is_right:
+        raise NotConformingError(found)
+
+
+def proposes_from_the_space(build: Build, rounds: int) -> None:
+    """It proposes values of the search space, and the same ones from the same seed."""
+    tuner = build()
+    first = drive_tuner(tuner, 1, min(rounds, 200))
+    for t, configuration in enumerate(first, 1):
+        fault = ConfigurationCheck(tuner.searched(SPACE), tuner.leaves_space).fault(configuration)
+        _expect(fault is None, f"round {t}: {fault}")
+    _expect(drive_tuner(tuner, 1, len(first)) == first, "started again with the same seed, it proposes other values")
+    _expect(drive_tuner(build(), 1, len(first)) == first, "another object with the same seed proposes other values")
+
+
+def stays_finite(build: Build, rounds: int) -> None:
+    """Rewards from -1e6 to 1e6 leave no NaN and no infinity in its state."""
+    tuner = build()
+    drive_tuner(tuner, 1, rounds)
+    places = list(not_finite(tuner, own=("bench.", type(tuner).__module__)))
+    _expect(not places, f"after {rounds:,} rounds {'; '.join(places[:3])}")
+
+
+def refuses_rewards_that_are_no_numbers(build: Build, rounds: int) -> None:
+    """A reward that is no finite number is refused and changes nothing."""
+    for reward in (math.nan, -math.inf, "much", None, 1j, 10**400):
+        tuner, other = build(), build()
+        for each in (tuner, other):
+            each.start(problem(20), Seeds(1))
+            each.ask()
+        try:
+            tuner.tell(reward)
+        except TunerError as error:
+            _expect("expected a finite number" in str(error), f"told {short(reward)}, it says: {error}")
+        else:
+            raise NotConformingError(f"it takes the reward {short(reward)}")
+        tuner.tell(1.0, known(1.0))
+        other.tell(1.0, known(1.0))
+        _expect(tuner.ask() == other.ask(), f"having refused {short(reward)}, it proposes something else than before")
+
+
+def is_asked_before_it_is_told(build: Build, rounds: int) -> None:
+    """`ask` before `start`, and `tell` before `ask`, are refused."""
+    tuner = build()
+    _refused(tuner.ask, "ask() before start()")
+    tuner.start(problem(20), Seeds(1))
+    _refused(lambda: tuner.tell(0.0), "tell() before ask()")
+    tuner.ask()
+    tuner.tell(0.0, known(0.0))
+    _refused(lambda: tuner.tell(0.0), "tell() twice")
+
+
+def _refused(call: Callable[[], Any], what: str) -> None:
+    try:
+        call()
+    except TunerError:
+        return
+    raise NotConformingError(f"it takes {what}")
+
+
+def answers_what_was_asked_last(build: Build, rounds: int) -> None:
+    """Calling `ask` twice does no harm, and the probabilities of what it draws add up to 1."""
+    tuner, horizon = build(), min(rounds, 300)
+    tuner.start(problem(horizon), Seeds(4))
+    for t, outcome in enumerate(outcomes(horizon), 1):
+        tuner.ask()
+        tuner.ask()
+        for name, chances in tuner.probabilities().items():
+            is_sound = bool((chances > 0).all()) and abs(float(chances.sum()) - 1.0) < 1e-9
+            _expect(is_sound, f"round {t}: the probabilities of {name} are {chances}")
+        tuner.tell(outcome.reward, outcome)
+    places = list(not_finite(tuner, own=("bench.", type(tuner).__module__)))
+    _expect(not places, f"after {horizon} rounds {'; '.join(places[:3])}")
+
+
+def says_which_space_does_not_fit(build: Build, rounds: int) -> None:
+    """A space that it cannot search is refused in one sentence, at `start` or at the first `ask`."""
+    for parameter in (HyperParameter("x", candidates=(1, "a", None)), HyperParameter("x", low=0.0, high=1.0)):
+        tuner = build()
+        try:
+            tuner.start(Problem(Space((parameter,)), 10), Seeds(1))
+            fault = ConfigurationCheck(Space((parameter,)), tuner.leaves_space).fault(tuner.ask())
+            _expect(fault is None, f"asked for {parameter.expected}: {fault}")
+        except BenchError as error:
+            if isinstance(error, NotConformingError):
+                raise
+            is_clear = "expected" in str(error) and "\n" not in str(error)
+            _expect(is_clear, f"asked for {parameter.expected}, it says: {error}")
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}"
+            raise NotConformingError(f"asked for {parameter.expected}, it fails with {text}") from None
+
+
+def repeats_itself(build: Build, rounds: int) -> None:
+    """With the same seed it pulls the same arms, not always the same one; its theory names its hyper-parameters."""
+    algorithm = build()
+    first = drive_algorithm(algorithm, 1, min(rounds, 200))
+    _expect(drive_algorithm(algorithm, 1, len(first)) == first, "started again with the same seed, it pulls other arms")
+    _expect(len(set(first)) > 1, f"it pulls arm {first[0]} in all rounds")
+    names = algorithm.hyper_parameters.names
+    for t in (1, 10, 1000):
+        for name, value in algorithm.theory(t).items():
+            is_sound = name in names and math.isfinite(value) and value > 0
+            _expect(is_sound, f"theory({t}) says {name} = {value}, expected positive values of {', '.join(names)}")
+
+
+def algorithm_stays_finite(build: Build, rounds: int) -> None:
+    """Rewards from -1e6 to 1e6 leave no NaN and no infinity in its state."""
+    algorithm = build()
+    drive_algorithm(algorithm, 1, rounds)
+    places = list(not_finite(algorithm, own=("bench.", type(algorithm).__module__)))
+    _expect(not places, f"after {rounds:,} rounds {'; '.join(places[:3])}")
+
+
+def environment_repeats_itself(build: Build, rounds: int) -> None:
+    """With the same seed it shows and pays the same, with another seed something else."""
+    first = digest_of(drive_environment(build(), 1, 30))
+    _expect(digest_of(drive_environment(build(), 1, 30)) == first, "with the same seed it shows or pays something else")
+    _expect(digest_of(drive_environment(build(), 2, 30)) != first, "with another seed it shows and pays the same")
+
+
+def tells_the_truth_about_its_means(build: Build, rounds: int) -> None:
+    """What it pays is on average what it calls the mean, and spreads no more than it says."""
+    environment, rounds = build(), min(rounds, 20_000)
+    environment.start(rounds, Seeds(1).child("env"))
+    rng = np.random.default_rng(0)
+    surprise = []
+    for _ in range(rounds):
+        if isinstance(environment, DirectEnvironment):
+            surprise.append(environment.play(environment.space.sample(rng)) - environment.mean)
+            best = environment.mean <= environment.best_mean + 1e-12
+            _expect(best, f"a mean of {environment.mean} is above best_mean, {environment.best_mean}")
+            continue
+        contexts = environment.observe()
+        if contexts is None or "regret" not in environment.sums:  # a log has an end, and may know no means
+            break
+        shape = (len(environment.means), environment.dim)
+        _expect(contexts.shape == shape, f"contexts have the shape {contexts.shape}, expected {shape}")
+        norm = float(np.linalg.norm(contexts, axis=1).max())
+        is_bounded = norm <= environment.feature_norm * (1 + 1e-12)
+        _expect(is_bounded, f"features of length {norm:g}, more than feature_norm, {environment.feature_norm:g}")
+        arm = int(rng.integers(len(contexts)))
+        surprise.append(environment.pull(arm) - environment.means[arm])
+        largest = float(environment.means.max())
+        _expect(environment.best_mean == largest, f"best_mean is {environment.best_mean}, the largest mean {largest}")
+        average = float(environment.means.mean())
+        is_average = abs(environment.average_mean - average) <= 1e-9
+        _expect(is_average, f"average_mean is {environment.average_mean}, the average {average}")
+    if len(surprise) > 1:
+        mean, spread = float(np.mean(surprise)), float(np.std(surprise))
+        is_unbiased = abs(mean) <= 4 * spread / math.sqrt(len(surprise)) + 1e-12
+        _expect(is_unbiased, f"rewards differ from their means by {mean:.4g} on average")
+        is_said = spread <= 1.02 * environment.sub_gaussian + 1e-12
+        _expect(is_said, f"rewards spread by {spread:.4g}, more than sub_gaussian, {environment.sub_gaussian:.4g}")
+
+
+CHECKS: dict[str, tuple[Callable[[Build, int], None], ...]] = {
+    "tuner": (
+        proposes_from_the_space,
+        stays_finite,
+        refuses_rewards_that_are_no_numbers,
+        is_asked_before_it_is_told,
+        answers_what_was_asked_last,
+        says_which_space_does_not_fit,
+    ),
+    "algorithm": (repeats_itself, algorithm_stays_finite),
+    "env": (environment_repeats_itself, tells_the_truth_about_its_means),
+}
+"""By part; each check's docstring says what it tests."""

@@ -1,0 +1,36 @@
+"""Whether a class of your own does what every class must: bandit-bench check my_module.MyTuner [rounds=20000].
+
+A tuner, a contextual algorithm or an environment, by its dotted path or by its name as a choice; settings follow it in
+parentheses: "my_module.MyTuner(threshold=0.9)". Each check is named with what it tests; the exit code is 1 if one
+fails. The class runs in a process of its own.
+"""
+
+import sys
+
+from runners.command import plain_command, read_words
+
+
+def main() -> int:
+    """Check the class that the command line names; return the exit code."""
+    return plain_command(__doc__, check)
+
+
+def check(words: list[str]) -> bool:
+    """Run all checks on a class and print what each tests; return whether all pass."""
+    from bandit_bench._check import check as run  # slow to import
+    from bench.errors import ConfigError
+
+    names = [word for word in words if "=" not in word.partition("(")[0]]
+    given = read_words([word for word in words if word not in names], {"rounds": 20_000})
+    if len(names) != 1:
+        raise ConfigError(f"check: found {len(names)} classes, expected one: bandit-bench check my_module.MyTuner")
+    checked = run(names[0], rounds=given["rounds"])
+    for one in checked.results:
+        print(f"{'ok    ' if not one.error else 'FAILED'}  {one.tests}{f' Found: {one.error}' if one.error else ''}")
+    for line in checked.notes:
+        print(line)
+    return all(not one.error for one in checked.results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
