@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from test_committed import FIGURE
 
+from bench.algorithms.base import Algorithm
 from bench.data_kind import DataKind
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
+from bench.tuners.cdt import CDT
 from runners import verify
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names, load_figure
@@ -169,7 +171,7 @@ def test_a_package_that_computes_nothing_makes_no_other_kind_of_machine(folder, 
 
 
 def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is_compared(folder, capsys, monkeypatch):
-    monkeypatch.setattr(replay, "_FITTED", "bench.tuners.cdt.")
+    monkeypatch.setattr(CDT, "follows_last_digits", True)
     assert verify.verify(["jobs=1"])
     assert "12 repetitions of 1 figure run anew" in capsys.readouterr().out
     tamper(folder, 1e-4)
@@ -204,7 +206,7 @@ def test_the_sample_fits_the_time_and_follows_the_seed():
 
 
 def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(folder, capsys, monkeypatch):
-    monkeypatch.setattr(replay, "_ENCODER", "bench.")
+    monkeypatch.setattr(Algorithm, "trains_first", True)
     with pytest.raises(ConfigError, match="found no committed repetitions"):
         verify.verify(["jobs=1"])
     assert "not drawn: mine/small, whose runs train an encoder first; figure=mine/small verifies it" in (

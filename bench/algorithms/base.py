@@ -19,6 +19,8 @@ class Algorithm:
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {}
+    trains_first: ClassVar[bool] = False
+    """Whether a run begins with training that takes 15 to 30 minutes, unless what it makes is cached."""
 
     tune: list[str] = field(default_factory=list)
     space: dict[str, dict[str, Any]] = field(default_factory=dict)

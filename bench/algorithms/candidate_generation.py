@@ -42,6 +42,8 @@ class CandidateGeneration(Algorithm):
         Seed of weights and batches, independent of the experiment's: all repetitions share the model.
     """
 
+    trains_first: ClassVar[bool] = True
+
     requires: ClassVar[tuple[str, ...]] = ("torch",)
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
         "threshold": {"candidates": tuple(i / 10 for i in range(11)), "low": 0.0, "high": 1.0, "default": 0.5}

@@ -1,4 +1,5 @@
 from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
 from pydantic import PositiveInt
@@ -28,6 +29,8 @@ class AliDisplayAd(Environment):
     surrogate_users, surrogate_ads, surrogate_days
         Size of the generated log.
     """
+
+    reads: ClassVar[tuple[str, ...]] = ("ali_display_ad",)
 
     surrogate_users: PositiveInt = 20_000
     surrogate_ads: PositiveInt = 5_000

@@ -1,4 +1,6 @@
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from bench.component import component
 from bench.seeding import Seeds
@@ -8,10 +10,18 @@ from bench.seeding import Seeds
 class Environment(ABC):
     """Where rewards come from."""
 
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Names of data sets of `bench.data.catalogue` that it reads."""
+
     @property
     def fingerprint(self) -> str | None:
         """Identity of the data in use (``surrogate`` for generated data), None for an environment without data."""
         return None
+
+    @classmethod
+    def data_sets(cls, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the data sets of the catalogue that it reads with some of its settings."""
+        return cls.reads
 
     def notes(self) -> tuple[str, ...]:
         """Return what is to be said of the data before a run, a line each."""

@@ -1,4 +1,5 @@
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveInt
@@ -43,6 +44,8 @@ class Movielens(ContextualEnvironment):
         ``computed`` from the ratings; ``cdt``: published ones of rank 20; without them computed ones (``surrogate``).
     """
 
+    reads: ClassVar[tuple[str, ...]] = ("movielens",)
+
     dim: PositiveInt = 20
     n_arms: Annotated[int, Field(ge=1, le=1682)] = 1000
     reward_link: Link = "linear"
@@ -84,6 +87,10 @@ class Movielens(ContextualEnvironment):
         self.means = np.empty(self.n_arms)
         self._rng = seeds.generator("contexts")
         self._noise = RewardNoise(self.reward_link, self.noise_std, seeds.generator("noise"))
+
+    @classmethod
+    def data_sets(cls, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return (*cls.reads, "cdt_factors") if settings.get("factors") == "cdt" else cls.reads
 
     def _factors(self) -> Factors:
         if self.factors == "cdt":

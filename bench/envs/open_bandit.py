@@ -49,6 +49,8 @@ class OpenBandit(Replay, LoggedEnvironment):
         Number of hashed features in the replay.
     """
 
+    reads: ClassVar[tuple[str, ...]] = ("open_bandit",)
+
     compared: ClassVar[str] = "ctr"
 
     campaign: CampaignName = "men"

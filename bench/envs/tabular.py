@@ -95,6 +95,8 @@ class Titanic(TabularEnvironment):
     Source: habo, section 26.2; the split from the authors' code.
     """
 
+    reads: ClassVar[tuple[str, ...]] = ("titanic",)
+
     metric: ClassVar[Literal["accuracy", "r2"]] = "accuracy"
     dataset: ClassVar[Dataset | None] = TITANIC
 
@@ -108,6 +110,8 @@ class HousePrices(TabularEnvironment):
 
     Source: habo, section 26.3; the split from the authors' code.
     """
+
+    reads: ClassVar[tuple[str, ...]] = ("house_prices",)
 
     metric: ClassVar[Literal["accuracy", "r2"]] = "r2"
     dataset: ClassVar[Dataset | None] = HOUSE_PRICES

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import numpy as np
 
 from bench.component import component
@@ -15,6 +17,8 @@ class YahooR6A(ContextualEnvironment):
     repetition. Without the files, a generated log is used.
     Source: cdt, section 5; the click-through rate per stamp from the authors' code.
     """
+
+    reads: ClassVar[tuple[str, ...]] = ("yahoo_r6a",)
 
     @property
     def link(self) -> Link:

@@ -52,6 +52,9 @@ class Tuner(Saving, ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """Fields of the problem without which it is of no use."""
 
+    follows_last_digits: ClassVar[bool] = False
+    """Whether the last digits of numbers, which kinds of machines round differently, decide what it tries."""
+
     leaves_space: ClassVar[bool] = False
     """Whether it may propose numbers outside the interval and the candidates; the loop refuses those of others."""
 

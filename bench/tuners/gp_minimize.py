@@ -29,6 +29,8 @@ class GPMinimize(Tuner):
         Seed of the optimiser in every repetition, as ``skopt.gp_minimize`` takes it; null: from the repetition's seeds.
     """
 
+    follows_last_digits: ClassVar[bool] = True
+
     requires: ClassVar[tuple[str, ...]] = ("scikit-optimize",)
     remembers: ClassVar[tuple[str, ...] | None] = ("_point",)
     learns_history: ClassVar[bool] = True

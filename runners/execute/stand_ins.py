@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.data.catalogue import CATALOGUE, CDT_FACTORS, OPEN_BANDIT
+from bench.data.catalogue import CATALOGUE, OPEN_BANDIT
 from bench.data.files import locate
 from bench.errors import DataError
+from runners.config.classes import import_class
+from runners.config.tree import CLASS, class_of
 
 if TYPE_CHECKING:  # slow to import
     from bench.report.figure import Figure
@@ -17,18 +19,24 @@ SAMPLE = OPEN_BANDIT.name
 
 def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[str]]:
     """Return the data sets that a figure needs and that are not at hand, each with the labels that need it."""
+    overrides = [(label, *word.lstrip("+").split("=", 1)) for label, word in _overrides(figure, readings=readings)]
+    named = {value for _, key, value in overrides if key == "env"}
     needed: dict[str, list[str]] = {}
-    for label, override in _overrides(figure, readings=readings):
-        key, _, name = override.lstrip("+").partition("=")
-        name = CDT_FACTORS.name if (key, name) == ("env.factors", "cdt") else _data_of(name) if key == "env" else ""
-        if name in CATALOGUE:
-            needed.setdefault(name, []).extend([label] * (label not in ("", *needed.get(name, []))))
+    for label, key, value in overrides:
+        part, _, setting = key.partition(".")
+        settings = {setting: value} if setting else {}
+        for env in (named if setting else {value}) if part == "env" else ():
+            always = _data_sets(env, {}) if setting else ()
+            for name in set(_data_sets(env, settings)) - set(always):
+                needed.setdefault(name, []).extend([label] * (label not in ("", *needed.get(name, []))))
     return {name: labels for name, labels in needed.items() if locate(CATALOGUE[name]) is None}
 
 
-def _data_of(env: str) -> str:
-    """Return the data set that an environment reads, if any: mostly it is called like it."""
-    return env.removeprefix("drifting_")
+def _data_sets(env: str, settings: Mapping[str, Any]) -> Sequence[str]:
+    """Return the data sets that a choice of the suite, or a class of one's own, reads with some settings."""
+    path = env if CLASS.fullmatch(env) else class_of("env", env)
+    cls: Any = import_class("env", {"_target_": path}) if path else None
+    return cls.data_sets(settings) if cls else ()
 
 
 def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]:
@@ -46,8 +54,7 @@ def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]
 
 def replaced(env: str, settings: Mapping[str, Any]) -> list[str]:
     """Return a line for each data set that is not at hand in a single run, and how to get it."""
-    names = [_data_of(env), *[CDT_FACTORS.name] * (settings.get("factors") == "cdt")]
-    missing = [CATALOGUE[name] for name in names if name in CATALOGUE and locate(CATALOGUE[name]) is None]
+    missing = [CATALOGUE[name] for name in _data_sets(env, settings) if locate(CATALOGUE[name]) is None]
     return [f"{data.name} is not here: {data.stand_in}; to get it: {data.how_to_get}" for data in missing]
 
 

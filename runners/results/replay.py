@@ -11,19 +11,13 @@ import numpy as np
 
 from bench.data_kind import DataKind
 from bench.report.figure import Figure
-from runners.config.experiment import Experiment
+from runners.config.experiment import Experiment, part_classes
 from runners.config.figures import expand, load_figure
 from runners.results.aggregate import Kept
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, machines
 from runners.results.derive import thinning
 from runners.results.stamps import read_stamps
-
-_ENCODER = "bench.algorithms.candidate_generation."
-"""Part of the name of an algorithm whose runs begin with the training of an encoder, 15 to 30 minutes, once."""
-
-_FITTED = "bench.tuners.gp_minimize."
-"""Part of the name of a tuner that optimises a fitted Gaussian process: there the last digits decide what is tried."""
 
 
 class CommittedRun(NamedTuple):
@@ -66,14 +60,13 @@ class CommittedRun(NamedTuple):
     @property
     def follows_last_digits(self) -> bool:
         """Whether another kind of machine, whose last digits differ, may try other configurations."""
-        tuner = self.experiment.settings.get("tuner") or {}
-        return not self.same_machine and str(tuner.get("_target_")).startswith(_FITTED)
+        tuner = part_classes(self.experiment.settings).get("tuner")
+        return not self.same_machine and bool(getattr(tuner, "follows_last_digits", False))
 
     @property
     def trains_first(self) -> bool:
-        """Whether it begins with the training of an encoder, unless one is cached."""
-        algorithm = self.experiment.settings.get("algorithm") or {}
-        return str(algorithm.get("_target_")).startswith(_ENCODER)
+        """Whether it begins with training that takes long, unless what that makes is cached."""
+        return bool(getattr(part_classes(self.experiment.settings).get("algorithm"), "trains_first", False))
 
     def first(self, number: int) -> list[int]:
         """Return the first of its committed repetitions."""
