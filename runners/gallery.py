@@ -11,12 +11,18 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from bench.errors import BenchError, ConfigError, one_line
 from runners.command import plain_command, read_words
 from runners.results.store import results_folder
 
 HOST, PORT = "127.0.0.1", 8765
+IDLE_SECONDS = 30.0
+"""How long a client may keep a connection open and say nothing."""
+_OF_PAGES = "default-src 'self' 'unsafe-inline' data:"
+_OF_FILES = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+"""What a page, and what any other file may load and run in a browser."""
 REFRESH_SECONDS = 5.0
 """How often to look whether a figure has been written."""
 
@@ -62,13 +68,24 @@ def serve(results: Path, port: int) -> None:
 
 def server(results: Path, port: int) -> ThreadingHTTPServer:
     """Return a server of a folder of results on the loopback interface; port 0: any that is free."""
-    return ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(results.resolve())))
+    return _Server((HOST, port), partial(_Handler, directory=str(results.resolve())))
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say in a line what went wrong with a request; a client that goes away is nothing of the kind."""
+        error = sys.exception()
+        if error and not isinstance(error, ConnectionError | TimeoutError):
+            print(f"error: {type(error).__name__}: {one_line(error)}", file=sys.stderr)
 
 
 class _Handler(SimpleHTTPRequestHandler):
     """Answers to GET and HEAD with files of the results that are not hidden; all else is refused."""
 
     server: ThreadingHTTPServer
+    timeout = IDLE_SECONDS
 
     def send_head(self) -> Any:
         """Send what stands before a file, and return the file."""
@@ -79,7 +96,7 @@ class _Handler(SimpleHTTPRequestHandler):
         try:
             file = (path / "index.html" if path.is_dir() else path).resolve()
             is_sent = file.is_file() and not any(part[0] == "." for part in file.relative_to(root).parts)
-        except ValueError:  # outside the folder, or not a path
+        except (ValueError, OSError, RuntimeError):  # outside the folder, no path, too long, or a loop of links
             is_sent = False
         return super().send_head() if is_sent else self.send_error(404)
 
@@ -89,9 +106,11 @@ class _Handler(SimpleHTTPRequestHandler):
         return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
     def end_headers(self) -> None:
-        """Have pages load nothing from elsewhere."""
+        """Have pages load nothing from elsewhere, and all else run nothing: a picture may hold scripts."""
+        is_page = urlsplit(self.path).path.endswith(("/", ".html")) if hasattr(self, "path") else False
         self.send_header("Cache-Control", "no-cache")
-        self.send_header("Content-Security-Policy", "default-src 'self' 'unsafe-inline' data:")
+        self.send_header("Content-Security-Policy", _OF_PAGES if is_page else _OF_FILES)
+        self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 
     def log_message(self, *_: Any) -> None:
@@ -99,16 +118,19 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def _keep_up(results: Path) -> None:
-    """Write the pages again whenever the results have changed."""
-    before = _written(results)
+    """Write the pages again whenever the results have changed; what fails is tried again, and said once."""
+    before, said = _written(results), ""
     while True:
         time.sleep(REFRESH_SECONDS)
         try:
             if (now := _written(results)) != before:
-                before = now
                 write_gallery(results)
-        except (BenchError, OSError) as error:
-            print(f"error: {one_line(error)}", file=sys.stderr)
+                before, said = now, ""
+        except Exception as error:  # the pages that are there go on being served
+            text = one_line(error) if isinstance(error, BenchError) else f"{type(error).__name__}: {one_line(error)}"
+            if text != said:
+                print(f"error: {text}", file=sys.stderr)
+            said = text
 
 
 def _written(results: Path) -> dict[Path, float]:

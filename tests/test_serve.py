@@ -1,7 +1,10 @@
 """The gallery served on this machine: nothing outside the results is sent, and the pages follow the results."""
 
 import http.client
+import socket
+import struct
 import threading
+import urllib.request
 from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -21,6 +24,8 @@ def server(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
     (results / "a b.csv").write_text("1,2\n")
     (results / "link.txt").symlink_to(tmp_path / "secret.txt")
     (results / "folder").symlink_to(tmp_path)
+    (results / "loop").symlink_to("loop")
+    (results / "picture.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>")
     with gallery.server(results, 0) as httpd:
         thread = threading.Thread(target=httpd.serve_forever, args=(0.01,))
         thread.start()
@@ -47,6 +52,7 @@ def ask(server: ThreadingHTTPServer, path: str, method: str = "GET", host: str =
         "/../secret.txt", "/..%2fsecret.txt", "/%2e%2e/secret.txt", "/raw/../../secret.txt",
         "/raw/%2e%2e/%2e%2e/secret.txt", "//etc/passwd", "/etc/passwd", "/..\\secret.txt", "/link.txt",
         "/folder/secret.txt", "/raw/.hidden/x.json", "/%00", "/raw", "/raw/", "/nothing.html",
+        "/loop", "/loop/x.html", "/" + 5000 * "x", "/" + 900 * "x/",
     ],
 )  # fmt: skip
 def test_nothing_outside_the_results_is_sent(server: ThreadingHTTPServer, path: str) -> None:
@@ -64,6 +70,54 @@ def test_files_of_the_results_are_sent_to_this_machine_alone(server: ThreadingHT
     assert ask(server, "/", host=f"localhost:{server.server_port}")[0] == 200
     assert ask(server, "/", host="elsewhere.example")[0] == 421  # a name that was made to lead here
     assert ask(server, "/", "POST")[0] == 501
+
+
+@pytest.mark.parametrize(
+    ("path", "runs"), [("/", True), ("/index.html", True), ("/picture.svg", False), ("/a%20b.csv", False)]
+)
+def test_only_pages_may_run_scripts(server: ThreadingHTTPServer, path: str, runs: bool) -> None:
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}{path}") as answer:
+        policy = dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == ("'self' 'unsafe-inline' data:" if runs else "'none'")
+    assert ("sandbox" in policy) != runs
+    assert "script-src" not in policy
+
+
+def test_clients_that_go_away_or_say_nothing_are_no_matter(
+    server: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (Path(server.RequestHandlerClass.keywords["directory"]) / "large.csv").write_bytes(bytes(2**24))  # type: ignore[attr-defined]
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", server.server_port)) as client:
+            client.sendall(f"GET /large.csv HTTP/1.0\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # reset at once
+    monkeypatch.setattr(gallery._Handler, "timeout", 0.01)
+    with socket.create_connection(("127.0.0.1", server.server_port)) as client:
+        assert client.recv(1) == b""  # the server ends it
+    assert ask(server, "/")[0] == 200
+    assert capsys.readouterr() == ("", "")
+    assert server.request_queue_size >= 100
+
+
+def test_what_fails_is_said_once_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried, written = iter(range(10)), threading.Event()
+
+    def write(_: Path) -> None:
+        if (number := next(tried)) < 3:
+            raise TypeError("a damaged manifest")
+        if number == 3:
+            written.set()
+
+    monkeypatch.setattr(gallery, "REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr(gallery, "write_gallery", write)
+    threading.Thread(target=gallery._keep_up, args=(tmp_path,), daemon=True).start()
+    while not written.is_set():  # it may not have looked yet
+        (tmp_path / "a/b/quick").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "a/b/quick/environment.json").write_text("{}")
+        written.wait(0.1)
+    assert set(capsys.readouterr().err.splitlines()) == {"error: TypeError: a damaged manifest"}
 
 
 def test_pages_are_made_again_when_a_figure_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
