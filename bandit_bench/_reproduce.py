@@ -42,7 +42,7 @@ class ReproductionPlan:
     size: "Size" = ""
 
 
-class Made(NamedTuple):
+class MadeFigures(NamedTuple):
     """Figures that were made, the seconds for them and for their pages, the first page, and how many pages are new."""
 
     figures: "list[WrittenFigure]"
@@ -91,7 +91,7 @@ def reproduce(
     return {run.name: ComparisonResult(run.folder, run.asked.figure, is_complete=run.complete) for run in made.figures}
 
 
-def carry_out(plan: ReproductionPlan) -> Made:
+def carry_out(plan: ReproductionPlan) -> MadeFigures:
     """Run what is missing of some figures, write them and the gallery."""
     from runners.config.headlines import load_headlines  # slow to import
     from runners.execute.pool import spread, workers
@@ -122,7 +122,7 @@ def carry_out(plan: ReproductionPlan) -> Made:
         made += reproduce_figures([run for run in runs if run.name in missing], jobs=plan.jobs, runner=plan.runner)
         of_figures = time.perf_counter() - start
         gallery, pages = write_gallery(results_folder(), spread(plan.runner, plan.jobs))
-    return Made(made, of_figures, time.perf_counter() - start - of_figures, gallery, pages)
+    return MadeFigures(made, of_figures, time.perf_counter() - start - of_figures, gallery, pages)
 
 
 def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":

@@ -3,6 +3,8 @@
 import runpy
 import sys
 
+from runners.config.classes import DISTRIBUTION, version
+
 PROGRAM = "bandit-bench"
 COMMANDS = {
     "run": ("runners.run", "run one experiment: any environment, algorithm and tuner"),
@@ -10,6 +12,7 @@ COMMANDS = {
     "reproduce": ("runners.reproduce", "make the figures of a paper, or of all papers"),
     "verify": ("runners.verify", "run a sample of the results of scale paper again and compare"),
     "gallery": ("runners.gallery", "write the HTML pages of all results"),
+    "check": ("runners.check", "check that a class of your own does what every class must"),
     "data": ("bench.data", "list or fetch data sets"),
 }
 """The module behind each command, and what it does."""
@@ -27,6 +30,9 @@ def main() -> int:
         print(f"usage: {PROGRAM} COMMAND [key=value ...]\n")
         print("\n".join(f"  {name:<10} {about}" for name, (_, about) in COMMANDS.items()))
         print(_HELP)
+        return 0
+    if name == "--version":
+        print(version(DISTRIBUTION))
         return 0
     if name not in COMMANDS:
         print(f"error: found the command '{name}', expected one of: {', '.join(COMMANDS)}", file=sys.stderr)

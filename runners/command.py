@@ -15,6 +15,7 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
+from runners.config.classes import DISTRIBUTION, version
 from runners.config.tree import unknown_choice, unknown_key, user_folder
 from runners.execute.limits import stopping
 from runners.results.store import results_folder
@@ -26,6 +27,9 @@ _GRACE_SECONDS = 8.0
 
 def command(job: Callable[[], bool]) -> int:
     """Run a command; return its exit code. What a user can mend, Ctrl-C and a closed pipe are a sentence on stderr."""
+    if "--version" in sys.argv[1:]:
+        print(version(DISTRIBUTION))
+        return 0
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
     stop = _Stop()
     try:

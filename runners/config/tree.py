@@ -18,6 +18,7 @@ from yaml.constructor import ConstructorError
 from bench.component import defaults
 from bench.errors import ConfigError
 from runners.config.by_value import held
+from runners.config.listed import listed
 
 PARTS = ("env", "algorithm", "tuner", "task")
 CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -179,13 +180,15 @@ def read_choice(group: str, name: str) -> dict[str, Any] | None:
 
 
 def _stated(group: str, name: str) -> dict[str, Any] | None:
+    if name in listed(group) and path_of(f"{group}/{name}") is None:
+        return {"_target_": listed(group)[name]}
     content = read(f"{group}/{name}")
     return content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
 
 
 def class_of(group: str, name: str) -> str:
     """Return the dotted path of the class of the suite's choice, without importing it; "" where there is none."""
-    known = name in suite_choices(group)
+    known = name in suite_choices(group) or name in listed(group)
     target = ((_stated(group, name) if known else None) or {}).get("_target_", "???")
     return "" if target == "???" else str(target)
 
@@ -227,8 +230,8 @@ def suite_choices(group: str) -> list[str]:
 
 
 def choices(group: str) -> list[str]:
-    """Return the choices of a configuration group: the suite's, and the user's own."""
-    folder, names = user_folder(), set(suite_choices(group))
+    """Return the choices of a group: the suite's, those that installed packages list, and the user's own."""
+    folder, names = user_folder(), {*suite_choices(group), *listed(group)}
     users = set(_choices(folder, group)) if folder else set()
     for name in names & users:
         path_of(f"{group}/{name}")  # raises an error where the two differ

@@ -1,0 +1,26 @@
+"""Classes that installed packages list as choices."""
+
+import importlib.metadata
+from functools import cache
+
+from bench.errors import ConfigError
+
+_KINDS = {"tuner": "tuners", "env": "environments", "algorithm": "algorithms"}
+"""What packages can list, and the last part of what their entry points are called."""
+
+
+@cache
+def listed(group: str) -> dict[str, str]:
+    """Return the classes that installed packages list for a group, by name, as dotted paths; none for other groups.
+
+    A package lists them as entry points ``bandit_bench.tuners``, ``.environments`` or ``.algorithms``. Raises
+    ConfigError where two packages list the same name.
+    """
+    found: dict[str, str] = {}
+    for point in importlib.metadata.entry_points(group=f"bandit_bench.{_KINDS.get(group, '')}"):
+        target = point.value.replace(":", ".")
+        if found.setdefault(point.name, target) != target:
+            raise ConfigError(
+                f"{group}: found '{point.name}' twice in installed packages: {found[point.name]}, {target}"
+            )
+    return found
