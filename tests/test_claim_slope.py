@@ -1,0 +1,107 @@
+"""Claims on how fast a number grows."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from claim_cases import NOISE, SLOPE, finals_of, methods, row_of
+from rendered import NO_CURVES
+
+from bench.stats import mean_interval
+
+ALONG_ROUNDS = {"kind": "slope", "measured": {"method": "A"}, "expect": "less", "threshold": 1}
+
+
+def horizons(values: Mapping[Any, Any]) -> pd.DataFrame:
+    return finals_of({(("horizon", f"{rounds:g}"),): numbers for rounds, numbers in values.items()})
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(0.5, "holds"), (0.75, "open"), (1.0, "fails")])
+def test_slope_along_an_axis(power: float, verdict: str) -> None:
+    rng = np.random.default_rng(6)
+    factors = {T: 1 + rng.normal(0, 0.05, size=20) for T in (1000, 10_000, 100_000)}
+    row = row_of(SLOPE, horizons({T: 3 * T**power * factors[T] / factors[T].mean() for T in factors}))
+    assert (row["estimate"], row["verdict"]) == (pytest.approx(power, abs=1e-9), verdict)
+    assert row["ci_low"] < power < row["ci_high"]
+
+
+def test_slope_is_that_of_least_squares_with_the_interval_of_its_linearisation() -> None:
+    values = {100: 20.0, 1000: 30.0, 5000: 90.0}
+    row = row_of(SLOPE, horizons({T: [v] * 5 for T, v in values.items()}))
+    expected = np.polyfit(np.log(list(values)), np.log(list(values.values())), 1)[0]
+    np.testing.assert_allclose([row["estimate"], row["ci_low"], row["ci_high"]], expected)
+    # Of small deviations: the slopes of the single repetitions, judged by Student's test
+    noisy = {T: v * (1 + 1e-4 * np.roll(NOISE, int(v))) for T, v in values.items()}
+    row = row_of(SLOPE, horizons(noisy))
+    slopes = np.polyfit(np.log(list(values)), np.log(np.array(list(noisy.values()))), 1)[0]
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(mean_interval(slopes)[1:3], abs=1e-7)
+
+
+@pytest.mark.parametrize(("exponent", "verdict"), [(0.78, "holds"), (0.9, "fails")])
+def test_a_slope_is_allowed_the_logarithm_of_its_theorem(exponent: float, verdict: str) -> None:
+    """0.78 is more than 3/4, and less than T^(3/4) ln T grows from 10^3 to 10^7, by NumPy's fit."""
+    rounds = 10.0 ** np.arange(3, 8)
+    finals = horizons({t: t**exponent * (1 + 0.01 * NOISE) for t in rounds})
+    plain, row = row_of(SLOPE, finals), row_of({**SLOPE, "log_power": 1}, finals)
+    assert (plain["verdict"], plain["note"], row["verdict"]) == ("fails", "", verdict)
+    assert plain["estimate"] == row["estimate"]
+    allowed = np.polyfit(np.log(rounds), np.log(rounds**0.75 * np.log(rounds)), 1)[0]
+    assert row["note"] == f"allowed over these values: {allowed:.3f}" == "allowed over these values: 0.841"
+    root = row_of({**SLOPE, "log_power": 0.5}, finals)
+    assert root["note"] == f"allowed over these values: {(allowed + 0.75) / 2:.3f}"
+
+
+def test_what_has_no_slope_is_open() -> None:
+    for values, note in (
+        ({10: -1 - NOISE**2, 100: 5 + NOISE}, "no logarithm"),
+        ({10: 0 * NOISE, 100: 5 + NOISE}, "no logarithm"),
+        ({0: 1 + NOISE, 100: 5 + NOISE}, "axis 'horizon' has labels that are not positive numbers"),
+        ({10: 5 + NOISE}, "a slope needs at least two values of 'horizon'"),
+    ):
+        row = row_of(SLOPE, horizons(values))
+        assert (row["verdict"], note in row["note"]) == ("open", True)
+    assert "not positive numbers" in row_of(SLOPE, finals_of({(("horizon", x),): NOISE for x in ("10", "x")}))["note"]
+    row = row_of({**SLOPE, "log_power": 1}, horizons({1: 5 + NOISE / 9, 10: 6 + NOISE / 9}))
+    assert row["note"] == "horizon is not above 1 everywhere, its logarithm has none"
+    row = row_of({**SLOPE, "expect": "less"}, horizons({10: 5 + NOISE[:19], 100: 6 + NOISE[:19]}))
+    assert (row["verdict"], "at least 20 repetitions" in row["note"]) == ("open", True)
+
+
+def curve(power: float, width: float, n: int = 20) -> pd.DataFrame:
+    """A curve whose band at n = 20 is mean -+ a share ``width``: Student's t with 19 degrees of freedom is 2.093024."""
+    rounds = np.arange(10, 1001, 10)
+    mean = 5.0 * rounds**power
+    std = mean * width * math.sqrt(20) / 2.093024
+    return pd.DataFrame({"method": "A", "column": "regret", "round": rounds, "mean": mean, "std": std, "n": n})
+
+
+@pytest.mark.parametrize(
+    ("power", "width", "verdict"), [(0.5, 0.01, "holds"), (1.5, 0.01, "fails"), (0.9, 0.5, "open")]
+)
+def test_slope_along_rounds(power: float, width: float, verdict: str) -> None:
+    row = row_of(ALONG_ROUNDS, methods(A=NOISE), curve(power, width))
+    assert (row["estimate"], row["verdict"]) == (pytest.approx(power), verdict)
+    assert row["ci_low"] < power < row["ci_high"]
+
+
+def test_a_slope_reads_its_own_curve_from_a_round_on() -> None:
+    bent = curve(0.5, 0.01)
+    bent.loc[bent["round"] < 100, "mean"] = 1.0
+    both = pd.concat([bent, bent.assign(method="B", mean=2.0 * bent["round"] ** 3)])
+    row = row_of(ALONG_ROUNDS, methods(A=NOISE, B=NOISE), both)
+    assert row["estimate"] == pytest.approx(0.5)  # round 100 is in, too
+    assert row["unit"].startswith("log-log slope of mean regret against round")
+    short = curve(0.5, 0.001).iloc[[9, 15, 99]].assign(n=[15, 12, 15])
+    row = row_of(ALONG_ROUNDS, methods(A=NOISE), short)
+    assert (row["n"], row["estimate"]) == (12, pytest.approx(0.5))  # n is the fewest repetitions of any round
+    for curves, note in (
+        (curve(0.5, 0.01, n=9), "at least 10 repetitions"),
+        (short.iloc[:1], "no curve of regret for A"),
+        (NO_CURVES, "no curve of regret for A"),
+        (short.assign(mean=[1.0, 0.0, 1.0]), "no logarithm"),
+    ):
+        row = row_of(ALONG_ROUNDS, methods(A=NOISE), curves)
+        assert (row["verdict"], note in row["note"]) == ("open", True)
