@@ -65,3 +65,9 @@ def test_a_class_name_means_one_thing():
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(file.relative_to(ROOT).as_posix())
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def test_the_tests_of_every_room_are_there():
+    named = set(re.findall(r"`(test_[\w*]+\.py)`", PAGE))
+    assert len(named) > 30
+    assert not [name for name in named if not list((ROOT / "tests").glob(name))]
