@@ -1,6 +1,8 @@
 """The project's errors. Each message is one sentence for the user."""
 
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class BenchError(Exception):
@@ -22,7 +24,27 @@ def one_line(error: BaseException) -> str:
 
 
 class ConfigError(BenchError):
-    """A setting is unknown, has the wrong type or is out of range."""
+    """A setting is unknown, has the wrong type or is out of range.
+
+    ``at`` is what of a configuration file it is about: values first, then keys. ``within``, the id of the entry that
+    these stand in, and ``mark``, file and line, are added where they are known.
+    """
+
+    def __init__(self, message: str, *, at: Iterable[object] = ()) -> None:
+        super().__init__(message)
+        self.at = tuple(map(str, at))
+        self.within = ""
+        self.mark: tuple[str, int] | None = None
+
+
+@contextmanager
+def within(name: str) -> Iterator[None]:
+    """Note on a `ConfigError` the id of the entry that it is about."""
+    try:
+        yield
+    except ConfigError as error:
+        error.within = error.within or name
+        raise
 
 
 class DataError(BenchError):

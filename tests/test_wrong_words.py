@@ -28,7 +28,10 @@ RUN: Sentences = {
     "tuner=tl,cdt": ("tuner: found 'tl,cdt', expected one name; for several use runners.compare",),
     "tuner=custom": ("tuner._target_: found no value", "dotted path of a class"),
     "tuner=custom tuner._target_=nope.X": ("tuner._target_: found 'nope.X'", "run from the folder of nope"),
-    "tuner._target_=math.sqrt": ("tuner._target_: found 'math.sqrt'", "math has no class sqrt"),
+    "tuner._target_=math.sqrt": (
+        "tuner._target_: found 'math.sqrt'",
+        "found 'math.sqrt', which is a function, expected a class that derives from",
+    ),
     "env._target_=bench.tuners.tl.TL": ("env._target_: found 'bench.tuners.tl.TL'", "bench.envs.base.Environment"),
     "tuner=custom tuner._target_=broken.X": ("tuner._target_: found 'broken.X'", "ImportError: first line"),
     "tuner=custom tuner._target_=my_module.Missing": ("my_module has no class Missing",),

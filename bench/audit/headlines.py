@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from bench.errors import ConfigError
 from bench.report.claims.check import complaint
 from bench.report.claims.judgement import FAILS, HOLDS, NO_WORSE, OPEN, REMAINS, SAYS_NOTHING, TIE
 from bench.report.reading import READING
@@ -174,7 +173,7 @@ def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
         try:
             headlines.append(Headline.model_validate(raw))
         except ValidationError as error:
-            raise ConfigError(complaint(f"paper '{paper}', headline {number}", Headline, error)) from None
+            raise complaint(f"paper '{paper}', headline {number}", Headline, error) from None
     return headlines
 
 

@@ -72,12 +72,16 @@ class Figure(FigureFile):
         """Check, without results, axes, labels, claims and published numbers; `ConfigError` names figure and key."""
         for axis in data.axes:
             if axis in (*_TABLE_COLUMNS, self.column):
-                raise ConfigError(f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it")
+                raise ConfigError(
+                    f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it", at=[axis]
+                )
         data.panel_axes()
         known = {label for axis in data.axes for label in data.labels(axis)}
         for label in self.colors:
             if label not in known:
-                raise ConfigError(f"{self.where}: colors: found '{label}', expected one of: {', '.join(sorted(known))}")
+                raise ConfigError(
+                    f"{self.where}: colors: found '{label}', expected one of: {', '.join(sorted(known))}", at=[label]
+                )
         data.published_numbers()
         self.check_readings(data)
         read(self, data)
@@ -88,11 +92,18 @@ class Figure(FigureFile):
         for number, reading in enumerate(self.readings):
             where = f"{self.where}, reading '{reading.name}'"
             if names.count(reading.name) > 1:
-                raise ConfigError(f"{where}: this name is used twice, names must differ within a figure")
+                raise ConfigError(
+                    f"{where}: this name is used twice, names must differ within a figure", at=[reading.name]
+                )
             if number == 0 and reading.overrides:
-                raise ConfigError(f"{where}: found overrides, expected none: the first reading is the figure unchanged")
+                raise ConfigError(
+                    f"{where}: found overrides, expected none: the first reading is the figure unchanged",
+                    at=[reading.name],
+                )
             if self.source != "runs":
-                raise ConfigError(f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs")
+                raise ConfigError(
+                    f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs", at=["readings"]
+                )
             for key, chosen in reading.selections():
                 data.check(chosen, f"{where}, key '{key}'")
         if self.readings and READING in data.axes:
@@ -120,7 +131,7 @@ def _kind(name: Any, where: str) -> type[Figure]:
         found = None
     if not (isinstance(found, type) and issubclass(found, Figure)):
         choices = f"choose from {', '.join(kinds())}, or name a class: module.Class"
-        raise ConfigError(f"{where}: unknown kind {name!r}, {choices}")
+        raise ConfigError(f"{where}: unknown kind {name!r}, {choices}", at=[name, "kind"])
     return found
 
 
@@ -136,7 +147,7 @@ def read_figure(given: Mapping[str, Any] | Figure) -> Figure:
     try:
         figure = figure_class.model_validate(dict(given))
     except ValidationError as error:
-        raise ConfigError(complaint(where, figure_class, error)) from None
+        raise complaint(where, figure_class, error) from None
     if figure.runs:
         figure.check(Experiments(figure, pd.DataFrame()))
     return figure

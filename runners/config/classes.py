@@ -7,6 +7,7 @@ import inspect
 import io
 import os
 import re
+import reprlib
 import sys
 import sysconfig
 import traceback
@@ -57,7 +58,13 @@ def import_class(part: str, settings: Any) -> type:
             f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
     cls, base = getattr(module, class_name, None), BASES[part]
-    if not isinstance(cls, type):
+    if cls is not None and not isinstance(cls, type):
+        kind = "a function" if inspect.isroutine(cls) else f"no class but {reprlib.repr(cls)}"
+        raise ConfigError(
+            f"{key}: found '{target}', which is {kind}, expected a class that derives from "
+            f"{base.__module__}.{base.__name__}"
+        )
+    if cls is None:
         names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
         raise ConfigError(
             f"{key}: found '{target}', but {module_name} has no class {class_name}, {one_of(class_name, names)}"

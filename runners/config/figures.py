@@ -78,7 +78,7 @@ def filled(name: str) -> dict[str, Any]:
     figure.pop("like", None)
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
         if figure.setdefault(key, expected) != expected:
-            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', as its file is called")
+            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', as its file is called", at=[key])
     for key in ("runs", "claims", "readings"):
         expect(list, figure.get(key, []), key)
     for block in figure.get("runs", []):
@@ -102,7 +102,8 @@ def filled(name: str) -> dict[str, Any]:
         if not {"published_repetitions", "repetitions"} & figure.keys() and "repetitions" not in of_paper:
             raise ConfigError(
                 "published: found numbers, but not of how many repetitions they are means, expected "
-                "published_repetitions, or repetitions in the paper's settings"
+                "published_repetitions, or repetitions in the paper's settings",
+                at=["published"],
             )
     return figure
 
@@ -132,7 +133,7 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
     labels = shared if entry == "all" else entry
     for label in expect(list, list(labels) if isinstance(labels, dict) else labels, axis):
         if label not in shared:
-            raise ConfigError(f"found the {axis} '{label}', {one_of(label, shared)}")
+            raise ConfigError(f"found the {axis} '{label}', {one_of(label, shared)}", at=[label])
     return {label: shared[label] for label in labels}
 
 
@@ -145,7 +146,7 @@ def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) 
         return reading
     readings: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
     if reading not in readings:
-        raise ConfigError(f"found the reading '{reading}', {one_of(reading, readings)}")
+        raise ConfigError(f"found the reading '{reading}', {one_of(reading, readings)}", at=[reading])
     entry = dict(readings[reading])
     overrides = []
     for part in [*readings.get(entry.pop("like", ""), {}).get("overrides", []), *entry.get("overrides", [])]:
@@ -195,14 +196,16 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
         pairs = zip(first, under, strict=True)
         if not smaller and all(run.experiment.settings == other.experiment.settings for run, other in pairs):
             with placed(file):
-                raise ConfigError(f"reading: found '{reading.name}', which changes no run, expected one that does")
+                raise ConfigError(
+                    f"reading: found '{reading.name}', which changes no run, expected one that does", at=[reading.name]
+                )
         drawn = drawn + under
     if path_of(file) and not (extra or smaller or left_out):  # which may leave out the parts that a source is of
         keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run))
         for key in figure.sources:
             if key not in keys:
                 with placed(file):
-                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}")
+                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}", at=[key])
     if readings and (fixed := figure.limit_runs()):
         axes = figure.panels or ["panel"]
         for run in composed(figure.model_copy(update={"runs": list(fixed.blocks(axes))}), None):

@@ -14,7 +14,7 @@ def load_headlines(paper: str) -> list[Headline]:
     with placed(file):
         content = read(file)
         for key in content.keys() - {"headlines"}:
-            raise ConfigError(f"found the key '{key}', expected headlines alone")
+            raise ConfigError(f"found the key '{key}', expected headlines alone", at=[key])
         headlines = read_headlines(paper, expect(list, content.get("headlines"), "headlines"))
         for number, headline in enumerate(headlines, start=1):
             for key, parts in {"rests_on": headline.rests_on, "beside": headline.beside}.items():
@@ -30,8 +30,13 @@ def _check(paper: str, reference: str, where: str) -> None:
     claim = rest.partition("@")[0]
     figures = [name.partition("/")[2] for name in figure_names(paper)]
     if figure not in figures:
-        raise ConfigError(f"{where}: found '{reference}', but no figure is called {figure}, {one_of(figure, figures)}")
+        raise ConfigError(
+            f"{where}: found '{reference}', but no figure is called {figure}, {one_of(figure, figures)}", at=[reference]
+        )
     with placed(f"figure/{paper}/{figure}"):
         claims = [str(given.get("id")) for given in filled(f"{paper}/{figure}")["claims"]]
     if claim not in claims:
-        raise ConfigError(f"{where}: found '{reference}', but {figure} has no claim '{claim}', {one_of(claim, claims)}")
+        raise ConfigError(
+            f"{where}: found '{reference}', but {figure} has no claim '{claim}', {one_of(claim, claims)}",
+            at=[reference],
+        )

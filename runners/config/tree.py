@@ -39,19 +39,50 @@ class Open(dict[str, Any]):
     """A mapping with keys of the user's choice."""
 
 
+_MOST_VALUES, _MOST_LEVELS = 10_000, 40
+
+
 class _Loader(yaml.CSafeLoader):
     """YAML as OmegaConf reads it, fifteen times as fast: 1e5 is a number, a date is a word, a key stands once."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
+        keys: set[Any] = set()
         for key, _ in node.value:
-            if keys.count(key.value) > 1:
+            if str(key.value) in keys:
                 raise ConstructorError(None, None, f"found duplicate key {key.value}", key.start_mark)
+            keys.add(str(key.value))
         return dict(super().construct_mapping(node, deep))
 
 
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?[\d_]+(\.[\d_]*)?e[-+]?\d+$", re.I), None)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
+
+
+def _refuse_bombs(text: str) -> None:
+    """Refuse an alias within what it stands for, and more values, aliases written out, than a file of ours may have."""
+    sizes: dict[str, int] = {}
+    around: list[tuple[str | None, list[int]]] = [(None, [])]  # anchor and sizes of the values of what is open
+    events: Any = yaml.parse(text, yaml.CSafeLoader)
+    for event in events:
+        if isinstance(event, yaml.CollectionStartEvent):
+            around.append((event.anchor, []))
+            size = 0
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, within = around.pop()
+            size = sizes[anchor or ""] = 1 + sum(within)
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor in [anchor for anchor, _ in around]:
+                raise ConstructorError(None, None, "found an alias within what it stands for", event.start_mark)
+            size = sizes.get(event.anchor, 1)
+        else:
+            size = int(isinstance(event, yaml.ScalarEvent))
+            sizes[getattr(event, "anchor", None) or ""] = size
+        around[-1][1].append(size)
+        if size > _MOST_VALUES or len(around[-1][1]) > _MOST_VALUES or len(around) > _MOST_LEVELS:
+            reason = (
+                f"found more than {_MOST_VALUES:,} values, aliases written out, or {_MOST_LEVELS} within each other"
+            )
+            raise ConstructorError(None, None, reason, event.start_mark)
 
 
 def user_folder() -> Path | None:
@@ -83,7 +114,7 @@ def path_of(name: str) -> Path | None:
 
 
 def _taken(name: str) -> ConfigError:
-    return ConfigError(f"{shown(name)}: found a name that the suite has, too, expected another")
+    return _marked(name, 0, "found a name that the suite has, too, expected another")
 
 
 def shown(name: str) -> str:
@@ -95,24 +126,26 @@ def shown(name: str) -> str:
 
 @contextmanager
 def placed(name: str) -> Iterator[None]:
-    """Let errors about a file's content name the file, and the line where it says what they found.
+    """Let errors about a file's content name the file, and the line of what they are about.
 
     That may stand in the paper's numbers or settings, where these are what a figure takes over.
     """
     try:
         yield
     except ConfigError as error:
-        text = str(error)
-        if path_of(name) is None or ".yaml" in text:
+        if path_of(name) is None or error.mark:
             raise
         paper = name.split("/")[1] if name.startswith("figure/") else ""
-        values = re.findall(r"(?:found(?: the \w+)?|unknown(?: \w+)?|has no \w+) '([^']+)'", text)
-        claim = next(iter(re.findall(r"claim '([^']+)'", text)), "")
-        keys = [*re.findall(r"key '([^']+)'", text), text.partition(":")[0].rpartition(".")[2], *["id"] * bool(claim)]
         files = [name, *(f"{group}/{paper}" for group in ("published", "paper") if paper)]
-        places = ((file, line) for word in (*values, *keys) for file in files if (line := _line(file, word, claim)))
-        file, line = next(places, (name, 0))
-        raise ConfigError(f"{shown(file)}{f':{line}' if line else ''}: {text}") from None
+        words = [*error.at, *["id"] * bool(error.within)]
+        places = ((file, line) for word in words for file in files if (line := _line(file, word, error.within)))
+        raise _marked(*next(places, (name, 0)), str(error)) from None
+
+
+def _marked(name: str, line: int, text: str) -> ConfigError:
+    error = ConfigError(f"{shown(name)}{f':{line}' if line else ''}: {text}")
+    error.mark = shown(name), line
+    return error
 
 
 def _line(name: str, word: str, claim: str) -> int:
@@ -135,7 +168,7 @@ def expect(kind: type, value: Any, key: str) -> Any:
     """Return what a file has at a key, a list or a mapping; ConfigError if it is none."""
     if not isinstance(value, kind):
         expected = "a list: [a, b], or a dash before each entry" if kind is list else "keys and values: {key: value}"
-        raise ConfigError(f"{key}: found {reprlib.repr(value)}, expected {expected}")
+        raise ConfigError(f"{key}: found {reprlib.repr(value)}, expected {expected}", at=[key])
     return value
 
 
@@ -143,7 +176,7 @@ def read(name: str) -> dict[str, Any]:
     """Return what a file holds, such as ``figure/cdt/figure2``, not to be changed."""
     path = path_of(name)
     if path is None:
-        raise ConfigError(f"{shown(name)}: found no such file, expected one")
+        raise _marked(name, 0, "found no such file, expected one")
     return _load(path, name)
 
 
@@ -151,16 +184,17 @@ def read(name: str) -> dict[str, Any]:
 def _load(path: Path, name: str) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
+        _refuse_bombs(text)
         content: Any = _Loader(text).get_single_data() or {}
     except yaml.MarkedYAMLError as error:
         marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark]
         line = 1 + next((line for line in marks if line < text.count("\n")), 0)  # not the end, where no bracket is shut
         reason = " ".join(filter(None, [error.context, error.problem]))
-        raise ConfigError(f"{shown(name)}:{line}: found no valid YAML ({reason})") from None
+        raise _marked(name, line, f"found no valid YAML ({reason})") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"{shown(name)}: cannot be read ({error}), expected keys and values in YAML") from None
+        raise _marked(name, 0, f"cannot be read ({error}), expected keys and values in YAML") from None
     if not isinstance(content, dict):
-        raise ConfigError(f"{shown(name)}: found {content!r}, expected keys and values in YAML")
+        raise _marked(name, 1, f"found {content!r}, expected keys and values in YAML")
     return content
 
 
@@ -267,7 +301,7 @@ def unknown_choice(group: str, found: str) -> ConfigError:
     others = ", or a class of your own as module.Class" if group in PARTS else ""
     if group in ("paper", "figure") and not user_folder():
         others = ", or one of your own in the folder conf or BENCH_CONF_DIR"
-    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{others}")
+    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{others}", at=[found, group])
 
 
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
@@ -280,4 +314,4 @@ def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> 
         settings = settings[parent]
         names = sorted(map(str, settings))
     plus = f"; a setting of a class of your own takes a +: +{key}" if names == ["_target_"] else ""
-    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}{plus}")
+    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}{plus}", at=[key])

@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from bench.critical import rule
-from bench.errors import ConfigError
+from bench.errors import ConfigError, within
 from bench.report.claims.base import CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
@@ -178,43 +178,58 @@ def _silent(provenance: Provenance) -> str:
 
 def read(figure: FigureFile, data: Experiments) -> list[Claim]:
     """Return a figure's claims, checked against axes and labels; `ConfigError` names figure, claim, key and choices."""
-    claims = [_read_one(figure, raw, data) for raw in figure.claims]
+    claims = []
+    for raw in figure.claims:
+        with within(str(raw.get("id", "?")) if isinstance(raw, Mapping) else ""):
+            claims.append(_read_one(figure, raw, data))
     ids = [claim.id for claim in claims]
     countable = [claim.id for claim in claims if not isinstance(claim, Count)]
     for claim in claims:
-        where = f"figure '{data.name}', claim '{claim.id}'"
-        if ids.count(claim.id) > 1:
-            raise ConfigError(
-                f"{where}: this id is used twice, ids must differ within a figure; that of a claim with 'for_each' "
-                "needs the word in braces, such as id: '2 {method}'"
-            )
-        for counted in claim.of if isinstance(claim, Count) else ():
-            if counted not in countable:
-                raise ConfigError(f"{where}, key 'of': no claim '{counted}' to count, choose from {_list(countable)}")
+        with within(claim.id):
+            _check_ids(claim, ids, countable, f"figure '{data.name}', claim '{claim.id}'")
     return claims
+
+
+def _check_ids(claim: Claim, ids: list[str], countable: list[str], where: str) -> None:
+    if ids.count(claim.id) > 1:
+        raise ConfigError(
+            f"{where}: this id is used twice, ids must differ within a figure; that of a claim with 'for_each' "
+            "needs the word in braces, such as id: '2 {method}'"
+        )
+    for counted in claim.of if isinstance(claim, Count) else ():
+        if counted not in countable:
+            text = f"{where}, key 'of': no claim '{counted}' to count, choose from {_list(countable)}"
+            raise ConfigError(text, at=[counted])
 
 
 def _read_one(figure: FigureFile, raw: Any, data: Experiments) -> Claim:
     if not isinstance(raw, Mapping):
-        raise ConfigError(f"figure '{data.name}', key 'claims': expected a list of mappings, found {raw!r}")
+        text = f"figure '{data.name}', key 'claims': expected a list of mappings, found {raw!r}"
+        raise ConfigError(text, at=["claims"])
     where = f"figure '{data.name}', claim '{raw.get('id', '?')}'"
     kind = raw.get("kind")
     kinds: dict[str, Any] = KINDS | figure.claim_kinds
     if kind not in kinds:
-        raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(kinds)}")
+        raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(kinds)}", at=[kind, "kind"])
     model = kinds[kind]
     try:
         default = {"column": figure.column} if issubclass(model, CaseClaim) else {}
-        claim = model.model_validate({**default, **with_source(figure, raw)})
+        claim: Claim = model.model_validate({**default, **with_source(figure, raw)})
     except ValidationError as error:
-        raise ConfigError(complaint(f"{where} of kind '{kind}'", model, error)) from None
+        raise complaint(f"{where} of kind '{kind}'", model, error) from None
     if isinstance(claim, CaseClaim):
         claim.validate_axes(data, where)
     return claim
 
 
-def complaint(where: str, model: type[BaseModel], error: ValidationError) -> str:
+def complaint(where: str, model: type[BaseModel], error: ValidationError) -> ConfigError:
     """Return the first of pydantic's complaints, unknown keys before others, as one sentence."""
+    first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
+    names = [part for part in reversed(first["loc"]) if isinstance(part, str)]
+    return ConfigError(_in_words(where, model, error), at=names)
+
+
+def _in_words(where: str, model: type[BaseModel], error: ValidationError) -> str:
     first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in first["loc"] if part != "")
     if first["type"] == "extra_forbidden":
