@@ -62,8 +62,7 @@ def _refuse_bombs(text: str) -> None:
     """Refuse an alias within what it stands for, and more values, aliases written out, than a file of ours may have."""
     sizes: dict[str, int] = {}
     around: list[tuple[str | None, list[int]]] = [(None, [])]  # anchor and sizes of the values of what is open
-    events: Any = yaml.parse(text, yaml.CSafeLoader)
-    for event in events:
+    for event in yaml.parse(text, yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             around.append((event.anchor, []))
             size = 0
@@ -72,17 +71,18 @@ def _refuse_bombs(text: str) -> None:
             size = sizes[anchor or ""] = 1 + sum(within)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor in [anchor for anchor, _ in around]:
-                raise ConstructorError(None, None, "found an alias within what it stands for", event.start_mark)
-            size = sizes.get(event.anchor, 1)
+                raise _at(event, "found an alias within what it stands for")
+            size = sizes.get(str(event.anchor), 1)
         else:
             size = int(isinstance(event, yaml.ScalarEvent))
             sizes[getattr(event, "anchor", None) or ""] = size
         around[-1][1].append(size)
         if size > _MOST_VALUES or len(around[-1][1]) > _MOST_VALUES or len(around) > _MOST_LEVELS:
-            reason = (
-                f"found more than {_MOST_VALUES:,} values, aliases written out, or {_MOST_LEVELS} within each other"
-            )
-            raise ConstructorError(None, None, reason, event.start_mark)
+            raise _at(event, f"found over {_MOST_VALUES:,} values, aliases written out, or {_MOST_LEVELS} levels")
+
+
+def _at(event: Any, reason: str) -> ConstructorError:
+    return ConstructorError(None, None, reason, event.start_mark)
 
 
 def user_folder() -> Path | None:
