@@ -17,6 +17,8 @@ from runners import cli, compare
 from runners.reproduce import reproduce
 from runners.run import run
 
+PATIENCE = 1800
+"""Seconds after which a command is considered to hang, however busy the machine is."""
 ROOT = Path(__file__).resolve().parents[1]
 OWN_MODULES = ("harmful.py", "my_module.py", "trouble_tuner.py")
 MAINS: dict[str, Callable[[], int]] = {
@@ -98,7 +100,7 @@ class Commands:
         """Run a command to its end."""
         child = self.popen(command, *words, **environ)
         try:
-            out, err = child.communicate(timeout=120)
+            out, err = child.communicate(timeout=PATIENCE)
         except BaseException:
             child.kill()
             raise

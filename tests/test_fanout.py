@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import threadpoolctl
-from commands import linucb_settings
+from commands import PATIENCE, linucb_settings
 from trouble_tuner import ROUNDS
 
 from bench.errors import ConfigError
@@ -117,7 +116,7 @@ def test_two_processes_on_one_folder_do_no_harm(commands, undisturbed):
     words += [f"horizon={ROUNDS}", "repetitions=8", "output=json"]
     children = [commands.popen("run", *words, f"jobs={jobs}", TROUBLE="sleep all 0.1") for jobs in (1, 2)]
     for child in children:
-        out, err = child.communicate(timeout=100)
+        out, err = child.communicate(timeout=PATIENCE)
         report = json.loads(out)
         assert (child.returncode, err, report["repetitions"], report["failed"]) == (0, "", 8, 0)
     (folder,) = (commands.results / "raw").iterdir()
@@ -173,16 +172,16 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
     assert "found other code or data than when it was started" in result.failed[0]
 
 
-@pytest.mark.parametrize(("jobs", "backend", "seconds"), [(1, "loky", 5), (2, "loky", 5), (1, "dask", 3)])
-def test_a_tuner_that_hangs_is_stopped_and_the_others_go_on(tmp_path, experiment, trouble, jobs, backend, seconds):
+@pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (1, "dask")])
+def test_a_tuner_that_hangs_is_stopped(tmp_path, experiment, trouble, jobs, backend):
+    """Other tests show that the others go on; on a busy machine none may be quick enough for any limit."""
     if backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
-    trouble("hang 1")
-    runner, start = Runner(backend, time_limit=seconds), time.monotonic()
-    result = run_one(experiment, 3, Store(tmp_path / "results"), jobs, runner=runner)
-    assert result.done == {0, 2}
-    assert f"the repetition did not finish within runner.time_limit = {seconds} s" in result.failed[1]
-    assert time.monotonic() - start < 45  # most of it starts workers and compiles
+    trouble("hang all")
+    result = run_one(experiment, 2, Store(tmp_path / "results"), jobs, runner=Runner(backend, time_limit=1))
+    assert result.done == set()
+    for repetition in (0, 1):
+        assert result.failed[repetition].startswith("the repetition did not finish within runner.time_limit = 1 s")
 
 
 def noted(where: str, what: str) -> str:
@@ -193,8 +192,9 @@ def noted(where: str, what: str) -> str:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_calls_and_more_repetitions_can_be_added_while_answers_come(tmp_path, experiment, undisturbed, trouble, jobs):
-    trouble("sleep all 0.2")
+def test_calls_and_more_repetitions_can_be_added_while_answers_come(
+    tmp_path, experiment, undisturbed, monkeypatch, jobs
+):
     store = Store(tmp_path / "results")
     fan = FanOut(store, jobs=jobs)
 
@@ -205,11 +205,16 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(tmp_path, ex
         fan.call(noted, str(tmp_path / "calls"), "called")
         yield
 
-    answers = list(fan.answers(feed()))
+    handed = []
+    with workers(Runner(), jobs) as pool:
+        submit = pool.submit
+        monkeypatch.setattr(pool, "submit", lambda call: handed.append(call.function) or submit(call))
+        answers = list(fan.answers(feed()))
     repetitions = [answer.key for answer in answers if isinstance(answer, Answer)]
     assert sorted(repetitions) == [(experiment.run_id, i) for i in range(8)]
     assert len(answers) == 9
-    assert answers.index("called") < 7  # not after all repetitions
+    assert handed.index(noted) <= 2  # before what was not begun
+    assert "called" in answers
     pid = int((tmp_path / "calls").read_text().split()[1])
     assert (os.getpid() == pid) == (jobs == 1)
     assert files(store, experiment) == undisturbed

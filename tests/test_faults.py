@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from commands import ROOT, Commands
+from commands import PATIENCE, ROOT, Commands
 from trouble_tuner import ROUNDS
 
 from bench.errors import ConfigError, StoreError
@@ -150,17 +150,14 @@ def test_results_that_vanish_meanwhile_are_named_and_made_again(tmp_path, troubl
 def test_stopped_from_outside_it_says_how_to_go_on(commands, words, kind):
     if "runner=dask" in words:
         pytest.importorskip("distributed", reason="dask is not installed")
-    child = commands.popen("run", *OWN, *words, TROUBLE="sleep 2 100")
+    child = commands.popen("run", *OWN, *words, TROUBLE="sleep 2 86400")
     least = 2 if "jobs=1" in words else 5  # all but the one that sleeps
     until(lambda: len(parquet(commands.results)) >= least)
-    start = time.monotonic()
     if kind == signal.SIGINT:
         os.killpg(child.pid, kind)  # as a terminal does
     else:
         child.send_signal(kind)  # as a batch system or a service manager does
-    out, err = child.communicate(timeout=60)
-    print(f"{kind.name} {words[-1]}: {time.monotonic() - start:.2f} s")
-    assert time.monotonic() - start < 10  # 3 s on a machine without other work; the repetition would take 100
+    out, err = child.communicate(timeout=PATIENCE)  # the repetition would take a day
     assert (child.returncode, out) == (130, "")
     assert err == STOPPED
     assert len(parquet(commands.results)) == least
@@ -172,7 +169,7 @@ def test_a_reader_who_has_had_enough_is_no_traceback(commands, words, finished):
     child.stdout.close()  # as head does at its end
     with child.stderr:
         err = child.stderr.read()
-    child.wait(timeout=100)
+    child.wait(timeout=PATIENCE)
     assert child.returncode == 141
     assert err == "stopped: output pipe closed; finished work is kept, rerun to resume\n"
     assert len(parquet(commands.results)) == finished
@@ -227,7 +224,7 @@ def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path,
     words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address_file)]
     scheduler = subprocess.Popen([*python, "distributed.cli.dask_scheduler", *words], **quiet)
     until(lambda: address_file.is_file() and address_file.read_text().rstrip().endswith("}"))  # written in parts
-    environ = {**os.environ, "PYTHONPATH": f"{ROOT}:{commands.cwd}", "TROUBLE": "sleep 2 100"}
+    environ = {**os.environ, "PYTHONPATH": f"{ROOT}:{commands.cwd}", "TROUBLE": "sleep 2 86400"}
     words = ["--scheduler-file", str(address_file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard"]
     worker = subprocess.Popen([*python, "distributed.cli.dask_worker", *words], env=environ, **quiet)
     try:
@@ -235,7 +232,7 @@ def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path,
         child = commands.popen("run", *OWN, "runner=dask", f"runner.scheduler={address}")
         until(lambda: len(parquet(commands.results)) == 5)  # all but the one that sleeps
         os.killpg(scheduler.pid, signal.SIGKILL)
-        _, err = child.communicate(timeout=100)
+        _, err = child.communicate(timeout=PATIENCE)
     finally:
         for process in (scheduler, worker):
             with suppress(ProcessLookupError):
@@ -247,7 +244,7 @@ def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path,
 
 def until(condition: Callable[[], bool]) -> None:
     """Wait for what another process does."""
-    end = time.monotonic() + 100
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it took too long"
         time.sleep(0.05)
@@ -275,7 +272,7 @@ def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs
         child = Commands(tmp_path / str(i)).popen("run", *words, f"jobs={jobs}")
         time.sleep(seconds)
         child.send_signal(signal.SIGTERM)
-        _, err = child.communicate(timeout=100)
+        _, err = child.communicate(timeout=PATIENCE)
         code = child.returncode
         before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
         stopped = code in (130, -signal.SIGINT) and err == STOPPED  # -SIGINT, if Python was importing: 130 in a shell

@@ -36,7 +36,7 @@ def server(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
 
 def ask(server: ThreadingHTTPServer, path: str, method: str = "GET", host: str = "") -> tuple[int, str]:
     """Return the status and the text of an answer; the path is sent as it stands."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=600)
     connection.putrequest(method, path, skip_host=True)
     connection.putheader("Host", host or f"127.0.0.1:{server.server_port}")
     connection.endheaders()
@@ -128,7 +128,7 @@ def test_pages_are_made_again_when_a_figure_is_written(tmp_path: Path, monkeypat
     assert not written.wait(0.1)
     (tmp_path / "a/b/quick").mkdir(parents=True)
     (tmp_path / "a/b/quick/environment.json").write_text("{}")
-    assert written.wait(20)
+    assert written.wait(600)
 
 
 @pytest.mark.parametrize(

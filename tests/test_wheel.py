@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from commands import ROOT, Commands
+from commands import PATIENCE, ROOT, Commands
 
 SOURCES = ("bandit_bench", "bench", "runners", "conf")
 FILES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in")
@@ -58,7 +58,7 @@ def call(program: Path, commands: Commands, *words: str) -> subprocess.Completed
     for name in ("BENCH_RESULTS_DIR", "BENCH_DATA_DIR", "PYTHONPATH"):
         environ.pop(name, None)
     return subprocess.run(
-        [program, *words], cwd=commands.cwd, env=environ, capture_output=True, text=True, timeout=120, check=False
+        [program, *words], cwd=commands.cwd, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 
