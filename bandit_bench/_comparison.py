@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -147,7 +147,9 @@ class ComparisonResult:
             keep(plot, order)
         if labels is not None:
             rename(plot, labels)
-        return draw(plot, size)
+        drawn = draw(plot, size)
+        setattr(drawn, "_repr_png_", partial(_as_png, drawn))  # noqa: B010, by which notebooks show it
+        return drawn
 
     def to_latex(self, *, size: "Size" = "column") -> str:
         """Return the table of final values as LaTeX, for the width of a column (two panels) or of the text (three)."""
@@ -168,6 +170,12 @@ class ComparisonResult:
         table = self.table.to_html(index=False, float_format="{:.5g}".format, border=0)
         rest = f"{escape(self._provenance.words())}; {escape(str(self.folder))}"
         return f"<h4>{escape(self.title)}</h4>{table}{verdicts}<p>{rest}</p>"
+
+
+def _as_png(figure: "matplotlib.figure.Figure") -> bytes:
+    content = BytesIO()
+    figure.savefig(content, format="png", dpi=110)
+    return content.getvalue()
 
 
 def load(name: str, *, scale: str | None = None) -> ComparisonResult:

@@ -1,17 +1,14 @@
 """What the notebooks share: they show whatever results there are of a paper, and make a few where there are none."""
 
 import io
-import json
 import re
-import subprocess
-import sys
+from contextlib import redirect_stdout
 
 import pandas as pd
 from IPython.display import Image, Markdown, display
 
+import bandit_bench as bb
 from bench.gallery.stored import Stored
-from bench.report.page import draw
-from bench.report.style import applied
 from runners.config.figures import figure_names, load_figure
 from runners.results.derive import committed_long_tables
 from runners.results.pages import headlines
@@ -33,10 +30,10 @@ class Story:
         self.figures = {name.partition("/")[2]: load_figure(name) for name in sorted(figure_names(paper), key=_natural)}
         self._read()
         if not self.results:
-            names = ",".join(f"{paper}/{name}" for name in first_look)
-            command = ["-m", "runners.reproduce", "--multirun", f"figure={names}", "scale=smoke"]
-            print("no results yet, a first look:", "python", *command)
-            subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
+            print("no results yet, a first look:", *first_look)
+            with redirect_stdout(io.StringIO()):
+                for name in first_look:
+                    bb.reproduce(f"{paper}/{name}", scale="smoke")
             self._read()
 
     def _read(self) -> None:
@@ -55,6 +52,10 @@ class Story:
         if not rows:
             display(Markdown("*The answer needs results at scale paper; the committed ones are in README.*"))
         return pd.DataFrame(rows, columns=["the paper", "verdict", "our runs"]).set_index("the paper")
+
+    def load(self, figure: str) -> bb.ComparisonResult:
+        """Return a figure's results, as tables and a picture."""
+        return bb.load(f"{self.paper}/{figure}")
 
     def overview(self) -> pd.DataFrame:
         """Return a row for each figure: its title, its scale, and how its claims came out, by origin."""
@@ -78,8 +79,7 @@ class Story:
             display(result.table(figure))
         else:
             picture = io.BytesIO()
-            with applied():
-                draw(result.plot).savefig(picture, format="png", dpi=110)
+            self.load(figure).plot().savefig(picture, format="png", dpi=110)
             display(Image(data=picture.getvalue(), width=width))
         rest = f"{result.size}, {result.run_time}" if result.manifest.runs else ""
         display(Markdown(f"*Scale {', '.join(filter(None, [result.scale, rest]))}.*"))
@@ -111,17 +111,16 @@ class Story:
 
     def finals(self, figure: str) -> pd.DataFrame:
         """Return the final values of all repetitions; empty without results."""
-        result = self.results.get(figure)
-        return result.finals if result else pd.DataFrame()
+        return self.load(figure).finals if figure in self.results else pd.DataFrame()
 
     def settings(self, figure: str, source: str = "assumed") -> pd.DataFrame:
         """Return the settings of a figure with this source, ``stated``, ``code``, ``assumed`` or ``scale``.
 
         Those of which neither paper nor figure speaks, and which stand at the suite's default, are left out.
         """
-        result = self.results.get(figure)
-        rows = json.loads((result.folder / "manifest.json").read_text())["settings"] if result else []
-        table = pd.DataFrame(rows, columns=["key", "values", "source", "where"])
+        if figure not in self.results:
+            return pd.DataFrame(columns=["key", "values", "where"]).set_index("key")
+        table = self.load(figure).settings
         wanted = (table["source"] == source) & (table["where"] != "the suite's default")
         return table[wanted].drop(columns="source").set_index("key")
 
