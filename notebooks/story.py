@@ -48,7 +48,7 @@ class Story:
         """Return what the paper says in abstract, introduction and conclusion, and what our runs say."""
         page = headlines(results_folder()).get(self.paper)
         judged = page.judged if page and any(result.is_reference for result in self.results.values()) else ()
-        rows = [(headline.claim, verdict, sentence) for headline, verdict, sentence in judged]
+        rows = [(row.headline.claim, row.verdict, row.sentence) for row in judged]
         if not rows:
             display(Markdown("*The answer needs results at scale paper; the committed ones are in README.*"))
         return pd.DataFrame(rows, columns=["the paper", "verdict", "our runs"]).set_index("the paper")

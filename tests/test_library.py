@@ -1,0 +1,222 @@
+"""The public interface, `bandit_bench`: its names, its types, and what it returns."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from commands import ROOT, Commands
+
+import bandit_bench as bb
+from bench.conformance.capabilities import Capabilities, capabilities
+from bench.tuners.optuna_tuner import Optuna
+
+PROMISED = [
+    *("Algorithm", "BanditInfo", "BenchError", "CandidateTuner", "ComparisonResult", "Configuration"),
+    *("ContextualAlgorithm", "ContextualEnvironment", "DirectEnvironment", "Environment", "HyperParameter", "Outcome"),
+    *("Problem", "RewardNoise", "RunResult", "Seeds", "Space", "Task", "Tuner", "__version__", "compare", "component"),
+    *("load", "reproduce", "run"),
+]
+"""A name that goes is a new major version, and an entry in CHANGELOG.md."""
+SMALL = {"settings": {"env.dim": 2, "env.n_arms": 3}, "horizon": 40, "repetitions": 5}
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for name, value in Commands(tmp_path).environ.items():
+        monkeypatch.setenv(name, value)
+    return tmp_path / "results"
+
+
+def test_names_are_those_that_are_promised_and_documented():
+    assert sorted(bb.__all__) == sorted(PROMISED)
+    assert all(getattr(bb, name) for name in PROMISED)
+    page = (ROOT / "docs" / "library.md").read_text()
+    assert not [name for name in PROMISED if name not in page and name not in ("__version__", "RunResult")]
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", bb.__version__)
+
+
+def test_its_import_loads_nothing_slow():
+    program = "import sys, bandit_bench; bandit_bench.Tuner; print([n for n in {} if n in sys.modules])"
+    slow = ("hydra", "joblib", "matplotlib", "numba", "pandas", "pyarrow", "scipy")
+    out = subprocess.run([sys.executable, "-c", program.format(slow)], cwd=ROOT, capture_output=True, text=True)
+    assert out.stdout == "[]\n", out.stderr
+
+
+def test_a_comparison_has_tidy_tables_with_numbers_on_its_axes(results):
+    found = bb.compare(["tl", ("random", {})], sweep={"env.noise_std": [0.1, 1.0]}, name="tidy", rounds=20, **SMALL)
+    assert found.folder == results / "compare" / "tidy"
+    assert found.is_complete
+    for table in (found.table, found.curves, found.finals):
+        assert set(table["env.noise_std"]) == {0.1, 1.0}
+    assert set(found.finals.groupby(["method", "env.noise_std"]).size()) == {5}
+    regret = found.finals.pivot(index=["env.noise_std", "repetition"], columns="method", values="regret")
+    difference = (regret["TL"] - regret["Random each round"]).groupby("env.noise_std").mean()
+    assert found.verdicts["estimate"].tolist() == pytest.approx(difference.tolist())
+    assert found.curves[found.curves["column"] == "regret"].groupby(["method", "env.noise_std"]).size().eq(20).all()
+    assert found.settings.set_index("key").loc["env.synthetic_linear.dim", "values"] == [2]
+    assert "<table" in found._repr_html_()
+    again = bb.load("compare/tidy")
+    pd.testing.assert_frame_equal(again.finals, found.finals)
+
+
+def test_its_picture_and_table_can_be_changed(results):
+    found = bb.compare(["tl", "op", "random"], sweep={"env.noise_std": [0.1, 0.5, 1.0]}, name="drawn", **SMALL)
+    figure = found.plot(order=["OP", "TL"], labels={"TL": "Ours"}, colors={"TL": "#123456"}, y_scale="log")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["OP", "Ours"]
+    axes = figure.axes[0]
+    assert axes.get_yscale() == "log"
+    assert "#123456" in [line.get_color() for line in axes.get_lines()]
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    assert found.to_latex(size="text").count(r"\toprule") == 1
+    assert found.to_latex(size="column").count(r"\toprule") == 2
+    for wrong in ({"order": ["XL"]}, {"labels": {"XL": "Ours"}}, {"colors": {"TL": "nocolour"}}):
+        with pytest.raises(bb.BenchError, match=r"found '(XL|nocolour)'"):
+            found.plot(**wrong)
+
+
+def test_a_run_has_traces_and_an_object_its_own_settings(results):
+    from bench.tuners.cdt import CDT
+
+    by_object = bb.run(CDT(radius_scale=0.5), **SMALL)
+    by_name = bb.run("cdt", **SMALL | {"settings": {**SMALL["settings"], "tuner.radius_scale": 0.5}})
+    assert by_object.settings["tuner"]["radius_scale"] == 0.5
+    assert by_object.run_id == by_name.run_id
+    assert (by_object.new, by_name.new) == ([0, 1, 2, 3, 4], [])
+    traces = by_name.traces
+    assert traces.groupby("repetition").size().tolist() == [40] * 5
+    assert by_name.finals["regret"].tolist() == by_name.metrics["final_regret"]["values"]
+    assert traces.groupby("repetition")["regret"].last().tolist() == by_name.finals["regret"].tolist()
+
+
+@pytest.mark.usefixtures("results")
+def test_a_part_of_a_figure_that_is_not_there():
+    with pytest.raises(bb.BenchError, match="only: found 'method=Nobody', expected one of: "):
+        bb.reproduce("cdt/figure2", scale="smoke", only={"method": "Nobody"})
+    with pytest.raises(bb.BenchError, match="only: found 'axis=x', expected one of its axes: "):
+        bb.reproduce("cdt/figure2", scale="smoke", only={"axis": "x"})
+
+
+def test_committed_results_are_read_the_same_way(reference_results, monkeypatch):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(reference_results))
+    found = bb.load("cdt/figure4")
+    assert found.folder.name == "paper"
+    assert {"method", "round", "mean"} <= set(found.curves)
+    assert len(found.finals) > 0
+    assert len(found.verdicts) > 0
+    assert found.plot().axes
+    with pytest.raises(bb.BenchError, match="found no results of cdt/figure4 at scale reduced, expected some"):
+        bb.load("cdt/figure4", scale="reduced")
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: bb.compare(["tl"]), "tuner: found only 'TL', expected at least two"),
+        (lambda: bb.compare(["tl", "tl"]), "tuner: found two called 'TL', expected different labels"),
+        (lambda: bb.compare(["tl", 3]), "tuner: found 3, expected a name, a class that derives from Tuner"),
+        (lambda: bb.compare(["tl", object]), "tuner: found <class 'object'>, expected a name, a class"),
+        (lambda: bb.compare(["tl", ("cdt", {"x": object()})]), "found <object object at .*, expected plain data"),
+        (lambda: bb.compare(["tl", "cdt"], lines="planet"), "lines: found 'planet', expected some of what is compared"),
+        (lambda: bb.load("compare/none"), "found no comparison 'compare/none', expected one of"),
+    ],
+)
+@pytest.mark.usefixtures("results")
+def test_what_cannot_be_is_one_sentence(call, sentence):
+    with pytest.raises(bb.BenchError, match=f"^{sentence}") as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+USER = """
+import bandit_bench as bb
+
+
+@bb.component
+class Mine(bb.Tuner):
+    threshold: float = 0.5
+
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        self.space = problem.space
+
+    def _ask(self) -> bb.Configuration:
+        return self.space.defaults
+
+    def _tell(self, reward: float, outcome: object) -> None: ...
+
+
+found = bb.compare([Mine(threshold=0.9), "tl"], horizon=100)
+reveal_type(found)
+reveal_type(found.finals)
+Mine(threshold="much")
+bb.compare(["tl"], horizon="long")
+"""
+
+
+def test_a_users_class_is_checked_by_mypy_from_outside(tmp_path):
+    (tmp_path / "user.py").write_text(USER)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "user.py"]
+    environ = {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
+    out = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True).stdout
+    own = [line for line in out.splitlines() if line.startswith("user.py")]
+    assert len(own) == 4, out
+    assert 'Revealed type is "bandit_bench._comparison.ComparisonResult"' in own[0]
+    assert "DataFrame" in own[1]
+    assert 'Argument "threshold" to "Mine" has incompatible type "str"; expected "float"' in own[2]
+    assert 'Argument "horizon" to "compare" has incompatible type "str"' in own[3]
+
+
+def test_what_a_tuner_can_is_found_out_by_trying():
+    from bench.tuners.cdt import CDT
+    from bench.tuners.tl import TL
+
+    tl, cdt = capabilities(TL()), capabilities(CDT())
+    assert (tl.candidates, tl.interval, tl.words) == (True, False, True)
+    assert (cdt.candidates, cdt.interval, cdt.words) == (False, True, False)
+    assert isinstance(tl, Capabilities)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"sampler": "NoSampler"}, "tuner.sampler: found 'NoSampler', expected one of: .*TPESampler"),
+        ({"arguments": {"bad": 1}}, "tuner.arguments: found 'bad', expected arguments of TPESampler: "),
+        ({"arguments": {"n_startup_trials": -1, "seed": 3}}, "tuner.arguments: found 'seed', expected arguments"),
+        ({"sampler": "BruteForceSampler"}, "tuner.sampler: found BruteForceSampler, which cannot search this space"),
+    ],
+)
+def test_a_sampler_of_optuna_that_cannot_be_is_one_sentence(settings, sentence):
+    pytest.importorskip("optuna")
+
+    def ask():
+        tuner = Optuna(**settings)
+        tuner.start(bb.Problem(bb.Space.of(x={"low": 0.0, "high": 1.0}), 10), bb.Seeds(1))
+        return tuner.ask()
+
+    with pytest.raises(bb.BenchError, match=f"^{sentence}"):
+        ask()
+
+
+def test_a_sampler_of_optuna_without_its_package_names_it(monkeypatch):
+    pytest.importorskip("optuna")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(bb.BenchError, match="CmaEsSampler needs cmaes, which is not installed: pip install cmaes"):
+        Optuna(sampler="CmaEsSampler").start(bb.Problem(bb.Space.of(x={"low": 0.0, "high": 1.0}), 10), bb.Seeds(1))
+
+
+def test_any_sampler_proposes_the_same_from_the_same_seed():
+    pytest.importorskip("optuna")
+    asked = []
+    for _ in range(2):
+        tuner = Optuna(sampler="QMCSampler", arguments={"qmc_type": "halton"})
+        tuner.start(bb.Problem(bb.Space.of(x={"low": 0.0, "high": 1.0}), 10), bb.Seeds(1))
+        asked.append([])
+        for _ in range(10):
+            asked[-1].append(tuner.ask()["x"])
+            tuner.tell(asked[-1][-1])
+    assert asked[0] == asked[1]
+    assert len(set(asked[0])) > 5
