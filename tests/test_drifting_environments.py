@@ -211,3 +211,11 @@ def test_the_peak_walks_as_in_the_authors_code(first_peak):
         allowed = [before - 0.01, before + 0.01] + [0.02] * (before < 0.0201) + [0.98] * (before > 0.9799)
         assert min(abs(after - peak) for peak in allowed) < 1e-9
         assert 0.01 - 1e-9 < after < 0.99 + 1e-9
+
+
+def test_an_environment_that_promises_drift_and_has_none_says_so():
+    still = [DriftingLinear(), DriftingLogistic(signal=[1.0, 2.0]), DriftingMovielens(periods=1)]
+    assert [len(environment.notes()) for environment in still] == [1, 1, 1]
+    assert all("does not drift with these settings" in environment.notes()[0] for environment in still)
+    moving = [DriftingLinear(changes=1), DriftingLogistic(rotation=0.5), DriftingLinear(popularity=0.1)]
+    assert not any(environment.notes() for environment in (*moving, DriftingMovielens()))

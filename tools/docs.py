@@ -17,6 +17,7 @@ from hydra.utils import get_class
 
 from bench.audit.headlines import RULE, counted, spelled
 from bench.component import explanations
+from bench.conformance.capabilities import WORDS, capabilities
 from bench.gallery.stored import Stored
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import figure_names, load_figure
@@ -30,6 +31,7 @@ from runners.results.store import read_json, results_folder, write_text
 from tools.which_tuner import constants_part, which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
+EXTEND_PAGE = PAGE.with_name("extend.md")
 TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changepoint_gp.md")
 REPRODUCE_PAGE = PAGE.with_name("reproduce.md")
 FINDINGS_PAGE, VERDICTS_PAGE = PAGE.with_name("findings.md"), PAGE.with_name("verdicts.md")
@@ -183,6 +185,20 @@ def reference_part(folder: Path | None = None) -> str:
     return "\n".join(rows)
 
 
+def capabilities_part() -> str:
+    """Return a table of what each tuner can, found out by trying."""
+    rows = []
+    for choice in suite_choices("tuner"):
+        values = dict(read_choice("tuner", choice) or {})
+        target = values.pop("_target_", "???")
+        if target != "???":
+            can = capabilities(get_class(target)(**values))
+            marks = " | ".join("✓" if getattr(can, name) else "" for name in WORDS)
+            rows.append(f"| `{choice}` | {marks} |")
+    head = f"| tuner | {' | '.join(WORDS.values())} |\n|{' --- |' * (len(WORDS) + 1)}"
+    return "\n".join([head, *rows])
+
+
 def with_made_part(page: str, part: str, name: str = "") -> str:
     """Return a page with what stands between two marks replaced, of several parts by its name."""
     before, begin, rest = page.partition(f"<!-- made by make docs{f': {name}' if name else ''} -->\n")
@@ -203,6 +219,7 @@ def made_parts() -> list[tuple[Path, str, Callable[[], str]]]:
         (REPRODUCE_PAGE, "", reference_part),
         (README, "papers", papers_part),
         (VERDICTS_PAGE, "rule", lambda: RULE),
+        (EXTEND_PAGE, "capabilities", capabilities_part),
         *of_papers,
     ]
 

@@ -47,6 +47,12 @@ class Drifting(Synthetic):
     popularity: NonNegativeFloat = 0.0
     popularity_waves: PositiveFloat = 1.0
 
+    def notes(self) -> tuple[str, ...]:
+        if self.changes or self.rotation or self.popularity:
+            return super().notes()
+        name = type(self).__name__
+        return (*super().notes(), f"{name} does not drift with these settings: see env.changes, rotation, popularity")
+
     def start(self, rounds: int, seeds: Seeds) -> None:
         super().start(rounds, seeds)
         self.change_points = self._change_points(rounds)

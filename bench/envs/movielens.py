@@ -156,6 +156,10 @@ class DriftingMovielens(Movielens):
 
     periods: PositiveInt = 20
 
+    def notes(self) -> tuple[str, ...]:
+        still = ("DriftingMovielens does not drift with these settings: see env.periods",) if self.periods == 1 else ()
+        return (*super().notes(), *still)
+
     def start(self, rounds: int, seeds: Seeds) -> None:
         super().start(rounds, seeds)
         self._round = 0
