@@ -155,3 +155,28 @@ def test_the_real_data(monkeypatch):
     penalty = np.bincount(ratings.user) @ np.sum(factors.users**2, axis=1)
     penalty += np.bincount(ratings.item) @ np.sum(factors.items**2, axis=1)
     assert np.sum((ratings.rating - predicted) ** 2) + 0.05 * penalty < 93_000
+
+
+def test_a_cache_file_that_cannot_be_read_stays_as_it_is(monkeypatch, factorised):
+    movielens_factors(2, 0.05)
+    (path,) = movielens._cache.path("x").parent.iterdir()
+    before = path.read_bytes()
+    movielens._cache.forget()
+
+    def fails(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("zipfile.ZipFile", fails)
+        with pytest.warns(UserWarning, match=r"cannot be read \(Permission denied\)"):
+            movielens_factors(2, 0.05)
+    assert path.read_bytes() == before
+    assert len(factorised) == 2
+
+
+def test_the_folder_that_the_archive_unpacks_to_is_found(tmp_path, monkeypatch):
+    (tmp_path / "ml-100k").mkdir()
+    (tmp_path / "ml-100k" / "u.data").write_bytes(GOOD)
+    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
+    assert locate(MOVIELENS) == tmp_path / "ml-100k" / "u.data"
+    assert fingerprint() == f"altered-{hashlib.sha256(GOOD).hexdigest()}"

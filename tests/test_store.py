@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.errors import StoreError
+from bench.errors import ConfigError, StoreError
 from runners.results.capture import environment
-from runners.results.store import Store, write_text
+from runners.results.store import Store, alone, read_json, write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = "0123456789abcdef0123"
@@ -164,3 +164,44 @@ def test_the_environment_says_what_matters_and_not_who_it_was():
         assert secret not in text
     for secret in (platform.node(), os.path.expanduser("~"), getpass.getuser()):
         assert f'"{secret}"' not in text
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EMFILE, errno.EIO])
+@pytest.mark.parametrize("suffix", [".parquet", ".json"])
+def test_what_cannot_be_read_is_named_and_stays(store, monkeypatch, capsys, suffix, code):
+    """It is not damaged: rights are mended, files are closed, and a disk may come back."""
+    for repetition in range(3):
+        store.write(RUN, repetition, columns(), {})
+    before = {path.name for path in store.folder(RUN).iterdir()}
+    wrong, read = store.path(RUN, 1, suffix), Path.read_bytes
+
+    def fails(path: Path) -> bytes:
+        if path == wrong:
+            raise OSError(code, os.strerror(code))
+        return read(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", fails)
+        for call in (lambda: store.sound(RUN, range(3)), lambda: store.read(RUN, 1), lambda: store.last_round(RUN, 1)):
+            with pytest.raises(StoreError) as error:
+                call()
+            assert str(error.value).startswith(f"{wrong}: cannot be read ({os.strerror(code)}), expected ")
+    assert {path.name for path in store.folder(RUN).iterdir()} == before
+    assert store.sound(RUN, range(3)) == {0, 1, 2}
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("content", [b"[" * 200_000 + b"]" * 200_000, b'{"a":' * 200_000, b"[]", b"\xff"])
+def test_what_is_no_object_is_none(tmp_path, content):
+    (tmp_path / "x.json").write_bytes(content)
+    assert read_json(tmp_path / "x.json") == {}
+
+
+def test_a_folder_is_written_by_one_command_at_a_time(tmp_path):
+    mine, other = tmp_path / "compare" / "mine", tmp_path / "compare" / "other"
+    found = pytest.raises(ConfigError, match=r"^name: found 'mine', which another command is writing, expected another")
+    with alone(mine, "name"), alone(other, "name"), found, alone(mine, "name"):
+        pass
+    with alone(mine, "name"):
+        pass
+    assert not list(mine.parent.iterdir())

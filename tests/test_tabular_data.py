@@ -71,6 +71,7 @@ def test_missing_values_of_houses_are_filled(tmp_path):
 
 DAMAGED = [
     (PASSENGERS.replace("Sex,", "Gender,"), r"line 1: found no column 'Sex', expected one"),
+    (PASSENGERS.replace("SibSp,", "Sex,"), r"line 1: found more than one column 'Sex', expected different names"),
     (PASSENGERS.replace(",54.5,", ",old,"), r"line 5, Age: found 'old', expected a number"),
     (PASSENGERS.replace("4,0,2", "4,2,2"), r"line 5, Survived: found '2', expected one of 0, 1"),
     (PASSENGERS.replace(",male,54", ",m,54"), r"line 5, Sex: found 'm', expected one of female, male"),

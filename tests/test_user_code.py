@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from commands import assert_one_sentence
+from commands import ROOT, assert_one_sentence
 
 SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "repetitions=2")
 LETHAL = {
@@ -120,3 +120,32 @@ def test_an_environment_that_ends_the_process_when_it_is_built_is_one_sentence(c
     (commands.cwd / "bad.py").write_text(ENVIRONMENT.format(when_built=when_built, when_read=when_read))
     answer = commands.call("run", "env=bad.Bad", "horizon=20", "repetitions=1")
     assert_one_sentence(answer, words)
+
+
+def test_a_command_without_a_folder_for_temporary_files_uses_the_results(commands, monkeypatch, tmp_path):
+    nowhere = str(tmp_path / "nowhere")
+    script = f"import tempfile; tempfile._candidate_tempdir_list = lambda: [{nowhere!r}]"
+    (commands.cwd / "sitecustomize.py").write_text(script)
+    words = ("run", "env=switching_sine", "algorithm=none", "horizon=20", "repetitions=3")
+    path = f"{commands.cwd}:{ROOT}"
+    for jobs in (1, 2):
+        answer = commands.call(*words, f"jobs={jobs}", f"seed={jobs}", PYTHONPATH=path)
+        assert (answer.code, answer.err) == (0, "")
+        assert [entry.name for entry in commands.results.iterdir()] == ["raw"]
+    (tmp_path / "file").write_text("")
+    answer = commands.call(*words, PYTHONPATH=path, BENCH_RESULTS_DIR=str(tmp_path / "file" / "results"))
+    assert_one_sentence(answer, "TMPDIR: ", nowhere, "expected a folder that can be written")
+
+
+def test_without_the_compiler_it_runs_uncompiled_with_the_same_numbers(commands):
+    words = ("run", "horizon=20", "repetitions=1", "output=json")
+    compiled = commands.call(*words)
+    plain = commands.call(*words, NUMBA_DISABLE_JIT="1", BENCH_RESULTS_DIR=str(commands.cwd / "plain"))
+    assert (plain.code, plain.err) == (0, "")
+    assert plain.report["metrics"]["final_regret"] == compiled.report["metrics"]["final_regret"]
+
+
+def test_a_tuner_may_be_called_none(commands):
+    answer = commands.call("compare", "tuner=None=ucb1,NA=random", *SIZE)
+    assert (answer.code, answer.err) == (0, "")
+    assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["None", "NA"]

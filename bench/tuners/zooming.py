@@ -9,12 +9,14 @@ import numpy as np
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component
+from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.active_points import ActivePoints, ZoomingRule
 from bench.tuners.base import Problem, Tuner
 from bench.tuners.exponential_weights import Drawn, ExponentialWeights
 
+_LARGEST = 1e150
 FirstPoint = Literal["middle", "anywhere"]
 FIRST_POINT: dict[FirstPoint, tuple[float, float]] = {"middle": (0.3, 0.7), "anywhere": (0.0, 1.0)}
 """The share of each axis from which the first point is drawn: as in the cdt authors' code for the tuning of algorithms
@@ -75,6 +77,8 @@ class Zooming(ZoomingTuner):
         counts asks.
         """
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std
+        if tau0 > _LARGEST:
+            raise ConfigError(f"noise_std: found {tau0:g}, expected at most {_LARGEST:g}: its square is no number")
         log_t = log_horizon(problem)
         if self.constants == "theory":
             return math.sqrt(13 / 2 * tau0**2 * log_t), math.sqrt(52 * math.pi * tau0**2 * log_t)

@@ -20,8 +20,8 @@ class Runner:
         dask only: the address of a running scheduler, such as ``tcp://node1:8786``. If None, workers are started on
         this machine.
     time_limit
-        Seconds after which a repetition is stopped and fails. Code that does not return to Python, such as an endless
-        compiled loop, cannot be stopped.
+        Seconds after which a repetition is stopped and fails. If it does not stop, its worker is killed some seconds
+        later.
     progress
         Whether to show a progress bar on stderr; None: only on a terminal.
     """

@@ -132,7 +132,7 @@ def _tuner_once(experiment: Experiment) -> dict[str, float]:
         told.append(reward)
         tell(reward, outcome, ticket=ticket)
 
-    tuner.start, tuner.tell = recording_start, recording_tell  # type: ignore[method-assign, assignment]
+    tuner.start, tuner.tell = recording_start, recording_tell  # type: ignore[method-assign]
     run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], 0))
     if not told:
         raise TaskError("the log ended before the first accepted round")
