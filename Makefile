@@ -15,7 +15,7 @@ SEED   ?=
 FORMAT ?=
 SIZE ?=
 PEERS  ?=
-CARRY  ?=
+ACCEPT ?=
 SERVE  ?=
 PORT   ?=
 FETCH  ?=
@@ -35,7 +35,7 @@ help:
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
 	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
 	@echo 'make gallery [SERVE=1] [PORT=8765]'
-	@echo 'make verify [PAPER=cdt] [FIGURE=cdt/figure2] [SAMPLE=180, in seconds] [SEED=0] [CARRY=1, to keep results whose code has changed]'
+	@echo 'make verify [PAPER=cdt] [FIGURE=cdt/figure2] [SAMPLE=180, in seconds] [SEED=0] [ACCEPT=1, to confirm runs that other code made]'
 	@echo 'make benchmark [PEERS=1, beside other libraries]'
 	@echo 'make test | test-release | test-lowest | lint | docs | setup | clean'
 
@@ -60,7 +60,7 @@ compare: setup
 	$(PY) -m runners.compare $(args)
 
 verify: setup
-	$(PY) -m runners.verify $(if $(FIGURE),$(figure),$(paper)) jobs=$(JOBS) $(if $(SAMPLE),seconds=$(SAMPLE)) $(if $(SEED),seed=$(SEED)) $(if $(CARRY),carry=true)
+	$(PY) -m runners.verify $(if $(FIGURE),$(figure),$(paper)) jobs=$(JOBS) $(if $(SAMPLE),seconds=$(SAMPLE)) $(if $(SEED),seed=$(SEED)) $(if $(ACCEPT),accept=true)
 
 test: setup
 	$(PY) -m pytest -n $(JOBS) --dist worksteal

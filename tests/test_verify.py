@@ -6,10 +6,13 @@ import json
 import random
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from test_committed import FIGURE
 
@@ -22,13 +25,16 @@ from runners import verify
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names, load_figure
 from runners.config.runner import Runner
+from runners.execute import verify as execute
 from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.sample import draw
 from runners.results import golden, replay
+from runners.results.aggregate import Kept
 from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import thinning
+from runners.results.stamps import read_stamps, write_stamps
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -67,7 +73,8 @@ def folder(made, tmp_path, monkeypatch, figure):
     """The committed result of the figure, which the command finds among the suite's."""
     shutil.copytree(made, tmp_path / "results", ignore=shutil.ignore_patterns("raw"))
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
-    monkeypatch.setattr(verify, "choices", lambda _: ["mine/small"])
+    for module in (verify, execute):
+        monkeypatch.setattr(module, "choices", lambda _: ["mine/small"])
     for module in (replay, golden):
         monkeypatch.setattr(module, "load_figure", lambda _: read_figure(figure))
     return tmp_path / "results" / "mine" / "small" / "paper"
@@ -77,6 +84,7 @@ def change(path: Path, **values: Any) -> dict[str, Any]:
     """Change a JSON file; return what it said before."""
     before = json.loads(path.read_text())
     path.write_text(json.dumps(before | values))
+    write_stamps(path.parent, read_stamps(path.parent))  # as if it had been written so
     return before
 
 
@@ -87,6 +95,7 @@ def tamper(folder: Path, by: float) -> None:
     curves = stored[runs[1]["key"]][2].curves
     curves["regret"] = curves["regret"] * np.where(np.arange(len(curves["regret"])) == 4, 1 + by, 1)
     write_repetitions(folder, thinning(read_figure(FIGURE)), stored)
+    write_stamps(folder, read_stamps(folder))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -262,6 +271,80 @@ def test_runs_whose_data_is_missing_are_counted_and_not_compared(folder, capsys,
         verify.verify(["jobs=1", "figure=mine/small"])
 
 
+MANIFEST, ENVIRONMENT, PICTURE = "manifest.json", "environment.json", "small.svg"
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no repetitions": (lambda folder: (folder / FILE).unlink(), f"{FILE}: found no such file"),
+    "no seconds": (lambda folder: (folder / "seconds.csv").unlink(), "seconds.csv: found no such file"),
+    "no manifest": (lambda folder: (folder / MANIFEST).unlink(), "manifest.json: found no such file"),
+    "no picture": (lambda folder: (folder / PICTURE).unlink(), "small.svg: found no such file"),
+    "edited picture": (lambda folder: edit(folder / PICTURE, "CDT", "CDX"), "small.svg: found another content"),
+    "empty picture": (lambda folder: (folder / PICTURE).write_text(""), "small.svg: found another content"),
+    "title": (lambda folder: edit(folder / MANIFEST, "Regret", "Reward"), "manifest.json: found another content"),
+    "horizon": (lambda folder: edit(folder / MANIFEST, "90", "91"), "manifest.json: found another content"),
+    "no runs": (lambda folder: (folder / MANIFEST).write_text("{}"), "manifest.json: found another content"),
+    "a list": (lambda folder: (folder / MANIFEST).write_text("[]"), "manifest.json: found another content"),
+    "no JSON": (lambda folder: (folder / ENVIRONMENT).write_text("{"), "environment.json: found another content"),
+    "processor": (lambda folder: edit(folder / ENVIRONMENT, '"cpu": "', '"cpu": "x'), "environment.json: found"),
+    "curves": (lambda folder: rewrite(folder, enlarge), f"{FILE}: found another content"),
+    "torn": (lambda folder: edit_bytes(folder / FILE, lambda content: content[:-9]), f"{FILE}: cannot be read"),
+    "empty table": (lambda folder: (folder / "table.csv").write_text(""), "differs: mine/small/paper/table.csv"),
+    "no claims": (lambda folder: (folder / "claims.csv").unlink(), "line 1: committed '(no such file)'"),
+    "stray file": (lambda folder: (folder / "more.csv").write_text("a"), "more.csv: found a file that does not belong"),
+    "stray beside": (
+        lambda folder: (folder.parent / "x.csv").write_text("a"),
+        "x.csv: found a file that belongs to",
+    ),
+    "twice": (lambda folder: rewrite(folder, None), f"{FILE}: found another content"),
+    "no digests": (lambda folder: (folder / "stamp.json").unlink(), "stamp.json: found no digests in it"),
+    "torn digests": (lambda folder: (folder / "stamp.json").write_text('{"fi'), "stamp.json: found no digests in it"),
+}
+
+
+def edit(path: Path, before: str, after: str) -> None:
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+
+
+def edit_bytes(path: Path, changed: Callable[[bytes], bytes]) -> None:
+    path.write_bytes(changed(path.read_bytes()))
+
+
+def enlarge(kept: Kept) -> None:
+    kept.curves["regret"] = kept.curves["regret"] * 1.5
+
+
+def rewrite(folder: Path, changed: Callable[[Kept], None] | None) -> None:
+    """Write the repetitions changed, or the rows of the last one twice."""
+    if changed is None:
+        table = pq.ParquetFile(folder / FILE).read()
+        pq.write_table(pa.concat_tables([table, table.slice(len(table) - 40)]), folder / FILE)
+        return
+    keys = {run["key"] for run in json.loads((folder / MANIFEST).read_text())["runs"]}
+    stored = CommittedRepetitions([folder], thinning(read_figure(FIGURE)), keys).runs
+    for of_run in stored.values():
+        for kept in of_run.values():
+            changed(kept)
+    write_repetitions(folder, thinning(read_figure(FIGURE)), stored)
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_one_damaged_file_is_named_and_the_other_results_are_verified(folder, monkeypatch, capsys, name):
+    shutil.copytree(folder, folder.parents[1] / "other" / "paper")
+    for module in (verify, execute):
+        monkeypatch.setattr(module, "choices", lambda _: ["mine/small", "mine/other"])
+    assert verify.verify(["jobs=1", "seconds=1"]), capsys.readouterr().out
+    capsys.readouterr()
+    damage, sentence = DAMAGES[name]
+    damage(folder)
+    assert not verify.verify(["jobs=1", "seconds=1"])
+    out = capsys.readouterr().out
+    assert sentence in out
+    complaints = [line for line in out.splitlines() if line.startswith(("damaged", "differs", "outdated"))]
+    assert not [line for line in complaints if "mine/other/" in line]
+    assert " repetition" in out.partition("run anew")[0]
+
+
 def test_every_committed_result_is_of_a_clean_commit(reference_results):
     made = {path: json.loads(path.read_text())["git"] for path in reference_results.glob("*/*/*/environment.json")}
     assert made
@@ -285,6 +368,6 @@ def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(referenc
     known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in reference_results.glob("*/*/*/" + FILE)})
     if not known:
         pytest.skip("there are no committed repetitions")
-    monkeypatch.setattr(verify, "choices", lambda _: random.Random(0).sample(known, min(SAMPLED, len(known))))
+    monkeypatch.setattr(execute, "choices", lambda _: random.Random(0).sample(known, min(SAMPLED, len(known))))
     verify.verify(["jobs=1", "seconds=6"])
     assert " equal, 0 differ" in capsys.readouterr().out

@@ -80,35 +80,29 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
     return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
 
 
-def play_again(
-    drawn: Sequence[tuple[CommittedRun, int]], store: Store, *, jobs: int, words: str, tolerance: float = 0.0
-) -> list[tuple[int, int, str]]:
-    """Play committed repetitions that are not in ``store``, and compare all, as `runners.results.replay.compare` does.
+def compare_with_committed(run: CommittedRun, number: int, store: Store, tolerance: float) -> tuple[int, int, str]:
+    """Compare a repetition in ``store`` with the committed one, as `runners.results.replay.compare` does.
 
     The relative ``tolerance`` holds where another kind of machine made what is committed.
     """
-    keys = [(run.experiment.run_id, number) for run, number in drawn]
-    done = {run_id: store.done(run_id) for run_id, _ in keys}
-    wanted = [(run.experiment, {number} - done[run.experiment.run_id]) for run, number in drawn]
-    answers = play_all(wanted, store, jobs=jobs, runner=Runner(), words=words)
-    errors = {answer.key: answer.error for answer in answers if answer.status == "failed"}
-    compared = []
-    for key, (run, number) in zip(keys, drawn, strict=True):
-        if key in errors:
-            compared.append((0, 1, f"failed: {errors[key]}"))
-            continue
-        then = run.committed[number]
-        now = thin(store.read(*key), {}, run.figure.curve_columns(), None, then.rounds)
-        compared.append(compare(then, now, 0.0 if run.same_machine else tolerance))
-    return compared
+    then = run.committed[number]
+    now = thin(store.read(run.experiment.run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
+    return compare(then, now, 0.0 if run.same_machine else tolerance)
 
 
 def run_anew(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[dict[str, Verified], str]:
     """Run repetitions anew; return what was compared of each result, and the first value that is not equal."""
     verified = {run.result: Verified(0, 0, 0) for run, _ in drawn}
     first = ""
+    compared = []
     with tempfile.TemporaryDirectory() as scratch:
-        compared = play_again(drawn, Store(scratch), jobs=jobs, words="verify", tolerance=TOLERANCE)
+        store = Store(scratch)
+        wanted = [(run.experiment, [number]) for run, number in drawn]
+        answers = {answer.key: answer for answer in play_all(wanted, store, jobs=jobs, runner=Runner(), words="verify")}
+        for run, number in drawn:
+            error = answers[run.experiment.run_id, number].error
+            failed = 0, 1, f"failed: {error}"
+            compared.append(failed if error else compare_with_committed(run, number, store, TOLERANCE))
     for (run, number), (equal, values, difference) in zip(drawn, compared, strict=True):
         before = verified[run.result]
         verified[run.result] = Verified(before.repetitions + 1, before.values + values, before.equal + equal)

@@ -8,6 +8,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from runners.config.figures import load_figure
 from runners.results.capture import environment, kind_of_machine
@@ -34,11 +35,15 @@ class Mismatch(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What was compared of a result: names of files, differences, and the files that no repetition backs."""
+    """What was compared of a result: names of files, differences, and the files that no repetition backs.
+
+    ``problems``: a sentence for each that cannot be compared.
+    """
 
     compared: list[str]
     differences: list[Mismatch]
     unbacked: list[str]
+    problems: list[str]
 
 
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Comparison]:
@@ -54,10 +59,21 @@ def compare_overviews(root: Path) -> Comparison:
 
 
 def _compare(root: Path, figure: Figure, folder: Path) -> Comparison:
+    try:
+        return _compare_result(root, figure, folder)
+    except BenchError as error:
+        return Comparison([], [], [], [one_line(error)])
+    except Exception as error:  # damaged files lead to errors of any kind
+        return Comparison(
+            [], [], [], [f"{folder}: cannot be derived again ({type(error).__name__}: {one_line(error)})"]
+        )
+
+
+def _compare_result(root: Path, figure: Figure, folder: Path) -> Comparison:
     where = folder.relative_to(root).as_posix()
     names = [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))]
     if not is_backed(figure, folder):
-        return Comparison([], [], names)
+        return Comparison([], [], names, [])
     files = {f"{where}/{file}": content for file, content in derive_committed(figure, folder).tables().items()}
     compared = _compare_files(root, files, exact=machines(folder) == [kind_of_machine(environment())])
     return compared._replace(unbacked=[name for name in names if name not in files])
@@ -65,7 +81,7 @@ def _compare(root: Path, figure: Figure, folder: Path) -> Comparison:
 
 def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Comparison:
     differences = [_difference(name, root / name, content, exact) for name, content in files.items()]
-    return Comparison(list(files), [difference for difference in differences if difference], [])
+    return Comparison(list(files), [difference for difference in differences if difference], [], [])
 
 
 def is_backed(figure: Figure, folder: Path) -> bool:
@@ -77,6 +93,8 @@ def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch 
     committed = path.read_bytes() if path.is_file() else b""
     if committed == derived:
         return None
+    if not path.is_file():
+        return Mismatch(name, 1, "", "(no such file)", derived.decode().partition("\n")[0])
     lines = [content.decode(errors="replace").splitlines() for content in (committed, derived)]
     head = next(iter(lines[1]), "")
     for number, (ours, theirs) in enumerate(itertools.zip_longest(*lines, fillvalue=""), start=1):

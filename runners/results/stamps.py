@@ -1,7 +1,7 @@
 """What stands beside a result of the code that made it, and digests of the files that belong to it: ``stamp.json``."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,14 @@ def write_stamps(folder: Path, stamps: Mapping[str, str], *, confirmed: Mapping[
 
     ``confirmed``: by what repetitions its runs were last confirmed (`confirmation`); None: not since they were made.
     """
+    write_text(folder / FILE, _text(stamps, confirmed, digests(folder)))
+
+
+def _text(stamps: Mapping[str, str], confirmed: Mapping[str, Any] | None, files: Mapping[str, str]) -> str:
     by_stamp: dict[str, list[str]] = {}
     for key, stamp in sorted(stamps.items()):
         by_stamp.setdefault(stamp, []).append(key)
-    content = {"confirmed": confirmed, "stamps": by_stamp, "files": digests(folder)}
-    write_text(folder / FILE, json.dumps(content, indent=1) + "\n")
+    return json.dumps({"confirmed": confirmed, "stamps": by_stamp, "files": files}, indent=1) + "\n"
 
 
 def renew_digests(folder: Path) -> None:
@@ -42,6 +45,17 @@ def renew_digests(folder: Path) -> None:
         files = {name: digest for name, digest in digests(folder).items() if name not in _MADE_ONCE}
         files |= {name: digest for name, digest in noted["files"].items() if name in _MADE_ONCE}
         write_text(folder / FILE, json.dumps(noted | {"files": dict(sorted(files.items()))}, indent=1) + "\n")
+
+
+def move_stamps(folder: Path, moves: Mapping[str, tuple[str, str]], confirmed: Mapping[str, Any]) -> None:
+    """Give runs another stamp, by key, where they still have the one they had; note what confirmed it.
+
+    All in one write; digests of files stay as they were noted.
+    """
+    stamps = read_stamps(folder)
+    stamps |= {key: after for key, (before, after) in moves.items() if stamps.get(key, "") == before}
+    noted = read_json(folder / FILE)
+    write_text(folder / FILE, _text(stamps, confirmed, noted.get("files", {})))
 
 
 def confirmation(repetitions: int, *, exact: bool) -> dict[str, Any]:
@@ -61,6 +75,35 @@ def digests(folder: Path) -> dict[str, str]:
     """Return digests of the files of a result by name, without those that git ignores and what is being written."""
     files = [path for path in sorted(folder.iterdir()) if path.is_file() and belongs(path.name)]
     return {path.name: digest(path.read_bytes(), 20) for path in files}
+
+
+def damage(folder: Path, apart_from: Collection[str] = ()) -> list[str]:
+    """Return a sentence for each file of a result that is missing, is not as it was written, or does not belong to it.
+
+    ``apart_from``: names of files that are compared otherwise.
+    """
+    noted = read_json(folder / FILE).get("files")
+    if not isinstance(noted, dict) or not noted:
+        return [f"{folder / FILE}: found no digests in it, expected those of the other files"]
+    found = digests(folder)
+    problems = []
+    for name in sorted((noted.keys() | found.keys()) - set(apart_from)):
+        if name not in found:
+            problems.append(f"{folder / name}: found no such file, expected the one of this result")
+        elif name not in noted:
+            problems.append(f"{folder / name}: found a file that does not belong to this result")
+        elif found[name] != noted[name]:
+            problems.append(f"{folder / name}: found another content than was written with this result")
+    return problems
+
+
+def packages_then(folder: Path) -> dict[str, Any]:
+    """Return the versions of the packages that compute with which a result was made or last confirmed."""
+    noted = read_json(folder / FILE).get("confirmed")
+    made = read_json(folder / "environment.json")
+    machine = noted.get("machine") if isinstance(noted, dict) else kind_of_machine(made)
+    packages = machine.get("packages") if isinstance(machine, dict) else None
+    return packages if isinstance(packages, dict) else {}
 
 
 def belongs(name: str) -> bool:

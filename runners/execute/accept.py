@@ -1,0 +1,208 @@
+"""Confirming committed results with today's code and packages: what comes out as committed gets today's stamp."""
+
+import fcntl
+import math
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.errors import ConfigError
+from bench.report.typeset import duration
+from runners.config.runner import Runner
+from runners.execute.fanout import FanOut, Key
+from runners.execute.sample import TOLERANCE, compare_with_committed
+from runners.results.replay import CommittedRun
+from runners.results.stamps import confirmation, move_stamps
+from runners.results.store import Store, results_folder
+
+ENOUGH = 3
+"""Repetitions of a run that are played; all, where fewer are committed."""
+
+EVERY = 60.0
+"""Seconds between two lines that say how much time is left, where there is no terminal."""
+
+
+@dataclass
+class _Confirmation:
+    """A committed run that is to be confirmed: repetitions still to come, and the first ``difference``, or why none."""
+
+    run: CommittedRun
+    difference: str
+    numbers: list[int] = field(default_factory=list)
+    waiting: set[int] = field(default_factory=set)
+
+    @property
+    def is_equal(self) -> bool:
+        return not self.waiting and not self.difference
+
+    def take(self, number: int, store: Store, error: str = "") -> None:
+        """Compare a repetition that was played, or note how it failed."""
+        self.waiting.discard(number)
+        words = f"failed: {error}" if error else compare_with_committed(self.run, number, store, TOLERANCE)[2]
+        if words and not self.difference:
+            self.difference = f"repetition {number}, {words}"
+
+
+def accept(runs: Sequence[CommittedRun], *, jobs: int, seconds: float = math.inf, train: bool = False) -> bool:
+    """Play three repetitions of each run whose stamp is not today's; return whether all come out as committed.
+
+    The shortest are played first, for about ``seconds``; runs that ``train`` an encoder first only if asked for.
+    Repetitions are equal bit for bit where the same kind of machine made the committed ones, else to a relative
+    `TOLERANCE`. A result's stamps move when all its runs are played, in one write. What is played is kept among the
+    raw runs, so an interrupted call goes on where it was. Raises ConfigError while another call is at work.
+    """
+    store = Store(results_folder())
+    with _alone(store.root / "raw"):
+        waiting = [_Confirmation(run, _obstacle(run, train)) for run in _distinct(runs) if not run.is_confirmed]
+        if not waiting:
+            print("nothing to confirm: today's code and packages made all runs, or have confirmed them")
+            return True
+        for one in waiting:
+            one.numbers = [] if one.difference else sorted(one.run.committed)[:ENOUGH]
+            one.waiting = set(one.numbers)
+        by_folder: dict[Path, list[_Confirmation]] = {}
+        for one in waiting:
+            by_folder.setdefault(one.run.folder, []).append(one)
+        try:
+            _play(waiting, by_folder, store, jobs, seconds)
+        finally:
+            for of_folder in by_folder.values():
+                _write(of_folder)
+    _report(by_folder)
+    return all(one.is_equal for one in waiting)
+
+
+def _distinct(runs: Sequence[CommittedRun]) -> list[CommittedRun]:
+    """Return each run of a result once; readings may share some."""
+    return list({(run.folder, run.key): run for run in runs}.values())
+
+
+def _obstacle(run: CommittedRun, train: bool) -> str:
+    """Return why a run cannot be confirmed here; "" if it can."""
+    if not run.is_asked:
+        return "its settings or its data have changed"
+    if not run.committed:
+        return "no repetitions of it are committed"
+    if run.lacks_data:
+        return "its data is missing here"
+    if run.follows_last_digits:
+        return "last digits decide what it tries, and another kind of machine made it"
+    if run.trains_first and not train:
+        return f"it trains an encoder first; name its figure to play it (figure={run.name})"
+    return ""
+
+
+def _play(
+    waiting: Sequence[_Confirmation],
+    by_folder: Mapping[Path, Sequence[_Confirmation]],
+    store: Store,
+    jobs: int,
+    seconds: float,
+) -> None:
+    """Play what there is time for, and move the stamps of each result that is finished."""
+    by_run: dict[str, list[_Confirmation]] = {}
+    for one in sorted(waiting, key=lambda one: one.run.seconds):
+        if one.waiting:
+            by_run.setdefault(one.run.experiment.run_id, []).append(one)
+    fan = FanOut(store, jobs=jobs, runner=Runner(), words="confirm")
+    left = _TimeLeft(jobs)
+    played: dict[Key, list[_Confirmation]] = {}
+    for run_id, of_run in by_run.items():
+        numbers = set().union(*(one.waiting for one in of_run))
+        done = store.sound(run_id, numbers)
+        lacking = numbers - done
+        if lacking and (left.seconds + of_run[0].run.seconds * len(lacking)) / jobs > seconds:
+            for one in of_run:
+                one.difference = f"a repetition takes {duration(one.run.seconds)}, for which there was no time"
+            continue
+        for number in sorted(done):
+            for one in of_run:
+                if number in one.waiting:
+                    one.take(number, store)
+        left.expect(len(lacking), of_run[0].run.seconds)
+        fan.add(of_run[0].run.experiment, sorted(lacking))
+        played |= {(run_id, number): [one for one in of_run if number in one.waiting] for number in lacking}
+    print(f"{len(by_run)} runs to confirm: {left}", flush=True)
+    for answer in fan.answers():
+        for one in played[answer.key]:
+            one.take(answer.key[1], store, answer.error)
+        left.advance(played[answer.key][0].run.seconds)
+        for folder in dict.fromkeys(one.run.folder for one in played[answer.key]):
+            if not any(one.waiting for one in by_folder[folder]):
+                _write(by_folder[folder])
+
+
+class _TimeLeft:
+    """How many repetitions are to be played, and how long that takes, by their committed seconds and those of today."""
+
+    def __init__(self, jobs: int) -> None:
+        self.repetitions = 0
+        self.seconds = 0.0
+        self._jobs = jobs
+        self._done = 0.0
+        self._start = self._said = time.monotonic()
+
+    def __str__(self) -> str:
+        pace = (time.monotonic() - self._start) / self._done if self._done else 1.0 / self._jobs
+        return f"{self.repetitions:,} repetitions to play, about {duration(pace * max(self.seconds, 0.0))}"
+
+    def expect(self, repetitions: int, seconds: float) -> None:
+        """Add repetitions, each of so many seconds."""
+        self.repetitions += repetitions
+        self.seconds += repetitions * seconds
+        self._start = self._said = time.monotonic()
+
+    def advance(self, seconds: float) -> None:
+        """Count a repetition; say every minute what is left, unless a bar does."""
+        self.repetitions -= 1
+        self.seconds -= seconds
+        self._done += seconds
+        if self.repetitions and not sys.stderr.isatty() and time.monotonic() - self._said >= EVERY:
+            self._said = time.monotonic()
+            print(f"left: {self}", flush=True)
+
+
+def _write(of_folder: Sequence[_Confirmation]) -> None:
+    """Move the stamps of a result's runs that came out as committed."""
+    equal = [one for one in of_folder if one.is_equal]
+    if equal:
+        moves = {one.run.key: (one.run.stamp, one.run.experiment.stamp) for one in equal}
+        repetitions = sum(len(one.numbers) for one in equal)
+        exact = all(one.run.same_machine for one in equal)
+        move_stamps(equal[0].run.folder, moves, confirmation(repetitions, exact=exact))
+
+
+def _report(by_folder: Mapping[Path, Sequence[_Confirmation]]) -> None:
+    """Print a line for each result, and one for each run that is not confirmed."""
+    every = [one for of_folder in by_folder.values() for one in of_folder]
+    for of_folder in by_folder.values():
+        run, refused = of_folder[0].run, [one for one in of_folder if not one.is_equal]
+        how = "" if run.same_machine else f", equal to a relative {TOLERANCE:g}: another kind of machine made them"
+        print(f"{run.result}: {len(of_folder) - len(refused)} of {len(of_folder)} runs confirmed{how}")
+        for one in refused:
+            print(f"  not confirmed: {', '.join(one.run.labels.values())}: {one.difference}")
+        if refused:
+            print(f"  to run these again: python -m runners.reproduce figure={run.name} scale=paper renew=true")
+    equal = [one for one in every if one.is_equal]
+    print(
+        f"{len(equal)} runs confirmed by {sum(len(one.numbers) for one in equal):,} repetitions, "
+        f"{len(every) - len(equal)} not"
+    )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Refuse to confirm a folder of results while another process does; the lock ends with its process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".confirm.lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ConfigError(
+                f"accept: found another process that confirms the results in {folder.parent}, expected to be alone; "
+                "start it again when that has ended"
+            ) from None
+        yield
