@@ -180,7 +180,8 @@ def _report(by_folder: Mapping[Path, Sequence[_Confirmation]]) -> None:
     every = [one for of_folder in by_folder.values() for one in of_folder]
     for of_folder in by_folder.values():
         run, refused = of_folder[0].run, [one for one in of_folder if not one.is_equal]
-        how = "" if run.same_machine else f", equal to a relative {TOLERANCE:g}: another kind of machine made them"
+        how = f", equal to a relative {TOLERANCE:g}: made on another kind of machine or with other versions"
+        how *= not run.same_machine
         print(f"{run.result}: {len(of_folder) - len(refused)} of {len(of_folder)} runs confirmed{how}")
         for one in refused:
             print(f"  not confirmed: {', '.join(one.run.labels.values())}: {one.difference}")
