@@ -20,7 +20,7 @@ from bench.report.figure import read_figure
 from runners.config.classes import version
 from runners.config.runner import Runner
 from runners.execute import accept, verify
-from runners.execute.figure_run import FigureRun
+from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import golden, replay, stamps, store
 from runners.results.capture import environment
@@ -80,7 +80,7 @@ class Checkout:
 
     def reproduce(self, **options: Any) -> str:
         """Make the figure and return what is printed."""
-        run = FigureRun(copy.deepcopy(self.figure), "mine/small/paper", "paper", [], COMMAND, True, **options)
+        run = AskedFigure(copy.deepcopy(self.figure), "mine/small/paper", "paper", [], COMMAND, True, **options)
         reproduce_figure(run, jobs=1, runner=Runner(progress=False))
         return self._capsys.readouterr().out
 
