@@ -11,6 +11,7 @@ from contextlib import nullcontext
 
 import hydra
 from hydra._internal.utils import get_args_parser
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -31,10 +32,6 @@ from runners.config.tree import (
 )
 
 _OF_HYDRA = ("hydra.mode", "hydra.sweeper.params", "hydra/help", "hydra.help")
-NOT_OF_HYDRA = (
-    "found a setting of Hydra without effect here, expected jobs=4 or runner=dask for more processes, and the folder "
-    "of results in BENCH_RESULTS_DIR"
-)
 
 register()
 
@@ -59,8 +56,6 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
     def jobs() -> bool:
         args = get_args_parser().parse_args()
         _refuse(args)
-        if args.config_dir is not None:
-            os.environ["BENCH_CONF_DIR"] = args.config_dir
         paper = next((word.partition("=")[2] for word in args.overrides if word.startswith("paper=")), "")
         check_commas(args.overrides)
         words = [full_name(word, paper) for word in args.overrides]
@@ -77,14 +72,21 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         os.environ["HYDRA_FULL_ERROR"] = "1"  # exceptions are raised instead of being printed with Hydra's advice
         with tempfile.TemporaryDirectory() if args.multirun else nullcontext(".") as scratch:
             os.environ["BENCH_SCRATCH"] = scratch  # Hydra insists on writing a sweep's configuration
-            hydra.main(config_path=CONF, config_name=name, version_base="1.3")(guarded)()
+            try:
+                hydra.main(config_path=CONF, config_name=name, version_base="1.3")(guarded)()
+            except HydraException:
+                if name == "config" and not args.multirun:  # which says what is expected
+                    from runners.config.compose import from_overrides  # slow to import
+
+                    from_overrides(words)
+                raise
         return all(results)
 
     return command(jobs)
 
 
 def _refuse(args: argparse.Namespace) -> None:
-    """Refuse what of Hydra has no effect here."""
+    """Refuse what of Hydra has no effect here; take over the folder of configuration files."""
     if args.config_path is not None:
         raise ConfigError(f"--config-path: found '{args.config_path}', expected --config-dir, with files of your own")
     if args.experimental_rerun is not None:
@@ -95,12 +97,14 @@ def _refuse(args: argparse.Namespace) -> None:
         raise ConfigError(
             f"--config-dir: found '{args.config_dir}', expected a folder with files such as tuner/mine.yaml"
         )
+    if args.config_dir is not None:
+        os.environ["BENCH_CONF_DIR"] = args.config_dir
     if args.config_name is not None and path_of(args.config_name) is None:
         raise ConfigError(f"--config-name: found '{args.config_name}', expected the name of a file in the folder conf")
     for word in args.overrides:
         key = word.lstrip("~+").partition("=")[0]
         if re.split("[.@/]", key)[0] == "hydra" and not key.startswith(_OF_HYDRA):
-            raise ConfigError(f"{key}: {NOT_OF_HYDRA}")
+            raise unknown_choice(key, "")
 
 
 def _help(name: str, words: list[str]) -> None:

@@ -22,7 +22,7 @@ def run(config: DictConfig) -> bool:
     from runners.config.compose import run_of  # slow to import
 
     composed = HydraConfig.get()
-    words = list(composed.overrides.task)
+    words: Any = OmegaConf.to_container(composed.overrides.task)  # with references as they were written
     settings: Any = OmegaConf.to_container(config)
     return play(run_of(settings, composed.runtime.choices, words), words)
 

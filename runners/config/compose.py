@@ -152,7 +152,7 @@ def _compose(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any],
         try:
             config = compose("config", list(words), return_hydra_config=True)
         except MissingConfigException as error:
-            group, _, choice = str(error.missing_cfg_file).rpartition("/")
+            group, _, choice = str(error.missing_cfg_file).partition("/")
             raise unknown_choice(group, choice) from None
     choices = {group: str(config.hydra.runtime.choices[group]) for group in GROUPS}
     settings: Any = OmegaConf.to_container(config)

@@ -105,10 +105,13 @@ def _file(name: str) -> str:
 
 
 def path_of(name: str) -> Path | None:
-    """Return the file of a name such as ``figure/cdt/figure2``, the suite's or the user's; ConfigError if both."""
+    """Return the file of a name such as ``figure/cdt/figure2``, the suite's or the user's; ConfigError if both.
+
+    Beside the groups, as of Hydra's usual ``config``, it is the suite's.
+    """
     folders = [CONFIGS, *filter(None, [user_folder()])]
     paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
-    if len(paths) > 1 and paths[0].read_bytes() != paths[1].read_bytes():
+    if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
         raise _taken(name)
     return paths[0] if paths else None
 
@@ -296,8 +299,16 @@ def one_of(found: str, valid: Iterable[str]) -> str:
     return f"{hint}expected one of: {', '.join(names) or '(none)'}"
 
 
+_NOT_OF_HYDRA = (
+    "found a setting of Hydra without effect here, expected jobs=4 or runner=dask for more processes, and the folder "
+    "of results in BENCH_RESULTS_DIR"
+)
+
+
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
+    if re.split("[./]", group)[0] == "hydra":
+        return ConfigError(f"{f'{group}/{found}'.rpartition('/')[0]}: {_NOT_OF_HYDRA}", at=[found])
     others = ", or a class of your own as module.Class" if group in PARTS else ""
     if group in ("paper", "figure") and not user_folder():
         others = ", or one of your own in the folder conf or BENCH_CONF_DIR"
