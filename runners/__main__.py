@@ -1,5 +1,6 @@
 """One command for all others: ``bandit-bench run env=movielens`` is ``python -m runners.run env=movielens``."""
 
+import os
 import runpy
 import sys
 
@@ -34,6 +35,13 @@ def main() -> int:
     if name == "--version":
         print(version(DISTRIBUTION))
         return 0
+    if name == "-sc":  # bash asks what can follow in its line, which has the name of the command
+        program, _, line = os.environ.get("COMP_LINE", "").partition(" ")
+        name, blank, line = line.lstrip().partition(" ")
+        if not blank:
+            print(" ".join(COMMANDS))
+            return 0
+        os.environ["COMP_LINE"], words = f"{program} {line}", sys.argv[1:]
     if name not in COMMANDS:
         print(f"error: found the command '{name}', expected one of: {', '.join(COMMANDS)}", file=sys.stderr)
         return 1

@@ -59,7 +59,9 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
         paper = next((word.partition("=")[2] for word in args.overrides if word.startswith("paper=")), "")
         check_commas(args.overrides)
         words = [full_name(word, paper) for word in args.overrides]
-        if not args.shell_completion:
+        if args.shell_completion:
+            sys.argv[0] = "bandit-bench"  # what is completed
+        else:
             check_words(words, _keys(name))
         _check_sweep(name, words, several=args.multirun)
         if args.help:

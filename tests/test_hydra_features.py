@@ -81,14 +81,23 @@ def test_choices_of_a_sweep_can_be_a_pattern(here):
     assert [report["choices"]["tuner"] for report in answer.reports] == ["cdt"]
 
 
-def test_choices_are_completed_in_bash():
-    line = "run tuner=tl"
-    environ = {"COMP_LINE": line, "COMP_POINT": str(len(line)), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "runners.run", "-sc"]
-    found = subprocess.run([*command, "query=bash"], env=environ, capture_output=True, text=True, cwd=ROOT)
-    assert found.stdout.split() == ["tuner=tl", "tuner=tl_combined"], found.stderr
-    script = subprocess.run([*command, "install=bash"], env=environ, capture_output=True, text=True, cwd=ROOT)
-    assert "complete" in script.stdout
+def test_choices_are_completed_in_bash(tmp_path):
+    """By what bash does with the script that -sc install=bash prints."""
+    program = tmp_path / "bandit-bench"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m runners "$@"\n')
+    program.chmod(0o755)
+    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    install = 'eval "$(bandit-bench run -sc install=bash)"; complete -p bandit-bench'
+    asked = f'{install}; hydra_bash_completion; echo "${{COMPREPLY[@]}}"'
+    for line, expected in (
+        ("bandit-bench run tuner=tl", "tuner=tl tuner=tl_combined"),
+        ("bandit-bench re", "reproduce"),
+    ):
+        word = {"COMP_LINE": line, "COMP_POINT": str(len(line)), "COMP_CWORD": str(line.count(" "))}
+        found = subprocess.run(["bash", "-c", asked], env=environ | word, capture_output=True, text=True, cwd=tmp_path)
+        binding, words = found.stdout.splitlines()
+        assert binding.endswith("hydra_bash_completion bandit-bench"), found.stderr
+        assert words == expected
 
 
 @pytest.mark.parametrize(
