@@ -85,7 +85,7 @@ def compare(
     common += [f"{key}={literal(value)}" for key, value in (settings or {}).items()]
     until = most_repetitions(repetitions, max_repetitions)
     sizes = {"horizon": horizon, "repetitions": repetitions if until is None else None, "seed": seed}
-    return play(
+    return carry_out(
         ComparisonPlan(
             axes=axes,
             lines=(lines,) if isinstance(lines, str) else tuple(lines),
@@ -102,7 +102,7 @@ def compare(
     )
 
 
-def play(plan: ComparisonPlan) -> ComparisonResult:
+def carry_out(plan: ComparisonPlan) -> ComparisonResult:
     """Carry out a plan. Raises BenchError where nothing can be run or written."""
     from bench.report.figure import read_figure  # slow to import
     from runners.config.compose import from_overrides

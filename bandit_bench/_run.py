@@ -23,15 +23,15 @@ class RunResult:
     each with what went wrong; ``seconds``: how long it took.
     """
 
-    def __init__(self, job: "Composed", result: "Result", seconds: float) -> None:
-        self.job = job
+    def __init__(self, composed: "Composed", result: "Result", seconds: float) -> None:
+        self.composed = composed
         self.done, self.new, self.failed = sorted(result.done), sorted(result.new), dict(sorted(result.failed.items()))
         self.seconds = seconds
 
     @property
     def run_id(self) -> str:
         """The name of its folder among the raw runs."""
-        return self.job.experiment.run_id
+        return self.composed.experiment.run_id
 
     @property
     def folder(self) -> Path:
@@ -40,7 +40,7 @@ class RunResult:
     @property
     def settings(self) -> dict[str, Any]:
         """All settings of all parts."""
-        return self.job.experiment.settings
+        return self.composed.experiment.settings
 
     @cached_property
     def traces(self) -> "pd.DataFrame":
@@ -84,7 +84,7 @@ class RunResult:
         return Store(results_folder())
 
     def __repr__(self) -> str:
-        chosen = " ".join(f"{group}={self.job.choices[group]}" for group in ("env", "algorithm", "tuner"))
+        chosen = " ".join(f"{group}={self.composed.choices[group]}" for group in ("env", "algorithm", "tuner"))
         return f"<RunResult: {chosen}, {len(self.done)} repetitions, in {self.folder}>"
 
     def _repr_html_(self) -> str:
@@ -121,20 +121,20 @@ def run(
     words += [f"{key}={literal(value)}" for key, value in (settings or {}).items()]
     sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs}
     words += [f"{key}={value}" for key, value in sizes.items() if value is not None]
-    return play(from_overrides([*words, *runner_words(runner)]))
+    return run_composed(from_overrides([*words, *runner_words(runner)]))
 
 
-def play(job: "Composed") -> RunResult:
+def run_composed(composed: "Composed") -> RunResult:
     """Run what is missing of a composed experiment."""
     from runners.execute.fanout import check, run_all  # slow to import
     from runners.execute.pool import workers
     from runners.results.store import Store, results_folder
 
-    store, n = Store(results_folder()), job.settings.repetitions
-    is_missing = not set(range(n)) <= store.done(job.experiment.run_id)
-    with workers(job.runner, min(job.settings.jobs, n)) if is_missing else nullcontext():
+    store, n = Store(results_folder()), composed.settings.repetitions
+    is_missing = not set(range(n)) <= store.done(composed.experiment.run_id)
+    with workers(composed.runner, min(composed.settings.jobs, n)) if is_missing else nullcontext():
         if is_missing:
-            check(job.experiment, job.runner)
+            check(composed.experiment, composed.runner)
         start = time.perf_counter()
-        results = run_all([job.experiment], n, store, jobs=job.settings.jobs, runner=job.runner)
-    return RunResult(job, results[job.experiment.run_id], time.perf_counter() - start)
+        results = run_all([composed.experiment], n, store, jobs=composed.settings.jobs, runner=composed.runner)
+    return RunResult(composed, results[composed.experiment.run_id], time.perf_counter() - start)

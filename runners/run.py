@@ -24,24 +24,26 @@ def run(config: DictConfig) -> bool:
     composed = HydraConfig.get()
     words: Any = OmegaConf.to_container(composed.overrides.task)  # with references as they were written
     settings: Any = OmegaConf.to_container(config)
-    return play(run_of(settings, composed.runtime.choices, words), words)
+    return run_composed(run_of(settings, composed.runtime.choices, words), words)
 
 
-def play(job: "Composed", changes: Sequence[str] = ()) -> bool:
+def run_composed(composed: "Composed", changes: Sequence[str] = ()) -> bool:
     """Run what is missing of one experiment, report it, and return whether no repetition failed."""
     from bandit_bench import _run  # slow to import
     from runners.execute.stand_ins import replaced
     from runners.results.store import Store, results_folder
 
-    experiment = job.experiment
-    if job.settings.output == "text":
-        is_missing = not set(range(job.settings.repetitions)) <= Store(results_folder()).done(experiment.run_id)
+    experiment = composed.experiment
+    if composed.settings.output == "text":
+        is_missing = not set(range(composed.settings.repetitions)) <= Store(results_folder()).done(experiment.run_id)
         said = experiment.data_notes() if is_missing else []
-        for line in (*replaced(job.choices["env"], experiment.settings["env"]), *said):
+        for line in (*replaced(composed.choices["env"], experiment.settings["env"]), *said):
             print(line, flush=True)
-    result = _run.play(job)
+    result = _run.run_composed(composed)
     report = {
-        "choices": {group: choice for group, choice in job.choices.items() if group in ("env", "algorithm", "tuner")},
+        "choices": {
+            group: choice for group, choice in composed.choices.items() if group in ("env", "algorithm", "tuner")
+        },
         "overrides": list(changes),
         "run_id": result.run_id,
         "folder": str(result.folder),
@@ -59,7 +61,7 @@ def play(job: "Composed", changes: Sequence[str] = ()) -> bool:
     if result.failed:
         record = result.folder / f"rep-{min(result.failed):05d}.failed.json"
         print(f"error: the traceback of repetition {min(result.failed)} is in {record}", file=sys.stderr)
-    print(json.dumps(report) if job.settings.output == "json" else _text(report), flush=True)
+    print(json.dumps(report) if composed.settings.output == "json" else _text(report), flush=True)
     return not result.failed
 
 

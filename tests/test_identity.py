@@ -22,7 +22,7 @@ from bench.errors import ConfigError
 from bench.tuners.base import Tuner
 from runners.config import identity
 from runners.config.classes import BASES, version
-from runners.config.experiment import Experiment, part_classes, play
+from runners.config.experiment import Experiment, part_classes, run_repetition
 from runners.config.identity import code_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -364,6 +364,6 @@ def test_what_a_part_does_to_its_settings_stays_with_it(user):
     user.write("mine_tuner.py", changing)
     values = {"_target_": "mine_tuner.Mine", "powers": [1, 2]}
     experiment = Experiment(settings(tuner=values))
-    rates = [play(experiment, 0).columns()["exploration_rate"][0] for _ in range(2)]
+    rates = [run_repetition(experiment, 0).columns()["exploration_rate"][0] for _ in range(2)]
     assert rates == [0.5**2 + 0.25] * 2
     assert experiment.settings["tuner"] == values == {"_target_": "mine_tuner.Mine", "powers": [1, 2]}

@@ -6,7 +6,7 @@ import pytest
 
 from bench.errors import BenchError
 from runners.config.classes import describe
-from runners.config.experiment import Experiment, check, play
+from runners.config.experiment import Experiment, check, run_repetition
 
 MODULE = """
 import os
@@ -72,5 +72,5 @@ def test_an_error_in_the_loop_says_what_was_played(experiment):
     asked = r"^round 2: KeyError: 'x' \(own_tuners.py:\d+ in _ask\)$"
     for name, sentence in (("Right", told), ("Late", asked)):
         with pytest.raises(Exception, match=r"no luck|'x'") as error:
-            play(experiment(f"own_tuners.{name}"), 0)
+            run_repetition(experiment(f"own_tuners.{name}"), 0)
         assert re.search(sentence, describe(error.value))

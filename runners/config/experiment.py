@@ -278,7 +278,7 @@ def _check_finite(key: str, values: Sequence[Any]) -> None:
             raise ConfigError(f"{key}: found {value!r}, expected a finite number, at least 0")
 
 
-def play(experiment: Experiment, repetition: int) -> Trace:
+def run_repetition(experiment: Experiment, repetition: int) -> Trace:
     """Run one repetition with fresh parts."""
     settings = experiment.settings
     task, tuner = build(settings)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from bench.errors import BenchError, ConfigError, TaskError
 from bench.seeding import Seeds
 from runners.config.classes import describe
-from runners.config.experiment import Experiment, build, play
+from runners.config.experiment import Experiment, build, run_repetition
 from runners.config.experiment import check as check_experiment
 from runners.execute.limits import raise_if_stopped, time_limit
 from runners.results.capture import environment
@@ -37,7 +37,7 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
     try:
         _check_identity(experiment)
         with time_limit(limit, lambda over: failed(store, experiment, repetition, over, session=session)):
-            trace = play(experiment, repetition)
+            trace = run_repetition(experiment, repetition)
         columns = trace.columns()
         if not columns:
             raise TaskError("the log ended before the first accepted round")

@@ -14,7 +14,7 @@ from bench.errors import TaskError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
-from runners.config.experiment import Experiment, build, play
+from runners.config.experiment import Experiment, build, run_repetition
 from runners.config.figures import LabelledRun
 from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
@@ -54,7 +54,7 @@ def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> d
                 store.prepare(run_id, experiment.description)
                 with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
                     short = min(experiment.settings["horizon"], WARM_UP_ROUNDS)
-                    play(Experiment({**experiment.settings, "horizon": short}), 0)
+                    run_repetition(Experiment({**experiment.settings, "horizon": short}), 0)
     with one_thread(), _frozen():
         for number in range(max(times.values(), default=0)):
             for run_id in list(runs)[::-1] if part == "tuner" and number % 2 else runs:
@@ -110,7 +110,7 @@ def _frozen() -> Iterator[None]:
 def _once(experiment: Experiment) -> dict[str, float]:
     gc.collect()
     cpu, start = time.process_time(), time.perf_counter()
-    trace = play(experiment, 0)
+    trace = run_repetition(experiment, 0)
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
     if not trace.round:
         raise TaskError("the log ended before the first accepted round")
