@@ -40,25 +40,28 @@ def defaults(cls: type) -> dict[str, Any]:
     """Return the settings of a class and their defaults as plain data: what a configuration of it starts from.
 
     ``space`` starts from an algorithm's ``spaces``; a class without validated fields has its arguments with defaults.
+    A class with settings in ``common`` with all of its kind has those as well.
     """
     if is_dataclass(cls):
-        found = {item.name: _default(item) for item in fields(cls) if item.init}
+        found: dict[str, Any] = {item.name: _default(item) for item in fields(cls) if item.init}
     else:
         found = {name: argument.default for name, argument in inspect.signature(cls).parameters.items()}
     if "space" in found:
         found["space"] = getattr(cls, "spaces", {})
-    return {name: _plain(value) for name, value in found.items() if value not in (MISSING, inspect.Parameter.empty)}
+    own = {name: _plain(value) for name, value in found.items() if value not in (MISSING, inspect.Parameter.empty)}
+    return own | (defaults(cls.common) if hasattr(cls, "common") else {})
 
 
 def neutral_settings(cls: type) -> dict[str, Any]:
     """Return the settings of a class that were declared as `neutral`, and the values at which they change nothing."""
     items = fields(cls) if is_dataclass(cls) else ()
-    return {item.name: item.default for item in items if item.metadata.get("neutral")}
+    own = {item.name: item.default for item in items if item.metadata.get("neutral")}
+    return own | (neutral_settings(cls.common) if hasattr(cls, "common") else {})
 
 
 def explanations(cls: type) -> dict[str, str]:
     """Return what the docstrings of a class and of its bases say of its parameters, by name."""
-    found: dict[str, str] = {}
+    found: dict[str, str] = explanations(cls.common) if hasattr(cls, "common") else {}
     for base in reversed(cls.__mro__):
         lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
         names: list[str] = []

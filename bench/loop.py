@@ -11,6 +11,8 @@ from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
+from bench.tasks.delivery import Delivery, held
+from bench.tasks.feedback import draws, read_history
 from bench.trace import MAX_ROWS, Trace
 from bench.tuners.base import Tuner
 
@@ -31,7 +33,7 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     """
     seeds = seeds or Seeds()
     try:
-        problem = task.start(rounds, seeds)
+        problem = task.feedback.problem(task.start(rounds, seeds))
     except BaseException as error:
         _leave(error, task, "start")
         raise
@@ -53,17 +55,32 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         try:
             tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
             task.wish = tuner.wish
+            if path := task.feedback.history:
+                tuner.learn(read_history(path, tuner.searched(problem.space)))
         except BaseException as error:
             _leave(error, tuner, "start")
             raise
-    _play(task, tuner, trace, ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space))
+    check = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space)
+    _play(task, tuner, trace, check, _path(task, tuner, trace, seeds))
     trace.finish()
     return trace
 
 
-def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck) -> None:
-    ask, tell = (_timed(tuner.ask, trace), _timed(tuner.tell, trace)) if task.timed else (tuner.ask, tuner.tell)
-    play, read, record, rounds = task.play, check.read, trace.record, trace.rounds
+def _path(task: Task, tuner: Tuner, trace: Trace, seeds: Seeds) -> Tuner | Delivery:
+    """Return what asks and tells: the tuner itself, or what keeps its rewards for a while."""
+    feedback = task.feedback
+    if feedback.at_once:
+        return tuner
+    if tuner.remembers is None:
+        raise TunerError(f"{type(tuner).__name__}: found {feedback.words}, expected none: it cannot take late rewards")
+    return Delivery(tuner, trace, draws(feedback.delay, seeds.child("task").generator("delay")), feedback.batch)
+
+
+def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, path: Tuner | Delivery) -> None:
+    ask, tell = (_timed(path.ask, trace), _timed(path.tell, trace)) if task.timed else (path.ask, path.tell)
+    hold = task.feedback.hold
+    play = task.play if hold == 1 else held(task, trace, hold)
+    read, record, rounds = check.read, trace.record, trace.rounds
     while trace.round < rounds:
         try:
             proposed = ask()

@@ -7,6 +7,7 @@ import numpy as np
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration
+from bench.tasks.feedback import Feedback
 from bench.tuners.base import Problem, Wish
 
 
@@ -53,6 +54,9 @@ class Task(ABC):
     sums: tuple[str, ...] = ("reward",)
     timed: ClassVar[bool] = False
     """Whether a round takes long enough (milliseconds) to measure the seconds of task and tuner."""
+    common: ClassVar[type] = Feedback
+    """The class of settings that every task has beside its own, ``feedback``."""
+    feedback: Feedback = Feedback()
     wish: Wish = Wish()
     """What the tuner would like to be told beside the reward; set by the loop."""
 

@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from bench.algorithms.base import Algorithm
+from bench.component import defaults
 from bench.envs.base import Environment
 from bench.errors import BenchError, ConfigError, message
 from bench.tasks.base import Task
@@ -107,10 +108,16 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
             )
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
+    names = defaults(cls.common) if hasattr(cls, "common") else {}  # settings of all parts of its kind
+    common = {name: fields.pop(name) for name in names if name in fields and name not in _own(cls)}
     try:
-        return cls(**parts, **fields)
+        built = cls(**parts, **fields)
+        if common:
+            built.feedback = cls.common(**common)  # type: ignore[attr-defined]
+        return built
     except ConfigError as error:
-        raise ConfigError(re.sub(rf"^{cls.__name__}(?=[.:])", part, str(error))) from None
+        name = rf"^({cls.__name__}|{getattr(cls, 'common', cls).__name__})(?=[.:])"
+        raise ConfigError(re.sub(name, part, str(error))) from None
     except (TypeError, ValueError) as error:  # a class without validated fields
         if unknown := sorted(fields.keys() - inspect.signature(cls).parameters.keys()):
             text = f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected one of its own"
@@ -121,6 +128,11 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         if is_suites(cls):
             raise
         raise ConfigError(f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a component") from error
+
+
+def _own(cls: type) -> set[str]:
+    """Return the names of the settings that a class takes itself."""
+    return {*inspect.signature(cls).parameters}
 
 
 DISTRIBUTION = "bandit-tuning-bench"

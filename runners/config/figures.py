@@ -6,10 +6,12 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bench.component import neutral_settings
 from bench.errors import ConfigError
 from bench.report.labels import canonical, labels_of
 from bench.report.provenance import number_of_rounds
 from bench.report.reading import READING, Reading
+from bench.tasks.feedback import Feedback
 from runners.config.compose import Run, from_overrides
 from runners.config.papers import leaves, load_paper, published
 from runners.config.tree import (
@@ -215,6 +217,9 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     return drawn
 
 
+_FEEDBACK = neutral_settings(Feedback)
+
+
 def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
     """Yield a run's settings: as overrides name them (``env.dim``), with the choice (``env.movielens.dim``), value.
 
@@ -227,6 +232,8 @@ def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
         if name == "custom":
             settings, name = class_defaults(settings["_target_"]) | settings, settings["_target_"].rpartition(".")[2]
         for rest, value in leaves(settings).items():
+            if part == "task" and rest in _FEEDBACK and _FEEDBACK[rest] == value:  # as before there was such a setting
+                continue
             if rest != "_target_" and (part != "task" or value):  # what a task is not given
                 yield f"{part}.{rest}", f"{part}.{name}.{rest}", value
 

@@ -1,0 +1,126 @@
+"""When a tuner hears of rewards, whatever the task: late, in batches, of configurations that are held, from a log."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import PositiveInt
+
+from bench.component import component, neutral
+from bench.errors import ConfigError
+from bench.space import Configuration, HyperParameter, Space
+from bench.tuners.problem import Problem
+
+Delay = int | dict[str, Any]
+"""Rounds: a number, ``{geometric: mean}`` or ``{uniform: [least, most]}``."""
+
+
+@component
+class Feedback:
+    """How rewards reach the tuner and the algorithm; settings of every task.
+
+    Parameters
+    ----------
+    delay
+        Rounds that pass before a reward is told: a number, ``{geometric: 50}`` (a mean of 50), ``{uniform: [0, 100]}``.
+    batch
+        Rewards that are told together, once so many are due.
+    hold
+        Decisions for which a configuration is kept; the tuner is told their mean, as one ask.
+    delay_algorithm
+        Likewise the rounds that pass before the bandit algorithm learns a reward; for contextual bandits.
+    history
+        A CSV file with a column for each hyper-parameter and ``reward``, which the tuner learns before the first ask.
+    """
+
+    delay: Delay = neutral(default=0)
+    batch: PositiveInt = neutral(default=1)
+    hold: PositiveInt = neutral(default=1)
+    delay_algorithm: Delay = neutral(default=0)
+    history: str | None = neutral(default=None)
+
+    def __post_init__(self) -> None:
+        for name in ("delay", "delay_algorithm"):
+            _check_delay(f"task.{name}", getattr(self, name))
+
+    @property
+    def at_once(self) -> bool:
+        """Whether each reward is told before the next ask."""
+        return self.delay == 0 and self.batch == 1
+
+    @property
+    def words(self) -> str:
+        return f"task.delay = {self.delay}, task.batch = {self.batch}"
+
+    def problem(self, problem: Problem) -> Problem:
+        """Return what a tuner may know of a problem in which configurations are held."""
+        if self.hold == 1:
+            return problem
+        noise_std = problem.noise_std / float(np.sqrt(self.hold))
+        return replace(problem, rounds_per_ask=problem.rounds_per_ask * self.hold, noise_std=noise_std)
+
+
+def draws(delay: Delay, rng: np.random.Generator) -> Callable[[], int]:
+    """Return a function that draws the rounds that one reward takes."""
+    if isinstance(delay, int):
+        return lambda: delay
+    ((kind, value),) = delay.items()
+    if kind == "geometric":
+        return lambda: int(rng.geometric(1.0 / (1.0 + value))) - 1
+    return lambda: int(rng.integers(value[0], value[1] + 1))
+
+
+def read_history(path: str, space: Space) -> list[tuple[Configuration, float]]:
+    """Return configurations and rewards of a CSV file, oldest first; columns that the space does not have are ignored.
+
+    Raises ConfigError, naming file and line, if it cannot be read, or a value is missing or no number.
+    """
+    key = f"task.history: {path}"
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ConfigError(f"{key}: found a file that cannot be read ({error}), expected a CSV file") from None
+    pairs = []
+    for line, row in enumerate(rows, start=2):
+        for name in (*space.names, "reward"):
+            if row.get(name) is None:
+                raise ConfigError(f"{key}: line {line}: found no value of '{name}', expected one")
+        configuration = {parameter.name: _value(parameter, str(row[parameter.name])) for parameter in space.parameters}
+        try:
+            pairs.append((configuration, float(row["reward"])))
+        except ValueError:
+            raise ConfigError(f"{key}: line {line}: found the reward {row['reward']!r}, expected a number") from None
+    if not pairs:
+        raise ConfigError(f"{key}: found no rows, expected at least one")
+    return pairs
+
+
+def _value(parameter: HyperParameter, text: str) -> Any:
+    """Return the candidate that is written so, else a number, else the text; the tuner checks it."""
+    for candidate in (*parameter.candidates, parameter.default):
+        if text == str(candidate):
+            return candidate
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    known = next((value for value in parameter.candidates if value == number), None)
+    return (int(number) if parameter.integer and number.is_integer() else number) if known is None else known
+
+
+def _check_delay(key: str, delay: Delay) -> None:
+    expected = "a number of rounds, at least 0, {geometric: mean} or {uniform: [least, most]}"
+    right = isinstance(delay, int) and delay >= 0
+    if isinstance(delay, dict) and len(delay) == 1:
+        ((kind, value),) = delay.items()
+        if kind == "geometric":
+            right = isinstance(value, int | float) and value >= 0
+        elif kind == "uniform":
+            whole = isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(end, int) for end in value)
+            right = whole and 0 <= value[0] <= value[1]
+    if not right:
+        raise ConfigError(f"{key}: found {delay!r}, expected {expected}")
