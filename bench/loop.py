@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from bench.configuration_check import ConfigurationCheck
-from bench.errors import BenchError, TaskError, TunerError
+from bench.errors import BenchError, ConfigError, TaskError, TunerError
 from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -32,6 +32,11 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     the call, if user code would end the program. Any other error of user code gets a note: round and configuration.
     """
     seeds = seeds or Seeds()
+    if task.feedback.delay_algorithm != 0 and not task.delays_algorithm:
+        raise ConfigError(
+            f"task.delay_algorithm: found {task.feedback.delay_algorithm} with {type(task).__name__}, expected 0: only "
+            "an algorithm that plays in a contextual environment learns late (task=contextual_bandit)"
+        )
     try:
         problem = task.feedback.problem(task.start(rounds, seeds))
     except BaseException as error:

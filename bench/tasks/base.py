@@ -57,6 +57,8 @@ class Task(ABC):
     common: ClassVar[type] = Feedback
     """The class of settings that every task has beside its own, ``feedback``."""
     feedback: Feedback = Feedback()
+    delays_algorithm: ClassVar[bool] = False
+    """Whether it has an algorithm whose rewards may come late, as ``feedback.delay_algorithm`` says."""
     wish: Wish = Wish()
     """What the tuner would like to be told beside the reward; set by the loop."""
 

@@ -1,7 +1,8 @@
 import copy
+import heapq
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task, check_parts
+from bench.tasks.feedback import draws
 from bench.tasks.stated import check_constant, refuse_means, regrets
 from bench.tuners.base import Problem
 
@@ -37,6 +39,8 @@ class ContextualBandit(Task):
         ``tuning_regret``, not summed, is by how much the largest of these sums so far exceeds that of the arms pulled
         (syndicated, lemma 1, with the largest of each run in place of the value that is best on average).
     """
+
+    delays_algorithm: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -84,6 +88,9 @@ class ContextualBandit(Task):
         self._has_means = "regret" in environment.sums and type(environment).values is ContextualEnvironment.values
         self._probed = dict.fromkeys(self._probes, 0.0)
         self._pulled = 0.0
+        delay = self.feedback.delay_algorithm
+        self._delay = draws(delay, seeds.child("task").generator("delay_algorithm")) if delay != 0 else None
+        self._coming: list[tuple[int, int, np.ndarray, int, float]] = []
         self._explore_rng = seeds.child("task").generator("warm_up")
         self._defaults = algorithm.hyper_parameters.defaults
         self._theoretical = tuple(algorithm.theory(1))
@@ -150,8 +157,11 @@ class ContextualBandit(Task):
                 regret, of_random = values["regret"], values["random_regret"]
                 if not (type(regret) is type(of_random) is float and regret >= 0.0 and of_random >= 0.0):
                     values |= regrets(environment, self._round + 1, environment.means.item(arm), "arm")
-            algorithm.update(contexts, arm, reward)
             self._round += 1
+            if self._delay is None:
+                algorithm.update(contexts, arm, reward)
+            else:
+                self._update_later(contexts.copy(order="K"), arm, reward, self._delay())
             if probed:
                 self._pulled += environment.means.item(arm)
                 for column, mean in probed.items():
@@ -159,6 +169,12 @@ class ContextualBandit(Task):
                 probed["tuning_regret"] = max(self._probed.values()) - self._pulled
             return values | probed | expected if probed or expected else values
         return None
+
+    def _update_later(self, contexts: np.ndarray, arm: int, reward: float, delay: int) -> None:
+        """Keep a reward, and let the algorithm learn those that are due after this round."""
+        heapq.heappush(self._coming, (self._round + delay, self._round, contexts, arm, reward))
+        while self._coming and self._coming[0][0] <= self._round:
+            self.algorithm.update(*heapq.heappop(self._coming)[2:])
 
     def _check_shape(self, contexts: Any) -> None:
         most, dim = self._shape

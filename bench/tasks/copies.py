@@ -2,6 +2,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class Copies(ContextualBandit):
     learn
         Which copies learn from a round: ``all``, or that which ``played`` (then there are no forecast losses).
     """
+
+    delays_algorithm: ClassVar[bool] = False
 
     def __init__(self, environment: ContextualEnvironment, algorithm: ContextualAlgorithm, learn: str = "all") -> None:
         if learn not in ("all", "played"):

@@ -1,0 +1,174 @@
+"""Rewards that come late, in batches, of configurations that are held, and a start from a log."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import registry
+
+from bench.algorithms.linucb import LinUCB
+from bench.envs.moving_peak import SwitchingTriangle
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.errors import ConfigError, TunerError
+from bench.loop import run
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tasks.base import Outcome, Task
+from bench.tasks.contextual_bandit import ContextualBandit
+from bench.tasks.direct import Direct
+from bench.tasks.feedback import Feedback, read_history
+from bench.tuners.base import CandidateTuner, Problem, Tuner
+
+
+class Counts(Task):
+    """The reward of round t is t."""
+
+    def start(self, rounds, seeds):
+        self.round = 0
+        return Problem(Space.of(x=[1.0, 2.0]), rounds, noise_std=1.0)
+
+    def play(self, configuration):
+        self.round += 1
+        return Outcome(float(self.round), {"reward": float(self.round)})
+
+
+class Listens(CandidateTuner):
+    """Proposes the candidates in turn; takes down when it is told what of which."""
+
+    def _begin(self, n, problem, seeds):
+        self.problem, self.asked, self.told = problem, 0, []
+
+    def _choose(self):
+        self.asked += 1
+        return self.asked % 2
+
+    def _tell(self, reward, outcome):
+        self.told.append((self.asked, reward, self._chosen))
+
+
+def told(rounds=12, tuner=None, **feedback: Any):
+    task, tuner = Counts(), tuner or Listens()
+    task.feedback = Feedback(**feedback)
+    run(task, tuner, rounds=rounds)
+    return tuner
+
+
+def test_a_delay_of_three_rounds_tells_the_reward_of_round_t_after_round_t_plus_three_of_what_was_asked_then():
+    assert told(delay=3).told == [(t + 3, float(t), t % 2) for t in range(1, 10)]
+
+
+def test_a_batch_is_told_at_once_when_it_is_complete():
+    assert told(batch=5).told == [(5 if t <= 5 else 10, float(t), t % 2) for t in range(1, 11)]
+
+
+def test_a_configuration_that_is_held_counts_as_one_ask_with_the_mean_reward():
+    tuner = told(hold=4)
+    assert tuner.told == [(1, 2.5, 1), (2, 6.5, 0), (3, 10.5, 1)]
+    assert tuner.problem.horizon == 3
+    assert tuner.problem.total_rounds == 12
+    assert tuner.problem.noise_std == 0.5
+
+
+def test_delays_are_drawn_with_the_mean_or_from_the_range_that_is_asked_for():
+    for delay, mean, least, most in (({"geometric": 20}, 20, 0, 10**6), ({"uniform": [5, 15]}, 10, 5, 15)):
+        waited = [asked - int(reward) for asked, reward, _ in told(20_000, delay=delay).told]
+        assert np.mean(waited) == pytest.approx(mean, rel=0.05)
+        assert least <= min(waited)
+        assert max(waited) <= most
+
+
+@pytest.mark.parametrize("delay", [-1, {"geometric": -1}, {"uniform": [3, 1]}, {"uniform": 3}, {"normal": 1}, {}])
+def test_a_delay_that_is_none_is_refused(delay):
+    with pytest.raises(ConfigError, match=r"^task\.delay: found .*, expected a number of rounds, at least 0"):
+        Feedback(delay=delay)
+
+
+def test_a_tuner_that_cannot_take_late_rewards_says_so_before_the_first_round():
+    class InOrder(Listens):
+        remembers = None
+
+    with pytest.raises(TunerError, match=r"^InOrder: found task.delay = 2, task.batch = 1, expected none: it cannot"):
+        told(tuner=InOrder(), delay=2)
+    assert len(told(tuner=InOrder(), hold=3).told) == 4
+
+
+@pytest.mark.parametrize("name", registry.names("tuner"))
+@pytest.mark.parametrize("feedback", [{"delay": 20}, {"batch": 7}, {"hold": 5}], ids=str)
+def test_every_tuner_takes_late_rewards_or_says_that_it_cannot(name, feedback):
+    if name in ("theory", "hedge", "best_forecast"):
+        pytest.skip("it needs a problem of its own")
+    task, tuner = Direct(SwitchingTriangle()), registry.build("tuner", name)
+    task.feedback = Feedback(**feedback)
+    if tuner.remembers is None and "hold" not in feedback:
+        with pytest.raises(TunerError, match="it cannot take late rewards"):
+            run(task, tuner, rounds=60)
+    else:
+        assert run(task, tuner, rounds=40 if name == "gp_minimize" else 120).round >= 40
+
+
+def linear(**feedback: Any):
+    task = ContextualBandit(SyntheticLinear(n_arms=5, dim=3), LinUCB())
+    task.feedback = Feedback(**feedback)
+    return run(task, registry.build("tuner", "fixed"), rounds=2_000, seeds=Seeds(1)).columns()["regret"][-1]
+
+
+def test_an_algorithm_that_never_hears_of_a_reward_plays_as_in_its_first_round():
+    assert linear() < 0.5 * linear(delay_algorithm=10_000)
+    assert linear(delay_algorithm={"uniform": [0, 0]}) == linear()
+    with pytest.raises(ConfigError, match=r"^task\.delay_algorithm: found 5 with Counts, expected 0"):
+        told(delay_algorithm=5)
+
+
+def test_a_tuner_starts_from_a_log(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("time,x,reward\n1,1.0,0.25\n2,2,0.75\n")
+    assert read_history(str(path), Space.of(x=[1.0, 2.0])) == [({"x": 1.0}, 0.25), ({"x": 2.0}, 0.75)]
+    ucb = registry.build("tuner", "ucb1")
+    told(2, ucb, history=str(path))
+    assert ucb._arms.pulls == 4
+    with pytest.raises(TunerError, match=r"^EXP3: found a history, expected none: what it learns"):
+        told(2, registry.build("tuner", "exp3"), history=str(path))
+    path.write_text("x,reward\n3.0,1\n")
+    with pytest.raises(TunerError, match=r"^UCB1: history, pair 1: found x = 3.0, expected one of 1.0, 2.0"):
+        told(2, registry.build("tuner", "ucb1"), history=str(path))
+    path.write_text("x\n3.0\n")
+    with pytest.raises(ConfigError, match=r"log.csv: line 2: found no value of 'reward', expected one$"):
+        told(2, registry.build("tuner", "ucb1"), history=str(path))
+
+
+def test_a_log_is_learnt_before_the_first_ask_alone_and_counts_as_if_asked():
+    one, other = registry.build("tuner", "gaussian_ts"), registry.build("tuner", "gaussian_ts")
+    rng = np.random.default_rng(0)
+    space = Space.of(x=[1.0, 2.0])
+    pairs = [({"x": 1.0 + i % 2}, float(rng.normal(i % 2))) for i in range(40)]
+    for tuner in (one, other):
+        tuner.start(Problem(space, 100), Seeds(1))
+    one.learn(pairs)
+    np.testing.assert_allclose(one._arms.means, [np.mean([r for _, r in pairs[i::2]]) for i in (0, 1)])
+    other.ask()
+    with pytest.raises(TunerError, match="found a history after the first ask"):
+        other.learn(pairs)
+
+
+def test_the_seven_line_tuner_works_with_tickets_in_order():
+    class Simple(Tuner):
+        def _start(self, problem, seeds):
+            self.space, self.rng = problem.space, seeds.generator("draw")
+            self.current = self.space.sample(self.rng)
+
+        def _ask(self):
+            return self.current
+
+        def _tell(self, reward, outcome):
+            if reward < 0.5:
+                self.current = self.space.sample(self.rng)
+
+    tuner = Simple()
+    tuner.start(Problem(Space.of(x=[1.0, 2.0]), 10))
+    for _ in range(5):
+        ticket, _ = tuner.ask_ticket()
+        tuner.tell(0.4, ticket=ticket)
+    first, _ = tuner.ask_ticket()
+    tuner.ask_ticket()
+    with pytest.raises(TunerError, match="found the reward of an earlier ask, expected that of the latest"):
+        tuner.tell(1.0, ticket=first)
