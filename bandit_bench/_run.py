@@ -1,13 +1,14 @@
 """One experiment: its repetitions with their traces."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bandit_bench._parts import Part, is_direct, literal, runner_words, words_of
+from bench.columns import column_of
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -60,7 +61,10 @@ class RunResult:
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """The last values of every column with, of numbers, mean, std and 95 % interval."""
+        """The last values of every column with mean, std and 95 % interval, but of words and of what is a choice.
+
+        A choice is a candidate, or the number of an arm.
+        """
         from bench.stats import mean_interval, standard_deviation  # slow to import
 
         rounds = [self._store.last_round(self.run_id, number) for number in self.done]
@@ -70,12 +74,20 @@ class RunResult:
             values: list[Any] = [None if value in ("None", None) or value != value else value for value in finals]
             values = [value if isinstance(value, str | None) else float(value) for value in values]
             summary: dict[str, Any] = {}
-            if all(isinstance(value, float) for value in values):
+            if all(isinstance(value, float) for value in values) and not self._is_choice(name, values):
                 interval = mean_interval(values)
                 ends = {"std": standard_deviation(values), "ci_low": interval.low, "ci_high": interval.high}
                 summary = {"mean": interval.estimate} | {key: end if end == end else None for key, end in ends.items()}
             report[f"final_{name}"] = summary | {"values": values}
         return report
+
+    def _is_choice(self, name: str, values: Sequence[float]) -> bool:
+        """Whether the values of a column are candidates or numbers of arms, of which a mean says nothing."""
+        algorithm = self.settings["algorithm"]
+        if algorithm is None:
+            return column_of(name)[:2] == ("", "") and all(value.is_integer() for value in values)
+        parameter = (algorithm.get("space") or {}).get(name)
+        return parameter is not None and set(values) <= set(parameter.get("candidates") or ())
 
     @cached_property
     def _store(self) -> Any:

@@ -94,7 +94,8 @@ class HyperParameter:
         Raises ConfigError without an interval.
         """
         if self.low is None or self.high is None:
-            raise ConfigError(f"hyper-parameter '{self.name}': found no interval, expected low and high")
+            words = "" if self.numeric else ": a tuner that searches intervals cannot tune words"
+            raise ConfigError(f"hyper-parameter '{self.name}': found no interval, expected low and high{words}")
         low, high = (self.low - 0.5, self.high + 0.5) if self.integer else (self.low, self.high)
         value = low * (high / low) ** u if self.log else low + (high - low) * u**self.power
         if self.integer:

@@ -223,3 +223,15 @@ def test_a_class_is_a_choice(here):
     answer = here("tuner=bench.tuners.cdt.CDT", "tuner.radius_scale=0.5", "horizon=20", "repetitions=1", "output=json")
     usual = here("tuner=cdt", "tuner.radius_scale=0.5", "horizon=20", "repetitions=1", "output=json")
     assert answer.report["metrics"] == usual.report["metrics"]
+
+
+def test_of_a_choice_there_is_no_mean(here):
+    """Candidates and numbers of arms are counted, not averaged; what is searched on an interval has a mean."""
+    arms = here("env=gaussian_arms", "algorithm=none", "tuner=ucb1", *SMALL).report["metrics"]
+    assert set(arms["final_arm"]) == {"values"}
+    assert "mean" in arms["final_regret"]
+    chosen, searched = (
+        here(f"tuner={name}", *SMALL).report["metrics"]["final_exploration_rate"] for name in ("tl", "random")
+    )
+    assert set(chosen) == {"values"}
+    assert "mean" in searched

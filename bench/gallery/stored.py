@@ -11,6 +11,7 @@ import pandas as pd
 from bench.audit.tallies import ClaimSource, Tally, sources, tallies
 from bench.data_kind import DataKind
 from bench.errors import BenchError
+from bench.gallery.comparisons import comparisons
 from bench.report.claims.judgement import VERDICTS
 from bench.report.figure import Figure
 from bench.report.limits import is_limit
@@ -135,6 +136,10 @@ class Stored:
         git = self.made.git or {}
         commit = str(git.get("commit") or "")[:10]
         return f"{commit}{' with changes' if git.get('dirty') else ''}" if commit else ""
+
+    @cached_property
+    def comparisons(self) -> list[str]:
+        return list(dict.fromkeys(comparisons(self.manifest.model_dump())))
 
     @cached_property
     def commands(self) -> list[str]:
