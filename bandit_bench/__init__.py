@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bench.space import Configuration, HyperParameter, Space
     from bench.tasks.base import Outcome, Task
     from bench.tuners.base import CandidateTuner, Problem, Tuner
+    from runners.execute.verify import verify
 
 _HOMES = {
     "bandit_bench._compare": ("compare",),
@@ -41,6 +42,7 @@ _HOMES = {
     "bench.space": ("Configuration", "HyperParameter", "Space"),
     "bench.tasks.base": ("Outcome", "Task"),
     "bench.tuners.base": ("CandidateTuner", "Problem", "Tuner"),
+    "runners.execute.verify": ("verify",),
 }
 """Where each name comes from: imported when it is first asked for, since some take seconds."""
 
@@ -72,6 +74,7 @@ __all__ = [
     "load",
     "reproduce",
     "run",
+    "verify",
 ]
 
 

@@ -17,7 +17,7 @@ PROMISED = [
     *("Algorithm", "BanditInfo", "BenchError", "CandidateTuner", "ComparisonResult", "Configuration"),
     *("ContextualAlgorithm", "ContextualEnvironment", "DirectEnvironment", "Environment", "HyperParameter", "Outcome"),
     *("Problem", "RewardNoise", "RunResult", "Seeds", "Space", "Task", "Tuner", "__version__", "compare", "component"),
-    *("load", "reproduce", "run"),
+    *("load", "reproduce", "run", "verify"),
 ]
 """A name that goes is a new major version, and an entry in CHANGELOG.md."""
 SMALL = {"settings": {"env.dim": 2, "env.n_arms": 3}, "horizon": 40, "repetitions": 5}
