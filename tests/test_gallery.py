@@ -567,3 +567,31 @@ def test_a_damaged_manifest_is_named_and_the_others_are_shown(
     assert "syndicated/table1/paper/manifest.json cannot be read: " in sentence
     assert sentence.endswith("delete it and run the figure's command again")
     assert (tmp_path / "syndicated/figure2/index.html").is_file()
+
+
+@pytest.mark.parametrize("name", ["comparison.json", "manifest.json", "environment.json", "claims.csv", "table.csv"])
+def test_no_damaged_file_ends_the_gallery(tmp_path: Path, name: str) -> None:
+    """Other than an object, none of the expected keys, too deep, no text: the page names the file, all are written."""
+    damages = [
+        b"[]",
+        b"null",
+        b"1",
+        b'"x"',
+        b"",
+        b"\xff\xfe",
+        b"[" * 200_000,
+        b'{"runs":' * 200_000,
+        b'{"runs": [[], 1]}',
+    ]
+    for number, damage in enumerate(damages):
+        for folder in (tmp_path / "compare" / str(number), tmp_path / "syndicated" / "table1" / f"quick{number}"):
+            folder.mkdir(parents=True)
+            for other in ("comparison.json", "manifest.json", "environment.json"):
+                (folder / other).write_text("{}")
+            (folder / name).write_bytes(damage)
+    write_gallery(tmp_path)
+    for number in range(len(damages)):
+        assert (tmp_path / "compare" / str(number) / "index.html").is_file()
+    assert (tmp_path / "syndicated" / "table1" / "index.html").is_file()
+    if name.endswith(".json"):
+        assert f"{name} cannot be read: " in (tmp_path / "compare" / "0" / "index.html").read_text()

@@ -16,7 +16,7 @@ import pandas as pd
 import bench.report
 from bench.audit.headlines import Headline, Judged, counted, judged
 from bench.audit.tallies import Tally, added_up
-from bench.errors import BenchError, one_line
+from bench.errors import one_line
 from bench.gallery.claims import slug
 from bench.gallery.result import ResultView
 from bench.gallery.stored import PAGE, Derive
@@ -240,7 +240,7 @@ def _comparisons(results: Path) -> list[FigurePage]:
         try:
             config = json.loads(path.read_text(encoding="utf-8"))
             result = ResultView(folder, read_figure(config), is_own=True)
-        except (BenchError, OSError, ValueError) as error:
+        except Exception as error:  # what a damaged file makes of its reader
             config, result = {}, ResultView(folder, None, is_own=True)
             result.problems.append(f"{path.name} cannot be read: {one_line(error)}")
         figures.append(FigurePage(COMPARE, folder.name, config, [result]))

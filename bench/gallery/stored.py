@@ -222,7 +222,7 @@ class Stored:
             self.problems.append(f"{name} is missing")
         except BenchError as error:
             self.problems += [] if str(error) in self.problems else [str(error)]
-        except (OSError, ValueError) as error:
+        except Exception as error:  # what a damaged file makes of its reader
             reason = str(error).splitlines()[0] if str(error) else "empty"
             self.problems.append(f"{name} cannot be read: {reason}; delete it and run the figure's command again")
         return None
