@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
-from test_prose import problem, statements
+from test_prose import problem, tagged
 
 from tools.docs import with_made_part
 from tools.which_tuner import constants_part, which_tuner_page
@@ -51,7 +51,7 @@ def results(folder: Path, claims=CLAIMS, pale=()) -> Path:
 
 def test_every_comparison_names_its_claim_and_is_no_stronger_than_its_verdict(tmp_path):
     page = which_tuner_page(results(tmp_path))
-    found = statements(page)
+    found = tagged(page)
     assert len(found) == len(CLAIMS)
     assert [problem(one, tmp_path) for one in found] == [""] * len(CLAIMS)
 
@@ -69,7 +69,7 @@ def test_what_does_not_remain_after_holms_correction_has_a_dagger(tmp_path):
     page = which_tuner_page(results(tmp_path, pale=["UCB1"]))
     assert "others: less regret than UCB1† <!--" in page
     assert page.count("†") == 2  # the other says what it is
-    assert "Holm" in problem(statements(page.replace("UCB1†", "UCB1"))[0], tmp_path)
+    assert "Holm" in problem(tagged(page.replace("UCB1†", "UCB1"))[0], tmp_path)
 
 
 def test_the_page_opens_with_what_to_type_for_each_kind_of_problem(tmp_path):
@@ -92,15 +92,15 @@ def test_many_names_are_counted_and_none_of_their_verdicts_is_lost(tmp_path):
     many = [(f"tuner {i}", "all", "less", "holds") for i in range(9)]
     page = which_tuner_page(results(tmp_path, many, pale=["tuner 3"]))
     assert "less regret than 9 of the others, 1 of which † <!--" in page
-    assert len(statements(page)) == 9
+    assert len(tagged(page)) == 9
     assert "less regret than tuner 0, tuner 1," in which_tuner_page(results(tmp_path / "fewer", many[:8]))
-    assert not list(filter(None, (problem(one, tmp_path) for one in statements(page))))
+    assert not list(filter(None, (problem(one, tmp_path) for one in tagged(page))))
 
 
 def test_without_results_it_says_so(tmp_path):
     page = which_tuner_page(tmp_path)
     assert "no results" in page
-    assert not statements(page)
+    assert not tagged(page)
 
 
 def test_the_part_on_constants(tmp_path):
@@ -112,7 +112,7 @@ def test_the_part_on_constants(tmp_path):
         own / "claims.csv", index=False
     )
     part = constants_part(tmp_path)
-    assert [problem(one, tmp_path) for one in statements(part)] == [""] * 4
+    assert [problem(one, tmp_path) for one in tagged(part)] == [""] * 4
     assert "more regret with `beta = 0.75` <!--" in part
     assert "less regret with `points = 40` <!--" in part
     assert with_made_part("a\n<!-- made by make docs -->\nold\n<!-- end -->\nb\n", "new") == (
