@@ -7,7 +7,7 @@ from bench.data.bandit_log import UNIFORM, BanditLog, Columns, load_bandit_log, 
 from bench.data.read import digest
 from bench.envs.contextual import Link
 from bench.envs.replay import Replay
-from bench.errors import ConfigError, DataError
+from bench.errors import BenchError, ConfigError, DataError
 from bench.jit import Array, kernel
 from bench.seeding import Seeds
 
@@ -61,7 +61,10 @@ class LogReplay(Replay):
 
     @property
     def link(self) -> Link:
-        return "logistic" if self.path and np.isin(self._load().rewards, (0.0, 1.0)).all() else "linear"
+        try:
+            return "logistic" if np.isin(self._load().rewards, (0.0, 1.0)).all() else "linear"
+        except BenchError:  # said where it is started
+            return "linear"
 
     @property
     def shared_context(self) -> bool:
@@ -117,7 +120,6 @@ class LogReplay(Replay):
     def start(self, rounds: int, seeds: Seeds) -> None:
         self._log = log = self._load()
         smallest = self._smallest(log)
-        self._repetition = seeds.repetition
         self.expected_rounds = max(1, int(self._n_rows(log) * smallest))
         rows = self._sampled(len(log), seeds)
         if self.order == "time":
@@ -147,8 +149,6 @@ class LogReplay(Replay):
         return np.arange(n_rows)
 
     def observe(self) -> np.ndarray | None:
-        if self.sample == "part":
-            self.check_parts(self._repetition)
         row = self.next_event()
         if row is None:
             return None
@@ -169,9 +169,7 @@ class LogReplay(Replay):
     def values(self, arm: int) -> dict[str, Any]:
         weighted, weights, robust = self._totals.tolist()
         return {
-            "mean_reward": self._earned / self._accepted,
-            "accepted": self._accepted,
-            "share_accepted": self._accepted / self._seen,
+            **super().values(arm),
             "ips": weighted / self._seen,
             "snips": weighted / weights if weights else 0.0,
             "dr": robust / self._seen,

@@ -128,7 +128,6 @@ class OpenBandit(Replay, LoggedEnvironment):
         self.dim = _STATIC + self.n_hashed
         self.sub_gaussian = 0.5
         self.feature_norm = 1.0
-        self._repetition = seeds.repetition
         part = self.part(len(data.random), seeds)
         self._own, self._crossed, self._first = self._hashed(data)
         self._affinity_starts = np.searchsorted(data.random.affinity_rows, np.arange(len(data.random) + 1))
@@ -164,7 +163,6 @@ class OpenBandit(Replay, LoggedEnvironment):
         return own * scale, crossed * scale, first
 
     def observe(self) -> np.ndarray | None:
-        self.check_parts(self._repetition)
         row = self.next_event()
         if row is None:
             return None

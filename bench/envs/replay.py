@@ -1,6 +1,7 @@
 """The replay of a log: an event is a round if the arm pulled is the one that was logged."""
 
-from typing import ClassVar
+from dataclasses import field
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import PositiveInt
@@ -29,6 +30,7 @@ class Replay(ContextualEnvironment):
     compared: ClassVar[str] = "mean_reward"
 
     n_parts: PositiveInt = 10
+    _repetition: int = field(init=False, repr=False, default=0)
 
     def start_replay(self, rows: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         """Prepare to replay these rows, in this order, of a log: shape (n,) of its actions and rewards."""
@@ -39,19 +41,17 @@ class Replay(ContextualEnvironment):
 
     def part(self, n_rows: int, seeds: Seeds) -> np.ndarray:
         """Return the rows, in order, of the part of this repetition; the parts are the same for all repetitions."""
+        self._repetition = seeds.repetition
         shuffled = Seeds(seeds.base_seed, 0, seeds.path).generator("parts").permutation(n_rows)
         return np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
 
-    def check_parts(self, repetition: int) -> None:
-        """Refuse a repetition beyond the number of parts (ConfigError)."""
-        if repetition >= self.n_parts:
-            raise ConfigError(
-                f"repetitions: found repetition {repetition} (from 0) of a log in {self.n_parts} parts, expected at "
-                f"most {self.n_parts} repetitions (env.n_parts), since each replays its own part"
-            )
-
     def next_event(self) -> int | None:
-        """Return the next row, None after the last."""
+        """Return the next row, None after the last. Raises ConfigError in a repetition beyond the number of parts."""
+        if self._repetition >= self.n_parts:
+            raise ConfigError(
+                f"repetitions: found repetition {self._repetition} (from 0) of a log in {self.n_parts} parts, expected "
+                f"at most {self.n_parts} repetitions (env.n_parts), since each replays its own part"
+            )
         if self._seen == len(self._rows):
             return None
         self._row = int(self._rows[self._seen])
@@ -71,3 +71,10 @@ class Replay(ContextualEnvironment):
         self._accepted += 1
         self._earned += reward
         return reward
+
+    def values(self, arm: int) -> dict[str, Any]:
+        return {
+            "mean_reward": self._earned / self._accepted,
+            "accepted": self._accepted,
+            "share_accepted": self._accepted / self._seen,
+        }
