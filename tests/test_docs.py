@@ -202,7 +202,7 @@ def _compose_reproduce(*words: str) -> None:
 def check_data(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Parse the arguments, and do nothing."""
     for name in ("fetch", "_heldout", "_status"):
-        monkeypatch.setattr(data_command, name, lambda *_: "")
+        monkeypatch.setattr(data_command, name, lambda *_, **__: "")
     assert data_command.main(words) == 0
 
 
