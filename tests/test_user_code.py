@@ -1,9 +1,10 @@
 """Whatever a user's class does to its process: a sentence names it, the others finish, nothing wrong is kept."""
 
 import json
+import time
 
 import pytest
-from commands import ROOT, assert_one_sentence
+from commands import PATIENCE, ROOT, assert_one_sentence
 
 SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "repetitions=2")
 LETHAL = {
@@ -149,3 +150,14 @@ def test_a_tuner_may_be_called_none(commands):
     answer = commands.call("compare", "tuner=None=ucb1,NA=random", *SIZE)
     assert (answer.code, answer.err) == (0, "")
     assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["None", "NA"]
+
+
+def test_a_killed_command_with_dask_workers_leaves_no_words_behind(commands):
+    pytest.importorskip("distributed", reason="dask is not installed")
+    words = ("tuner=harmful.Harmful", "tuner.kind=sleep", "tuner.at=5", *SIZE, "runner=dask", "jobs=2")
+    child = commands.popen("run", *words)
+    while not list(commands.results.glob("raw/*/settings.json")):
+        assert child.poll() is None
+        time.sleep(0.1)
+    child.kill()
+    assert child.communicate(timeout=PATIENCE) == ("", "")

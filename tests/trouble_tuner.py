@@ -4,10 +4,12 @@
 The fixture ``commands`` copies this file into the folder from which commands are called.
 """
 
+import logging
 import os
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import numpy  # noqa: F401  its libraries have threads
 import threadpoolctl
@@ -39,7 +41,7 @@ class Trouble(Tuner):
             time.sleep(float(where))
         if kind == "kill" or (kind == "kill_once" and not os.path.exists(where)):
             if where:
-                open(where, "w").close()
+                Path(where).touch()
             os.kill(os.getpid(), signal.SIGKILL)
 
     def _ask(self):
@@ -49,5 +51,7 @@ class Trouble(Tuner):
         self.left -= 1
         if self.counts and not self.left and "TROUBLE_LOG" in os.environ:
             threads = max(library["num_threads"] for library in threadpoolctl.threadpool_info())
-            with open(os.environ["TROUBLE_LOG"], "a") as log:
-                log.write(f"{self.repetition} {threads}{os.environ.get('OMP_NUM_THREADS')} {os.getpid()}\n")
+            log = logging.FileHandler(os.environ["TROUBLE_LOG"])  # a file that is read would be a matter of its data
+            line = f"{self.repetition} {threads}{os.environ.get('OMP_NUM_THREADS')} {os.getpid()}"
+            log.emit(logging.makeLogRecord({"msg": line}))
+            log.close()
