@@ -10,7 +10,8 @@ from bandit_bench._comparison import ComparisonResult
 from bandit_bench._parts import runner_words
 from bench.errors import ConfigError
 from runners.config.compose import from_overrides, run_settings
-from runners.config.figures import figure_names, filled, load_figure
+from runners.config.figures import figure_names, load_figure
+from runners.config.filled import filled
 from runners.config.runner import Runner
 from runners.config.tree import read_choice
 

@@ -24,7 +24,7 @@ from bench.report.provenance import Provenance
 from bench.report.results import Results
 from bench.space import HyperParameter
 from runners.config import compose as compose_module
-from runners.config import figures, papers
+from runners.config import filled, papers
 from runners.config.compose import from_overrides, run_of
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names, load_figure
@@ -314,7 +314,7 @@ def test_readings_come_from_the_paper():
     ],
 )
 def test_a_label_or_reading_that_the_paper_does_not_have(monkeypatch, wrong, sentence):
-    monkeypatch.setattr(figures, "read", lambda name: {"name": "figure2", "paper": "cdt"} | wrong)
+    monkeypatch.setattr(filled, "read", lambda name: {"name": "figure2", "paper": "cdt"} | wrong)
     with pytest.raises(ConfigError, match=rf"figure2\.yaml: found the {sentence}\?"):
         load_figure("cdt/figure2")
 

@@ -6,7 +6,8 @@ from bench.audit.readings import ResultTables
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.results import Experiments
-from runners.config.figures import claims_for_each, expand, other_than_published, unfold
+from runners.config.figures import expand, other_than_published, unfold
+from runners.config.filled import claims_for_each
 from runners.execute.settings_table import settings_table
 from runners.results.derive import Derived
 

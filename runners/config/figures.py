@@ -1,32 +1,20 @@
 """Figures as data: which there are, and which experiments they ask for."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench.component import neutral_settings
 from bench.errors import ConfigError
-from bench.report.labels import canonical, labels_of
+from bench.report.labels import canonical
 from bench.report.provenance import number_of_rounds
 from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
 from runners.config.compose import Run, from_overrides
-from runners.config.papers import leaves, load_paper, published
-from runners.config.tree import (
-    PARTS,
-    choices,
-    class_defaults,
-    expect,
-    merge,
-    one_of,
-    path_of,
-    placed,
-    read,
-    suite_choices,
-    unknown_choice,
-)
+from runners.config.filled import filled
+from runners.config.papers import leaves
+from runners.config.tree import PARTS, choices, class_defaults, one_of, path_of, placed, suite_choices, unknown_choice
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -72,96 +60,74 @@ def load_figure(name: str) -> "Figure":
         return read_figure(filled(name))
 
 
-def filled(name: str) -> dict[str, Any]:
-    """Return what a figure's file says, with what it takes from elsewhere, not checked."""
-    content = read(f"figure/{name}")
-    figure = deepcopy(read(f"figure/{name.partition('/')[0]}/{content['like']}")) if "like" in content else {}
-    merge(figure, content, add=True)
-    figure.pop("like", None)
-    for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
-        if figure.setdefault(key, expected) != expected:
-            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', as its file is called", at=[key])
-    for key in ("runs", "claims", "readings"):
-        expect(list, figure.get(key, []), key)
-    for block in figure.get("runs", []):
-        for axis, entry in expect(dict, block, "runs").items():
-            block[axis] = _shared_labels(name, axis, entry)
-        if {"axis", "labels"} <= set(figure.get("unfold", ())):
-            block[figure["unfold"]["axis"]] = {label: [] for label in figure["unfold"]["labels"]}
-    for block in (figure.get("limits") or {}).get("candidates", []):
-        for axis, entry in block.items():
-            block[axis] = entry if isinstance(entry, dict) else _shared_labels(name, axis, entry)
-    if "readings" in figure:
-        figure["readings"] = [_shared_reading(name, reading, figure["runs"]) for reading in figure["readings"]]
-    figure["claims"] = [claim for template in figure.get("claims", []) for claim in claims_for_each(template)]
-    if "published" in figure:
-        labels: dict[str, dict[str, None]] = {}
-        for block in figure.get("runs", []):
-            for axis, entry in block.items():
-                labels.setdefault(axis, {}).update(dict.fromkeys(labels_of(entry)))
-        figure["published"] = published(figure["paper"], figure["published"], labels)
-        of_paper = load_paper(figure["paper"])["settings"]
-        if not {"published_repetitions", "repetitions"} & figure.keys() and "repetitions" not in of_paper:
-            raise ConfigError(
-                "published: found numbers, but not of how many repetitions they are means, expected "
-                "published_repetitions, or repetitions in the paper's settings",
-                at=["published"],
-            )
-    return figure
+class _AtScale(NamedTuple):
+    """A figure at a scale: the caps on its runs, overrides that make them smaller, and the labels that are left out."""
 
+    figure: "Figure"
+    scale: str
+    extra: list[str]
+    limits: dict[str, int]
+    smaller: list[str]
+    left_out: dict[str, list[str]]
 
-def claims_for_each(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a claim for each combination of the words in ``for_each``, which stand for their names in braces."""
-    words = expect(dict, expect(dict, template, "claims").pop("for_each", {}), "for_each")
-    for combination in itertools.product(*words.values()):
-        yield _in_words(template, dict(zip(words, combination, strict=True)))
+    @classmethod
+    def of(cls, figure: "Figure", scale: str, extra: list[str]) -> "_AtScale":
+        limits = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
+        if not (at_scale := figure.scales.get(scale)):
+            return cls(figure, scale, extra, limits, [], {})
+        limits |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
+        left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
+        return cls(figure, scale, extra, limits, at_scale.overrides, left_out)
 
+    @property
+    def file(self) -> str:
+        return f"figure/{self.figure.paper}/{self.figure.name}"
 
-def _in_words(value: Any, words: Mapping[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {key: _in_words(item, words) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_in_words(item, words) for item in value]
-    if isinstance(value, str):
-        for name, word in words.items():
-            value = value.replace(f"{{{name}}}", word)
-    return value
-
-
-def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
-    if isinstance(entry, dict):
-        return entry
-    shared: dict[str, Any] = load_paper(name.partition("/")[0])["labels"].get(axis, {})
-    labels = shared if entry == "all" else entry
-    for label in expect(list, list(labels) if isinstance(labels, dict) else labels, axis):
-        if label not in shared:
-            raise ConfigError(f"found the {axis} '{label}', {one_of(label, shared)}", at=[label])
-    return {label: shared[label] for label in labels}
-
-
-def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a reading; of the paper's, where only the name is given, what concerns labels of the figure.
-
-    The paper's may be ``like`` another, whose overrides come before its own.
-    """
-    if isinstance(reading, dict):
-        return reading
-    readings: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
-    if reading not in readings:
-        raise ConfigError(f"found the reading '{reading}', {one_of(reading, readings)}", at=[reading])
-    entry = dict(readings[reading])
-    overrides = []
-    for part in [*readings.get(entry.pop("like", ""), {}).get("overrides", []), *entry.get("overrides", [])]:
-        if isinstance(part, dict):
-            only = {
-                axis: [label for label in labels if any(label in labels_of(block.get(axis, {})) for block in runs)]
-                for axis, labels in part["only"].items()
-            }
-            if not all(only.values()):
+    def runs(self, blocks: "Figure", reading: Reading | None = None) -> list[LabelledRun]:
+        """Return the runs of a figure's blocks under a reading."""
+        found = []
+        for labels, words in _product(blocks, reading):
+            if any(labels.get(axis) in out for axis, out in self.left_out.items()):
                 continue
-            part = {**part, "only": only}
-        overrides.append(part)
-    return {"name": reading, **entry, "overrides": overrides}
+            overrides = [f"paper={self.figure.paper}", *words, *self.smaller]
+            with placed(self.file):
+                run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.limits)
+            labels |= {READING: reading.name} if reading else {}
+            found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides))
+        return found
+
+    def under(self, reading: Reading, first: Sequence[LabelledRun]) -> list[LabelledRun]:
+        """Return the runs of another reading than the first. Raises ConfigError where it changes none."""
+        found = self.runs(self.figure, reading)
+        pairs = zip(first, found, strict=True)
+        if not self.smaller and all(run.experiment.settings == other.experiment.settings for run, other in pairs):
+            text = f"reading: found '{reading.name}', which changes no run, expected one that does"
+            with placed(self.file):
+                raise ConfigError(text, at=[reading.name])
+        return found
+
+    def check_sources(self, drawn: Sequence[LabelledRun]) -> None:
+        """Refuse a source of no setting, unless the runs are fewer or others than the figure's."""
+        if path_of(self.file) is None or self.extra or self.smaller or self.left_out:
+            return
+        keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run))
+        for key in self.figure.sources:
+            if key not in keys:
+                with placed(self.file):
+                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}", at=[key])
+
+    def fixed(self) -> list[LabelledRun]:
+        """Return the fixed configurations that the figure has limits of."""
+        limits = self.figure.limit_runs()
+        if limits is None:
+            return []
+        blocks = list(limits.blocks(self.figure.panels or ["panel"]))
+        runs = self.runs(self.figure.model_copy(update={"runs": blocks}))
+        most = limits.repetitions
+        return [
+            replace(run, settings=replace(run.settings, repetitions=min(run.settings.repetitions, most)))
+            for run in runs
+        ]
 
 
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
@@ -173,48 +139,12 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
     does not change are the same experiments.
     """
-    file = f"figure/{figure.paper}/{figure.name}"
-    limits: dict[str, int] = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
-    smaller: list[str] = []
-    left_out: dict[str, list[str]] = {}
-    if at_scale := figure.scales.get(scale):
-        limits |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
-        smaller = at_scale.overrides
-        left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
-
-    def composed(blocks: "Figure", reading: Reading | None) -> Iterator[LabelledRun]:
-        for labels, words in _product(blocks, reading):
-            if any(labels.get(axis) in out for axis, out in left_out.items()):
-                continue
-            overrides = [f"paper={figure.paper}", *words, *smaller]
-            with placed(file):
-                run = from_overrides([f"scale={scale}", *overrides, *extra], limits)
-            labels |= {READING: reading.name} if reading else {}
-            yield LabelledRun(**vars(run), labels=labels, overrides=overrides)
-
-    drawn = first = list(composed(figure, None))
-    for reading in figure.readings[1:] if readings else []:
-        under = list(composed(figure, reading))
-        pairs = zip(first, under, strict=True)
-        if not smaller and all(run.experiment.settings == other.experiment.settings for run, other in pairs):
-            with placed(file):
-                raise ConfigError(
-                    f"reading: found '{reading.name}', which changes no run, expected one that does", at=[reading.name]
-                )
-        drawn = drawn + under
-    if path_of(file) and not (extra or smaller or left_out):  # which may leave out the parts that a source is of
-        keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run))
-        for key in figure.sources:
-            if key not in keys:
-                with placed(file):
-                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}", at=[key])
-    if readings and (fixed := figure.limit_runs()):
-        axes = figure.panels or ["panel"]
-        for run in composed(figure.model_copy(update={"runs": list(fixed.blocks(axes))}), None):
-            repetitions = min(run.settings.repetitions, fixed.repetitions)
-            settings = replace(run.settings, repetitions=repetitions)
-            drawn.append(replace(run, settings=settings))
-    return drawn
+    at_scale = _AtScale.of(figure, scale, extra)
+    first = at_scale.runs(figure)
+    others = figure.readings[1:] if readings else []
+    drawn = [*first, *(run for reading in others for run in at_scale.under(reading, first))]
+    at_scale.check_sources(drawn)
+    return drawn + (at_scale.fixed() if readings else [])
 
 
 _FEEDBACK = neutral_settings(Feedback)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from yaml.constructor import ConstructorError
 
 from bench.component import defaults
 from bench.errors import ConfigError
 from runners.config.by_value import held
 from runners.config.listed import listed
+from runners.config.yaml_text import line_of, load
 
 PARTS = ("env", "algorithm", "tuner", "task")
 CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -37,52 +37,6 @@ CONF = str(CONFIGS)
 
 class Open(dict[str, Any]):
     """A mapping with keys of the user's choice."""
-
-
-_MOST_VALUES, _MOST_LEVELS = 10_000, 40
-
-
-class _Loader(yaml.CSafeLoader):
-    """YAML as OmegaConf reads it, fifteen times as fast: 1e5 is a number, a date is a word, a key stands once."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys: set[Any] = set()
-        for key, _ in node.value:
-            if str(key.value) in keys:
-                raise ConstructorError(None, None, f"found duplicate key {key.value}", key.start_mark)
-            keys.add(str(key.value))
-        return dict(super().construct_mapping(node, deep))
-
-
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?[\d_]+(\.[\d_]*)?e[-+]?\d+$", re.I), None)
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
-
-
-def _refuse_bombs(text: str) -> None:
-    """Refuse an alias within what it stands for, and more values, aliases written out, than a file of ours may have."""
-    sizes: dict[str, int] = {}
-    around: list[tuple[str | None, list[int]]] = [(None, [])]  # anchor and sizes of the values of what is open
-    for event in yaml.parse(text, yaml.CSafeLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            around.append((event.anchor, []))
-            size = 0
-        elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, within = around.pop()
-            size = sizes[anchor or ""] = 1 + sum(within)
-        elif isinstance(event, yaml.AliasEvent):
-            if event.anchor in [anchor for anchor, _ in around]:
-                raise _at(event, "found an alias within what it stands for")
-            size = sizes.get(str(event.anchor), 1)
-        else:
-            size = int(isinstance(event, yaml.ScalarEvent))
-            sizes[getattr(event, "anchor", None) or ""] = size
-        around[-1][1].append(size)
-        if size > _MOST_VALUES or len(around[-1][1]) > _MOST_VALUES or len(around) > _MOST_LEVELS:
-            raise _at(event, f"found over {_MOST_VALUES:,} values, aliases written out, or {_MOST_LEVELS} levels")
-
-
-def _at(event: Any, reason: str) -> ConstructorError:
-    return ConstructorError(None, None, reason, event.start_mark)
 
 
 def user_folder() -> Path | None:
@@ -141,7 +95,9 @@ def placed(name: str) -> Iterator[None]:
         paper = name.split("/")[1] if name.startswith("figure/") else ""
         files = [name, *(f"{group}/{paper}" for group in ("published", "paper") if paper)]
         words = [*error.at, *["id"] * bool(error.within)]
-        places = ((file, line) for word in words for file in files if (line := _line(file, word, error.within)))
+        places = (
+            (file, line) for word in words for file in files if (line := line_of(_text(file), word, error.within))
+        )
         raise _marked(*next(places, (name, 0)), str(error)) from None
 
 
@@ -151,20 +107,9 @@ def _marked(name: str, line: int, text: str) -> ConfigError:
     return error
 
 
-def _line(name: str, word: str, claim: str) -> int:
-    """Return the first line of a file with a word or key, else with its last part; 0 without. A claim comes first."""
+def _text(name: str) -> str:
     path = path_of(name)
-    lines = path.read_text(encoding="utf-8").splitlines() if path else []
-    whole = [re.compile(rf"(?<!\w){re.escape(text)}(?!\w)") for text in dict.fromkeys((word, word.rpartition(".")[2]))]
-    ids = [re.search(r'\bid: *("[^"]*"|[^",]*)(?:,|$)', line) for line in lines]
-    first = next((i for i, match in enumerate(ids) if claim and match and _is_of(match[1].strip('" '), claim)), 0)
-    order = (*range(first, len(lines)), *range(first))
-    return next((i + 1 for text in whole for i in order if text.search(lines[i])), 0)
-
-
-def _is_of(template: str, claim: str) -> bool:
-    """Whether a claim's id may be made of a template with words in braces."""
-    return re.fullmatch(".+".join(map(re.escape, re.split(r"{\w+}", template))), claim) is not None
+    return path.read_text(encoding="utf-8") if path else ""
 
 
 def expect(kind: type, value: Any, key: str) -> Any:
@@ -187,8 +132,7 @@ def read(name: str) -> dict[str, Any]:
 def _load(path: Path, name: str) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
-        _refuse_bombs(text)
-        content: Any = _Loader(text).get_single_data() or {}
+        content: Any = load(text)
     except yaml.MarkedYAMLError as error:
         marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark]
         line = 1 + next((line for line in marks if line < text.count("\n")), 0)  # not the end, where no bracket is shut
