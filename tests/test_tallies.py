@@ -86,11 +86,12 @@ def test_what_the_suites_figures_say_of_origins() -> None:
     for name in figure_names():
         paper, _, own_name = name.partition("/")
         loaded = load_figure(name)
-        for source in sources(loaded).values():
+        own = {str(claim["id"]) for claim in loaded.claims if "origin" in claim}
+        for claim, source in sources(loaded).items():
             checked += 1
             if paper == "tournament":
                 assert source.origin == "ours", name
-            elif own_name.startswith(("figure", "table")):
+            elif own_name.startswith(("figure", "table")) and claim not in own:
                 assert source.origin == "stated", name
         if loaded.repeats:
             assert f"{paper}/{loaded.repeats}" in figure_names()
