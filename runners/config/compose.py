@@ -211,7 +211,8 @@ def _resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
     parts = {part: settings[part] for part in PARTS if part in settings}
     try:
         if "${" not in str(parts):  # the usual case, a hundred times as fast
-            return _refer(json.dumps({key: value for key, value in settings.items() if key not in PARTS})) | parts
+            named = [key for key, value in settings.items() if key in ("uncapped", "scale") or "${" in str(value)]
+            return {**settings, **_refer(json.dumps({key: settings[key] for key in named}))}
     except OmegaConfBaseException:  # or a reference to a part
         pass
     try:
