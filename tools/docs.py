@@ -58,8 +58,8 @@ What Hydra composes is what is run: `--cfg job` shows it, with the paper's setti
 | `--multirun tuner=tl,cdt`, `tuner=glob(c*)` | one run after another; `python -m runners.compare` also compares them |
 | `key=value`, `+key=value`, `~key`, `key=${horizon}` | set, add or remove a key, or refer to another |
 | `tuner=my_module.MyTuner` | a class in place of a choice |
-| `+experiment=my_short` | a preset of your own, `conf/experiment/my_short.yaml`, which opens with `# @package _global_` |
-| `--config-name my_run` | a configuration of your own, `conf/my_run.yaml`, which begins with `defaults: [config, _self_]` |
+| `+experiment=my_short` | your preset `conf/experiment/my_short.yaml`, which opens with `# @package _global_` |
+| `--config-name my_run` | your configuration `conf/my_run.yaml`, which begins with `defaults: [config, _self_]` |
 | `--config-dir folder` | a folder of your own in place of `conf`, as `BENCH_CONF_DIR` names one |
 | `eval "$(bandit-bench run -sc install=bash)"` | words of the command are completed in bash |
 | `hydra.sweeper.params`, `hydra.mode` | a sweep in a configuration of your own |
