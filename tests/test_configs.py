@@ -168,9 +168,13 @@ def test_a_choice_has_every_setting_of_its_class_with_an_explanation(group, name
     values = registry.settings(group, name)
     cls = get_class(values.pop("_target_"))
     if dataclasses.is_dataclass(cls):
-        assert {field.name for field in dataclasses.fields(cls) if field.init} - {"environment", "algorithm"} == {
-            *values
+        names = {
+            field.name
+            for each in (cls, getattr(cls, "common", cls))
+            for field in dataclasses.fields(each)
+            if field.init
         }
+        assert names - {"environment", "algorithm"} == {*values}
     assert {*values} <= {*explanations(cls)}
     assert all(explanations(cls)[key] for key in values)
     spaces = getattr(cls, "spaces", {})

@@ -91,6 +91,10 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, Any] | None = 
     Hydra composes the choices, once for each combination; values are then set as Hydra sets them.
     """
     parsed = [parse(override) for override in overrides]
+    for word in [word for word in parsed if word.is_sweep_override()]:
+        raise ConfigError(
+            f"{word.key_or_group}: found several values in {word.input_line}, expected one; for several use --multirun"
+        )
     values = [
         word for word in parsed if word.key_or_group.partition(".")[0] in KEYS and word.key_or_group not in GROUPS
     ]
