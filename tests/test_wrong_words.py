@@ -74,7 +74,7 @@ COMPARE: Sentences = {
     "tuner=cdtt,tl": ("tuner: found 'cdtt', did you mean 'cdt'? expected one of: ",),
     "tuner=cdt, tl": ("tuner: found a blank after the comma", "tuner=cdt,tl"),
     "tuner=tl tuner=cdt": ("tuner: given twice",),
-    "tuner=A=tl,A=cdt": ("tuner: found two called 'A', expected different labels", "name=cdt"),
+    "tuner=A=tl,A=cdt": ("tuner: found two called 'A', expected different labels", "label=cdt"),
     "env.dim=A=5,A=25": ("env.dim: found two called 'A'",),
     "env.foo=1,2": ("env.foo: found an unknown key", "dim"),
     "foo": ("foo: found no valid override",),
