@@ -47,7 +47,7 @@ def hold(cls: type) -> str:
 
 def held(path: Any) -> Held | None:
     """Return what is held by a path, None if nothing is."""
-    return _held.get(path)
+    return _held.get(path) if isinstance(path, str) else None
 
 
 def held_as(cls: type) -> Held | None:
