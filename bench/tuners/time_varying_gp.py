@@ -1,0 +1,169 @@
+import math
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from bench.component import component
+from bench.jit import kernel
+from bench.tuners.base import Problem
+from bench.tuners.finite_gp import FiniteGP, logarithmic
+
+
+class KalmanFilter:
+    """Posterior of f_t on points, where f_1 = g_1 and f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}.
+
+    The g are independent, normal, with mean 0 and covariance ``prior``, shape (points, points), in units of the noise
+    variance. The posterior of f_{t+1} given t rewards is exact: equal to that of all rewards with the covariance
+    prior(x, x') (1 - eps)^(|t - t'| / 2). A mean that is common to all points is estimated by generalised least
+    squares. A reward costs O(points^2).
+    Source: Kalman 1960; Rasmussen and Williams 2006, section 2.7 (the mean).
+    """
+
+    def __init__(self, prior: np.ndarray, eps: float) -> None:
+        self.prior = prior
+        self.eps = eps
+        self.reset()
+
+    def reset(self) -> None:
+        n = len(self.prior)
+        self._of_rewards = np.zeros(n)
+        self._of_ones = np.zeros(n)
+        self._covariance = self.prior.copy()
+        self._sums = np.zeros(3)
+        self.n_rewards = 0
+
+    @property
+    def level(self) -> float:
+        """The estimate of the mean, 0 before there are rewards."""
+        _, product, square = self._sums.tolist()
+        return product / square if square else 0.0
+
+    @property
+    def squared_errors(self) -> float:
+        """Sum of the squared errors of the forecasts given the level, each over its variance."""
+        total, product, _ = self._sums.tolist()
+        return max(total - self.level * product, 0.0)
+
+    def posterior(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the means, in units of the reward, and the variances given the level, in units of the noise's."""
+        mean = self.level + (self._of_rewards - self.level * self._of_ones)
+        return mean, np.maximum(np.diag(self._covariance), 0.0)
+
+    def observe(self, index: int, reward: float) -> None:
+        # Rewards and ones separately, because the level changes with each reward.
+        _step(self._of_rewards, self._of_ones, self._covariance, self.prior, self._sums, index, reward, self.eps)
+        self.n_rewards += 1
+
+
+@kernel
+def _step(
+    of_rewards: np.ndarray,
+    of_ones: np.ndarray,
+    covariance: np.ndarray,
+    prior: np.ndarray,
+    sums: np.ndarray,
+    index: int,
+    reward: float,
+    eps: float,
+) -> None:
+    n = of_rewards.size
+    column = covariance[index].copy()
+    variance = column[index] + 1.0
+    error = reward - of_rewards[index]
+    error_of_one = 1.0 - of_ones[index]
+    sums[0] += error * error / variance
+    sums[1] += error * error_of_one / variance
+    sums[2] += error_of_one * error_of_one / variance
+    kept = np.sqrt(1.0 - eps)
+    for i in range(n):
+        gain = column[i] / variance
+        of_rewards[i] = kept * (of_rewards[i] + gain * error)
+        of_ones[i] = kept * (of_ones[i] + gain * error_of_one)
+        for j in range(n):
+            covariance[i, j] = (1.0 - eps) * (covariance[i, j] - gain * column[j]) + eps * prior[i, j]
+
+
+@component
+class TVGPUCB(FiniteGP):
+    """GP-UCB for a function that drifts: play the largest mean + sqrt(beta_t) deviation of f_t given all rewards.
+
+    f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}, with independent Gaussian processes g: what was seen counts less
+    the longer ago it was. The posterior is exact, by a Kalman filter. beta_t = 0.8 ln(4 t). The paper's process has a
+    mean of 0 and a known scale; here its mean is estimated by generalised least squares, and its variance is ``signal``
+    times that of the noise.
+    Source: Bogunovic, Scarlett and Cevher 2016, algorithm 1, equations 7 and 8; beta_t: section 5.
+
+    Parameters
+    ----------
+    eps
+        Share of the function that is new in each round; the method has to be told.
+    signal
+        Variance of the function around its mean, in units of the noise variance.
+    noise
+        Standard deviation of the noise, in the width of the bounds: ``told`` by the problem, or ``estimated`` from the
+        errors of the forecasts, each over its variance in units of the noise's (restricted maximum likelihood).
+    """
+
+    label: ClassVar[str] = "TV-GP-UCB"
+
+    eps: Annotated[float, Field(ge=0, lt=1)] = 0.001
+    signal: PositiveFloat = 3.0
+    noise: Literal["told", "estimated"] = "told"
+
+    def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
+        self._filter = KalmanFilter(self.signal * correlations, self.eps)
+        self._errors = 0.0
+        self._n_errors = 0
+
+    def _bounds(self) -> np.ndarray:
+        mean, variance = self._filter.posterior()
+        return mean + logarithmic(self._n_told + 1) * self.noise_std * np.sqrt(variance)
+
+    def _learn(self, chosen: int, reward: float) -> None:
+        self._filter.observe(chosen, reward)
+
+    @property
+    def noise_std(self) -> float:
+        """The standard deviation of the noise, told or estimated; as told before there are two rewards that differ."""
+        errors = self._errors + self._filter.squared_errors
+        if self.noise == "told" or not errors:
+            return self._noise
+        return math.sqrt(errors / (self._n_errors + self._filter.n_rewards - 1))
+
+
+@component
+class RGPUCB(TVGPUCB):
+    """GP-UCB that forgets everything at regular intervals: as `TVGPUCB`, without drift inside a block of rounds.
+
+    beta_t goes on from block to block, and so does the estimate of the noise; the mean of the process is estimated
+    anew. Each block begins with the same point, drawn at the start.
+    Source: Bogunovic, Scarlett and Cevher 2016, section 3.2; the length of blocks: corollary 4.1 and section 5.
+
+    Parameters
+    ----------
+    block
+        Rounds between resets; null: min{T, 12 eps^(-1/4)}, rounded up.
+    """
+
+    label: ClassVar[str] = "R-GP-UCB"
+
+    block: PositiveInt | None = None
+
+    def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
+        super()._begin(correlations, problem)
+        self._filter.eps = 0.0
+        tuned = problem.horizon if self.eps == 0.0 else min(problem.horizon, math.ceil(12.0 * self.eps**-0.25))
+        self._block = tuned if self.block is None else self.block
+
+    def _bounds(self) -> np.ndarray:
+        if self._filter.n_rewards:
+            return super()._bounds()
+        return np.eye(len(self._configurations))[self._first]
+
+    def _learn(self, chosen: int, reward: float) -> None:
+        super()._learn(chosen, reward)
+        if self._filter.n_rewards >= self._block:
+            self._errors += self._filter.squared_errors
+            self._n_errors += self._filter.n_rewards - 1
+            self._filter.reset()
