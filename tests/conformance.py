@@ -22,14 +22,14 @@ SMALL |= {
     "log": {"path": own_log.small_log()} | own_log.COLUMNS,
 }
 ROUNDS = {"ucb_glm": 1_000, "glm_tsl": 1_000, "gp_minimize": 14, "gp_ucb": 3_000, "tpe": 150, "optuna_random": 150}
-ROUNDS |= {"optuna": 150, "glr_klucb": 30_000}
+ROUNDS |= {"optuna": 150, "glr_klucb": 30_000, "sliding_window_gp_ucb": 2_000, "weighted_gp_ucb": 2_000}
 """Limits for those whose rounds are dear, or get dearer as data comes in."""
 INTERVALS = {"gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code", "cdt_first_upload"}
 INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
 """Tuners that search intervals only."""
 ANY_SPACE = {"fixed", "random", "gp_minimize", "tpe", "optuna_random", "optuna"}
 ANY_SPACE |= {"grid_then_best", "random_then_best", "hyperband", "resource_hyperband", "changepoint_gp"}
-ANY_SPACE |= {"tv_gp_ucb", "r_gp_ucb"}
+ANY_SPACE |= {"tv_gp_ucb", "r_gp_ucb", "sliding_window_gp_ucb", "weighted_gp_ucb"}
 """Tuners that take values and intervals; those in neither set take values only."""
 
 
