@@ -31,11 +31,11 @@ ENVIRONMENTS = DIRECT + CONTEXTUAL
 MANY_ROUNDS = [20_000, pytest.param(1_000_000, marks=pytest.mark.release)]
 STEADY = {"etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
 STEADY |= {"gp_ucb", "hyperband", "resource_hyperband", "tv_gp_ucb", "r_gp_ucb"}
-STEADY |= {"sliding_window_gp_ucb", "weighted_gp_ucb"}
+STEADY |= {"sliding_window_gp_ucb", "weighted_gp_ucb", "d3rb", "ed2rb"}
 STEADY |= {"bandit_over_bandit", "discounted_ucb", "glr_klucb", "m_ucb", "sliding_window_ucb"}
 """Tuners that propose the same until they are told a reward; the others draw at every ask."""
 DETERMINISTIC = {"fixed", "theory", "etc", "ucb1", "ucb_delta", "grid_then_best", "sd2me"}
-DETERMINISTIC |= {"discounted_ucb", "sliding_window_ucb", "m_ucb", "glr_klucb"}
+DETERMINISTIC |= {"discounted_ucb", "sliding_window_ucb", "m_ucb", "glr_klucb", "d3rb", "ed2rb"}
 """Tuners that draw nothing."""
 
 

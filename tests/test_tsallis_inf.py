@@ -75,7 +75,7 @@ def test_losses_are_the_papers_estimates(estimate):
 
 
 def test_it_has_less_regret_than_exp3_where_arms_are_stochastic():
-    """10,000 rounds, means 0.6, 0.5, 0.5, 0.5; the regret bound of the paper for any losses, 4 sqrt(K T) + 1, is 801."""
+    """10,000 rounds, means 0.6, 0.5, 0.5, 0.5; the bound of the paper for any losses, 4 sqrt(K T) + 1, is 801."""
     regrets = {}
     for name, make in (("tsallis", TsallisINF), ("exp3", EXP3)):
         regrets[name] = []

@@ -1,0 +1,97 @@
+import math
+from abc import abstractmethod
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field, PositiveFloat
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.tuners.base import CandidateTuner, Problem
+from bench.tuners.exponential_weights import LARGEST_REWARD
+
+
+@component
+class DataDrivenBalancing(CandidateTuner):
+    """Model selection that balances estimated regret: play the candidate with the least potential phi_i.
+
+    With n_i rounds of candidate i, their mean reward m_i and e_i = c sqrt(ln(M max(1, ln n_i) / delta) / n_i), M the
+    number of candidates, the regret of i per round is at least gap_i = max_j (m_j - e_j) - (m_i + e_i), j among those
+    that were played. A subclass turns it into the coefficient d_i, the regret of i being at most d_i sqrt(n_i); then
+    phi_i = d_i sqrt(n_i), neither less than before nor more than twice that. Of equal potentials the first is played.
+    Candidates are base algorithms that learn from their own rounds with the task `copies` and ``learn: played``.
+
+    Parameters
+    ----------
+    least
+        d_min, the first and least coefficient, in units of the reward.
+    delta
+        Probability with which the bounds may fail.
+    width
+        c, in units of the reward.
+    """
+
+    learns_history: ClassVar[bool] = True
+
+    least: PositiveFloat = 1.0
+    delta: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    width: PositiveFloat = 1.0
+
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        self._counts, self._sums = np.zeros((2, n))
+        self._coefficients, self._potentials = np.full((2, n), self.least)
+
+    def _choose(self) -> int:
+        return int(np.argmin(self._potentials))
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        chosen = self._chosen
+        self._counts[chosen] += 1
+        self._sums[chosen] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        root = math.sqrt(self._counts[chosen])
+        self._coefficients[chosen] = self._coefficient(float(self._coefficients[chosen]), self._gap(chosen), root)
+        before = float(self._potentials[chosen])
+        self._potentials[chosen] = max(min(self._coefficients[chosen] * root, 2.0 * before), before)
+
+    def _gap(self, chosen: int) -> float:
+        played = self._counts > 0
+        counts, means = self._counts[played], self._sums[played] / self._counts[played]
+        logarithms = np.log(len(self._counts) * np.maximum(1.0, np.log(counts)) / self.delta)
+        errors = self.width * np.sqrt(logarithms / counts)
+        place = int(np.count_nonzero(played[:chosen]))
+        return float(np.max(means - errors) - (means[place] + errors[place]))
+
+    @property
+    def coefficients(self) -> np.ndarray:
+        """The estimates d_i, shape (candidates,)."""
+        return self._coefficients.copy()
+
+    @abstractmethod
+    def _coefficient(self, before: float, gap: float, root: float) -> float:
+        """Return d_i given the one before, gap_i and the root of n_i."""
+
+
+@component
+class D3RB(DataDrivenBalancing):
+    """Doubling data-driven regret balancing: d_i doubles when gap_i > d_i / sqrt(n_i), that is, when d_i is too small.
+
+    See `DataDrivenBalancing` for potentials and settings.
+    Source: Dann, Gentile and Pacchiano 2024, algorithm 1. The defaults of d_min, delta and c are those of their code,
+    pacchiano/modelselection at 233f26a, which divides rewards and bounds by sqrt(n_i) in place of n_i, has ln((n_i + 1)
+    / delta) in e_i, and does not limit how the potential of this method grows; here it is as in the paper.
+    """
+
+    def _coefficient(self, before: float, gap: float, root: float) -> float:
+        return 2.0 * before if gap * root > before else before
+
+
+@component
+class ED2RB(DataDrivenBalancing):
+    """Estimating data-driven regret balancing: d_i = max{d_min, gap_i sqrt(n_i)}.
+
+    See `DataDrivenBalancing` for potentials and settings, and `D3RB` for how the authors' code differs.
+    Source: Dann, Gentile and Pacchiano 2024, algorithm 2.
+    """
+
+    def _coefficient(self, before: float, gap: float, root: float) -> float:
+        return max(self.least, gap * root)
