@@ -178,7 +178,17 @@ def test_a_value_of_a_hyper_parameter_out_of_range_is_one_sentence(name, key, va
 
 
 OUT_OF_RANGE = {
-    "delta": ((0.0, 1.0), "tuner/ad2me tuner/gp_ucb tuner/ucb_delta tuner/glr_klucb algorithm/gloc algorithm/linucb"),
+    "delta": (
+        (0.0, 1.0),
+        "tuner/ad2me tuner/gp_ucb tuner/ucb_delta tuner/glr_klucb algorithm/gloc algorithm/linucb"
+        " tuner/sliding_window_gp_ucb tuner/weighted_gp_ucb tuner/d3rb tuner/ed2rb",
+    ),
+    "eps": ((-0.1, 1.0), "tuner/tv_gp_ucb tuner/r_gp_ucb"),
+    "noise": (("known",), "tuner/tv_gp_ucb"),
+    "block": ((0,), "tuner/r_gp_ucb"),
+    "norm": ((-1.0,), "tuner/sliding_window_gp_ucb tuner/weighted_gp_ucb"),
+    "width": ((0.0,), "tuner/d3rb tuner/ed2rb"),
+    "estimate": (("biased",), "tuner/tsallis_inf"),
     "train_share": ((0, 1.1), "tuner/gp_ucb tuner/grid_then_best tuner/random_then_best tuner/hyperband"),
     "gamma": ((0.0, 1.1), "tuner/habo tuner/exp3_s tuner/m_ucb"),
     "eta": ((1.0,), "tuner/hyperband tuner/resource_hyperband"),
@@ -193,7 +203,7 @@ OUT_OF_RANGE = {
     "noise.0": (([0.0],), "env/drifting_linear"),
     "periods": ((0,), "env/drifting_movielens"),
     "probability": ((1.1,), "env/wandering_triangle"),
-    "variation": ((0.0,), "algorithm/d_linucb algorithm/sw_linucb"),
+    "variation": ((0.0,), "algorithm/d_linucb algorithm/sw_linucb tuner/sliding_window_gp_ucb"),
     "means": (([], ["a"]), "env/gaussian_arms env/bernoulli_arms"),
     "means.1": (([0.5, 1.5],), "env/bernoulli_arms"),
     "variance": ((-1.0,), "env/gaussian_arms"),
