@@ -76,7 +76,7 @@ class D3RB(DataDrivenBalancing):
     """Doubling data-driven regret balancing: d_i doubles when gap_i > d_i / sqrt(n_i), that is, when d_i is too small.
 
     See `DataDrivenBalancing` for potentials and settings.
-    Source: Dann, Gentile and Pacchiano 2024, algorithm 1. The defaults of d_min, delta and c are those of their code,
+    Source: Dann, Gentile and Pacchiano 2024 (D3RB). The defaults of d_min, delta and c are those of their code,
     pacchiano/modelselection at 233f26a, which divides rewards and bounds by sqrt(n_i) in place of n_i, has ln((n_i + 1)
     / delta) in e_i, and does not limit how the potential of this method grows; here it is as in the paper.
     """
@@ -90,7 +90,7 @@ class ED2RB(DataDrivenBalancing):
     """Estimating data-driven regret balancing: d_i = max{d_min, gap_i sqrt(n_i)}.
 
     See `DataDrivenBalancing` for potentials and settings, and `D3RB` for how the authors' code differs.
-    Source: Dann, Gentile and Pacchiano 2024, algorithm 2.
+    Source: Dann, Gentile and Pacchiano 2024 (ED2RB).
     """
 
     def _coefficient(self, before: float, gap: float, root: float) -> float:

@@ -92,7 +92,7 @@ class TVGPUCB(FiniteGP):
     the longer ago it was. The posterior is exact, by a Kalman filter. beta_t = 0.8 ln(4 t). The paper's process has a
     mean of 0 and a known scale; here its mean is estimated by generalised least squares, and its variance is ``signal``
     times that of the noise.
-    Source: Bogunovic, Scarlett and Cevher 2016, algorithm 1, equations 7 and 8; beta_t: section 5.
+    Source: Bogunovic, Scarlett and Cevher 2016 (TV-GP-UCB); beta_t as in their experiments.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class RGPUCB(TVGPUCB):
 
     beta_t goes on from block to block, and so does the estimate of the noise; the mean of the process is estimated
     anew. Each block begins with the same point, drawn at the start.
-    Source: Bogunovic, Scarlett and Cevher 2016, section 3.2; the length of blocks: corollary 4.1 and section 5.
+    Source: Bogunovic, Scarlett and Cevher 2016 (R-GP-UCB); the length of blocks as in their experiments.
 
     Parameters
     ----------

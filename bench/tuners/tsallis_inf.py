@@ -20,7 +20,7 @@ class TsallisINF(CandidateTuner):
     candidate drawn, 0 for the others, and eta_t = 2 / sqrt(t). *reduced_variance*: it is (loss - b_i) / p_i + b_i and
     b_i, with b_i = 1/2 where p_i >= eta_t^2, else 0, and eta_t = 4 / sqrt(t). With the task `copies` and ``learn:
     played`` it is a master over algorithms that learn from their own rounds.
-    Source: Zimmert and Seldin 2021, algorithms 1 (the choice) and 2 (Newton's method), section 3 (the estimates).
+    Source: Zimmert and Seldin 2021 (Tsallis-INF, its two estimates, and Newton's method for x).
 
     Parameters
     ----------

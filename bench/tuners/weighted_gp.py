@@ -19,7 +19,7 @@ class WeightedRegression:
     With the weights' sums N and their squares' sums M by point (diagonal matrices), and the prior K = L L', shape
     (points, points): mean = level + V^-1 (sums - N level) and the deviations are the roots of the diagonal of
     V^-1 (K^-1 + M) V^-1, V = K^-1 + N. The level is estimated by generalised least squares.
-    Source: Russac, Vernade and Cappe 2019, algorithm 1 (D-LinUCB), in the space of functions on the points.
+    Source: Russac, Vernade and Cappe 2019 (D-LinUCB), in the space of functions on the points.
     """
 
     def __init__(self, prior: np.ndarray) -> None:
@@ -90,7 +90,7 @@ class SlidingWindowGPUCB(WeightedRegressionUCB):
     """GP-UCB with the rewards of the latest rounds alone.
 
     See `WeightedRegressionUCB` for the width of the bounds and the settings.
-    Source: Zhou and Shroff 2021, SW-GP-UCB; width: Chowdhury and Gopalan 2017, theorem 2.
+    Source: Zhou and Shroff 2021, SW-GP-UCB; width: Chowdhury and Gopalan 2017.
 
     Parameters
     ----------
