@@ -20,7 +20,7 @@ class ConfigurationCheck:
         self._quick = [_quick(parameter, leaves_space) for parameter in space.parameters]
 
     def read(self, configuration: Any) -> Configuration:
-        """Return a copy of the configuration. Raises ValueError with what was found and what is expected.
+        """Return the configuration, or one in its place. Raises ValueError with what was found and what is expected.
 
         A number that is no candidate becomes one of Python's own: NumPy's would carry their precision into a task.
         """
@@ -28,12 +28,16 @@ class ConfigurationCheck:
             if type(configuration) is dict and len(configuration) == len(self._quick):
                 for name, kind, low, high, types in self._quick:
                     value = configuration[name]
-                    if not (type(value) is kind and low <= value <= high) and types.get(value) is not type(value):
+                    found = type(value)
+                    if not (found is kind and low <= value <= high) and types.get(value) is not found:
                         break
                 else:
-                    return configuration.copy()
+                    return configuration
         except (KeyError, TypeError):  # a missing name, or a value without a hash
             pass
+        return self._convert(configuration)
+
+    def _convert(self, configuration: Any) -> Configuration:
         copied = dict(configuration) if isinstance(configuration, dict) else configuration
         if fault := self._explain(copied):
             raise ValueError(fault)
@@ -65,13 +69,16 @@ class ConfigurationCheck:
 
 
 def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, Any, float, float, dict[Any, type]]:
-    """Return the name, the type and the limits of most valid values, and the types of the candidates by value."""
+    """Return the name, the type and the limits of most valid values, and the types of the candidates by value.
+
+    Without an interval no type has to be compared with limits: it is None.
+    """
     low, high = math.inf, -math.inf
     if leaves_space and parameter.numeric:
         low, high = -sys.float_info.max, sys.float_info.max
     elif parameter.low is not None and parameter.high is not None:
         low, high = parameter.low, parameter.high
-    kind = int if parameter.integer else float
+    kind = None if low > high else int if parameter.integer else float
     return parameter.name, kind, low, high, {value: type(value) for value in parameter.candidates}
 
 

@@ -3,6 +3,7 @@ import reprlib
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 from bench.configuration_check import ConfigurationCheck
@@ -103,7 +104,7 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
             raise
         if outcome is None:
             break
-        if not isinstance(outcome, Outcome):
+        if type(outcome) is not Outcome and not isinstance(outcome, Outcome):
             raise TaskError(f"round {trace.round + 1}: found {reprlib.repr(outcome)}, expected an Outcome or None")
         if steps := outcome.steps:
             for values in steps:
@@ -111,7 +112,7 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
         else:
             record(outcome.values, configuration)
         reward = outcome.reward
-        if type(reward) is not float or not math.isfinite(reward):
+        if type(reward) is not float or not isfinite(reward):
             reward = outcome.reward = check_reward(reward, trace.round, configuration)
         if costs := outcome.costs:
             trace.spend(costs)

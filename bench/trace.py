@@ -1,6 +1,6 @@
-import math
 import reprlib
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Trace:
                 if type(value) is not float:
                     value = kept[name] = plain(value)
                 sums[name] = total = sums[name] + value
-                if not math.isfinite(total):
+                if not isfinite(total):
                     raise OverflowError
             if len(kept) > len(sums):
                 for name, value in kept.items():
@@ -69,7 +69,7 @@ class Trace:
         Raises TaskError if one is no finite number.
         """
         for name, seconds in costs.items():
-            if type(seconds) is not float or not math.isfinite(seconds):
+            if type(seconds) is not float or not isfinite(seconds):
                 if not is_number(seconds):
                     raise TaskError(
                         f"round {self.round}: found the cost '{name}' = {short(seconds)}, expected a finite number"
@@ -84,12 +84,14 @@ class Trace:
 
     def _keep(self) -> None:
         values, configuration = self._last
-        if both := {"round", *configuration} & {*values, *self._sums} or {"round"} & {*configuration}:
+        row = {"round": self.round, **configuration, **values, **self._sums}
+        if len(row) < 1 + len(configuration) + len(values):  # what is added up is among the values
+            both = {"round", *configuration} & {*values} or {"round"}
             raise TaskError(
                 f"round {self.round}: found two values with the name '{min(both)}', expected different names for "
                 "hyper-parameters and for what a task tells of a round"
             )
-        self._rows.append({"round": self.round, **configuration, **values, **self._sums})
+        self._rows.append(row)
         kept = len(self._rows)
         self._next = self._checkpoints[kept] if kept < len(self._checkpoints) else 0
 

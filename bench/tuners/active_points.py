@@ -70,12 +70,14 @@ class ActivePoints:
         self._witness = np.empty(space.dim)
         self._restarts = 0
         self.restart()
+        self.asked = (self._restarts, -1)
+        """The number of restarts at the latest ask, and which point it returned."""
 
     def restart(self) -> None:
         self._restarts += 1
         self.n_points = 0
         self._age = 0
-        self._chosen = self._newest = -1
+        self._newest = -1
         self.centers = np.zeros((16, self._space.dim))
         self.stats = np.zeros((16, 5))
         """Pulls, sum of rewards, radius, decrease of squared radius since the last check, active (1 or 0)."""
@@ -85,33 +87,29 @@ class ActivePoints:
 
     def ask(self) -> Configuration:
         if self.n_points and self.stats[self._newest, 0] == 0:
-            self._chosen = self._newest
-            return self._configurations[self._chosen]  # asked again: a new point is pulled before anything else
+            self.asked = (self._restarts, self._newest)
+            return self._configurations[self._newest]  # asked again: a new point is pulled before anything else
         if self._age == self._rule.restart_every:
             self.restart()
         self._age += 1
         if self._check:
             self._cover()
         if self._check:
-            self._chosen = self._newest = self.n_points - 1
+            chosen = self._newest = self.n_points - 1
         else:
             if self._used + self.n_points > self._factors.size:
                 self._refill()
             stats = self.stats[: self.n_points]
             rule = self._rule
-            self._chosen = _select(stats, rule.spread, rule.spread_is_variance, rule.removal, self._factors, self._used)
+            chosen = _select(stats, rule.spread, rule.spread_is_variance, rule.removal, self._factors, self._used)
             self._used += self.n_points
-        return self._configurations[self._chosen]
-
-    @property
-    def asked(self) -> tuple[int, int]:
-        """Which point was asked for last, and the number of restarts at that time."""
-        return self._restarts, self._chosen
+        self.asked = (self._restarts, chosen)
+        return self._configurations[chosen]
 
     def tell(self, reward: float, asked: tuple[int, int]) -> None:
-        """Learn the reward of an ask; that of a point which a restart has forgotten counts no more."""
-        restarts, chosen = asked
-        if restarts == self._restarts and _learn(self.stats, chosen, reward, self._rule.radius) > self._slack:
+        """Learn the reward of what ``asked`` was after the ask; that of a point which a restart has forgotten counts no
+        more."""
+        if asked[0] == self._restarts and _learn(self.stats, asked[1], reward, self._rule.radius) > self._slack:
             self._check = True
 
     def _refill(self) -> None:

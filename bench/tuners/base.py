@@ -1,7 +1,7 @@
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
+from math import isfinite
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -65,10 +65,8 @@ class Tuner(Saving, ABC):
     learns_history: ClassVar[bool] = False
     """Whether it can start from a log, see `learn`; it then implements ``_as_asked``."""
 
-    _asked: bool | None = None
-    """Whether an ask waits for its reward; None before the first."""
-    _ticket: int | None = None
-    """That of the latest ask, if it has one."""
+    _asked: int | None = None
+    """Whether the latest ask waits for its reward, or its ticket if it has one and waits; None before the first ask."""
     _started = False
 
     @classmethod
@@ -87,7 +85,7 @@ class Tuner(Saving, ABC):
                 "least 1"
             )
         problem = replace(problem, space=self.searched(problem.space))
-        self._asked = self._ticket = None
+        self._asked = None
         self._started = True
         self._tickets = Tickets()
         self._given = {"problem": problem, "space": problem.space, "theory": problem.theory}
@@ -105,7 +103,6 @@ class Tuner(Saving, ABC):
         if not self._started:
             self._refuse_call("ask()")
         self._asked = True
-        self._ticket = None
         configuration = self._ask()
         return configuration.copy() if type(configuration) is dict else configuration
 
@@ -118,21 +115,21 @@ class Tuner(Saving, ABC):
         with ALONE:
             self._check_process("ask_ticket()")
             configuration = self.ask()
-            self._ticket = self._tickets.issue(_remembered(self))
-            return self._ticket, configuration
+            self._asked = ticket = self._tickets.issue(_remembered(self))
+            return ticket, configuration
 
-    def tell(self, reward: float, outcome: Any = None, *, ticket: int | None = None) -> None:
+    def tell(self, reward: float, outcome: Any = None, ticket: int | None = None) -> None:
         """Learn the reward of a ticket, else of the latest configuration; most tuners ignore the whole ``outcome``.
 
         Raises TunerError if nothing was asked, the ticket is not open, or the reward is no finite number; the tuner's
         state is unchanged.
         """
-        if ticket is not None or self._ticket is not None:
-            self._tell_ticket(reward, outcome, self._ticket if ticket is None else ticket)
+        if self._asked is not True or ticket is not None:
+            if ticket is None and not self._asked:
+                self._refuse_call("tell()")
+            self._tell_ticket(reward, outcome, self._asked if ticket is None else ticket)
             return
-        if not self._asked:
-            self._refuse_call("tell()")
-        if type(reward) is not float or not math.isfinite(reward) or type(outcome) is int:
+        if type(reward) is not float or not isfinite(reward) or type(outcome) is int:
             reward = self._checked(reward, outcome)
         self._asked = False
         self._tell(reward, outcome)
@@ -147,7 +144,7 @@ class Tuner(Saving, ABC):
                     f"{name}: found the ticket {short(ticket)}, expected one of ask_ticket() whose reward was not told "
                     "yet, among the latest 10,000"
                 )
-            late = ticket != self._ticket
+            late = self._asked is True or ticket != self._asked
             if late and self.remembers is None:
                 raise TunerError(
                     f"{name}: found the reward of an earlier ask, expected that of the latest: it cannot take late "
@@ -156,7 +153,7 @@ class Tuner(Saving, ABC):
             reward = self._checked(reward, outcome)
             if not late:
                 self._tell(reward, outcome)
-                self._asked, self._ticket = False, None
+                self._asked = False
             else:
                 now = _remembered(self)
                 vars(self).update(tickets[ticket])
@@ -196,7 +193,7 @@ class Tuner(Saving, ABC):
         pairs = []
         for place, (configuration, reward) in enumerate(history):
             try:
-                pairs.append((check.read(configuration), self._checked(reward, None)))
+                pairs.append((check.read(configuration).copy(), self._checked(reward, None)))
                 self._check_known(pairs[-1][0])
             except (ValueError, TunerError) as error:
                 text = str(error).removeprefix(f"{name}: ")

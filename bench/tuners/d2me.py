@@ -23,16 +23,12 @@ class ArmChooser(ABC):
     def __init__(self, means: DynamicMeans, values: list[Any]) -> None:
         self._means = means
         self._values = values
-        self._chosen = 0
+        self.chosen = 0
+        """The number of the value chosen last."""
 
     @abstractmethod
     def choose(self) -> Any:
         """Return the value to play; the same again until ``learn``."""
-
-    @property
-    def chosen(self) -> int:
-        """The number of the value chosen last."""
-        return self._chosen
 
     def learn(self, chosen: int, reward: float) -> None:
         """Learn the reward of the value of a number."""
@@ -95,17 +91,19 @@ class DynamicMeanTuner(Tuner):
             for parameter in problem.space.parameters
         ]
         self._configuration = {name: chooser.choose() for name, chooser in self._choosers}
+        self._arms = [chooser.chosen for _, chooser in self._choosers]
         self._turn = 0
 
     def _ask(self) -> Configuration:
         name, chooser = self._choosers[self._turn]
         self._configuration[name] = chooser.choose()
-        self._arms = [other.chosen for _, other in self._choosers]
-        return self._configuration.copy()
+        self._arms[self._turn] = chooser.chosen
+        return self._configuration
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        for (_, chooser), chosen in zip(self._choosers, self._arms, strict=True):
-            chooser.learn(chosen, reward)
+        arms = self._arms
+        for number, (_, chooser) in enumerate(self._choosers):
+            chooser.learn(arms[number], reward)
         self._turn = (self._turn + 1) % len(self._choosers)
 
 
@@ -134,8 +132,8 @@ class EvenArms(ArmChooser):
 
     def choose(self) -> Any:
         means = self._means
-        self._chosen = means.most_promising(math.log(max(1.0, means.total)), 1.0)
-        return self._values[self._chosen]
+        self.chosen = means.most_promising(math.log(max(1.0, means.total)), 1.0)
+        return self._values[self.chosen]
 
 
 @component
@@ -208,8 +206,8 @@ class CoveringArms(ArmChooser):
             self._values.append(self._parameter.from_unit(point))
             means.add_arm()
             self._share = self._rng.random()
-        self._chosen = means.most_promising(log_term, self._bonus)
-        return self._values[self._chosen]
+        self.chosen = means.most_promising(log_term, self._bonus)
+        return self._values[self.chosen]
 
     def learn(self, chosen: int, reward: float) -> None:
         super().learn(chosen, reward)

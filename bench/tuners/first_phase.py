@@ -81,8 +81,8 @@ class RoundRobin(TrainThenBest):
 
     def _prepare(self, problem: Problem, n_train: int, seeds: Seeds) -> None:
         self._configurations = self._points(problem, n_train, seeds)
-        self._pulls = np.zeros(len(self._configurations), dtype=np.int64)
-        self._totals = np.zeros(len(self._configurations))
+        self._pulls = [0] * len(self._configurations)
+        self._totals = [0.0] * len(self._configurations)
         self._next = self._asked_for = 0
 
     def _explore(self) -> Configuration:
@@ -91,12 +91,13 @@ class RoundRobin(TrainThenBest):
         return self._configurations[self._asked_for]
 
     def _learn(self, reward: float) -> None:
-        self._pulls[self._asked_for] += 1
-        self._totals[self._asked_for] += reward
+        asked_for = self._asked_for
+        self._pulls[asked_for] += 1
+        self._totals[asked_for] += reward
 
     def _find_best(self) -> Configuration:
-        tried = np.flatnonzero(self._pulls)
-        return self._configurations[tried[int(np.argmax(self._totals[tried] / self._pulls[tried]))]]
+        means = [total / pulls if pulls else -np.inf for total, pulls in zip(self._totals, self._pulls, strict=True)]
+        return self._configurations[int(np.argmax(means))]
 
 
 @component

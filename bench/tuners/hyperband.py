@@ -72,9 +72,11 @@ class Hyperband(TrainThenBest):
         return self._current.configuration
 
     def _learn(self, reward: float) -> None:
-        self._asked_for.pulls += 1
-        self._asked_for.total += reward
-        self._current = self._next_trial()
+        trial = self._asked_for
+        trial.pulls += 1
+        trial.total += reward
+        if self._current.pulls >= self._goal:
+            self._current = self._next_trial()
 
     def _find_best(self) -> Configuration:
         return self._leader().configuration
@@ -88,7 +90,7 @@ class Hyperband(TrainThenBest):
         while True:
             while self._place < len(self._survivors):
                 trial = self._survivors[self._place]
-                if trial.pulls < self._table[self._number][self._rung][1]:
+                if trial.pulls < self._goal:
                     return trial
                 self._place += 1
             if self._rung + 1 < len(self._table[self._number]):
@@ -104,7 +106,7 @@ class Hyperband(TrainThenBest):
         self._begin_rung(0)
 
     def _begin_rung(self, rung: int) -> None:
-        n = self._table[self._number][rung][0]
+        n, self._goal = self._table[self._number][rung]
         self._survivors = sorted(self._survivors, key=lambda trial: trial.rank[1], reverse=True)[:n]
         self._rung, self._place = rung, 0
 

@@ -6,7 +6,7 @@ from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import CandidateTuner, Problem, Tuner
-from bench.tuners.exponential_weights import ExponentialWeights
+from bench.tuners.exponential_weights import Drawn, ExponentialWeights
 
 
 @component
@@ -72,14 +72,19 @@ class Syndicated(Tuner):
             values = [configuration[name] for configuration in problem.space.restrict([name]).product()]
             rng = seeds.child(name).generator("exp3")
             self._layers.append((name, values, ExponentialWeights(len(values), horizon, rng)))
+        self._configuration: Configuration = {}
+        self._drawn: list[Drawn] = [(0, 1.0)] * len(self._layers)
 
     def _ask(self) -> Configuration:
-        self._drawn = [layer.draw() for _, _, layer in self._layers]
-        return {name: values[number] for (name, values, _), (number, _) in zip(self._layers, self._drawn, strict=True)}
+        for place, (name, values, layer) in enumerate(self._layers):
+            self._drawn[place] = drawn = layer.draw()
+            self._configuration[name] = values[drawn[0]]
+        return self._configuration
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        for (_, _, layer), drawn in zip(self._layers, self._drawn, strict=True):
-            layer.learn(drawn, reward)
+        drawn = self._drawn
+        for place, (_, _, layer) in enumerate(self._layers):
+            layer.learn(drawn[place], reward)
 
     def probabilities(self) -> dict[str, np.ndarray]:
         return {name: layer.probabilities for name, _, layer in self._layers}
