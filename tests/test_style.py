@@ -1,4 +1,4 @@
-"""Every method that a figure of the project draws can be told from its neighbours."""
+"""Every method that a figure of the project draws can be told from its neighbours, and its files are easy to read."""
 
 import pytest
 import registry
@@ -6,6 +6,8 @@ import registry
 from bench.report.plot import Panel, Plot, look_of
 from bench.report.style import SKY, STYLES, VARIANTS, line_style
 from runners.config.figures import figure_names
+from runners.config.tree import CONFIGS
+from runners.config.yaml_text import line_of
 
 
 @pytest.mark.parametrize("name", figure_names())
@@ -65,3 +67,17 @@ def test_a_name_of_ones_own_keeps_its_look_unless_another_is_near():
     assert plot_of(["CDT", name]).legend[name].look == look_of(name)
     assert STYLES["TL-Combined"].color == SKY
     assert plot_of([name, "TL-Combined"]).legend[name].look.color != look_of(name).color
+
+
+def test_lines_of_configuration_files_are_under_160_characters():
+    files = sorted(CONFIGS.rglob("*.yaml"))
+    assert len(files) > 150
+    lengths = {f"{file}:{n}": len(line) for file in files for n, line in enumerate(file.read_text().splitlines(), 1)}
+    assert [place for place, length in lengths.items() if length >= 160] == []
+
+
+def test_a_key_before_the_id_of_a_claim_is_found_in_that_claim():
+    claim = '  - for_each: {{m: [A]}}\n    id: "{}"\n    kind: ratio\n'
+    text = "claims:\n" + "".join(map(claim.format, ("1 {m}", "2 {m}", "3 {m}")))
+    assert [line_of(text, "for_each", f"{n} A") for n in (1, 2, 3)] == [2, 5, 8]
+    assert [line_of(text, "kind", f"{n} A") for n in (1, 2, 3)] == [4, 7, 10]

@@ -64,7 +64,13 @@ def line_of(text: str, word: str, claim: str) -> int:
     lines = text.splitlines()
     whole = [re.compile(rf"(?<!\w){re.escape(text)}(?!\w)") for text in dict.fromkeys((word, word.rpartition(".")[2]))]
     ids = [re.search(r'\bid: *("[^"]*"|[^",]*)(?:,|$)', line) for line in lines]
-    first = next((i for i, match in enumerate(ids) if claim and match and _is_of(match[1].strip('" '), claim)), 0)
+    named = next((i for i, match in enumerate(ids) if claim and match and _is_of(match[1].strip('" '), claim)), 0)
+    first = named
+    if lines and (
+        own := re.match("( *)id:", lines[named])
+    ):  # the keys before the id are the claim's too, from its dash
+        dash = re.compile(rf" {{0,{len(own[1])}}}- ")
+        first = next((i for i in range(named, -1, -1) if dash.match(lines[i])), named)
     order = (*range(first, len(lines)), *range(first))
     return next((i + 1 for text in whole for i in order if text.search(lines[i])), 0)
 
