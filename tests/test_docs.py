@@ -89,7 +89,7 @@ def shown() -> list[Command]:
         found += [Command(page, line) for _, body in blocks(page, "sh") for line in lines(body)]
         found += [Command(page, text) for text in re.findall(r"`([^`\n]+)`", _BLOCK.sub("", read(page)))]
     for path in sorted(CONFIGS.rglob("*.yaml")):
-        comments = re.findall(r"^# (.*)$", read(path).replace(" \\\n#  ", ""), re.MULTILINE)
+        comments = re.findall(r"^# (.*)$", read(path), re.MULTILINE)
         texts = [re.search(r"(?:make|python) .*?(?=;|\s+$|$)", comment) for comment in comments]
         found += [Command(path, text[0]) for text in texts if text and text[0].split()[1].startswith("-m")]
     is_one = [_COMMAND.match(command.text) and not re.search(r"[<>…]|\.\.\.", command.text) for command in found]

@@ -1,5 +1,7 @@
 """Every method that a figure of the project draws can be told from its neighbours, and its files are easy to read."""
 
+import re
+
 import pytest
 import registry
 
@@ -72,8 +74,9 @@ def test_a_name_of_ones_own_keeps_its_look_unless_another_is_near():
 def test_lines_of_configuration_files_are_under_160_characters():
     files = sorted(CONFIGS.rglob("*.yaml"))
     assert len(files) > 150
-    lengths = {f"{file}:{n}": len(line) for file in files for n, line in enumerate(file.read_text().splitlines(), 1)}
-    assert [place for place, length in lengths.items() if length >= 160] == []
+    lines = ((f"{file}:{n}", line) for file in files for n, line in enumerate(file.read_text().splitlines(), 1))
+    # A command at the head of a file is one line, to be copied whole
+    assert [place for place, line in lines if len(line) >= 160 and not re.match("# .*python -m ", line)] == []
 
 
 def test_a_key_before_the_id_of_a_claim_is_found_in_that_claim():
