@@ -178,7 +178,9 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
 
     Raises ConfigError where fewer than two are left, or where none has the column, and with ``strict`` at once.
     """
-    from runners.config.figures import expand  # slow to import
+    from runners.config.classes import is_suites, require  # slow to import
+    from runners.config.experiment import part_classes
+    from runners.config.figures import expand
     from runners.execute.fit import fits
     from runners.results.store import Store, results_folder
 
@@ -188,6 +190,9 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     new = [run for run in drawn if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
         return methods, [], []
+    require(
+        *({part: cls for part, cls in part_classes(run.experiment.settings).items() if is_suites(cls)} for run in new)
+    )
     found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
     reasons: dict[str, str] = {}
     for run in new:

@@ -239,7 +239,7 @@ def test_a_tuner_that_does_not_fit_is_left_out_and_strictly_stops_all(here):
     )
     answer = here(*words, "name=three")
     assert answer.code == 1
-    assert answer.err.splitlines()[0].startswith("error: left out: hedge: tuner: found Hedge with ContextualBandit")
+    assert answer.err.splitlines()[0].startswith("error: left out: Hedge: tuner: found Hedge with ContextualBandit")
     table = pd.read_csv(answer.results / "compare" / "three" / "table.csv")
     assert list(table["method"]) == ["TL", "Random each round"]
 

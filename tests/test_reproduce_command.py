@@ -4,6 +4,7 @@ import copy
 import json
 import shlex
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,12 +12,14 @@ from commands import OWN_MODULES, ROOT
 from hydra import initialize_config_dir
 from rendered import tables
 
+from bandit_bench import _reproduce
 from bench.errors import StoreError
 from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners import reproduce
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
+from runners.execute.figure_run import WrittenFigure
 from runners.results.store import Store
 
 FILES = {"figure2.png", "figure2.svg", "table.md", "manifest.json", "environment.json"}
@@ -32,8 +35,10 @@ def small(monkeypatch):
     panels = ("LinUCB, simulation", "LinUCB, MovieLens")
     figure["runs"][0]["panel"] = {panel: figure["runs"][0]["panel"][panel] for panel in panels}
     figure["published"] = [entry for entry in figure["published"] if entry["panel"] in panels]
-    figure["claims"] = [{**claim, "cannot_feel": None} if "per" in claim else claim for claim in figure["claims"]]
-    monkeypatch.setattr(reproduce, "load_figure", lambda _: read_figure(copy.deepcopy(figure)))
+    figure["claims"] = [
+        {key: value for key, value in claim.items() if key not in ("only", "only_note")} for claim in figure["claims"]
+    ]
+    monkeypatch.setattr(_reproduce, "load_figure", lambda _: read_figure(copy.deepcopy(figure)))
     return figure
 
 
@@ -174,9 +179,8 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
             assert run.figure == load_figure(run.name)
             assert not run.is_reference
             made.append((run.name, run.scale, run.extra))
-            run.claims = pd.DataFrame({"claim": ["x"], "verdict": ["holds"], "holm": ["yes"]})
-            run.error = "no disk" if run.name == "syndicated/figure3" else ""
-            yield run
+            claims = pd.DataFrame({"claim": ["x"], "verdict": ["holds"], "holm": ["yes"]})
+            yield WrittenFigure(run, Path(run.where), claims, error="no disk" * (run.name == "syndicated/figure3"))
 
     monkeypatch.setattr("runners.execute.reproduce_figure.reproduce_figures", reproduce_figures)
     answer = here("paper=syndicated", "scale=smoke", "seed=3")

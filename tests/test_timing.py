@@ -52,16 +52,16 @@ def experiment(**changes: Any) -> Experiment:
 
 
 class Calls:
-    """Stands in for `play`: notes what is called, and may raise."""
+    """Stands in for `run_repetition`: notes what is called, and may raise."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.play = timing.play
+        self.play = timing.run_repetition
         self.calls: list[tuple[int, int, int]] = []
         self.threads: set[int] = set()
         self.is_frozen: list[bool] = []
         self.breaks_at = -1
         self.error: type[BaseException] = RuntimeError
-        monkeypatch.setattr(timing, "play", self)
+        monkeypatch.setattr(timing, "run_repetition", self)
 
     def __call__(self, one: Experiment, repetition: int) -> Any:
         self.calls.append((one.settings["seed"], one.settings["horizon"], repetition))

@@ -104,6 +104,17 @@ STYLES: dict[str, LineStyle] = {
     "gamma 0.01": LineStyle(DARK, _LONG, "v"),
     "gamma 0.1": LineStyle(MIDDLE, "-", "o"),
     "gamma 1": LineStyle(LIGHTEST, _DASHED, "^"),
+    # Ways to explore, and how each is set
+    **{
+        f"{algorithm}, {tuner}": LineStyle(colour, dash, marker)
+        for algorithm, colour in (("Epsilon-greedy", ORANGE), ("LinUCB", BLUE), ("LinTS", GREEN), ("SquareCB", PURPLE))
+        for tuner, dash, marker in (
+            ("theory", _DASHED, "s"),
+            ("TL", _LONG, "o"),
+            ("changepoint GP", "-", "*"),
+            ("0.1", _DOTTED, "d"),
+        )
+    },
 }
 """Methods by name: no two look alike, so that any of them can share a figure."""
 
