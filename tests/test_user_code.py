@@ -36,9 +36,11 @@ def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named
     lines = answer.err.splitlines()
     assert len(lines) == len(LETHAL) + len(RAISING), answer.err
     for kind, words in (LETHAL | RAISING).items():
-        (line,) = [line for line in lines if line.startswith(f"error: compare/harmed: {kind.capitalize()}: ")]
+        is_left_out = at == 1 and kind in LETHAL  # it was started and asked once before anything was run
+        place = "left out" if is_left_out else "compare/harmed"
+        (line,) = [line for line in lines if line.startswith(f"error: {place}: {kind.capitalize()}: ")]
         assert words in line
-        assert "all 2 repetitions failed" in line
+        assert ("asked once" if is_left_out else "all 2 repetitions failed") in line
     rows = [line.split(",")[:2] for line in (answer.results / "compare/harmed/finals.csv").read_text().splitlines()]
     finished = ["UCB1", *map(str.capitalize, HARMLESS), "Random each round"]
     assert sorted(rows[1:]) == sorted([name, number] for name in finished for number in "01")
