@@ -128,9 +128,9 @@ def _tuner_once(experiment: Experiment) -> dict[str, float]:
         started.append((problem, seeds))
         start(problem, seeds)
 
-    def recording_tell(reward: float, outcome: Any = None, *, ticket: int | None = None) -> None:
+    def recording_tell(reward: float, outcome: Any = None, ticket: int | None = None) -> None:
         told.append(reward)
-        tell(reward, outcome, ticket=ticket)
+        tell(reward, outcome, ticket)
 
     tuner.start, tuner.tell = recording_start, recording_tell  # type: ignore[method-assign]
     run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], 0))
