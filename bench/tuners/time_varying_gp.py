@@ -92,7 +92,7 @@ class TVGPUCB(FiniteGP):
     the longer ago it was. The posterior is exact, by a Kalman filter. beta_t = 0.8 ln(4 t). The paper's process has a
     mean of 0 and a known scale; here its mean is estimated by generalised least squares, and its variance is ``signal``
     times that of the noise.
-    Source: Bogunovic, Scarlett and Cevher 2016 (TV-GP-UCB); beta_t as in their experiments.
+    Source: Bogunovic, Scarlett and Cevher 2016 (TV-GP-UCB). The constants of beta_t are assumed.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class RGPUCB(TVGPUCB):
 
     beta_t goes on from block to block, and so does the estimate of the noise; the mean of the process is estimated
     anew. Each block begins with the same point, drawn at the start.
-    Source: Bogunovic, Scarlett and Cevher 2016 (R-GP-UCB); the length of blocks as in their experiments.
+    Source: Bogunovic, Scarlett and Cevher 2016 (R-GP-UCB). The length of blocks is assumed.
 
     Parameters
     ----------
