@@ -138,7 +138,7 @@ def _etc_bound() -> Iterator[Step]:
                    "count without probability", "m + (n - m k) for every arm")
     yield Step(counts, "bound of P(A = i), gap 2", f"{pulls + committed:.3f}", probability, probability,
                    "a count bounds no probability; exp(-m Delta^2 / 4) does",
-                   "count for a probability", "at most m + (n - m k)")
+                   "count without probability", "at most m + (n - m k)")
 
 
 def _ucb1() -> Iterator[Step]:

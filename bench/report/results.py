@@ -198,11 +198,6 @@ class Results:
         self._figure, self._curves = figure, curves
         self._series: dict[tuple[Key, str], pd.Series[float]] = {}
 
-    def first(self, number: int) -> "Results":
-        """Return the results of the first so many repetitions; curves, which are means over all, are left out."""
-        finals = self.data.finals
-        return Results(self._figure, self._curves.iloc[:0], finals[finals["repetition"] < number], self.provenance)
-
     @property
     def is_surrogate(self) -> bool:
         return bool(self.provenance.surrogate)

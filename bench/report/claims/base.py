@@ -2,16 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from bench.critical import Rule, fixed
+from bench.critical import Rule
 from bench.errors import ConfigError
-from bench.report.claims.judgement import MIN_REPETITIONS, NO_INTERVAL, OPEN, Conditions, Finding, Question, Unmeasured
+from bench.report.claims.judgement import NO_INTERVAL, OPEN, Conditions, Finding, Question, Unmeasured
 from bench.report.claims.origin import Sourced
 from bench.report.labels import Selection, canonical, describe, selection
 from bench.report.results import Experiments, Key, Results
@@ -58,9 +57,7 @@ class CaseClaim(Claim):
 
     ``column`` is the final value that is compared, by default the figure's; labels on the axes ``per`` make the cases,
     without any there is one; ``only`` are those that the claim is about, by default all. With an ``only_note``, which
-    says why, the others are reported as no evidence. A claim with ``judged_on`` is judged on its first so many
-    repetitions, a number chosen before they were run: where a figure looks repeatedly, it asks for no more, and its
-    intervals are those of a fixed number.
+    says why, the others are reported as no evidence.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("measured",)
@@ -70,7 +67,6 @@ class CaseClaim(Claim):
     per: tuple[str, ...] = ()
     only: Chosen = Field(default_factory=dict)
     only_note: str = ""
-    judged_on: int | None = Field(default=None, ge=MIN_REPETITIONS)
 
     def selections(self) -> dict[str, Selection]:
         """Return the selections that must all have an experiment in a case, by the key that holds them."""
@@ -119,26 +115,11 @@ class CaseClaim(Claim):
 
     def findings(self, results: Results, setting: Conditions) -> list[Finding]:
         """Return one finding per case; missing results make a case open."""
-        cases = self.posed(results)
+        cases = [Case(self, results, labels) for labels in self.cases(results.data)]
         nothing = Finding("all", NO_INTERVAL, self.unit(), OPEN, note="there are no results yet")
         return [self.finding(case, setting) for case in cases] or [nothing]
 
-    def posed(self, results: Results) -> list["Case"]:
-        """Return the cases with the results that they are judged on."""
-        judged = results.first(self.judged_on) if self.judged_on else results
-        return [Case(self, judged, labels) for labels in self.cases(results.data)]
-
-    def lacks(self, case: "Case") -> bool:
-        """Return whether a case has fewer repetitions than it is to be judged on."""
-        counts = [len(case.data.rows(key)) for key in self.experiments(case)]
-        return self.judged_on is not None and min(counts, default=0) < self.judged_on
-
     def finding(self, case: "Case", setting: Conditions) -> Finding:
-        if self.judged_on:
-            if setting.rule is not fixed and self.lacks(case):
-                note = f"judged on {self.judged_on} repetitions, which are not all there"
-                return Finding(case.name, NO_INTERVAL, self.unit(), OPEN, note=note)
-            setting = replace(setting, rule=fixed)
         silent = "" if _is_among(case.labels, self.only) else self.only_note
         if not silent and not self._is_genuine(case, setting):
             silent = setting.silent

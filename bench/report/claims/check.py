@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from bench.critical import rule
 from bench.errors import ConfigError, within
-from bench.report.claims.base import CaseClaim, Claim
+from bench.report.claims.base import Case, CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.comparisons import PairedDifference, RelativeDifference
@@ -151,8 +151,7 @@ def still_open(
 ) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
-    Cases that are no evidence are left out; of claims that say on how many repetitions they are judged, those that have
-    fewer are named. Raises as `check` does.
+    Cases that are no evidence are left out. Raises as `check` does.
     """
     results = Results(figure, curves, finals, Provenance())
     setting = Conditions(rule(is_sequential=sequential))
@@ -160,11 +159,12 @@ def still_open(
     for claim in read(figure, results.data):
         if not isinstance(claim, CaseClaim):
             continue
-        for case in claim.posed(results):
+        for labels in claim.cases(results.data):
+            case = Case(claim, results, labels)
             finding = claim.finding(case, setting)
-            if claim.lacks(case) if claim.judged_on else finding.verdict == OPEN:
+            if finding.verdict == OPEN:
                 needed = [results.data.as_dict(key) for key in claim.experiments(case)]
-                unfinished[claim.id, finding.case] = Unfinished(needed, claim.judged_on or finding.needs)
+                unfinished[claim.id, finding.case] = Unfinished(needed, finding.needs)
     return unfinished
 
 
