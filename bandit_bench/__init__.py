@@ -6,6 +6,7 @@ These names are the public interface; whatever else `bench` and `runners` hold m
 
 import importlib
 import importlib.metadata
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from bench.tasks.base import Outcome, Task
     from bench.tuners.base import CandidateTuner, Problem, Tuner
     from runners.execute.verify import verify
+
+# tqdm's, which pooch imports, in a notebook without ipywidgets; no bar of tqdm is shown
+warnings.filterwarnings("ignore", "IProgress not found")
 
 _HOMES = {
     "bandit_bench._compare": ("compare",),

@@ -4,7 +4,8 @@ import os
 import runpy
 import sys
 
-from runners.config.classes import DISTRIBUTION, version
+from bench.packages import DISTRIBUTION
+from runners.config.classes import version
 
 PROGRAM = "bandit-bench"
 COMMANDS = {

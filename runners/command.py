@@ -15,7 +15,8 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
-from runners.config.classes import DISTRIBUTION, version
+from bench.packages import DISTRIBUTION
+from runners.config.classes import version
 from runners.config.tree import unknown_choice, unknown_key, user_folder
 from runners.execute.limits import stopping
 from runners.results.store import results_folder

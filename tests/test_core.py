@@ -17,8 +17,10 @@ from hydra.utils import get_class
 from packaging.requirements import Requirement
 from registry import names, settings
 
+import bench.packages
 from bench.envs.classification import Classification
-from runners.config.classes import DISTRIBUTION, OPTIONAL
+from bench.packages import DISTRIBUTION, how_to_install
+from runners.config.classes import OPTIONAL
 from runners.config.identity import code_of
 from runners.config.tree import PARTS
 
@@ -120,12 +122,25 @@ def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_pat
         ("reproduce figure=habo/figure3 scale=smoke",
          "algorithm, env, tuner: GPMinimize, RandomForest, Titanic need scikit-learn,",
          "scikit-learn,scikit-optimize"),
-        ("run env=open_bandit", "nor the package obp", "obp"),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_said_before_anything_runs(words, lacking, extra, commands):
     answer = commands.call(*words.split(), "repetitions=1")
-    assert_one_sentence(replace(answer, out=""), lacking, f": pip install 'bandit-tuning-bench[{extra}]'")
+    assert_one_sentence(replace(answer, out=""), lacking, f": pip install -e '{ROOT}[{extra}]'")
+
+
+def test_a_data_set_that_is_neither_here_nor_in_a_package_is_said_before_anything_runs(commands):
+    answer = commands.call("run", "env=open_bandit", "repetitions=1")
+    assert_one_sentence(replace(answer, out=""), "nor the package obp", ": pip install 'bandit-tuning-bench[obp]'")
+
+
+def test_extras_are_named_as_pip_finds_them(monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    assert how_to_install("optuna", "torch") == "pip install -e '.[optuna,torch]'"
+    monkeypatch.chdir(tmp_path)
+    assert how_to_install("optuna") == f"pip install -e '{ROOT}[optuna]'"
+    monkeypatch.setattr(bench.packages, "__file__", str(tmp_path / "site-packages" / "bench" / "packages.py"))
+    assert how_to_install("optuna") == "pip install 'bandit-tuning-bench[optuna]'"
 
 
 @pytest.mark.release

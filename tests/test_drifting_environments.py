@@ -16,6 +16,8 @@ from bench.envs.synthetic_linear import SyntheticLinear
 from bench.envs.synthetic_logistic import SyntheticLogistic
 from bench.errors import ConfigError
 from bench.seeding import Seeds
+from runners.config.compose import from_overrides
+from runners.config.experiment import build
 
 PAIRS = [(DriftingLinear, SyntheticLinear), (DriftingLogistic, SyntheticLogistic)]
 
@@ -219,3 +221,10 @@ def test_an_environment_that_promises_drift_and_has_none_says_so():
     assert all("does not drift with these settings" in environment.notes()[0] for environment in still)
     moving = [DriftingLinear(changes=1), DriftingLogistic(rotation=0.5), DriftingLinear(popularity=0.1)]
     assert not any(environment.notes() for environment in (*moving, DriftingMovielens()))
+
+
+@pytest.mark.parametrize("name", ["drifting_linear", "drifting_logistic", "drifting_movielens"])
+def test_a_choice_that_promises_drift_drifts_without_a_setting(name):
+    parts = {"drifting_logistic": ["algorithm=ucb_glm"]}.get(name, [])
+    task, _ = build(from_overrides([f"env={name}", *parts]).experiment.settings)
+    assert task.environment.notes() == ()

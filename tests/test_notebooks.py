@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -10,6 +11,7 @@ import pytest
 from commands import ROOT, Commands
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from nbclient import NotebookClient
 
 from runners.config.figures import figure_names
 
@@ -84,3 +86,33 @@ def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch, refere
     assert shown[0] == "text/html"  # the answer
     text = path.read_text()
     assert shown.count("image/png") >= sum(f'"{name}\\"' in text for name in figures)
+
+
+PLAYED = """
+from runners.execute.progress import Progress
+
+progress = Progress("{0}")
+progress.expect(10, 3)
+with progress.bar({1}):
+    for _ in range(3):
+        progress.advance(10)
+"""
+
+
+def test_progress_is_one_line_of_the_cell_that_changes():
+    cells = [nbformat.v4.new_code_cell(PLAYED.format(*words)) for words in (("shown", None), ("quiet", False))]
+    client = NotebookClient(nbformat.v4.new_notebook(cells=cells), timeout=60)
+    messages = []
+    client.process_message = lambda message, *rest: (
+        messages.append(message["msg_type"]),
+        NotebookClient.process_message(client, message, *rest),
+    )[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the kernel's, on its connection
+        client.execute(cwd=str(ROOT))
+    (line,) = cells[0].outputs
+    assert line.output_type == "display_data"
+    assert re.fullmatch(r"shown  3/3 repetitions  █{30}  0:00:\d\d", line.data["text/plain"])
+    assert messages.count("display_data") == 1
+    assert messages.count("update_display_data") >= 1
+    assert cells[1].outputs == []

@@ -13,6 +13,7 @@ from bench.data.files import Stamp, stamp_of
 from bench.data.log import Log
 from bench.data.read import Files, column_names, files_of, read_files
 from bench.errors import ConfigError, DataError
+from bench.packages import how_to_install
 
 Packaged = Literal["digits", "wine", "breast_cancer", "iris"]
 MAX_CLASSES = 100
@@ -37,7 +38,7 @@ def load_packaged(name: Packaged) -> Labelled:
     if find_spec("sklearn") is None:
         raise ConfigError(
             f"env.data: found '{name}', which comes with scikit-learn, which is not installed: "
-            "pip install 'bandit-tuning-bench[scikit-learn]', or give a file as env.path with env.target"
+            f"{how_to_install('scikit-learn')}, or give a file as env.path with env.target"
         )
     import pandas as pd
     import sklearn.datasets

@@ -22,6 +22,7 @@ from bench.algorithms.base import Algorithm
 from bench.component import defaults
 from bench.envs.base import Environment
 from bench.errors import BenchError, ConfigError, message
+from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config import by_value
@@ -135,7 +136,6 @@ def _own(cls: type) -> set[str]:
     return {*inspect.signature(cls).parameters}
 
 
-DISTRIBUTION = "bandit-tuning-bench"
 OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")
 
 
@@ -161,7 +161,7 @@ def require(*runs: Mapping[str, type]) -> None:
         parts, classes, names = (sorted(set(column)) for column in zip(*lacking, strict=True))
         raise ConfigError(
             f"{', '.join(parts)}: {', '.join(classes)} need{'s' * (len(classes) == 1)} {', '.join(names)}, which "
-            f"{'are' if len(names) > 1 else 'is'} not installed: pip install '{DISTRIBUTION}[{','.join(names)}]'"
+            f"{'are' if len(names) > 1 else 'is'} not installed: {how_to_install(*names)}"
         )
 
 

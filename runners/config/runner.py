@@ -23,7 +23,7 @@ class Runner:
         Seconds after which a repetition is stopped and fails. If it does not stop, its worker is killed some seconds
         later.
     progress
-        Whether to show a progress bar on stderr; None: only on a terminal.
+        Whether to show a progress bar; None: on a terminal and in a notebook.
     """
 
     backend: Literal["loky", "dask"] = "loky"

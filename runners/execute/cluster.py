@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from bench.errors import ConfigError
+from bench.packages import how_to_install
 from runners.config.runner import Runner
 from runners.execute.limits import GRACE_SECONDS, in_one_thread, no_interrupt
 from runners.execute.worker import CONNECT_SECONDS, Call, Workers
@@ -75,7 +76,7 @@ def cluster(runner: Runner, jobs: int) -> Iterator[Workers]:
         import dask
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ConfigError("runner: dask is not installed: pip install 'bandit-tuning-bench[dask]'") from None
+        raise ConfigError(f"runner: dask is not installed: {how_to_install('dask')}") from None
     for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):  # also after the cluster has stopped
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -12,7 +12,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-from runners.config.classes import DISTRIBUTION, OPTIONAL, version
+from bench.packages import DISTRIBUTION
+from runners.config.classes import OPTIONAL, version
 from runners.config.identity import COMPUTING
 
 _ROOT = Path(__file__).resolve().parents[2]
