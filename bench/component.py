@@ -99,11 +99,17 @@ def _one_sentence(init: Callable[..., None], cls: Any) -> Callable[..., None]:
 
 
 def _describe(name: str, error: ValidationError, names: list[str]) -> str:
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
+    first, *others = error.errors()
+    *parts, _ = first["loc"]
+    # A setting of several types, of which one is a word: an error for each, whose last part is a type.
+    kinds = [each for each in (first, *others) if each["loc"][:-1] == tuple(parts)]
+    if not any(each["type"] == "literal_error" for each in kinds[1:]):
+        kinds, parts = [first], list(first["loc"])
+    where = ".".join(str(part) for part in parts)
     if first["type"] == "unexpected_keyword_argument":
         return f"{name}: found the unknown key '{where}', expected one of: {', '.join(names) or '(none)'}"
     if first["type"] in ("missing", "missing_argument"):
         return f"{name}: found no value for '{where}', expected one"
-    expected = first["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    return f"{name}.{where}: found {first['input']!r}, expected {expected[0].lower()}{expected[1:]}"
+    texts = [each["msg"].removeprefix("Input should be ").removeprefix("Value error, ") for each in kinds]
+    expected = " or ".join(text[0].lower() + text[1:] for text in texts)
+    return f"{name}.{where}: found {first['input']!r}, expected {expected}"

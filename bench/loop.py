@@ -16,6 +16,7 @@ from bench.tasks.delivery import Delivery, held
 from bench.tasks.feedback import draws, read_history
 from bench.trace import MAX_ROWS, Trace
 from bench.tuners.base import Tuner
+from bench.tuners.schedule import RecordingCheck, Schedule
 
 
 def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, max_rows: int = MAX_ROWS) -> Trace:
@@ -25,6 +26,8 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     started. A decision may cover several rounds. A log may end before or after the round that the problem expects.
     Seconds that the task reports, and for a ``timed`` task those of the tuner, are summed in the trace's ``costs``.
 
+    A task with ``yoked`` is run twice, first with seeds of its own: see `bench.tasks.feedback.Feedback`.
+
     What passes through is copied and converted once: a task cannot change what was proposed, and rewards and values
     are float64 for the trace and the tuner alike.
 
@@ -33,6 +36,17 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     the call, if user code would end the program. Any other error of user code gets a note: round and configuration.
     """
     seeds = seeds or Seeds()
+    if task.feedback.yoked is None:
+        return _run(task, tuner, rounds, seeds, max_rows)
+    chosen: list[Configuration] = []
+    _run(task, tuner, rounds, seeds.child("first_run"), max_rows, chosen)
+    return _run(task, Schedule(tuner, chosen, task.feedback.yoked == "shuffled"), rounds, seeds, max_rows)
+
+
+def _run(
+    task: Task, tuner: Tuner, rounds: int, seeds: Seeds, max_rows: int, chosen: list[Configuration] | None = None
+) -> Trace:
+    """Run once; ``chosen`` gets the configurations."""
     if task.feedback.delay_algorithm != 0 and not task.delays_algorithm:
         raise ConfigError(
             f"task.delay_algorithm: found {task.feedback.delay_algorithm} with {type(task).__name__}, expected 0: only "
@@ -66,7 +80,8 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
         except BaseException as error:
             _leave(error, tuner, "start")
             raise
-    check = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space)
+    space, leaves_space = tuner.searched(problem.space), tuner.leaves_space
+    check = ConfigurationCheck(space, leaves_space) if chosen is None else RecordingCheck(space, leaves_space, chosen)
     _play(task, tuner, trace, check, _path(task, tuner, trace, seeds))
     trace.finish()
     return trace

@@ -183,7 +183,7 @@ OUT_OF_RANGE = {
         "tuner/ad2me tuner/gp_ucb tuner/ucb_delta tuner/glr_klucb algorithm/gloc algorithm/linucb"
         " tuner/sliding_window_gp_ucb tuner/weighted_gp_ucb tuner/d3rb tuner/ed2rb",
     ),
-    "eps": ((-0.1, 1.0), "tuner/tv_gp_ucb tuner/r_gp_ucb"),
+    "eps": ((-0.1, 1.0, "guessed"), "tuner/tv_gp_ucb tuner/r_gp_ucb"),
     "noise": (("known",), "tuner/tv_gp_ucb"),
     "block": ((0,), "tuner/r_gp_ucb"),
     "norm": ((-1.0,), "tuner/sliding_window_gp_ucb tuner/weighted_gp_ucb"),

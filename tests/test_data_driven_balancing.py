@@ -36,22 +36,22 @@ def test_doubling_by_hand():
     """Rewards 10 and 0, two arms, delta 0.5, c = 0.1, so that e = 0.1 sqrt(ln 4 / n) for n = 1, 2, and d_min = 1.
 
     Round 1: arm 0, n = 1, gap < 0, phi = 1. Round 2: arm 0, phi = sqrt(2). Round 3: arm 1, n = 1: gap = 10 - 0.1
-    sqrt(ln 4 / 2) - 0.1 sqrt(ln 4) = 9.799 > 1, d = 2, phi = min(2, 2) = 2. Round 4: arm 0, n = 3, phi = sqrt(3). Round
-    5: arm 0, n = 4, phi = 2. Round 6: of equal potentials the first, arm 0, n = 5, phi = sqrt(5). Round 7: arm 1, n =
-    2: gap > 9.7 > 2 / sqrt(2), d = 4, phi = min(4 sqrt(2), 4) = 4. Then arm 0 until n = 17, where phi = sqrt(17) > 4:
-    rounds 8 to 19. Round 20: arm 1, n = 3: gap sqrt(3) = 17 > 4, d = 8, phi = min(8 sqrt(3), 8) = 8.
+    sqrt(ln 4 / 2) - 0.1 sqrt(ln 4) = 9.799 > 1, d = phi = 2. Round 4: arm 0, n = 3, phi = sqrt(3). Round 5: arm 0, n =
+    4, phi = 2. Round 6: of equal potentials the first, arm 0, n = 5, phi = sqrt(5). Round 7: arm 1, n = 2: gap > 9.7 >
+    2 / sqrt(2), d = 4, phi = 4 sqrt(2) = sqrt(32). Then arm 0 until n = 33: rounds 8 to 35. Round 36: arm 1, n = 3: gap
+    sqrt(3) = 17 > 4, d = 8, phi = 8 sqrt(3).
     """
-    arms, coefficients = trace(D3RB(delta=0.5, width=0.1), [10.0, 0.0], 20)
-    assert arms == [0, 0, 1, 0, 0, 0, 1, *[0] * 12, 1]
+    arms, coefficients = trace(D3RB(delta=0.5, width=0.1), [10.0, 0.0], 36)
+    assert arms == [0, 0, 1, 0, 0, 0, 1, *[0] * 28, 1]
     assert coefficients == [1.0, 8.0]
 
 
 def test_estimating_by_hand():
-    """As above; the estimate takes the place of the doubling, but the potential still at most doubles.
+    """As above; the estimate takes the place of the doubling, and the potential at most doubles.
 
-    Round 3: d = gap = 9.799, phi = min(9.799, 2) = 2. Round 7: n = 2, d = gap sqrt(2), phi = min(.., 4) = 4. Round 20:
-    n = 3, phi = 8; means 10 and 0 after 17 and 3 rounds: e_0 = 0.1 sqrt(ln(4 ln 17) / 17), e_1 = 0.1 sqrt(ln(4 ln 3) /
-    3), d = sqrt(3) (10 - e_0 - e_1).
+    Round 3: d = gap = 9.799, phi = min(9.799, 2) = 2. Round 7: n = 2, d = gap sqrt(2), phi = min(.., 4) = 4. Then arm 0
+    until n = 17, where phi = sqrt(17) > 4: rounds 8 to 19. Round 20: n = 3, phi = 8; means 10 and 0 after 17 and 3
+    rounds: e_0 = 0.1 sqrt(ln(4 ln 17) / 17), e_1 = 0.1 sqrt(ln(4 ln 3) / 3), d = sqrt(3) (10 - e_0 - e_1).
     """
     arms, coefficients = trace(ED2RB(delta=0.5, width=0.1), [10.0, 0.0], 20)
     assert arms == [0, 0, 1, 0, 0, 0, 1, *[0] * 12, 1]
@@ -79,9 +79,11 @@ def test_plain_reading_of_the_paper(tuner):
         n, upper = len(seen[arm]), sum(seen[arm]) / len(seen[arm]) + error(seen[arm])
         if tuner is ED2RB:
             d[arm] = max(0.2, math.sqrt(n) * (best - upper))
-        elif upper + d[arm] * math.sqrt(n) / n < best:
+            phi[arm] = max(phi[arm], min(d[arm] * math.sqrt(n), 2 * phi[arm]))
+            continue
+        if upper + d[arm] * math.sqrt(n) / n < best:
             d[arm] *= 2
-        phi[arm] = max(phi[arm], min(d[arm] * math.sqrt(n), 2 * phi[arm]))
+        phi[arm] = d[arm] * math.sqrt(n)
     np.testing.assert_allclose(own.coefficients, d, rtol=1e-9)
     assert max(d) > 0.2
     assert len(seen[0]) > 2 * len(seen[3])

@@ -61,6 +61,27 @@ def test_squared_errors_are_those_of_generalised_least_squares():
     assert kalman.squared_errors == pytest.approx(errors @ np.linalg.solve(among, errors), rel=1e-9)
 
 
+@pytest.mark.parametrize("noise_variance", [0.7, None])
+def test_the_likelihood_is_the_restricted_one_of_all_rewards(noise_variance):
+    """Differences of filters, against the density of the rewards without their level: n - 1 contrasts."""
+    rng = np.random.default_rng(6)
+    indices, rewards = rng.integers(20, size=60), 5 + rng.standard_normal(60)
+    contrasts = np.linalg.qr(np.column_stack([np.ones(60), np.eye(60)[:, :59]]))[0][:, 1:]
+    times, found, expected = np.arange(60), [], []
+    for signal, eps in [(3.0, 0.02), (0.3, 0.0), (30.0, 0.1)]:
+        prior = signal * correlations_of(LINE)[:20, :20]
+        kalman = KalmanFilter(prior, eps)
+        for index, reward in zip(indices, rewards, strict=True):
+            kalman.observe(index, reward)
+        found.append(kalman.log_likelihood(noise_variance))
+        among = prior[np.ix_(indices, indices)] * (1 - eps) ** (np.abs(times[:, None] - times) / 2) + np.eye(60)
+        covariance, values = contrasts.T @ among @ contrasts, contrasts.T @ rewards
+        square = values @ np.linalg.solve(covariance, values)
+        variance = square / 59 if noise_variance is None else noise_variance
+        expected.append(-0.5 * (np.linalg.slogdet(covariance)[1] + 59 * math.log(variance) + square / variance))
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9)
+
+
 def follow(tuner, rounds, reward, check, space=LINE):
     """Play; ``check`` is told what was asked and rewarded before, and the point asked for."""
     tuner.start(Problem(space, rounds, noise_std=NOISE), Seeds(4))
@@ -140,6 +161,24 @@ def test_the_noise_is_estimated(noise):
         tuner.tell(7.0 + f[configurations.index(tuner.ask())] + noise * rng.standard_normal())
         f = math.sqrt(1 - eps) * f + math.sqrt(eps) * root @ rng.standard_normal(len(correlations))
     assert tuner.noise_std == pytest.approx(noise, rel=0.05)
+
+
+@pytest.mark.parametrize(("signal", "eps"), [(3.0, 0.01), (30.0, 0.0), (30.0, 0.1)])
+def test_scale_and_drift_are_estimated(signal, eps):
+    """From a function that the process itself draws; neither signal nor eps nor the noise is told."""
+    rng = np.random.default_rng(9)
+    configurations, correlations = points(LINE, 20, 0.4, np.random.default_rng(0))
+    root = np.linalg.cholesky(signal * correlations + 1e-12 * np.eye(len(correlations)))
+    f = root @ rng.standard_normal(len(correlations))
+    tuner = TVGPUCB(eps="estimated", signal="estimated", noise="estimated")
+    tuner.start(Problem(LINE, 2_000, noise_std=0.1), Seeds(2))
+    for _ in range(2_000):
+        tuner.tell(7.0 + f[configurations.index(tuner.ask())] + rng.standard_normal())
+        f = math.sqrt(1 - eps) * f + math.sqrt(eps) * root @ rng.standard_normal(len(correlations))
+    found = tuner._filter
+    assert found.eps == eps
+    assert found.prior[0, 0] == pytest.approx(signal * correlations[0, 0])
+    assert tuner.noise_std == pytest.approx(1.0, rel=0.1)
 
 
 def test_unit_of_the_rewards_does_not_matter():

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import PositiveInt
@@ -34,6 +34,9 @@ class Feedback:
         Likewise the rounds that pass before the bandit algorithm learns a reward; for contextual bandits.
     history
         A CSV file with a column for each hyper-parameter and ``reward``, which the tuner learns before the first ask.
+    yoked
+        ``in_order`` or ``shuffled``: a control for tuning. The tuner plays a run of its own, of which nothing is kept
+        except the configurations. These are played in the run that is kept, whose rewards no tuner sees.
     """
 
     delay: Delay = neutral(default=0)
@@ -41,6 +44,7 @@ class Feedback:
     hold: PositiveInt = neutral(default=1)
     delay_algorithm: Delay = neutral(default=0)
     history: str | None = neutral(default=None)
+    yoked: Literal["in_order", "shuffled"] | None = neutral(default=None)
 
     def __post_init__(self) -> None:
         for name in ("delay", "delay_algorithm"):

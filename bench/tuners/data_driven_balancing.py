@@ -18,7 +18,7 @@ class DataDrivenBalancing(CandidateTuner):
     With n_i rounds of candidate i, their mean reward m_i and e_i = c sqrt(ln(M max(1, ln n_i) / delta) / n_i), M the
     number of candidates, the regret of i per round is at least gap_i = max_j (m_j - e_j) - (m_i + e_i), j among those
     that were played. A subclass turns it into the coefficient d_i, the regret of i being at most d_i sqrt(n_i); then
-    phi_i = d_i sqrt(n_i), neither less than before nor more than twice that. Of equal potentials the first is played.
+    phi_i = d_i sqrt(n_i), as far as the subclass lets it grow. Of equal potentials the first is played.
     Candidates are base algorithms that learn from their own rounds with the task `copies` and ``learn: played``.
 
     Parameters
@@ -49,9 +49,8 @@ class DataDrivenBalancing(CandidateTuner):
         self._counts[chosen] += 1
         self._sums[chosen] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
         root = math.sqrt(self._counts[chosen])
-        self._coefficients[chosen] = self._coefficient(float(self._coefficients[chosen]), self._gap(chosen), root)
-        before = float(self._potentials[chosen])
-        self._potentials[chosen] = max(min(self._coefficients[chosen] * root, 2.0 * before), before)
+        self._coefficients[chosen] = d = self._coefficient(float(self._coefficients[chosen]), self._gap(chosen), root)
+        self._potentials[chosen] = self._potential(float(self._potentials[chosen]), d * root)
 
     def _gap(self, chosen: int) -> float:
         played = self._counts > 0
@@ -70,28 +69,40 @@ class DataDrivenBalancing(CandidateTuner):
     def _coefficient(self, before: float, gap: float, root: float) -> float:
         """Return d_i given the one before, gap_i and the root of n_i."""
 
+    @abstractmethod
+    def _potential(self, before: float, after: float) -> float:
+        """Return phi_i given the one before and d_i sqrt(n_i)."""
+
 
 @component
 class D3RB(DataDrivenBalancing):
     """Doubling data-driven regret balancing: d_i doubles when gap_i > d_i / sqrt(n_i), that is, when d_i is too small.
 
-    See `DataDrivenBalancing` for potentials and settings.
-    Source: Dann, Gentile and Pacchiano 2024 (D3RB). The defaults of d_min, delta and c are those of their code,
-    pacchiano/modelselection at 233f26a, which divides rewards and bounds by sqrt(n_i) in place of n_i, has ln((n_i + 1)
-    / delta) in e_i, and does not limit how the potential of this method grows; here it is as in the paper.
+    phi_i = d_i sqrt(n_i). See `DataDrivenBalancing` for gaps and settings.
+    Source: Dann, Gentile and Pacchiano 2024 (D3RB). The defaults of d_min, delta and c, and that the potential follows
+    d_i at once, are as in their code, pacchiano/modelselection at 233f26a (algorithmsmodsel.py), which also divides
+    rewards and bounds by sqrt(n_i) in place of n_i and has ln((n_i + 1) / delta) in e_i. Here these are assumed, since
+    we did not have the paper's text.
     """
 
     def _coefficient(self, before: float, gap: float, root: float) -> float:
         return 2.0 * before if gap * root > before else before
+
+    def _potential(self, before: float, after: float) -> float:
+        return after
 
 
 @component
 class ED2RB(DataDrivenBalancing):
     """Estimating data-driven regret balancing: d_i = max{d_min, gap_i sqrt(n_i)}.
 
-    See `DataDrivenBalancing` for potentials and settings, and `D3RB` for how the authors' code differs.
+    phi_i = d_i sqrt(n_i), neither less than before nor more than twice that. See `DataDrivenBalancing` for gaps and
+    settings, and `D3RB` for how the authors' code differs.
     Source: Dann, Gentile and Pacchiano 2024 (ED2RB).
     """
 
     def _coefficient(self, before: float, gap: float, root: float) -> float:
         return max(self.least, gap * root)
+
+    def _potential(self, before: float, after: float) -> float:
+        return max(before, min(after, 2.0 * before))

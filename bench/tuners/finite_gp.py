@@ -74,6 +74,7 @@ class FiniteGP(Tuner):
 def logarithmic(round_: int) -> float:
     """Return the square root of beta_t = 0.8 ln(4 t), the width in standard deviations.
 
-    Source: Bogunovic, Scarlett and Cevher 2016; the constants 0.8 and 4 are assumed.
+    Source: Bogunovic, Scarlett and Cevher 2016; the constants 0.8 and 4 are assumed: public code of others names that
+    paper beside them, whose text we did not have.
     """
     return math.sqrt(0.8 * math.log(4.0 * round_))

@@ -1,4 +1,5 @@
 import math
+from abc import abstractmethod
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -8,6 +9,14 @@ from bench.component import component
 from bench.jit import kernel
 from bench.tuners.base import Problem
 from bench.tuners.finite_gp import FiniteGP, logarithmic
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+_SHARES = (0.001, 0.0, 0.0001, 0.01, 0.1)
+"""Values of eps among which the likeliest is chosen; the first while all are alike."""
+
+_SIGNALS = (3.0, 0.3, 30.0)
+"""Likewise the variances of the function: those of `bench.tuners.changepoint_gp.ChangepointGP`."""
 
 
 class KalmanFilter:
@@ -30,20 +39,33 @@ class KalmanFilter:
         self._of_rewards = np.zeros(n)
         self._of_ones = np.zeros(n)
         self._covariance = self.prior.copy()
-        self._sums = np.zeros(3)
+        self._sums = np.zeros(4)
         self.n_rewards = 0
 
     @property
     def level(self) -> float:
         """The estimate of the mean, 0 before there are rewards."""
-        _, product, square = self._sums.tolist()
+        _, product, square, _ = self._sums.tolist()
         return product / square if square else 0.0
 
     @property
     def squared_errors(self) -> float:
         """Sum of the squared errors of the forecasts given the level, each over its variance."""
-        total, product, _ = self._sums.tolist()
+        total, product, *_ = self._sums.tolist()
         return max(total - self.level * product, 0.0)
+
+    def log_likelihood(self, noise_variance: float | None) -> float:
+        """Return the restricted log likelihood of the rewards, the level being unknown, up to a constant.
+
+        Without a noise variance it is the largest over all of them; it is 0 before there are two rewards that differ.
+        Source: Rasmussen and Williams 2006, section 2.7.
+        """
+        errors, n = self.squared_errors, self.n_rewards - 1
+        if n < 1 or not errors:
+            return 0.0
+        *_, square, logarithms = self._sums.tolist()
+        fit = n * math.log(errors / n) if noise_variance is None else errors / noise_variance
+        return -0.5 * (logarithms + math.log(square) + fit)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the means, in units of the reward, and the variances given the level, in units of the noise's."""
@@ -75,6 +97,7 @@ def _step(
     sums[0] += error * error / variance
     sums[1] += error * error_of_one / variance
     sums[2] += error_of_one * error_of_one / variance
+    sums[3] += np.log(variance)
     kept = np.sqrt(1.0 - eps)
     for i in range(n):
         gain = column[i] / variance
@@ -85,14 +108,13 @@ def _step(
 
 
 @component
-class TVGPUCB(FiniteGP):
-    """GP-UCB for a function that drifts: play the largest mean + sqrt(beta_t) deviation of f_t given all rewards.
+class ForgettingGP(FiniteGP):
+    """GP-UCB that forgets: the largest mean + sqrt(beta_t) deviation of a filter is played, beta_t = 0.8 ln(4 t).
 
-    f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}, with independent Gaussian processes g: what was seen counts less
-    the longer ago it was. The posterior is exact, by a Kalman filter. beta_t = 0.8 ln(4 t). The paper's process has a
-    mean of 0 and a known scale; here its mean is estimated by generalised least squares, and its variance is ``signal``
-    times that of the noise.
-    Source: Bogunovic, Scarlett and Cevher 2016 (TV-GP-UCB). The constants of beta_t are assumed.
+    The papers' process has a mean of 0 and a known scale; here its mean is estimated by generalised least squares, and
+    its variance is ``signal`` times that of the noise.
+    Source: Bogunovic, Scarlett and Cevher 2016; the constants of beta_t are assumed, see
+    `bench.tuners.finite_gp.logarithmic`.
 
     Parameters
     ----------
@@ -105,14 +127,11 @@ class TVGPUCB(FiniteGP):
         errors of the forecasts, each over its variance in units of the noise's (restricted maximum likelihood).
     """
 
-    label: ClassVar[str] = "TV-GP-UCB"
-
-    eps: Annotated[float, Field(ge=0, lt=1)] = 0.001
+    eps: Share = 0.001
     signal: PositiveFloat = 3.0
     noise: Literal["told", "estimated"] = "told"
 
     def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
-        self._filter = KalmanFilter(self.signal * correlations, self.eps)
         self._errors = 0.0
         self._n_errors = 0
 
@@ -120,8 +139,9 @@ class TVGPUCB(FiniteGP):
         mean, variance = self._filter.posterior()
         return mean + logarithmic(self._n_told + 1) * self.noise_std * np.sqrt(variance)
 
-    def _learn(self, chosen: int, reward: float) -> None:
-        self._filter.observe(chosen, reward)
+    @property
+    @abstractmethod
+    def _filter(self) -> KalmanFilter: ...
 
     @property
     def noise_std(self) -> float:
@@ -133,11 +153,51 @@ class TVGPUCB(FiniteGP):
 
 
 @component
-class RGPUCB(TVGPUCB):
+class TVGPUCB(ForgettingGP):
+    """GP-UCB for a function that drifts: play the largest mean + sqrt(beta_t) deviation of f_t given all rewards.
+
+    f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}, with independent Gaussian processes g: what was seen counts less
+    the longer ago it was. The posterior is exact, by a Kalman filter. See `ForgettingGP` for beta_t and the scale.
+    Source: Bogunovic, Scarlett and Cevher 2016 (TV-GP-UCB).
+
+    Parameters
+    ----------
+    eps
+        Share of the function that is new in each round, which the method has to be told; ``estimated``: the likeliest
+        of 0, 0.0001, 0.001, 0.01 and 0.1 by the restricted likelihood of the rewards so far (ours).
+    signal
+        Variance of the function around its mean, in units of the noise variance; ``estimated``: likewise of 0.3, 3, 30.
+    """
+
+    label: ClassVar[str] = "TV-GP-UCB"
+
+    eps: Share | Literal["estimated"] = 0.001  # type: ignore[assignment]
+    signal: PositiveFloat | Literal["estimated"] = 3.0  # type: ignore[assignment]
+
+    def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
+        super()._begin(correlations, problem)
+        shares = _SHARES if self.eps == "estimated" else (self.eps,)
+        signals = _SIGNALS if self.signal == "estimated" else (self.signal,)
+        self._filters = [KalmanFilter(signal * correlations, share) for signal in signals for share in shares]
+
+    def _learn(self, chosen: int, reward: float) -> None:
+        for each in self._filters:
+            each.observe(chosen, reward)
+
+    @property
+    def _filter(self) -> KalmanFilter:
+        if len(self._filters) == 1:
+            return self._filters[0]
+        variance = self._noise**2 if self.noise == "told" else None
+        return max(self._filters, key=lambda each: each.log_likelihood(variance))
+
+
+@component
+class RGPUCB(ForgettingGP):
     """GP-UCB that forgets everything at regular intervals: as `TVGPUCB`, without drift inside a block of rounds.
 
     beta_t goes on from block to block, and so does the estimate of the noise; the mean of the process is estimated
-    anew. Each block begins with the same point, drawn at the start.
+    anew. Each block begins with the same point, drawn at the start. See `ForgettingGP` for beta_t and the scale.
     Source: Bogunovic, Scarlett and Cevher 2016 (R-GP-UCB). The length of blocks is assumed.
 
     Parameters
@@ -152,9 +212,13 @@ class RGPUCB(TVGPUCB):
 
     def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
         super()._begin(correlations, problem)
-        self._filter.eps = 0.0
+        self._of_block = KalmanFilter(self.signal * correlations, 0.0)
         tuned = problem.horizon if self.eps == 0.0 else min(problem.horizon, math.ceil(12.0 * self.eps**-0.25))
         self._block = tuned if self.block is None else self.block
+
+    @property
+    def _filter(self) -> KalmanFilter:
+        return self._of_block
 
     def _bounds(self) -> np.ndarray:
         if self._filter.n_rewards:
@@ -162,7 +226,7 @@ class RGPUCB(TVGPUCB):
         return np.eye(len(self._configurations))[self._first]
 
     def _learn(self, chosen: int, reward: float) -> None:
-        super()._learn(chosen, reward)
+        self._filter.observe(chosen, reward)
         if self._filter.n_rewards >= self._block:
             self._errors += self._filter.squared_errors
             self._n_errors += self._filter.n_rewards - 1

@@ -20,7 +20,9 @@ class TsallisINF(CandidateTuner):
     candidate drawn, 0 for the others, and eta_t = 2 / sqrt(t). *reduced_variance*: it is (loss - b_i) / p_i + b_i and
     b_i, with b_i = 1/2 where p_i >= eta_t^2, else 0, and eta_t = 4 / sqrt(t). With the task `copies` and ``learn:
     played`` it is a master over algorithms that learn from their own rounds.
-    Source: Zimmert and Seldin 2021 (Tsallis-INF, its two estimates, and Newton's method for x).
+    Source: Zimmert and Seldin 2021, arXiv 1807.07623v6: algorithm 1; (IW) and (RV) of section 3; theorem 1 for the rate
+    of (RV), as a public formalisation in Lean states them. The rate of (IW) is the one at which the bounds of its
+    lemmas 11 and 12 are smallest.
 
     Parameters
     ----------
