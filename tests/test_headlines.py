@@ -1,6 +1,7 @@
 """What a paper says in general is judged by the claims that it names, under the readings that it names."""
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +225,37 @@ def test_each_paper_has_some_with_a_place_that_rest_on_claims_there_are(referenc
                 figure, _, claim = reference.partition("#")
                 claims = {str(one["id"]): one for one in load_figure(f"{paper}/{figure}").claims}
                 assert claims[claim.partition("@")[0]]["kind"] != "count", reference  # which no test decides
+
+
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def numbers(text: str) -> set[float]:
+    return {float(number.replace(",", "")) for number in NUMBER.findall(text)}
+
+
+@pytest.mark.parametrize("paper", [*sorted(PAPERS), "tournament"])
+def test_no_result_in_a_sentence_is_typed(paper: str, reference_results: Path) -> None:
+    """A number outside braces is one of the question, which the claim or its figures have; none is NaN."""
+    folder = Path("conf/papers") / paper / "figures"
+    for row in headlines(reference_results)[paper].judged:
+        one = row.headline
+        named = {
+            reference.partition("#")[0] for reference in itertools.chain(*one.rests_on.values(), *one.beside.values())
+        }
+        asked = numbers(f"{one.claim} {one.place}")
+        for figure in named:
+            text = (folder / f"{figure}.yaml").read_text(encoding="utf-8")
+            base = re.search(r"^like: (\S+)", text, flags=re.MULTILINE)
+            asked |= numbers(text) | (
+                numbers((folder / f"{base[1]}.yaml").read_text(encoding="utf-8")) if base else set()
+            )
+        for words in (one.finding, one.short):
+            typed = numbers(re.sub(r"\{[^}]*\}", "", words))
+            assert typed <= asked, (
+                f"{paper}, {one.claim}: {sorted(typed - asked)} are typed, expected fields such as {{name.least}}"
+            )
+        assert not re.search(r"\bnan\b", f"{row.sentence} {row.short}"), f"{paper}, {one.claim}: {row.sentence}"
 
 
 def test_pages_have_them() -> None:
