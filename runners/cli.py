@@ -27,11 +27,10 @@ from runners.config.tree import (
     groups,
     path_of,
     read,
+    refuse_hydra,
     unknown_choice,
     unknown_key,
 )
-
-_OF_HYDRA = ("hydra.mode", "hydra.sweeper.params", "hydra/help", "hydra.help")
 
 register()
 
@@ -105,8 +104,7 @@ def _refuse(args: argparse.Namespace) -> None:
         raise ConfigError(f"--config-name: found '{args.config_name}', expected the name of a file in the folder conf")
     for word in args.overrides:
         key = word.lstrip("~+").partition("=")[0]
-        if re.split("[.@/]", key)[0] == "hydra" and not key.startswith(_OF_HYDRA):
-            raise unknown_choice(key, "")
+        refuse_hydra(key)
 
 
 def _help(name: str, words: list[str]) -> None:

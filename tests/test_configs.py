@@ -3,6 +3,7 @@
 import dataclasses
 import random
 import re
+import shlex
 import shutil
 from functools import cache
 from pathlib import Path
@@ -31,7 +32,7 @@ from runners.config.figures import expand, figure_names, load_figure
 from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
 from runners.config.runner import Runner
-from runners.config.tree import CONF, PARTS, choices
+from runners.config.tree import CONF, GROUPS, PARTS, choices, path_of, suite_choices
 from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.settings_table import settings_table
@@ -131,6 +132,18 @@ def test_what_is_shown_is_what_is_run(words):
     assert is_shown(shown, made)
     assert settings_of(from_overrides(words)) == settings_of(made)
     assert from_overrides(words).choices == made.choices
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_first_comment_of_every_choice_is_a_command_that_makes_the_choice(group):
+    for name in suite_choices(group):
+        lines = path_of(f"{group}/{name}").read_text(encoding="utf-8").splitlines()
+        first = next(line for line in lines if not line.startswith("# @"))
+        command = re.fullmatch(r"# (?:[^:]*: )?python -m runners\.(run|reproduce) (.*)", first)
+        assert command, f"{group}/{name}: {first}"
+        words = shlex.split(command[2])
+        made = {"scale": words[-1].partition("=")[2]} if command[1] == "reproduce" else from_overrides(words).choices
+        assert made[group] == name
 
 
 def test_a_reference_has_the_value_that_is_run():

@@ -16,6 +16,10 @@ OWN = {
     "  - override /paper: cdt\nhorizon: 55\ntuner: {radius_scale: 0.5}\n",
     "experiment/misspelt": "# @package _global_\ntuner: {radius_scal: 0.5}\n",
     "experiment/launched": "# @package _global_\ndefaults: [override /hydra/launcher: joblib]\n",
+    "experiment/folders": "# @package _global_\nhorizon: 5\nhydra: {run: {dir: x}}\n",
+    "experiment/packaged": "# @package hydra.job\nname: mine\n",
+    "swept": "defaults: [config, _self_]\nhydra: {mode: MULTIRUN, sweeper: {params: {seed: '1,2'}}}\n",
+    "elsewhere": "defaults: [config, _self_]\nhydra:\n  job: {chdir: true}\n",
     "tuner/wide": "_target_: bench.tuners.cdt.CDT\nradius_scale: 2.0\n",
 }
 
@@ -124,11 +128,19 @@ def test_what_has_no_effect_or_no_meaning_is_refused(here, words, fragment):
     [
         ("misspelt", "tuner.radius_scal: found an unknown key"),
         ("launched", "hydra/launcher: found a setting of Hydra without effect here"),
-        ("nowhere", "experiment: found 'nowhere', expected one of: launched, misspelt, short"),
+        ("folders", "experiment/folders.yaml:3: hydra.run.dir: found a setting of Hydra without effect here"),
+        ("packaged", "experiment/packaged.yaml:2: hydra.job.name: found a setting of Hydra without effect here"),
+        ("nowhere", "experiment: found 'nowhere', expected one of: folders, launched, misspelt, packaged, short"),
     ],
 )
 def test_a_wrong_experiment_is_refused(own, here, word, fragment):
     assert_one_sentence(here(*own, f"+experiment={word}"), fragment)
+
+
+def test_hydras_settings_in_a_configuration_of_ones_own_are_refused_but_for_sweeps(own, here):
+    assert_one_sentence(here(*own, "--config-name", "elsewhere"), "elsewhere.yaml:3: hydra.job.chdir: found a setting")
+    answer = here(*own, "--config-name", "swept", "horizon=5", "repetitions=1", "output=json", "env.n_arms=4")
+    assert [{"seed=1", "seed=2"} & {*report["overrides"]} for report in answer.reports] == [{"seed=1"}, {"seed=2"}]
 
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(

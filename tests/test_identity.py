@@ -306,6 +306,26 @@ def test_another_name_of_a_class_or_a_setting_keeps_the_key_and_moves_the_stamp(
     assert experiment("Yours", "exponent").stamp != with_names  # a name that is only claimed has to be proved, too
 
 
+def test_a_setting_renamed_in_a_class_is_renamed_in_what_derives_from_it(user, monkeypatch, tmp_path):
+    monkeypatch.setenv("BENCH_CONF_DIR", str(tmp_path))
+    user.write("mine_child.py", "from mine_tuner import Mine\n\n\nclass Child(Mine):\n    pass\n")
+
+    def key(target: str, setting: str) -> str:
+        forget()
+        user.write("mine_tuner.py", TUNER.replace("power", setting))
+        return Experiment(settings(tuner={"_target_": target, setting: 3})).key
+
+    targets = ("mine_tuner.Mine", "mine_child.Child")
+    before = [key(target, "power") for target in targets]
+    names = "renamed:\n  mine_tuner.Mine.power: mine_tuner.Mine.exponent\n"
+    (tmp_path / "renamed.yaml").write_text(names)
+    assert [key(target, "exponent") for target in targets] == before
+    names += "  mine_child.Child.strength: mine_child.Child.exponent\n"  # where it is said of the class itself, that
+    (tmp_path / "renamed.yaml").write_text(names)
+    assert key("mine_child.Child", "exponent") not in before
+    assert key("mine_tuner.Mine", "exponent") == before[0]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -163,16 +163,26 @@ def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
     target = settings.get("_target_")
     if not isinstance(target, str):
         return {name: _filed(value, names, used) for name, value in settings.items()}
-    today = target.rpartition(".")[2] if target.startswith("bench.") else target
-    neutral = neutral_settings(_class(target))
+    cls = _class(target)
+    today = _short(target)
+    lineage = [today, *(_short(f"{base.__module__}.{base.__qualname__}") for base in cls.__mro__)]
+    neutral = neutral_settings(cls)
     counted = {
         name: _filed(value, names, used)
         for name, value in settings.items()
         if name != "_target_" and not (name in neutral and neutral[name] == value)
     }
-    used |= names.keys() & {today, *(f"{today}.{name}" for name in counted)}
-    filed = {names.get(f"{today}.{name}", name).rpartition(".")[2]: value for name, value in counted.items()}
+    entries = {  # a setting that is inherited may be renamed where it comes from
+        name: next((entry for of in lineage if (entry := f"{of}.{name}") in names), name) for name in counted
+    }
+    used |= names.keys() & {today, *entries.values()}
+    filed = {names.get(entries[name], name).rpartition(".")[2]: value for name, value in counted.items()}
     return {"_target_": names.get(today, today), **filed}
+
+
+def _short(target: str) -> str:
+    """Return what a class is called in keys: the suite's by name, a user's by its dotted path."""
+    return target.rpartition(".")[2] if target.startswith("bench.") else target
 
 
 def _class(target: str) -> type:

@@ -1,5 +1,6 @@
 """The configuration files as Hydra sees them: the suite's groups and a user's own, and what a paper sets."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -10,8 +11,22 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf
 
 from runners.config.identity import plain
-from runners.config.papers import paper_settings
-from runners.config.tree import CLASS, CONF, GROUPS, PARTS, choices, groups, path_of, read, read_choice
+from runners.config.papers import leaves, paper_settings
+from runners.config.tree import (
+    CLASS,
+    CONF,
+    CONFIGS,
+    GROUPS,
+    PARTS,
+    choices,
+    groups,
+    nested,
+    path_of,
+    placed,
+    read,
+    read_choice,
+    refuse_hydra,
+)
 
 
 class Groups(ConfigSource):
@@ -40,6 +55,8 @@ class Groups(ConfigSource):
             content = read_choice(group, name) or {}
         else:
             content, header = read(config_path), self._get_header_dict(path.read_text(encoding="utf-8"))
+            if CONFIGS not in path.parents:
+                _refuse_hydra(config_path, nested(header["package"] or "_group_", content))
             if name and group in PARTS:  # with all settings of the class
                 settings = read_choice(group, name)
                 content = {**content, **({group: settings} if group in content else settings or {})}
@@ -65,6 +82,13 @@ class Groups(ConfigSource):
             return groups()
         names = [] if results_filter is ObjectType.GROUP or config_path.startswith("papers") else choices(config_path)
         return [name for name in names if name != "custom"]  # which says nothing by itself
+
+
+def _refuse_hydra(name: str, content: Mapping[str, Any]) -> None:
+    """Refuse what a user's file sets of Hydra without effect, at the top or below the package of its header."""
+    for key in leaves(content):
+        with placed(name):
+            refuse_hydra(key.removeprefix("_global_.").removeprefix("_group_."))
 
 
 class _SearchPath(SearchPathPlugin):

@@ -243,16 +243,23 @@ def one_of(found: str, valid: Iterable[str]) -> str:
     return f"{hint}expected one of: {', '.join(names) or '(none)'}"
 
 
-_NOT_OF_HYDRA = (
-    "found a setting of Hydra without effect here, expected jobs=4 or runner=dask for more processes, and the folder "
-    "of results in BENCH_RESULTS_DIR"
-)
+_OF_HYDRA = ("hydra.mode", "hydra.sweeper.params", "hydra/help", "hydra.help")
+"""What of Hydra's own settings has an effect here."""
+
+
+def refuse_hydra(key: str) -> None:
+    """Refuse a key of Hydra's own, such as ``hydra.run.dir`` or ``hydra/launcher``, that has no effect here."""
+    if re.split("[.@/]", key)[0] == "hydra" and not key.startswith(_OF_HYDRA):
+        raise ConfigError(
+            f"{key}: found a setting of Hydra without effect here, expected jobs=4 or runner=dask for more processes, "
+            "and the folder of results in BENCH_RESULTS_DIR",
+            at=[key],
+        )
 
 
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
-    if re.split("[./]", group)[0] == "hydra":
-        return ConfigError(f"{f'{group}/{found}'.rpartition('/')[0]}: {_NOT_OF_HYDRA}", at=[found])
+    refuse_hydra(f"{group}/{found}".rpartition("/")[0])
     others = ", or a class of your own as module.Class" if group in PARTS else ""
     if group in ("paper", "figure") and not user_folder():
         others = ", or one of your own in the folder conf or BENCH_CONF_DIR"
