@@ -1,14 +1,17 @@
 """The conformance checks on a class of a user's own, in a process of its own."""
 
 from collections import deque
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bandit_bench._parts import Part, is_direct, words_of
 from bench.errors import BenchError, ConfigError
 from runners.config.by_value import held_as, packed, unpack
 from runners.config.classes import construct, describe, import_class
 from runners.config.compose import from_overrides
+
+if TYPE_CHECKING:  # slow to import
+    from runners.execute.worker import Call
 
 
 class Checked(NamedTuple):
@@ -32,30 +35,38 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     that is played.
     """
     from bench.conformance.checks import CHECKS  # slow to import
-    from runners.config.runner import Runner
-    from runners.execute.pool import workers
     from runners.execute.worker import Call, WorkerDiedError
 
     group, cls, settings = _found(part)
     classes = packed({group: {"_target_": settings["_target_"]}}) if held_as(cls) else b""
     asked = (classes, group, settings)
-    results = []
+    checks = CHECKS[group]
+    calls = [Call(_run, (*asked, each, rounds), apart=True) for each in checks]
+    *errors, here, can = _apart([*calls, Call(_digest, asked, apart=True), Call(_can, asked, apart=True)])
+    (there,) = _apart([Call(_digest, asked, apart=True)])
+    results = [Checked((each.__doc__ or "").strip(), str(error)) for each, error in zip(checks, errors, strict=True)]
+    if isinstance(there, WorkerDiedError):
+        same = str(there)
+    else:
+        same = "" if here == there else "another process came to something else"
+    results.append(Checked("Another process comes to the same with the same seed.", same))
+    return CheckedClass(results, can if isinstance(can, list) else [])
+
+
+def _apart(calls: Sequence["Call"]) -> list[Any]:
+    """Return what calls return in a fresh process; of one that ends its process, the error that says so."""
+    from runners.config.runner import Runner  # slow to import
+    from runners.execute.pool import workers
+    from runners.execute.worker import WorkerDiedError
+
+    answers: dict[int, Any] = {}
     with workers(Runner(), 1) as pool:
-        calls = [Call(_run, (*asked, function, rounds), apart=True) for function in CHECKS[group]]
-        calls += [Call(_digest, asked, apart=True), Call(_can, asked, apart=True)]
-        answers: dict[int, Any] = {}
         for call, future in pool.run(deque(calls)):
             try:
-                answers[calls.index(call)] = future.result()
+                answers[id(call)] = future.result()
             except WorkerDiedError as error:
-                answers[calls.index(call)] = str(error)
-    for place, function in enumerate(CHECKS[group]):
-        results.append(Checked((function.__doc__ or "").strip(), answers[place]))
-    with workers(Runner(), 1) as pool:
-        (again,) = [future.result() for _, future in pool.run(deque([Call(_digest, asked, apart=True)]))]
-    same = "" if again == answers[len(CHECKS[group])] else "another process came to something else"
-    results.append(Checked("Another process comes to the same with the same seed.", same))
-    return CheckedClass(results, answers[len(CHECKS[group]) + 1])
+                answers[id(call)] = error
+    return [answers[id(call)] for call in calls]
 
 
 def _found(part: Part) -> tuple[str, type, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,15 @@ from bench.errors import BenchError, TunerError
 from bench.rewards import short
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
-from bench.tuners.base import Problem
+from bench.tuners.base import Problem, Tuner
 
 
 class NotConformingError(BenchError):
     """A class does not do what every class of its kind must do; the text says what was found."""
 
 
+OF_THE_BASE = {"_asked", "_given", "_started", "_tickets"}
+"""The attributes that `Tuner.start` sets."""
 Build = Callable[[], Any]
 """Returns a fresh object of the class that is checked."""
 
@@ -73,7 +76,8 @@ def refuses_rewards_that_are_no_numbers(build: Build, rounds: int) -> None:
             raise NotConformingError(f"it takes the reward {short(reward)}")
         tuner.tell(1.0, known(1.0))
         other.tell(1.0, known(1.0))
-        _expect(tuner.ask() == other.ask(), f"having refused {short(reward)}, it proposes something else than before")
+        same = all(tuner.ask() == other.ask() for _ in range(5))
+        _expect(same, f"having refused {short(reward)}, it proposes something else than before")
 
 
 def is_asked_before_it_is_told(build: Build, rounds: int) -> None:
@@ -126,6 +130,19 @@ def says_which_space_does_not_fit(build: Build, rounds: int) -> None:
         except Exception as error:
             text = f"{type(error).__name__}: {error}"
             raise NotConformingError(f"asked for {parameter.expected}, it fails with {text}") from None
+
+
+def keeps_names_of_its_own(build: Build, rounds: int) -> None:
+    """It leaves alone the attributes that `Tuner` itself keeps, such as `_asked`, and sets none called as a method."""
+    tuner = build()
+    tuner.start(problem(20), Seeds(1))
+    kept = {name: vars(tuner)[name] for name in vars(tuner).keys() & OF_THE_BASE}
+    tuner._ask()
+    tuner._tell(0.0, known(0.0))
+    taken = [name for name, value in kept.items() if vars(tuner).get(name) is not value]
+    settings = {field.name for field in fields(tuner)}
+    taken += (vars(tuner).keys() & set(dir(Tuner))) - OF_THE_BASE - settings
+    _expect(not taken, f"it sets {', '.join(sorted(taken))}, which Tuner needs itself, expected another name")
 
 
 def repeats_itself(build: Build, rounds: int) -> None:
@@ -199,6 +216,7 @@ CHECKS: dict[str, tuple[Callable[[Build, int], None], ...]] = {
         is_asked_before_it_is_told,
         answers_what_was_asked_last,
         says_which_space_does_not_fit,
+        keeps_names_of_its_own,
     ),
     "algorithm": (repeats_itself, algorithm_stays_finite),
     "env": (environment_repeats_itself, tells_the_truth_about_its_means),

@@ -1,0 +1,322 @@
+"""`bandit-bench check`: a good class passes, each check finds what it is for; classes of an installed package."""
+
+import json
+import math
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import ROOT, Commands
+
+import bandit_bench as bb
+from bench.algorithms.linucb import LinUCB
+from bench.conformance.checks import CHECKS, NotConformingError
+from bench.envs.synthetic_linear import SyntheticLinear
+
+
+@bb.component
+class Good(bb.Tuner):
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        self._candidates, self._rng = problem.space.product(), seeds.generator("draw")
+        self._sums, self._last = [0.0] * len(self._candidates), 0
+
+    def _ask(self) -> bb.Configuration:
+        self._last = int(self._rng.integers(len(self._candidates)))
+        return dict(self._candidates[self._last])
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._sums[self._last] += reward
+
+
+class OutsideTheSpace(Good):
+    def _ask(self) -> bb.Configuration:
+        return super()._ask() | {"ridge": 99.0}
+
+
+class Unseeded(Good):
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        super()._start(problem, seeds)
+        self._rng = np.random.default_rng()
+
+
+class KeepsItsPast(Good):
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        before = getattr(self, "_rng", None)
+        super()._start(problem, seeds)
+        self._rng = before or self._rng
+
+
+class Overflows(Good):
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._sums[self._last] = min(abs(self._sums[self._last]) * 1e9 + 1, math.inf)
+
+
+class TakesAnything(Good):
+    def tell(self, reward: Any, outcome: Any = None, ticket: int | None = None) -> None:
+        if self._asked is None:
+            self._refuse_call("tell()")
+        self._asked = None
+
+
+class ForgetsItsAsk(Good):
+    """A refused reward leaves its mark."""
+
+    def tell(self, reward: Any, outcome: Any = None, ticket: int | None = None) -> None:
+        self._rng.random()
+        super().tell(reward, outcome, ticket)
+
+
+class ToldWithoutAsk(Good):
+    def tell(self, reward: Any, outcome: Any = None, ticket: int | None = None) -> None:
+        self._asked = True
+        super().tell(reward, outcome, ticket)
+
+
+class AskedTwice(Good):
+    def _ask(self) -> bb.Configuration:
+        self._sums[self._last] = math.nan if getattr(self, "_waits", False) else self._sums[self._last]
+        self._waits = True
+        return super()._ask()
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self._waits = False
+        super()._tell(reward, outcome)
+
+
+class WrongChances(Good):
+    def probabilities(self) -> dict[str, np.ndarray]:
+        return {"candidate": np.full(len(self._candidates), 0.5)}
+
+
+class Unclear(Good):
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        super()._start(problem, seeds)
+        self._largest = max(configuration[problem.space.names[0]] for configuration in self._candidates)
+
+
+class TakesAName(Good):
+    def _ask(self) -> bb.Configuration:
+        configuration = super()._ask()
+        self._asked = configuration
+        return configuration
+
+
+class CallsARateLearn(Good):
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        super()._start(problem, seeds)
+        vars(self)["learn"] = 0.1
+
+
+class UnseededLinUCB(LinUCB):
+    def choose(self, contexts: np.ndarray, configuration: bb.Configuration) -> int:
+        return int(np.random.default_rng().integers(len(contexts)))
+
+
+class OneArm(LinUCB):
+    def choose(self, contexts: np.ndarray, configuration: bb.Configuration) -> int:
+        return 2
+
+
+class WrongTheory(LinUCB):
+    def theory(self, round_: int, configuration: Any = None) -> bb.Configuration:
+        return {"exploration": 1.0}
+
+
+class OverflowingLinUCB(LinUCB):
+    _scale = 1.0
+
+    def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
+        self._scale *= 1e9
+        super().update(contexts, arm, reward)
+
+
+class UnseededNoise(SyntheticLinear):
+    def pull(self, arm: int) -> float:
+        return self.means.item(arm) + float(np.random.default_rng().normal(0, 0.1))
+
+
+class AlwaysTheSame(SyntheticLinear):
+    def start(self, rounds: int, seeds: bb.Seeds) -> None:
+        super().start(rounds, bb.Seeds(7))
+
+
+class Biased(SyntheticLinear):
+    def pull(self, arm: int) -> float:
+        return super().pull(arm) + 0.1
+
+
+class Noisier(SyntheticLinear):
+    def start(self, rounds: int, seeds: bb.Seeds) -> None:
+        super().start(rounds, seeds)
+        self.sub_gaussian /= 2
+
+
+class WrongBest(SyntheticLinear):
+    def observe(self) -> np.ndarray:
+        contexts = super().observe()
+        self.best_mean += 0.5
+        return contexts
+
+
+GOOD = {"tuner": Good, "algorithm": LinUCB, "env": SyntheticLinear}
+FAULTY = {
+    OutsideTheSpace: ("proposes_from_the_space", "round 1: .*ridge.*99"),
+    Unseeded: ("proposes_from_the_space", "proposes other values"),
+    KeepsItsPast: ("proposes_from_the_space", "started again with the same seed, it proposes other values"),
+    Overflows: ("stays_finite", "_sums.* = inf"),
+    TakesAnything: ("refuses_rewards_that_are_no_numbers", "it takes the reward nan"),
+    ForgetsItsAsk: ("refuses_rewards_that_are_no_numbers", "having refused nan, it proposes something else"),
+    ToldWithoutAsk: ("is_asked_before_it_is_told", r"it takes tell\(\) before ask\(\)"),
+    AskedTwice: ("answers_what_was_asked_last", "after 300 rounds .*_sums.* = nan"),
+    WrongChances: ("answers_what_was_asked_last", "round 1: the probabilities of candidate are"),
+    Unclear: ("says_which_space_does_not_fit", "it fails with TypeError"),
+    TakesAName: ("keeps_names_of_its_own", "it sets _asked, which Tuner needs itself"),
+    CallsARateLearn: ("keeps_names_of_its_own", "it sets learn, which Tuner needs itself"),
+    UnseededLinUCB: ("repeats_itself", "started again with the same seed, it pulls other arms"),
+    OneArm: ("repeats_itself", "it pulls arm 2 in all rounds"),
+    WrongTheory: (
+        "repeats_itself",
+        r"theory\(1\) says exploration = 1.0, expected positive values of exploration_rate",
+    ),
+    OverflowingLinUCB: ("algorithm_stays_finite", "_scale = inf"),
+    UnseededNoise: ("environment_repeats_itself", "with the same seed it shows or pays something else"),
+    AlwaysTheSame: ("environment_repeats_itself", "with another seed it shows and pays the same"),
+    Biased: ("tells_the_truth_about_its_means", r"rewards differ from their means by 0\.[01]\d* on average"),
+    Noisier: ("tells_the_truth_about_its_means", "rewards spread by .*, more than sub_gaussian"),
+    WrongBest: ("tells_the_truth_about_its_means", "best_mean is .*, the largest mean"),
+}
+ALL = [(group, check) for group, checks in CHECKS.items() for check in checks]
+
+
+@pytest.mark.parametrize(("group", "check"), ALL, ids=lambda value: getattr(value, "__name__", value))
+def test_a_good_class_passes_and_the_check_is_tried_on_a_faulty_one(group, check):
+    check(GOOD[group], 1_000)
+    assert check.__name__ in {name for name, _ in FAULTY.values()}
+
+
+@pytest.mark.parametrize("cls", FAULTY, ids=lambda cls: cls.__name__)
+def test_a_check_finds_what_it_is_for(cls):
+    name, found = FAULTY[cls]
+    (check,) = [check for _, check in ALL if check.__name__ == name]
+    with pytest.raises(NotConformingError, match=f"(?s){found}") as error:
+        check(cls, 1_000)
+    assert "\n" not in str(error.value).strip()
+
+
+MINE = """
+import os
+import bandit_bench as bb
+
+
+@bb.component
+class Mine(bb.Tuner):
+    noise: float = 0.0
+
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        self._space, self._rng = problem.space, seeds.generator("draw")
+
+    def _ask(self) -> bb.Configuration:
+        return self._space.from_unit(self._rng.random(self._space.dim))
+
+    def _tell(self, reward: float, outcome: object) -> None: ...
+
+
+class OtherEachTime(Mine):
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        super()._start(problem, seeds)
+        self._rng.random(1 + os.getpid() % 9973)
+
+
+class Exits(Mine):
+    def _tell(self, reward: float, outcome: object) -> None:
+        os._exit(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "failed"),
+    [("Mine(noise=0.5)", ""), ("OtherEachTime", "Another process"), ("Exits", "Rewards from -1e6 to 1e6")],
+)
+def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, failed, tmp_path):
+    commands = Commands(tmp_path)
+    (commands.cwd / "mine.py").write_text(MINE)
+    answer = commands.call("check", f"mine.{name}", "rounds=200")
+    lines = answer.out.splitlines()
+    assert answer.code == bool(failed), answer.err
+    verdicts = [line for line in lines if line.startswith(("ok ", "FAILED "))]
+    assert len(verdicts) == len(CHECKS["tuner"]) + 1
+    assert any(line.startswith(f"FAILED  {failed}") for line in lines) == bool(failed)
+    if not failed:
+        assert all(line.startswith("ok ") for line in verdicts)
+    assert "can     search an interval" in lines
+    assert not failed or "Traceback" not in answer.err
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder of installed packages with the package that docs/extend.md shows, made of what the page shows."""
+    page = (ROOT / "docs" / "extend.md").read_text()
+    shown = dict(re.findall(r"```python\n# (\w+)\.py\n(.*?)```", page, re.DOTALL))
+    (toml,) = [text for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "entry-points" in text]
+    project = tomllib.loads(toml)["project"]
+    site = tmp_path_factory.mktemp("site")
+    modules = [shown[name] for name in ("their_bandits", "my_direct", "my_algorithm")]
+    (site / "their_bandits.py").write_text("\n".join(modules))
+    info = site / "their_bandits-0.1.dist-info"
+    info.mkdir()
+    head = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (info / "METADATA").write_text(head)
+    points = [
+        f"[{group}]\n" + "".join(f"{name} = {path}\n" for name, path in of_group.items())
+        for group, of_group in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(points))
+    return site
+
+
+def call(site: Path, folder: Path, *words: str):
+    return Commands(folder).call(*words, PYTHONPATH=os.pathsep.join([str(ROOT), str(site)]))
+
+
+def test_a_package_that_lists_its_classes_is_named_and_compared(installed, tmp_path):
+    listed = call(installed, tmp_path, "run", "--help")
+    assert listed.code == 0
+    assert all(name in listed.out for name in ("epsilon_first", "hill", "discounted"))
+    words = ("tuner=epsilon_first,ucb1", "env=hill", "algorithm=none", "horizon=60", "repetitions=5", "name=theirs")
+    compared = call(installed, tmp_path, "compare", *words)
+    assert compared.code == 0, compared.err
+    assert "EpsilonFirst" in compared.out
+    words = ("tuner=tl", "algorithm=discounted", "env.dim=2", "horizon=30", "repetitions=1", "output=json")
+    assert call(installed, tmp_path, "run", *words).report["choices"]["algorithm"] == "discounted"
+
+
+@pytest.mark.parametrize("name", ["epsilon_first", "hill", "discounted"])
+def test_a_package_that_lists_its_classes_is_checked(name, installed, tmp_path):
+    checked = call(installed, tmp_path, "check", name, "rounds=200")
+    assert (checked.code, "FAILED" in checked.out) == (0, False), checked.out + checked.err
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "reproduce", "check"])
+def test_version(command, tmp_path):
+    answer = Commands(tmp_path).call(command, "--version")
+    assert (answer.code, answer.out.strip()) == (0, bb.__version__)
+
+
+def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_about_it(tmp_path):
+    words = ("figure=cdt/figure2", "scale=smoke", "only=panel=LinUCB, simulation; method=CDT|OP")
+    answer = Commands(tmp_path).call("reproduce", *words)
+    assert answer.code == 0, answer.err
+    (manifest,) = answer.results.glob("cdt/figure2/*/manifest.json")
+    assert manifest.parent.name == "smoke-custom"
+    labels = [run["labels"] for run in json.loads(manifest.read_text())["runs"]]
+    assert {run["panel"] for run in labels} == {"LinUCB, simulation"}
+    assert {run["method"] for run in labels} == {"CDT", "OP"}
+    claims = pd.read_csv(manifest.parent / "claims.csv")
+    assert len(claims)
+    assert claims["text"].str.contains("OP").all()
+    assert set(claims["case"]) == {"LinUCB, simulation"}
