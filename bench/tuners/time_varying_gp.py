@@ -179,17 +179,18 @@ class TVGPUCB(ForgettingGP):
         shares = _SHARES if self.eps == "estimated" else (self.eps,)
         signals = _SIGNALS if self.signal == "estimated" else (self.signal,)
         self._filters = [KalmanFilter(signal * correlations, share) for signal in signals for share in shares]
+        self._likeliest = 0
 
     def _learn(self, chosen: int, reward: float) -> None:
         for each in self._filters:
             each.observe(chosen, reward)
+        if len(self._filters) > 1:
+            variance = self._noise**2 if self.noise == "told" else None
+            self._likeliest = int(np.argmax([each.log_likelihood(variance) for each in self._filters]))
 
     @property
     def _filter(self) -> KalmanFilter:
-        if len(self._filters) == 1:
-            return self._filters[0]
-        variance = self._noise**2 if self.noise == "told" else None
-        return max(self._filters, key=lambda each: each.log_likelihood(variance))
+        return self._filters[self._likeliest]
 
 
 @component
