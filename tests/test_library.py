@@ -180,6 +180,23 @@ def test_what_a_tuner_can_is_found_out_by_trying():
     assert isinstance(tl, Capabilities)
 
 
+def test_a_state_that_cannot_be_saved_or_leads_elsewhere_is_none():
+    from bench.tuners.baselines import Random
+
+    class HoldsAFile(Random):
+        def _start(self, problem, seeds):
+            super()._start(problem, seeds)
+            self.file = sys.stdout
+
+    class StartsAnew(Random):
+        def restore(self, saved):
+            pass
+
+    assert capabilities(Random()).state
+    assert not capabilities(HoldsAFile()).state
+    assert not capabilities(StartsAnew()).state
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [

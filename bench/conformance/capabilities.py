@@ -1,8 +1,10 @@
 """What a tuner can search, and what it can besides."""
 
+import copy
+import json
 from dataclasses import dataclass
 
-from bench.conformance.drive import problem
+from bench.conformance.drive import outcomes, problem
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
 from bench.tuners.base import Tuner
@@ -24,10 +26,13 @@ class Capabilities:
     """Rewards that come later than the next question."""
     history: bool
     """A start from what was played before."""
+    state: bool
+    """A state that is saved as JSON, and from which another object goes on."""
 
 
 def capabilities(tuner: Tuner) -> Capabilities:
-    """Return what a tuner can, found out by starting it on small problems."""
+    """Return what a tuner that was not started yet can, found out by starting it on small problems."""
+    other = copy.deepcopy(tuner)
     return Capabilities(
         candidates=_takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
         interval=_takes(tuner, HyperParameter("x", low=0.1, high=5.0)),
@@ -35,6 +40,7 @@ def capabilities(tuner: Tuner) -> Capabilities:
         several=tuner.multiple,
         late=tuner.remembers is not None,
         history=tuner.learns_history,
+        state=_goes_on(tuner, other),
     )
 
 
@@ -46,6 +52,19 @@ def _takes(tuner: Tuner, parameter: HyperParameter) -> bool:
         return False
 
 
+def _goes_on(tuner: Tuner, other: Tuner) -> bool:
+    try:
+        tuner.start(problem(100), Seeds(1))
+        other.start(problem(100), Seeds(2))
+        for outcome in outcomes(12):
+            tuner.ask()
+            tuner.tell(outcome.reward, outcome)
+        other.restore(json.loads(json.dumps(tuner.save())))
+        return [tuner.ask() for _ in range(5)] == [other.ask() for _ in range(5)]
+    except Exception:  # of a class of a user's own
+        return False
+
+
 WORDS = {
     "candidates": "choose among numbers",
     "interval": "search an interval",
@@ -53,5 +72,6 @@ WORDS = {
     "several": "tune several hyper-parameters at once",
     "late": "take rewards that come after further questions",
     "history": "start from what was played before",
+    "state": "save its state and go on from it",
 }
 """What each capability is called."""
