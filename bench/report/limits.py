@@ -122,7 +122,8 @@ def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stre
 
     Repetitions are paired, intervals are Fieller's; there are none where random configurations are not clearly worse.
     The columns are the axes of the panels, `method`, `n`, `mean`, `random` and `best_fixed` (means of the same
-    repetitions), `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`.
+    repetitions), `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`. Where random
+    configurations are no worse than the best fixed one there is no share, and a column `note` says so.
     """
     rows = []
     for chosen in panels:
@@ -140,7 +141,12 @@ def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stre
             share = (values[0] - last) / (values[0] - values[1]) if values[0] > values[1] else math.nan
             means = {"n": limits.n, "mean": last, "random": values[0], "best_fixed": values[1]}
             rows.append(panel | {METHOD: BEST_BY_STRETCH} | means | {"configuration": "", "share": share})
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
+    no_gap = frame["random"] <= frame["best_fixed"] if rows else pd.Series(dtype=bool)
+    return frame.assign(note=np.where(no_gap, _NO_GAP, "")) if no_gap.any() else frame
+
+
+_NO_GAP = "no gap to close: random configurations have no more regret than the best fixed one"
 
 
 def _closed(name: str, values: Array, best: str) -> dict[str, object]:
