@@ -59,7 +59,7 @@ def _run(
         raise
     trace = Trace(rounds, task.sums, max_rows)
     try:
-        at_random = min(rounds, max(task.random_rounds, tuner.random_rounds(problem)))
+        at_random = min(rounds, max(task.random_rounds, tuner.random_rounds(task.feedback.told(problem))))
         for _ in range(at_random):
             values = task.explore()
             if values is None:
@@ -73,7 +73,7 @@ def _run(
         expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
         asks = max(1, math.ceil((expected - at_random) / problem.rounds_per_ask))
         try:
-            tuner.start(replace(problem, horizon=asks), seeds.child("tuner"))
+            tuner.start(task.feedback.told(replace(problem, horizon=asks)), seeds.child("tuner"))
             task.wish = tuner.wish
             if path := task.feedback.history:
                 tuner.learn(read_history(path, tuner.searched(problem.space)))

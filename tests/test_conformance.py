@@ -202,6 +202,7 @@ OUT_OF_RANGE = {
     "signal": (([],), "env/drifting_linear"),
     "noise.0": (([0.0],), "env/drifting_linear"),
     "periods": ((0,), "env/drifting_movielens"),
+    "after": ((0.0, 1.1), "env/new_peak"),
     "probability": ((1.1,), "env/wandering_triangle"),
     "variation": ((0.0,), "algorithm/d_linucb algorithm/sw_linucb tuner/sliding_window_gp_ucb"),
     "means": (([], ["a"]), "env/gaussian_arms env/bernoulli_arms"),

@@ -69,6 +69,22 @@ def test_a_configuration_that_is_held_counts_as_one_ask_with_the_mean_reward():
     assert tuner.problem.noise_std == 0.5
 
 
+@pytest.mark.parametrize(("factor", "asks"), [(0.1, 2), (1, 20), (10, 200)])
+def test_a_wrong_horizon_is_told_to_the_tuner_alone(factor, asks):
+    tuner = told(20, horizon_factor=factor)
+    assert (tuner.problem.horizon, tuner.problem.total_rounds) == (asks, asks)
+    assert tuner.asked == 20
+
+
+@pytest.mark.parametrize("name", registry.names("tuner"))
+def test_every_tuner_plays_on_beyond_the_horizon_that_it_was_told(name):
+    if name in ("theory", "hedge", "best_forecast", "gp_minimize"):
+        pytest.skip("it needs a problem of its own, or minutes")
+    task = Direct(SwitchingTriangle())
+    task.feedback = Feedback(horizon_factor=0.1)
+    assert run(task, registry.build("tuner", name), rounds=200).round == 200
+
+
 def test_delays_are_drawn_with_the_mean_or_from_the_range_that_is_asked_for():
     for delay, mean, least, most in (({"geometric": 20}, 20, 0, 10**6), ({"uniform": [5, 15]}, 10, 5, 15)):
         waited = [asked - int(reward) for asked, reward, _ in told(20_000, delay=delay).told]

@@ -46,7 +46,7 @@ SMALL = {
 ARMS = {"adversarial_arms", "bernoulli_arms", "gaussian_arms"}
 WORDS = ARMS | {"copies", "house_prices", "synthetic_logged", "titanic"}
 """Environments with a hyper-parameter that has no interval, and copies, each of a candidate."""
-CHANGING = {"piecewise_lipschitz", "switching_sine", "switching_triangle", "wandering_triangle"}
+CHANGING = {"new_peak", "piecewise_lipschitz", "switching_sine", "switching_triangle", "wandering_triangle"}
 """Environments whose rounds of change are known."""
 WITH_THEORY = {"movielens", "open_bandit", "synthetic_linear", "synthetic_linear_legacy", "synthetic_logistic"}
 WITH_THEORY |= {"classification", "log", "yahoo_r6a", "drifting_linear", "drifting_logistic", "drifting_movielens"}

@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.stats import kstest
 
-from bench.envs.moving_peak import PiecewiseLipschitz, SwitchingSine, SwitchingTriangle
+from bench.envs.moving_peak import NewPeak, PiecewiseLipschitz, SwitchingSine, SwitchingTriangle
 from bench.errors import ConfigError
 from bench.seeding import Seeds
 
@@ -141,3 +141,20 @@ def test_zooming_dimensions_are_those_of_appendix_c(make, dimension):
     radii = 2.0 ** -np.arange(8, 15)
     numbers = [len(np.unique(places[(badness > r / 2) & (badness <= r)] // (2 * r / 3))) for r in radii]
     assert np.polyfit(-np.log(radii), np.log(numbers), 1)[0] == pytest.approx(dimension, abs=0.06)
+
+
+def test_a_new_peak_leaves_what_was_best_as_it_was_and_is_the_best_from_then_on():
+    environment = started(NewPeak, 8_000, after=0.25)
+    assert environment.change_points == (2_000,)
+    for end, best, value in ((2_000, 0.23, 0.5), (8_000, 0.77, 0.9)):
+        grid = np.linspace(0, 1, 1_001)
+        means = np.array([at(environment, x) for x in grid.tolist()])
+        assert grid[means.argmax()] == pytest.approx(best)
+        assert environment.best_mean == means.max() == pytest.approx(value)
+        points = [0.23, 0.77, 0.57, 0.97]
+        integral = quad(lambda x: at(environment, x), 0, 1, points=points, limit=200)[0]
+        assert environment.average_mean == pytest.approx(integral, abs=1e-6)
+        assert at(environment, 0.23) == 0.5
+        while environment._round < end:
+            environment.play({"x": 0.5})
+    assert started(NewPeak, 100, after=1.0).change_points == ()

@@ -159,3 +159,21 @@ def test_families_fill_their_panels():
     first, last = shown({**FIGURE, "runs": runs}, pd.DataFrame(), rows).panels
     assert (first.x.low, first.x.high) == (last.x.low, last.x.high) == (0, 5)  # five families, then two and the ranks
     assert len(first.marks) == 5 * 2
+
+
+def test_tasks_of_two_families_may_have_the_same_name():
+    figure = FIGURE | {
+        "runs": [{"family": {"early": [], "late": []}, "task": {"one": []}, "method": {"A": [], "B": []}}],
+        "claims": [],
+    }
+    values = {
+        ("early", "one", "A"): [2.0],
+        ("early", "one", "B"): [1.0],
+        ("late", "one", "A"): [4.0],
+        ("late", "one", "B"): [6.0],
+    }
+    found = tables(figure, finals(values, ("family", "task", "method")))
+    assert found["tasks"].set_index(["family", "method"])["relative"].to_dict() == {
+        ("early", "A"): 1.0, ("early", "B"): 0.5, ("late", "A"): 1.0, ("late", "B"): 1.5,
+    }  # fmt: skip
+    assert found["ranks"].set_index("method")["relative"].to_dict() == {"A": 1.0, "B": 1.0}

@@ -170,6 +170,44 @@ class PiecewiseLipschitz(MovingPeak):
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
+_EVEN = [(place + 0.5) / 2_000 for place in range(2_000)]
+
+
+@component
+class NewPeak(MovingPeak):
+    """A hill 0.5 - 0.5 |x - old_peak|, to which a higher and steeper one, 0.9 - 2 |x - new_peak|, is added in the run.
+
+    The expected reward is the larger of both, so what was the best pays as before: only who tries ``x`` near the new
+    peak notices. Source: none, the functions are ours.
+
+    Parameters
+    ----------
+    old_peak, new_peak
+        The two best values of ``x``; by default neither is a candidate.
+    after
+        Share of the run after which the second hill is added; at 1 it never is.
+    noise_std
+        Standard deviation of the Gaussian noise on the rewards.
+    """
+
+    old_peak: Share = 0.23
+    new_peak: Share = 0.77
+    after: Annotated[float, Field(gt=0, le=1)] = 0.5
+    noise_std: NonNegativeFloat = math.sqrt(0.1)
+
+    def start(self, rounds: int, seeds: Seeds) -> None:
+        self.sub_gaussian = self.noise_std
+        change = max(1, round(self.after * rounds))
+        noise = RewardNoise("linear", self.noise_std, seeds.generator("noise"))
+        self._begin((change,) if change < rounds else (), (self.old_peak, self.new_peak), noise)
+
+    def _value(self, x: float) -> float:
+        old = 0.5 - 0.5 * abs(x - self.old_peak)
+        return max(old, 0.9 - 2.0 * abs(x - self.new_peak)) if self._piece else old
+
+    def _average(self) -> float:
+        """Return the mean over even points: off by at most 1e-6, since the hills are no steeper than 2."""
+        return sum(map(self._value, _EVEN)) / len(_EVEN)
 
 
 @component

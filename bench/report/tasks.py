@@ -13,6 +13,9 @@ from bench.stats import Array, mean_interval
 FAMILY, TASK, METHOD, FIXED = "family", "task", "method", "fixed"
 BEST_FIXED = "Best fixed configuration"
 
+Place = tuple[str, str]
+"""A task: its family and its name, which another family's task may have, too."""
+
 
 class Tasks:
     """Final values of methods on tasks.
@@ -28,14 +31,15 @@ class Tasks:
         self._duplicates, self._has_ranks = duplicates, has_ranks
         data = results.data
         self.all_methods = data.labels(METHOD)
-        self.families: dict[str, list[str]] = {}
-        self.methods: dict[str, dict[str, Key]] = {}
-        self._fixed: dict[str, list[Key]] = {}
-        self._relative: dict[str, pd.DataFrame] = {}
+        self.families: dict[str, list[Place]] = {}
+        self.methods: dict[Place, dict[str, Key]] = {}
+        self._fixed: dict[Place, list[Key]] = {}
+        self._relative: dict[Place, pd.DataFrame] = {}
         for key in data.keys:
             labels = data.as_dict(key)
-            task, method = labels[TASK], labels[METHOD]
-            of_family = self.families.setdefault(labels.get(FAMILY) or task, [])
+            family, method = labels.get(FAMILY) or labels[TASK], labels[METHOD]
+            task = (family, labels[TASK])
+            of_family = self.families.setdefault(family, [])
             of_family += [task] * (task not in of_family)
             of_task = self.methods.setdefault(task, {})
             if method:
@@ -47,17 +51,17 @@ class Tasks:
         """Return whether all methods are run on all tasks of a family."""
         return all(set(self.methods[task]) == set(self.all_methods) for task in self.families[family])
 
-    def run_by_all(self, family: str) -> list[str]:
+    def run_by_all(self, family: str) -> list[Place]:
         """Return the tasks of a family that have results, if all methods are run on these; else none."""
         rows = self._results.data.rows
         run = [task for task in self.families[family] if any(len(rows(key)) for key in self.methods[task].values())]
         return run if all(set(self.methods[task]) == set(self.all_methods) for task in run) else []
 
-    def base(self, task: str) -> float:
+    def base(self, task: Place) -> float:
         key = self.methods[task].get(self._reference)
         return float(self._results.series(key, self._column).mean()) if key else math.nan
 
-    def relative(self, task: str) -> pd.DataFrame:
+    def relative(self, task: Place) -> pd.DataFrame:
         """Return final values over the reference's mean on a task: a row per repetition, a column per method.
 
         With the fixed configuration that has the lowest mean, where there are any.
@@ -98,7 +102,7 @@ class Tasks:
                     known = paired[method].dropna().to_numpy()
                     interval = mean_interval(known)
                     rank, mean = float(ranks.get(method, np.nan)), interval.estimate * self.base(task)
-                    rows.append((family, task, method, len(known), mean, *interval[:3], rank))
+                    rows.append((family, task[1], method, len(known), mean, *interval[:3], rank))
         columns = [FAMILY, TASK, METHOD, "n", "mean", "relative", "ci_low", "ci_high", "mean_rank"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -127,19 +131,20 @@ class Tasks:
         In each part those methods count that are run on all of its tasks.
         """
         parts = {name: set(names) for name, names in apart.items()}
-        parts["other tasks"] = {task for names in self.families.values() for task in names}.difference(*parts.values())
+        known = {name for of in self.families.values() for _, name in of}
+        parts["other tasks"] = known.difference(*parts.values())
         tables = []
         for part, chosen in parts.items():
-            families = {family: [task for task in of if task in chosen] for family, of in self.families.items()}
+            families = {family: [task for task in of if task[1] in chosen] for family, of in self.families.items()}
             tables.append(self._labelled("part", part, families))
         return pd.concat(tables, ignore_index=True)
 
-    def _labelled(self, column: str, label: str, families: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    def _labelled(self, column: str, label: str, families: Mapping[str, Sequence[Place]]) -> pd.DataFrame:
         table = self._over(families)
         table.insert(0, column, label)
         return table
 
-    def _over(self, families: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    def _over(self, families: Mapping[str, Sequence[Place]]) -> pd.DataFrame:
         """Return ranks and ratios averaged over tasks and then families, of methods that are run on all of them."""
         values = {task: self.relative(task) for of in families.values() for task in of}
         values = {task: table for task, table in values.items() if table.notna().any(axis=None)}
@@ -184,7 +189,7 @@ class Tasks:
         return pd.DataFrame(ranks, index=values.index, columns=values.columns)
 
 
-def _averaged(tables: Mapping[str, pd.DataFrame], families: Sequence[Sequence[str]], method: str) -> Array:
+def _averaged(tables: Mapping[Place, pd.DataFrame], families: Sequence[Sequence[Place]], method: str) -> Array:
     """Return a method's mean over tasks and then families in every repetition; empty where it is not in the tables."""
     if any(method not in tables[task] for tasks in families for task in tasks):
         return np.empty(0)

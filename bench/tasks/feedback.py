@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 
 from bench.component import component, neutral
 from bench.errors import ConfigError
@@ -32,6 +32,8 @@ class Feedback:
         Decisions for which a configuration is kept; the tuner is told their mean, as one ask.
     delay_algorithm
         Likewise the rounds that pass before the bandit algorithm learns a reward; for contextual bandits.
+    horizon_factor
+        How many times the true number of rounds a tuner is told: its formulas then have a wrong horizon.
     history
         A CSV file with a column for each hyper-parameter and ``reward``, which the tuner learns before the first ask.
     yoked
@@ -43,6 +45,7 @@ class Feedback:
     batch: PositiveInt = neutral(default=1)
     hold: PositiveInt = neutral(default=1)
     delay_algorithm: Delay = neutral(default=0)
+    horizon_factor: PositiveFloat = neutral(default=1.0)
     history: str | None = neutral(default=None)
     yoked: Literal["in_order", "shuffled"] | None = neutral(default=None)
 
@@ -65,6 +68,15 @@ class Feedback:
             return problem
         noise_std = problem.noise_std / float(np.sqrt(self.hold))
         return replace(problem, rounds_per_ask=problem.rounds_per_ask * self.hold, noise_std=noise_std)
+
+    def told(self, problem: Problem) -> Problem:
+        """Return the problem with the horizon that the tuner is told."""
+        if self.horizon_factor == 1:
+            return problem
+        asks, rounds = (
+            max(1, round(self.horizon_factor * number)) for number in (problem.horizon, problem.total_rounds)
+        )
+        return replace(problem, horizon=asks, rounds=rounds)
 
 
 def draws(delay: Delay, rng: np.random.Generator) -> Callable[[], int]:
