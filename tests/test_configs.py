@@ -218,7 +218,8 @@ def test_a_setting_without_a_source_or_with_two_is_refused(monkeypatch, settings
 
 def test_a_setting_for_a_key_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(papers, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
-    compose_module._compose.cache_clear()
+    for cached in (compose_module._composed, compose_module._own):
+        cached.cache_clear()
     sentence = r"conf/papers/none/settings.yaml: env.dimm: found an unknown key, did you mean 'dim'\?"
     with pytest.raises(ConfigError, match=sentence):
         from_overrides(["env=movielens", "paper=none"])

@@ -22,7 +22,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from bench.component import component
 from bench.errors import ConfigError
 from runners.config.experiment import Experiment
-from runners.config.groups import register
+from runners.config.groups import register, settings_alone
 from runners.config.identity import plain
 from runners.config.runner import Runner
 from runners.config.tree import (
@@ -67,7 +67,6 @@ class RunSettings:
 
 
 KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
-_ALONE = ("tuner", "scale", "runner")
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,10 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, Any] | None = 
     values = [
         word for word in parsed if word.key_or_group.partition(".")[0] in KEYS and word.key_or_group not in GROUPS
     ]
-    settings, choices = _composed([word for word in parsed if word not in values])
+    folder = user_folder()
+    composed, choices = _composed(folder, tuple(str(word.input_line) for word in parsed if word not in values))
+    changed = {"scale", "uncapped", *(word.key_or_group.partition(".")[0] for word in values)}
+    settings = {key: deepcopy(value) if key in changed else value for key, value in composed.items()}
     for key, value in (figure or {}).items():
         settings["scale" if key.startswith("max_") else "uncapped"][key] = value
     for word in values:
@@ -114,9 +116,10 @@ def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: S
     for key in settings:
         if key not in KEYS:
             raise unknown_key({}, key, KEYS)
+    folder = user_folder()
     for part in PARTS:
         if choices[part] != "custom":
-            _check_keys(settings, _known(user_folder(), part, choices[part]), part, added)
+            _check_keys(settings, _known(folder, part, choices[part]), part, added)
     run = run_settings({key: settings.get(key) for key in RunSettings.__annotations__})
     parts = {part: settings[part] for part in PARTS}
     for part, content in parts.items():
@@ -126,30 +129,32 @@ def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: S
     return Run(experiment, run, choices, runner_settings(settings["runner"]))
 
 
-def _composed(words: Sequence[Override]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what Hydra composes of choices, with references, and the choice of each group.
+@lru_cache(maxsize=1024)
+def _composed(folder: Path | None, words: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what Hydra composes of choices, with references, and the choice of each group: not to be changed.
 
-    A tuner, a scale or a runner that chooses nothing else is composed by itself, so that each combination of the others
-    is composed once.
+    A choice whose file speaks of its own group alone changes nothing else where it stands in place of another such
+    choice, so Hydra composes each combination of the others once.
     """
-    lines = {word.key_or_group: str(word.input_line) for word in words}
-    paper = [lines[group] for group in ("paper",) if group in lines]
-    settings, choices = _hydra(*(line for group, line in lines.items() if group not in _ALONE))
-    made, chosen = dict(settings), dict(choices)
-    for group in [group for group in _ALONE if group in lines]:
-        alone, its_choices = _hydra(*paper, lines[group])
-        if any(its_choices[other] != choice for other, choice in _hydra(*paper)[1].items() if other != group):
-            return deepcopy(_hydra(*lines.values()))
-        made[group], chosen[group] = alone[group], its_choices[group]
-    return deepcopy(made), chosen
-
-
-def _hydra(*words: str) -> tuple[dict[str, Any], dict[str, str]]:
-    return _compose(user_folder(), words)
+    lines = {parse(word).key_or_group: word for word in words}
+    paper = lines.get("paper", "").partition("=")[2] or "none"
+    own = {group: of_group for group, line in lines.items() if (of_group := _own(folder, paper, line)) is not None}
+    settings, choices = _hydra(folder, tuple(line for group, line in lines.items() if group not in own))
+    replaced = [f"{group}={choices[group]}" for group in own]
+    if lines.keys() - set(GROUPS) or None in [_own(folder, paper, line) for line in replaced]:
+        return _hydra(folder, tuple(lines.values()))
+    return {**settings, **own}, {**choices, **{group: lines[group].partition("=")[2] for group in own}}
 
 
 @cache
-def _compose(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
+def _own(folder: Path | None, paper: str, line: str) -> dict[str, Any] | None:
+    """Return the settings of a group as ``group=choice`` and a paper set them, None where they are not all it sets."""
+    group, _, choice = line.partition("=")
+    return settings_alone(group, choice, paper)
+
+
+@cache
+def _hydra(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings that Hydra composes, with references, and the choice of each group; ``folder`` the user's."""
     register()
     with nullcontext() if GlobalHydra().is_initialized() else initialize_config_dir(CONF, version_base="1.3"):

@@ -20,6 +20,7 @@ from runners.config.tree import (
     PARTS,
     choices,
     groups,
+    merge,
     nested,
     path_of,
     placed,
@@ -89,6 +90,23 @@ def _refuse_hydra(name: str, content: Mapping[str, Any]) -> None:
     for key in leaves(content):
         with placed(name):
             refuse_hydra(key.removeprefix("_global_.").removeprefix("_group_."))
+
+
+def settings_alone(group: str, choice: str, paper: str) -> dict[str, Any] | None:
+    """Return the settings of a group after a choice and what a paper sets there.
+
+    None where there is no such choice, or its file says something of other groups.
+    """
+    source = Groups("suite", f"groups://{CONF}")
+    if group not in GROUPS or not source.is_config(f"{group}/{choice}"):
+        return None
+    loaded = source.load_config(f"{group}/{choice}")
+    if loaded.header.get("package") or "defaults" in loaded.config:
+        return None
+    settings: Any = OmegaConf.to_container(loaded.config)
+    if group in PARTS:
+        merge(settings, paper_settings(group, paper, choice), add=True)
+    return dict(settings)
 
 
 class _SearchPath(SearchPathPlugin):

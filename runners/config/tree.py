@@ -207,7 +207,12 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 
 def suite_choices(group: str) -> list[str]:
     """Return the suite's choices of a configuration group."""
-    return _choices(CONFIGS, group)
+    return list(_of_suite(group))
+
+
+@cache
+def _of_suite(group: str) -> tuple[str, ...]:
+    return tuple(_choices(CONFIGS, group))
 
 
 def choices(group: str) -> list[str]:
