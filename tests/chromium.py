@@ -16,7 +16,7 @@ _OPTIONS = (
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--hide-scrollbars",
     "--remote-debugging-pipe",
 )  # fmt: skip
-_PATIENCE = 60
+_PATIENCE = 1800
 
 
 class Chromium:

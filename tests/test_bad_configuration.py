@@ -29,7 +29,8 @@ from runners.config.experiment import _check_numbers, build
 from runners.config.runner import Runner
 
 EXAMPLES = int(os.environ.get("BENCH_EXAMPLES", "10"))
-SECONDS = 20.0
+SECONDS = 300.0
+"""Of processor time, after which a part hangs; the first of its class is compiled meanwhile."""
 properties = settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import ROOT, Commands
+from commands import PATIENCE, ROOT, Commands
 from IPython.core.interactiveshell import InteractiveShell
 
 from bench.errors import ConfigError
@@ -50,7 +50,7 @@ def call(folder: Path, script: str, *words: str) -> subprocess.CompletedProcess[
     (folder / "work" / "script.py").write_text(script)
     environ = {**os.environ, **Commands(folder).environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "script.py", *words]
-    return subprocess.run(command, cwd=folder / "work", env=environ, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=folder / "work", env=environ, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):

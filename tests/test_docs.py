@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from commands import ROOT, Commands
+from commands import PATIENCE, ROOT, Commands
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
@@ -254,7 +254,7 @@ def test_quick_commands_run(page, tmp_path):
         name, *words = shlex.split(text)
         assert name == "python", f"only commands of Python are run: {text}"
         call = subprocess.run(
-            [sys.executable, *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=600, check=False
+            [sys.executable, *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE
         )
         assert (call.returncode, call.stderr) == (0, ""), text
         assert call.stdout

@@ -204,11 +204,15 @@ def test_pages_whose_worker_died_are_drawn_again(tmp_path):
 
 def test_a_dask_scheduler_that_does_not_answer_is_named_and_one_without_workers(tmp_path, experiment, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
-    monkeypatch.setattr("runners.execute.cluster.CONNECT_SECONDS", 3)
-    with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
-        run_all([experiment], 2, Store(tmp_path / "none"), jobs=2, runner=Runner("dask", scheduler="tcp://127.0.0.1:9"))
+    with monkeypatch.context() as patch:
+        patch.setattr("runners.execute.cluster.CONNECT_SECONDS", 1)
+        runner = Runner("dask", scheduler="tcp://127.0.0.1:9")
+        with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
+            run_all([experiment], 2, Store(tmp_path / "none"), jobs=2, runner=runner)
     store = Store(tmp_path / "results")
     words = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "silence_logs": 50}
+    wait = distributed.Client.wait_for_workers
+    monkeypatch.setattr(distributed.Client, "wait_for_workers", lambda self, n, timeout: wait(self, n, timeout=0.1))
     with distributed.LocalCluster(n_workers=0, **words) as cluster:
         runner = Runner("dask", scheduler=cluster.scheduler_address)
         with pytest.raises(ConfigError, match=r"^runner\.scheduler: found no workers at .*, expected at least one"):

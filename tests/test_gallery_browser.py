@@ -142,7 +142,7 @@ def hover(browser: Chromium, part: str, name: str, panel: str, at: float = 0.5) 
     }})()""")
     say = "new Promise((done) => setTimeout(() => done(tip.hidden ? '' : tip.textContent), 60))"
     text = ""
-    for _ in range(10):  # the page may be told late that it was scrolled, which takes the answer away
+    for _ in range(100):  # the page may be told late that it was scrolled, which takes the answer away
         browser.point(1, 1)
         browser.point(*spot)
         text = browser.run(say)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from commands import Commands
+from commands import PATIENCE, Commands
 from rendered import draw, finals_of, results_of
 from scipy import stats
 
@@ -191,7 +191,9 @@ def test_tables_compile(tmp_path):
     )
     (tmp_path / "main.tex").write_text(document)
     options = [] if ENGINE == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
-    done = subprocess.run([ENGINE, *options, "main.tex"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [ENGINE, *options, "main.tex"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stdout
     assert "Overfull" not in done.stdout
     assert (tmp_path / "main.pdf").exists()

@@ -13,15 +13,14 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from commands import PATIENCE
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "service.md"
-PATIENCE = 60
-"""Seconds after which whatever is waited for has failed."""
 
 
 def post(port, path, **message):
     request = urllib.request.Request(f"http://127.0.0.1:{port}/{path}", json.dumps(message).encode())
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return json.loads(answer.read())
 
 

@@ -1,11 +1,14 @@
 """Whatever a user's class does to its process: a sentence names it, the others finish, nothing wrong is kept."""
 
 import json
+import sys
 import time
+from functools import partial
 
 import pytest
 from commands import PATIENCE, ROOT, assert_one_sentence
 
+COMMAND = "run"
 SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "repetitions=2")
 LETHAL = {
     "segfault": "its worker died twice (SIGSEGV)",
@@ -28,6 +31,20 @@ def tuners(kinds, at):
 LATER = pytest.mark.release
 
 
+@pytest.fixture
+def call(commands, monkeypatch, capsys):
+    """Call a command, in a process of its own where what it runs might end it."""
+
+    def called(is_apart, command, *words):
+        if is_apart:
+            return commands.call(command, *words)
+        sys.modules.pop("bad", None)
+        return commands.here(monkeypatch, capsys, command, *words)
+
+    yield called
+    sys.modules.pop("bad", None)
+
+
 @pytest.mark.parametrize(("at", "jobs"), [(1, 2), pytest.param(5, 2, marks=LATER), pytest.param(150, 1, marks=LATER)])
 def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named(commands, at, jobs):
     kinds = [*LETHAL, *RAISING, *HARMLESS]
@@ -47,19 +64,19 @@ def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named
 
 
 @pytest.mark.parametrize("kind", LETHAL)
-def test_a_run_that_ends_its_process_when_it_is_first_asked_is_one_sentence(commands, kind):
-    answer = commands.call("run", "tuner=harmful.Harmful", f"tuner.kind={kind}", *SIZE)
+def test_a_run_that_ends_its_process_when_it_is_first_asked_is_one_sentence(here, kind):
+    answer = here("tuner=harmful.Harmful", f"tuner.kind={kind}", *SIZE)
     assert_one_sentence(answer, "error: tuner Harmful: its worker died twice", LETHAL[kind].partition("(")[2])
 
 
 @pytest.mark.parametrize("runner", ["loky", pytest.param("dask", marks=LATER)])
 @pytest.mark.parametrize("kind", ["sleep", "lock", "swallow", "swallow once", "stop"])
-def test_no_repetition_outlasts_its_limit_of_time(commands, kind, runner):
+def test_no_repetition_outlasts_its_limit_of_time(commands, here, kind, runner):
     """It sleeps, waits for a lock, catches what the limit raises, goes on as if nothing were, or its process stands."""
     if runner == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
-    words = ["tuner=harmful.Harmful", f"tuner.kind={kind}", "tuner.at=5", f"runner={runner}", "runner.time_limit=2"]
-    answer = commands.call("run", *words, *SIZE, "repetitions=1", "output=json")
+    words = ["tuner=harmful.Harmful", f"tuner.kind={kind}", "tuner.at=5", f"runner={runner}", "runner.time_limit=1"]
+    answer = (partial(commands.call, "run") if kind == "stop" else here)(*words, *SIZE, "repetitions=1", "output=json")
     assert (answer.code, answer.report["repetitions"], answer.report["failed"]) == (1, 0, 1)
     assert not list(commands.results.rglob("*.parquet"))
     (record,) = commands.results.rglob("*.failed.json")
@@ -67,7 +84,7 @@ def test_no_repetition_outlasts_its_limit_of_time(commands, kind, runner):
     if (runner, kind) == ("dask", "stop"):  # the scheduler only sees that the worker does not respond
         assert error.startswith("its worker died twice")
     else:
-        assert error.startswith("the repetition did not finish within runner.time_limit = 2 s")
+        assert error.startswith("the repetition did not finish within runner.time_limit = 1 s")
     assert "Traceback" not in answer.err
 
 
@@ -87,11 +104,11 @@ AT_IMPORT = {
 
 @pytest.mark.parametrize("kind", AT_IMPORT)
 @pytest.mark.parametrize("command", ["run", "compare"])
-def test_a_module_that_ends_the_process_that_imports_it_is_one_sentence(commands, command, kind):
+def test_a_module_that_ends_the_process_that_imports_it_is_one_sentence(commands, call, command, kind):
     text, words = AT_IMPORT[kind]
     (commands.cwd / "bad.py").write_text(text)
     tuner = "tuner=bad.Tuner" + ",tl" * (command == "compare")
-    answer = commands.call(command, tuner, "horizon=20", "repetitions=1")
+    answer = call(kind in ("exit without a word", "segfault"), command, tuner, "horizon=20", "repetitions=1")
     assert_one_sentence(answer, "tuner._target_: found 'bad.Tuner', whose module cannot be imported: ", words)
 
 
@@ -119,9 +136,11 @@ class Bad(MyEnvironment):
         ("pass", "sys.exit(3)", "env: Bad cannot say which data it reads: SystemExit: 3 (bad.py:11 in fingerprint)"),
     ],
 )
-def test_an_environment_that_ends_the_process_when_it_is_built_is_one_sentence(commands, when_built, when_read, words):
+def test_an_environment_that_ends_the_process_when_it_is_built_is_one_sentence(
+    commands, call, when_built, when_read, words
+):
     (commands.cwd / "bad.py").write_text(ENVIRONMENT.format(when_built=when_built, when_read=when_read))
-    answer = commands.call("run", "env=bad.Bad", "horizon=20", "repetitions=1")
+    answer = call("ends the process" in words, "run", "env=bad.Bad", "horizon=20", "repetitions=1")
     assert_one_sentence(answer, words)
 
 
@@ -140,16 +159,16 @@ def test_a_command_without_a_folder_for_temporary_files_uses_the_results(command
     assert_one_sentence(answer, "TMPDIR: ", nowhere, "expected a folder that can be written")
 
 
-def test_without_the_compiler_it_runs_uncompiled_with_the_same_numbers(commands):
-    words = ("run", "horizon=20", "repetitions=1", "output=json")
-    compiled = commands.call(*words)
-    plain = commands.call(*words, NUMBA_DISABLE_JIT="1", BENCH_RESULTS_DIR=str(commands.cwd / "plain"))
+def test_without_the_compiler_it_runs_uncompiled_with_the_same_numbers(commands, here):
+    words = ("horizon=20", "repetitions=1", "output=json")
+    compiled = here(*words)
+    plain = commands.call("run", *words, NUMBA_DISABLE_JIT="1", BENCH_RESULTS_DIR=str(commands.cwd / "plain"))
     assert (plain.code, plain.err) == (0, "")
     assert plain.report["metrics"]["final_regret"] == compiled.report["metrics"]["final_regret"]
 
 
-def test_a_tuner_may_be_called_none(commands):
-    answer = commands.call("compare", "tuner=None=ucb1,NA=random", *SIZE)
+def test_a_tuner_may_be_called_none(call):
+    answer = call(False, "compare", "tuner=None=ucb1,NA=random", *SIZE)
     assert (answer.code, answer.err) == (0, "")
     assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["None", "NA"]
 
