@@ -7,6 +7,8 @@ import pytest
 import registry
 
 from bench.algorithms.linucb import LinUCB
+from bench.component import component
+from bench.envs.contextual import ContextualEnvironment
 from bench.envs.moving_peak import SwitchingTriangle
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import ConfigError, TunerError
@@ -120,6 +122,64 @@ def test_every_tuner_takes_late_rewards_or_says_that_it_cannot(name, feedback):
             run(task, tuner, rounds=60)
     else:
         assert run(task, tuner, rounds=40 if name == "gp_minimize" else 120).round >= 40
+
+
+@pytest.mark.parametrize("name", registry.names("tuner"))
+def test_rewards_that_are_told_at_once_by_tickets_change_no_bit(name):
+    """A delay that is drawn, and always 0, takes the way of late rewards."""
+    if name in ("theory", "hedge", "best_forecast"):
+        pytest.skip("it needs a problem of its own")
+    traces = []
+    for delay in (0, {"uniform": [0, 0]}):
+        task, tuner = Direct(SwitchingTriangle()), registry.build("tuner", name)
+        if tuner.remembers is None:
+            pytest.skip("it takes no late rewards")
+        task.feedback = Feedback(delay=delay, batch=1, hold=1)
+        assert task.feedback.at_once == (delay == 0)
+        trace = run(task, tuner, rounds=30 if name == "gp_minimize" else 300, seeds=Seeds(3))
+        traces.append(trace.columns())
+    assert "x" in traces[0]
+    for column, values in traces[0].items():
+        np.testing.assert_array_equal(values, traces[1][column])
+
+
+@component
+class OneHot(ContextualEnvironment):
+    """Three arms whose features are the unit vectors, with fixed rewards."""
+
+    def start(self, rounds, seeds):
+        self.dim = self.n_arms = 3
+        self.sub_gaussian = self.feature_norm = 1.0
+        self.rewards = np.random.default_rng(5).normal([0.2, 0.3, 0.4], 0.5, (rounds, 3))
+        self.means, self.best_mean, self.average_mean = np.array([0.2, 0.3, 0.4]), 0.4, 0.3
+        self.round = -1
+        self.pulled = []
+
+    def observe(self):
+        self.round += 1
+        return np.eye(3)
+
+    def pull(self, arm):
+        self.pulled.append(arm)
+        return float(self.rewards[self.round, arm])
+
+
+@pytest.mark.parametrize("delay", [0, 1, 7])
+def test_an_algorithm_that_learns_late_pulls_as_computed_by_hand(delay):
+    """LinUCB on unit vectors: (sum of rewards + sqrt(n + ridge)) / (n + ridge), ridge 1; rewards ``delay`` rounds old."""
+    environment = OneHot()
+    task = ContextualBandit(environment, LinUCB())
+    task.feedback = Feedback(delay_algorithm=delay)
+    run(task, registry.build("tuner", "fixed", configuration={"exploration_rate": 1.0}), rounds=60)
+    expected: list[int] = []
+    for round_ in range(60):
+        bounds = []
+        for arm in range(3):
+            known = [environment.rewards[t, arm] for t in range(max(0, round_ - delay)) if expected[t] == arm]
+            bounds.append((sum(known) + np.sqrt(len(known) + 1)) / (len(known) + 1))
+        expected.append(int(np.argmax(bounds)))
+    assert environment.pulled == expected
+    assert len(set(expected)) == 3
 
 
 def linear(**feedback: Any):

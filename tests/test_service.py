@@ -3,6 +3,7 @@
 import http.client
 import json
 import multiprocessing
+import random
 import re
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -55,52 +57,99 @@ def stop(server):
     server.wait()
 
 
-def client(port, over, path):
-    """Ask and tell until it is over; a line of the file for each told ticket and what became of it."""
+LEDGER = """
+from bench.component import component
+from bench.tuners.gaussian_ts import GaussianTS
+
+
+@component
+class Ledger(GaussianTS):
+    '''Keeps every reward that it was told, in its state.'''
+
+    def _begin(self, n, problem, seeds):
+        super()._begin(n, problem, seeds)
+        self._told = []
+
+    def _tell(self, reward, outcome):
+        self._told.append(reward)
+        super()._tell(reward, outcome)
+"""
+
+
+def answer_to(port, ticket, reward):
+    """Return the status of a tell, "none" if the server was killed before it answered."""
+    try:
+        post(port, "tell", ticket=ticket, reward=reward)
+    except urllib.error.HTTPError as error:
+        return str(error.code)
+    except (OSError, ValueError, http.client.HTTPException):
+        time.sleep(0.02)
+        return "none"
+    return "200"
+
+
+def client(port, over, path, number):
+    """Ask and tell until it is over, each reward another; what got no answer is told again.
+
+    Each line of the file is a reward and the answers to its tells.
+    """
+    told = 0
     with path.open("w", buffering=1) as lines:
         while not over.is_set():
-            ticket = None
             try:
                 ticket = post(port, "ask")["ticket"]
-                post(port, "tell", ticket=ticket, reward=0.5)
-                answer = "200"
-            except urllib.error.HTTPError as error:
-                answer = str(error.code)
             except (OSError, ValueError, http.client.HTTPException):  # the server was killed
-                answer = "none"
                 time.sleep(0.02)
-            if ticket is not None:
-                lines.write(f"{ticket} {answer}\n")
+                continue
+            told += 1
+            reward = number + told / 2**20
+            answers = [answer_to(port, ticket, reward)]
+            while answers[-1] == "none" and not over.is_set():
+                answers.append(answer_to(port, ticket, reward))
+            lines.write(f"{reward!r} {' '.join(answers)}\n")
 
 
-def answers(files, kind):
-    return [
-        line.split()[0] for file in files if file.exists() for line in file.read_text().splitlines() if kind in line
-    ]
+def read(files):
+    """Return the answers by reward; a line that is being written is left out."""
+    whole = [line for file in files if file.exists() for line in file.read_text().splitlines(keepends=True)]
+    words = [line.split() for line in whole if line.endswith("\n")]
+    return {float(reward): answers for reward, *answers in words}
+
+
+def acknowledged(files):
+    return sum("200" in answers for answers in read(files).values())
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.release)])
 def test_killed_and_started_again_it_learns_what_it_acknowledged_once(tmp_path, kills):
     (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    (tmp_path / "server.py").write_text(code)
+    imported = "from bench.tuners.gaussian_ts import GaussianTS"
+    assert code.count(imported) == 1
+    (tmp_path / "server.py").write_text(code.replace(imported, "from ledger import Ledger as GaussianTS"))
+    (tmp_path / "ledger.py").write_text(LEDGER)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     context = multiprocessing.get_context("spawn")
     over = context.Event()
     files = [tmp_path / f"client_{number}.txt" for number in range(4)]
-    clients = [context.Process(target=client, args=(port, over, file), daemon=True) for file in files]
+    clients = [
+        context.Process(target=client, args=(port, over, file, number), daemon=True)
+        for number, file in enumerate(files)
+    ]
+    moments = random.Random(3)
     server = serve(tmp_path, port)
     try:
         for process in clients:
             process.start()
         for _ in range(kills):
-            enough = len(answers(files, " 200")) + 10
-            wait_for(lambda least=enough: len(answers(files, " 200")) >= least, "ten acknowledged rewards")
+            enough = acknowledged(files) + 10
+            wait_for(lambda least=enough: acknowledged(files) >= least, "ten acknowledged rewards")
+            time.sleep(moments.uniform(0, 0.1))
             stop(server)
             server = serve(tmp_path, port)
-        enough = len(answers(files, " 200")) + 10
-        wait_for(lambda: len(answers(files, " 200")) >= enough, "acknowledged rewards after the last kill")
+        enough = acknowledged(files) + 10
+        wait_for(lambda: acknowledged(files) >= enough, "acknowledged rewards after the last kill")
         over.set()
         for process in clients:
             process.join(PATIENCE)
@@ -111,10 +160,15 @@ def test_killed_and_started_again_it_learns_what_it_acknowledged_once(tmp_path, 
         for process in clients:
             if process.is_alive():
                 process.kill()
-    learnt = json.loads((tmp_path / "state.json").read_text())["state"]["_arms"]["attributes"]["pulls"]
-    acknowledged, unanswered, refused = (answers(files, f" {kind}") for kind in ("200", "none", "409"))
-    everything = answers(files, " ")
-    print(f"{kills} kills: {len(acknowledged)} told, {len(unanswered)} unanswered, {len(refused)} refused; {learnt=}")
-    assert len(acknowledged) + len(unanswered) + len(refused) == len(everything)  # no other status
-    assert len(set(acknowledged)) == len(acknowledged)
-    assert len(acknowledged) <= learnt <= len(acknowledged) + len(unanswered)
+    learnt = json.loads((tmp_path / "state.json").read_text())["state"]["_told"]
+    told = read(files)
+    accounts = Counter(
+        (" then ".join(dict.fromkeys(answers)), learnt.count(reward)) for reward, answers in told.items()
+    )
+    for (answers, times), number in sorted(accounts.items()):
+        print(f"{kills} kills: {number} rewards answered {answers} are {times} times in the state")
+    assert {answer for answers in told.values() for answer in answers} <= {"200", "409", "none"}
+    assert set(learnt) <= set(told)
+    assert max(Counter(learnt).values()) == 1
+    assert all(reward in learnt for reward, answers in told.items() if "200" in answers)
+    assert all(reward not in learnt for reward, answers in told.items() if answers == ["409"])
