@@ -24,7 +24,7 @@ SMALL |= {
 ROUNDS = {"ucb_glm": 1_000, "glm_tsl": 1_000, "gp_minimize": 14, "gp_ucb": 3_000, "tpe": 150, "optuna_random": 150}
 ROUNDS |= {"optuna": 150, "glr_klucb": 30_000, "sliding_window_gp_ucb": 2_000, "weighted_gp_ucb": 2_000}
 """Limits for those whose rounds are dear, or get dearer as data comes in."""
-INTERVALS = {"gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code", "cdt_first_upload"}
+INTERVALS = {"hct", "gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code", "cdt_first_upload"}
 INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
 """Tuners that search intervals only."""
 ANY_SPACE = {"fixed", "random", "gp_minimize", "tpe", "optuna_random", "optuna"}
