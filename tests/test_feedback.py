@@ -166,7 +166,7 @@ class OneHot(ContextualEnvironment):
 
 @pytest.mark.parametrize("delay", [0, 1, 7])
 def test_an_algorithm_that_learns_late_pulls_as_computed_by_hand(delay):
-    """LinUCB on unit vectors: (sum of rewards + sqrt(n + ridge)) / (n + ridge), ridge 1; rewards ``delay`` rounds old."""
+    """LinUCB on unit vectors with ridge 1: (sum + sqrt(n + 1)) / (n + 1) of rewards that are ``delay`` rounds old."""
     environment = OneHot()
     task = ContextualBandit(environment, LinUCB())
     task.feedback = Feedback(delay_algorithm=delay)
