@@ -46,6 +46,8 @@ _NAMES = {
 }
 _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("**It drifts**: the best setting moves or jumps", "ranks", "table", {FAMILY: "moving peak"}),
+    ("The same, beside Gaussian processes that forget", "forgetting", "table", {FAMILY: "moving peak"}),
+    ("The best setting **wanders**", "forgetting", "table", {FAMILY: "wandering peak"}),
     ("It is a rate of a contextual bandit whose world **drifts**", "contextual_drifting", "ranks", {}),
     ("**It stands still**", "ranks", "table", {FAMILY: "still peak"}),
     ("It is a rate of LinUCB, LinTS or another linear bandit", "ranks", "table", {FAMILY: "contextual linear"}),
@@ -66,6 +68,7 @@ _OTHERS = {
     "held_out": "Tasks that were held out",
     "unseen": "Tables and families nobody had looked at",
     "contextual_drifting": "Contextual bandits that drift",
+    "forgetting": "Gaussian processes that forget",
 }
 
 
@@ -103,8 +106,8 @@ def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
 
 def _keys() -> dict[str, str]:
     """Return what is typed for each tuner of the tournament."""
-    methods = read("figure/tournament/ranks")["runs"][0][METHOD]
-    return {str(label): " ".join(words) for label, words in methods.items()}
+    figures = [read(f"figure/tournament/{name}")["runs"][0][METHOD] for name in ("forgetting", "ranks")]
+    return {str(label): " ".join(words) for methods in figures for label, words in methods.items()}
 
 
 def constants_part(results: Path | None = None) -> str:

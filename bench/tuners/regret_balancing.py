@@ -1,0 +1,66 @@
+import math
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field, PositiveFloat
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.tuners.base import CandidateTuner, Problem
+from bench.tuners.exponential_weights import LARGEST_REWARD
+
+
+@component
+class RegretBalancing(CandidateTuner):
+    """Model selection that balances assumed regret bounds: play the least bound, and drop what contradicts its own.
+
+    Each candidate stands once for each coefficient d of a grid, d_min 2^k for k = 0, ..., floor(ln T) - 1. After n
+    rounds its regret is assumed to be at most R = d sqrt(n ln(n / delta)), d before the first. Of those not dropped the
+    one with the least R is played, of equal ones the first. With mean reward m and e = c sqrt(ln((n + 1) / delta) / n)
+    it is dropped once m + e + R / n is less than the largest m - e of all; the last one stays. With the task `copies`
+    and ``learn: played`` the candidates are base algorithms; those that stand for several coefficients share a copy.
+    Source: Abbasi-Yadkori, Pacchiano and Phan 2020; Pacchiano, Dann, Gentile and Bartlett 2020 (elimination). Grid,
+    bounds and defaults are those of pacchiano/modelselection at 233f26a, where each coefficient has a copy of its own,
+    and the sums in the test are divided by sqrt(n), R by nothing.
+
+    Parameters
+    ----------
+    least
+        d_min, in units of the reward.
+    delta
+        Probability with which the bounds may fail.
+    width
+        c, in units of the reward.
+    """
+
+    label: ClassVar[str] = "Regret balancing"
+    remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_played")
+
+    least: PositiveFloat = 1.0
+    delta: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    width: PositiveFloat = 1.0
+
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        coefficients = self.least * 2.0 ** np.arange(max(1, int(math.log(problem.horizon))))
+        self._coefficients = np.tile(coefficients, n)
+        self._bounds = self._coefficients.copy()
+        self._dropped = np.zeros(len(self._bounds), dtype=bool)
+        self._counts, self._sums = np.zeros((2, len(self._bounds)))
+        self._least_reward = np.full(len(self._bounds), -LARGEST_REWARD)
+        self._played = 0
+
+    def _choose(self) -> int:
+        left = np.flatnonzero(~self._dropped)
+        self._played = int(left[np.argmin(self._bounds[left])])
+        return self._played * len(self._candidates) // len(self._bounds)
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        i = self._played
+        self._counts[i] += 1
+        self._sums[i] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        n, mean = float(self._counts[i]), float(self._sums[i] / self._counts[i])
+        self._bounds[i] = self._coefficients[i] * math.sqrt(n * math.log(n / self.delta))
+        error = self.width * math.sqrt(math.log((n + 1) / self.delta) / n)
+        self._least_reward[i] = mean - error
+        is_refuted = mean + error + self._bounds[i] / n < self._least_reward.max()
+        self._dropped[i] = is_refuted and np.count_nonzero(~self._dropped) > 1

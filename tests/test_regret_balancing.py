@@ -1,0 +1,51 @@
+"""Regret balancing by hand, and against a plain reading that keeps every reward."""
+
+import math
+
+import numpy as np
+from tuning import started
+
+from bench.tuners.regret_balancing import RegretBalancing
+
+
+def test_by_hand():
+    """Two arms, 10 rounds, so that coefficients are 1 and 2 (floor(ln 10) = 2); delta = 0.5, c = 0.1.
+
+    R = d sqrt(n ln(2 n)): for d = 1 first 1, then 0.83, 1.67, 2.32, 2.88, 3.39; for d = 2 twice as much. Of arm 0,
+    a has d = 1, b has 2; of arm 1, f has 1, g has 2. Rounds 1 and 2: a, R = 1.67. Round 3: f, whose R is still 1; it earns 0,
+    and 0 + 0.1 sqrt(ln 4) + 0.83 = 0.95 < 10 - 0.1 sqrt(ln(6) / 2): dropped. Round 4: a, R = 2.32. Rounds 5 and 6: b,
+    R = 3.33. Round 7: g, R is still 2; 0 + 0.12 + 1.67 < 9.9, dropped. Rounds 8 and 9: a. Round 10: b.
+    """
+    tuner = started(RegretBalancing(delta=0.5, width=0.1), 2, horizon=10)
+    asked = []
+    for _ in range(10):
+        asked.append(tuner.ask()["arm"])
+        tuner.tell([10.0, 0.0][asked[-1]])
+    assert asked == [0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
+
+
+def test_plain_reading():
+    rng = np.random.default_rng(3)
+    own = started(RegretBalancing(least=0.1, delta=0.1, width=0.3), 3, horizon=800)
+    grid = [(arm, 0.1 * 2**k) for arm in range(3) for k in range(6)]
+    rewards = {pair: [] for pair in grid}
+    left = list(grid)
+
+    def bound(pair):
+        n = len(rewards[pair])
+        return pair[1] * math.sqrt(n * math.log(n / 0.1)) if n else pair[1]
+
+    def error(pair):
+        n = len(rewards[pair])
+        return 0.3 * math.sqrt(math.log((n + 1) / 0.1) / n)
+
+    for _ in range(800):
+        pair = min(left, key=bound)
+        assert own.ask()["arm"] == pair[0]
+        rewards[pair].append(float(rng.normal([0.9, 0.5, -1.0][pair[0]], 0.3)))
+        own.tell(rewards[pair][-1])
+        best = max(np.mean(earned) - error(other) for other, earned in rewards.items() if earned)
+        if np.mean(rewards[pair]) + error(pair) + bound(pair) / len(rewards[pair]) < best:
+            left.remove(pair)
+    assert 6 < len(left) < 18
+    assert (0, 0.1) in left
