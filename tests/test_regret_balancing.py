@@ -12,9 +12,9 @@ def test_by_hand():
     """Two arms, 10 rounds, so that coefficients are 1 and 2 (floor(ln 10) = 2); delta = 0.5, c = 0.1.
 
     R = d sqrt(n ln(2 n)): for d = 1 first 1, then 0.83, 1.67, 2.32, 2.88, 3.39; for d = 2 twice as much. Of arm 0,
-    a has d = 1, b has 2; of arm 1, f has 1, g has 2. Rounds 1 and 2: a, R = 1.67. Round 3: f, whose R is still 1; it earns 0,
-    and 0 + 0.1 sqrt(ln 4) + 0.83 = 0.95 < 10 - 0.1 sqrt(ln(6) / 2): dropped. Round 4: a, R = 2.32. Rounds 5 and 6: b,
-    R = 3.33. Round 7: g, R is still 2; 0 + 0.12 + 1.67 < 9.9, dropped. Rounds 8 and 9: a. Round 10: b.
+    a has d = 1 and b has 2; of arm 1, f has 1 and g has 2. Rounds 1 and 2: a, R = 1.67. Round 3: f, whose R is still 1;
+    it earns 0, and 0 + 0.1 sqrt(ln 4) + 0.83 = 0.95 < 10 - 0.1 sqrt(ln(6) / 2): dropped. Round 4: a, R = 2.32. Rounds
+    5 and 6: b, R = 3.33. Round 7: g, R is still 2; 0 + 0.12 + 1.67 < 9.9, dropped. Rounds 8 and 9: a. Round 10: b.
     """
     tuner = started(RegretBalancing(delta=0.5, width=0.1), 2, horizon=10)
     asked = []
