@@ -12,6 +12,7 @@ from commands import ROOT, assert_one_sentence
 from markupsafe import escape
 
 from bandit_bench._parts import label_of
+from bench.errors import ConfigError
 from bench.gallery.comparisons import comparisons
 from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
@@ -19,7 +20,6 @@ from runners import compare
 from runners.comparison import asked
 from runners.config.figures import expand
 from runners.config.tree import read
-from runners.execute.fanout import FanOut
 
 COMMAND = "compare"
 SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
@@ -192,12 +192,11 @@ def test_a_tuner_has_settings_of_its_own(here):
 def test_no_more_workers_than_repetitions(here, monkeypatch):
     asked = []
 
-    class Recorded(FanOut):
-        def __init__(self, store, *, jobs, runner):
-            asked.append(jobs)
-            super().__init__(store, jobs=1, runner=runner)
+    def workers_of(store, *, jobs, runner):
+        asked.append(jobs)
+        raise ConfigError("enough")
 
-    monkeypatch.setattr("runners.execute.reproduce_figure.FanOut", Recorded)
+    monkeypatch.setattr("runners.execute.reproduce_figure.FanOut", workers_of)
     here("tuner=random,tl", "env.dim=2,3", "env.n_arms=3", "horizon=30", "repetitions=2", "jobs=64")
     here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=1")
     assert asked == [8, 1]
