@@ -66,12 +66,11 @@ def play(name, tuner, first, rounds):
 
 
 QUICK = {"ucb1", "tl", "habo", "hyperband", "cdt", "bandit_over_bandit", "changepoint_gp", "tpe"}
-ALL = [name if name in QUICK else pytest.param(name, marks=pytest.mark.release) for name in registry.names("tuner")]
-"""Each takes seconds for another process."""
+OTHERS = [pytest.param({name}, marks=pytest.mark.release) for name in registry.names("tuner") if name not in QUICK]
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_saved_at_random_moments_and_restored_in_another_process_it_decides_the_same(name):
+def states_of(name):
+    """Return states at random moments, and what the tuner decides from each on when it goes on from it here."""
     n, last, compared = moments(name)
     cuts = sorted(np.random.default_rng(2).choice(last, n, replace=False).tolist())
     tuner, states, done = begin(name), [], 0
@@ -86,6 +85,13 @@ def test_saved_at_random_moments_and_restored_in_another_process_it_decides_the_
         assert same.save() == saved
         expected.append(json.loads(json.dumps(play(name, same, cut, compared), default=float)))
     assert expected[-1] == json.loads(json.dumps(play(name, tuner, done, compared), default=float))
+    return states, expected
+
+
+@pytest.mark.parametrize("names", [QUICK, *OTHERS], ids=lambda names: "quick ones" if names == QUICK else min(names))
+def test_saved_at_random_moments_and_restored_in_another_process_it_decides_the_same(names):
+    made = [states_of(name) for name in sorted(names)]
+    states, expected = ([one for part in parts for one in part] for parts in zip(*made, strict=True))
     paths = json.dumps([str(Path(__file__).parent), str(Path(__file__).parents[1])])
     command = [sys.executable, "-c", SCRIPT, paths]
     out = subprocess.run(command, input=json.dumps(states), capture_output=True, text=True, check=True).stdout
