@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tools import peers
-from tools.peers import CASES, random_result, result_of
+from tools import peers, players
+from tools.peers import CASES, result_of
+from tools.players import random_result
 
 
 def plain_linucb(contexts: np.ndarray, rewards: np.ndarray) -> list[int]:
@@ -26,24 +27,40 @@ def plain_linucb(contexts: np.ndarray, rewards: np.ndarray) -> list[int]:
 
 
 def test_our_side_plays_the_saved_arms_as_a_plain_loop_does():
-    data = dict(peers.arm_features(np.random.default_rng(5), 60))
-    choices = peers.linucb(data, 60, 0)()
+    data = dict(players.arm_features(np.random.default_rng(5), 60))
+    choices = players.linucb(data, 60, 0)()
     assert choices == plain_linucb(data["contexts"], data["rewards"])
     assert result_of(choices, data) < random_result(data, 60)
 
 
 def test_estimates_are_those_of_the_formulas():
-    data = dict(peers.log(np.random.default_rng(5), 3, rows=500))
+    data = dict(players.log(np.random.default_rng(5), 3, rows=500))
     rows, action, reward, predicted = np.arange(500), data["action"], data["reward"], data["predictions"]
-    estimates = {name: peers.estimates(name, data, 3, 0)() for name in ("ips", "snips", "dr")}
+    estimates = {name: players.estimates(name, data, 3, 0)() for name in ("ips", "snips", "dr")}
     for name in estimates:  # obp's own loop gives the same
-        assert peers.obp_estimates(name, data, 3, 0)() == pytest.approx(estimates[name])
+        assert players.obp_estimates(name, data, 3, 0)() == pytest.approx(estimates[name])
     for place, policy in enumerate(data["policies"]):
         weights = policy[rows, action] / data["logging"][rows, action]
         assert estimates["ips"][place] == pytest.approx(np.mean(weights * reward))
         assert estimates["snips"][place] == pytest.approx(np.sum(weights * reward) / np.sum(weights))
         corrected = (policy * predicted).sum(axis=1) + weights * (reward - predicted[rows, action])
         assert estimates["dr"][place] == pytest.approx(corrected.mean())
+
+
+def test_linucb_per_arm_plays_as_a_plain_loop_with_a_block_for_each_arm_does():
+    data = dict(players.shared_contexts(np.random.default_rng(5), 60, n_arms=4, dim=3))
+    blocks = np.einsum("ij,tk->tijk", np.eye(4), data["contexts"]).reshape(60, 4, 12)
+    choices = players.linucb(data, 60, 0)()
+    assert choices == plain_linucb(blocks, data["rewards"])
+    assert set(choices) == set(range(4))
+
+
+@pytest.mark.parametrize("does", [case.does for case in CASES if case.peer == "obp" and "per arm" in case.does])
+def test_our_policies_and_those_of_obp_learn_the_same_problem(does):
+    case = next(case for case in CASES if (case.peer, case.does) == ("obp", does))
+    data = dict(case.problem(np.random.default_rng(5), 600, n_arms=4, dim=3))
+    regrets = [result_of(player(data, 600, 0)(), data) for player in (case.ours, case.theirs)]
+    assert max(regrets) < 0.75 * random_result(data, 600)
 
 
 @pytest.mark.parametrize(("n", "skipped"), [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (20, 5)])

@@ -1,42 +1,47 @@
 """Measure the suite beside other libraries: python -m tools.peers [--repeats 7].
 
-Both sides play the same problems by turns in one thread, and seconds of the processor are counted. coba needs
-``pip install coba==8.1.0``, which has no dependencies; obp is one of the suite's. Writes
-``results/benchmark/peers.csv`` and ``peers.md``, in which rows of libraries that are not installed stay.
+Both sides play the same problems by turns in one thread, and seconds of the processor are counted. coba and mabwiser
+need ``pip install coba==8.1.0 mabwiser==2.7.4``; obp is one of the suite's. Writes ``results/benchmark/peers.csv`` and
+``peers.md``, in which rows of libraries that are not installed stay.
 """
 
 import argparse
 import gc
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bench.algorithms.linucb import LinUCB
-from bench.envs.contextual import ContextualEnvironment
-from bench.envs.logged import LoggedData
-from bench.loop import run
-from bench.off_policy.estimators import estimator_terms
 from bench.report.tables import to_csv, to_markdown
-from bench.seeding import Seeds
-from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tuners.baselines import Fixed
 from runners.config.classes import version
 from runners.execute.limits import one_thread
 from runners.results.capture import environment
 from runners.results.store import results_folder, write_text
-
-Data = Mapping[str, np.ndarray]
-Loop = Callable[[], list[Any]]
-Player = Callable[[Data, int, int], Loop]
-"""Given the arrays of a problem, the number of rounds and a seed: the loop that is timed, which returns its choices."""
+from tools.players import (
+    EPSILON,
+    Data,
+    Estimator,
+    Player,
+    arm_features,
+    coba_linucb,
+    coba_linucb_per_arm,
+    epsilon_greedy,
+    estimates,
+    lints,
+    linucb,
+    log,
+    mabwiser,
+    obp_estimates,
+    obp_policy,
+    random_result,
+    shared_contexts,
+)
 
 NUMBERS = [
     "ours_per_second", "theirs_per_second", "ratio", "ratio_low", "ratio_high", "our_result", "their_result",
@@ -44,118 +49,6 @@ NUMBERS = [
 ]  # fmt: skip
 """Columns that are empty where there is nothing."""
 _WARM_UP = 20
-
-
-def arm_features(rng: np.random.Generator, rounds: int, n_arms: int = 5, dim: int = 25) -> Data:
-    """Return arms with features, shape (rounds, arms, dim), the last of them 1, and one vector of coefficients.
-
-    Means spread around 1/2 and rarely reach 0 or 1, where they are clipped; rewards are 0 and 1.
-    """
-    features, theta = rng.uniform(-1.0, 1.0, (rounds, n_arms, dim - 1)), rng.standard_normal(dim - 1)
-    contexts = np.concatenate([features, np.ones((rounds, n_arms, 1))], axis=2)
-    means = (0.5 + 0.3 * (features @ theta / np.linalg.norm(theta))).clip(0.0, 1.0)
-    return {"contexts": contexts, "means": means, "rewards": (rng.random((rounds, 1)) < means).astype(float)}
-
-
-def log(rng: np.random.Generator, rounds: int, rows: int = 10_000, n_actions: int = 10) -> Data:
-    """Return a logged bandit data set, a model's predictions, and policies to be evaluated."""
-
-    def policy() -> np.ndarray:
-        raised = np.exp(rng.standard_normal((rows, n_actions)))
-        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
-
-    means, logging = rng.uniform(0.1, 0.9, (rows, n_actions)), policy()
-    action = (logging.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1).clip(max=n_actions - 1)
-    reward = (rng.random(rows) < means[np.arange(rows), action]).astype(float)
-    predictions = (means + 0.1 * rng.standard_normal(means.shape)).clip(0.0, 1.0)
-    policies = np.stack([policy() for _ in range(min(rounds, 10))])
-    return {"action": action, "reward": reward, "pscore": logging[np.arange(rows), action], "logging": logging,
-            "predictions": predictions, "policies": policies}  # fmt: skip
-
-
-def random_result(data: Data, rounds: int) -> float:
-    """Return the regret that uniformly random arms would have; NaN where there are no arms."""
-    if "means" not in data:
-        return math.nan
-    return float((data["means"][:rounds].max(axis=1) - data["means"][:rounds].mean(axis=1)).sum())
-
-
-class SavedArms(ContextualEnvironment):
-    """Arms whose features and rewards are given."""
-
-    def __init__(self, data: Data) -> None:
-        contexts, self._means, self._rewards = data["contexts"], data["means"], data["rewards"]
-        self.sub_gaussian, self.feature_norm = 0.5, float(np.sqrt(contexts.shape[-1]))
-        self.n_arms = self._means.shape[1]
-        self.dim = contexts.shape[2]
-        self._contexts = np.ascontiguousarray(contexts.transpose(0, 2, 1))  # along the arms, as the contract asks for
-        self._best, self._average = self._means.max(axis=1).tolist(), self._means.mean(axis=1).tolist()
-
-    def start(self, rounds: int, seeds: Seeds) -> None:
-        self._round, self.choices = -1, list[Any]()
-
-    def observe(self) -> np.ndarray:
-        self._round += 1
-        t = self._round
-        self.means, self.best_mean, self.average_mean = self._means[t], self._best[t], self._average[t]
-        return np.asarray(self._contexts[t].T)
-
-    def pull(self, arm: int) -> float:
-        self.choices.append(arm)
-        return float(self._rewards[self._round, arm])
-
-
-def linucb(data: Data, rounds: int, seed: int) -> Loop:
-    """Return our loop with LinUCB."""
-    arms = SavedArms(data)
-
-    def loop() -> list[Any]:
-        run(ContextualBandit(arms, LinUCB()), Fixed(), rounds=rounds, seeds=Seeds(seed))
-        return arms.choices
-
-    return loop
-
-
-def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
-    """Return coba's loop in its documented way of use."""
-    from coba.learners import LinUCBLearner  # type: ignore[import-not-found]
-
-    sets = [[tuple(arm) for arm in arms] for arms in data["contexts"][:rounds].tolist()]
-    rewards = data["rewards"][:rounds].tolist()
-    learner = LinUCBLearner(alpha=1.0, features=["a"], seed=seed + 1)
-
-    def play(t: int) -> int:
-        action, probability = learner.predict(None, sets[t])
-        arm = sets[t].index(action)
-        learner.learn(None, action, rewards[t][arm], probability)
-        return arm
-
-    return lambda: [play(t) for t in range(rounds)]
-
-
-Estimator = Literal["ips", "snips", "dr"]
-_OBP = {"ips": "InverseProbabilityWeighting", "snips": "SelfNormalizedInverseProbabilityWeighting",
-        "dr": "DoublyRobust"}  # fmt: skip
-
-
-def estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
-    """Return our estimates of policies one after the other."""
-    rows, policies = data["action"], data["policies"]
-    logged = LoggedData(np.empty((len(rows), 0)), rows, data["reward"], data["pscore"], data["logging"])
-    terms = partial(estimator_terms, name, logged, predictions=data["predictions"])
-    return lambda: [float(terms(policies[t % len(policies)]).mean()) for t in range(rounds)]
-
-
-def obp_estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
-    """Return the same by obp."""
-    import obp.ope
-
-    estimate = getattr(obp.ope, _OBP[name])().estimate_policy_value
-    arguments = {key: data[key] for key in ("reward", "action", "pscore")}
-    if name == "dr":
-        arguments["estimated_rewards_by_reg_model"] = data["predictions"][:, :, None]
-    policies = data["policies"][:, :, :, None]
-    return lambda: [estimate(**arguments, action_dist=policies[t % len(policies)]) for t in range(rounds)]
 
 
 @dataclass(frozen=True)
@@ -175,6 +68,12 @@ class Peer:
 
 
 _ARMS = ("features for each arm, one vector of coefficients", arm_features, coba_linucb, linucb)
+_TIES = "ties, as at the start, are broken in another way"
+
+
+def _per_arm(peer: str, does: str, theirs: Player, ours: Player, decisions: int = 1000, note: str = "") -> Peer:
+    setting = "one context for all, coefficients for each arm"
+    return Peer(peer, f"{does}, 10 x 25", setting, shared_contexts, theirs, ours, decisions, note=note)
 
 
 def _of_estimates(name: Estimator, does: str) -> Peer:
@@ -183,13 +82,26 @@ def _of_estimates(name: Estimator, does: str) -> Peer:
     return Peer("obp", does, "10,000 rows, 10 actions", log, *sides, 1000, "estimates", note=note)
 
 
+_ONE_MODEL = f"theirs is one model of 250 features; {_TIES}"
+_DRAWS = "each draws its own random numbers"
+_RIDGE, _ALPHA, _EPSILON = {"l2_lambda": 1.0}, {"alpha": 1.0}, {"epsilon": EPSILON}
+
 CASES = (
     Peer("coba", "LinUCB, 5 x 25", *_ARMS, 2000),
     Peer("coba", "LinUCB, 120 x 25", *_ARMS, 1000, sizes={"n_arms": 120}),
+    _per_arm("coba", "LinUCB per arm", coba_linucb_per_arm, linucb, 300, _ONE_MODEL),
+    _per_arm("mabwiser", "LinUCB per arm", partial(mabwiser, "LinUCB", _RIDGE | _ALPHA), linucb),
+    _per_arm("obp", "LinUCB per arm", partial(obp_policy, "LinUCB", {"epsilon": 1.0}), linucb, note=_TIES),
+    _per_arm("mabwiser", "LinTS per arm", partial(mabwiser, "LinTS", _RIDGE | _ALPHA), lints, note=_DRAWS),
+    _per_arm("obp", "LinTS per arm", partial(obp_policy, "LinTS", {}), lints, note=_DRAWS),
+    _per_arm("mabwiser", "epsilon-greedy per arm", partial(mabwiser, "LinGreedy", _RIDGE | _EPSILON), epsilon_greedy,
+             note=_DRAWS),
+    _per_arm("obp", "epsilon-greedy per arm", partial(obp_policy, "LinEpsilonGreedy", _EPSILON), epsilon_greedy,
+             note=_DRAWS),
     _of_estimates("ips", "IPS"),
     _of_estimates("snips", "self-normalised IPS"),
     _of_estimates("dr", "doubly robust"),
-)
+)  # fmt: skip
 
 
 def result_of(choices: Any, data: Data) -> float:
