@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from tuning import LINE
 
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
+from bench.tuners.base import Problem
 from bench.tuners.baselines import Fixed, Random
 from bench.tuners.changepoint_gp import ChangepointGP
 from bench.tuners.gaussian_ts import GaussianTS
+from bench.tuners.schedule import Schedule
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 
@@ -113,3 +116,11 @@ def test_the_key_is_as_without():
         for words in ((), ("task.yoked=null",), ("task.yoked=in_order",), ("task.yoked=shuffled",))
     }
     assert len(keys) == 3
+
+
+def test_more_decisions_than_in_the_first_run_are_one_sentence():
+    schedule = Schedule(Random(), [{"x": 0.25}, {"x": 0.5}], shuffled=False)
+    schedule.start(Problem(LINE, 3), Seeds(1))
+    assert [schedule.ask()["x"] for _ in range(2)] == [0.25, 0.5]
+    with pytest.raises(ConfigError, match=r"^task\.yoked: found more than the 2 decisions [^\n]*, expected as many"):
+        schedule.ask()
