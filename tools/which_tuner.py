@@ -57,6 +57,7 @@ _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("Each round is a trial on logged data: 100 rounds", "ranks", "table", {FAMILY: "off-policy"}),
     ("It is **short**: 2,000 rounds, kind unknown", "short", "ranks", {}),
     ("It is long: 10,000 rounds, kind unknown", "ranks", "ranks", {}),
+    ("It is exploration on **labelled data**: 2,000 rounds", "labelled", "ranks", {}),
     ("It has **real data**: MovieLens, Titanic, house prices", "ranks", "apart", {"part": "real data"}),
 )
 """Kinds of problems, each with the figure, the table and the rows that speak of it."""
@@ -69,6 +70,7 @@ _OTHERS = {
     "unseen": "Tables and families nobody had looked at",
     "contextual_drifting": "Contextual bandits that drift",
     "forgetting": "Gaussian processes that forget",
+    "labelled": "Labelled data",
 }
 
 
