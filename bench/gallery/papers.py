@@ -133,7 +133,7 @@ class PaperPage:
     def judged(self) -> list[Judged]:
         firsts = {figure.name: figure.first for figure in self.figures if figure.first and self.headlines}
         claims, readings = (
-            {name: first.csv(file, *text) for name, first in firsts.items()}
+            {name: first.csv(file, *text) for name, first in firsts.items() if file in first.files}
             for file, text in (("claims.csv", ("claim", "case")), ("readings.csv", (READING, "claim", "case")))
         )
         none = pd.DataFrame()
