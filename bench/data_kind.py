@@ -47,7 +47,7 @@ class DataKind(StrEnum):
 
 _WORDS = {
     DataKind.REAL: "real data",
-    DataKind.SYNTHETIC: "synthetic: drawn at random by a rule",
+    DataKind.SYNTHETIC: "synthetic: generated at random",
     DataKind.PACKAGED: "a small packaged sample of the real data, too small to conclude from",
     DataKind.SURROGATE: "data generated in place of the real: no evidence about the paper",
     DataKind.ALTERED: "data that differs from the published data: no evidence about the paper",

@@ -443,7 +443,7 @@ def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
     rows = [[{"text": f"Mine beats {name}", "verdict": word} for word in words] for name, words in claims.items()]
     assert compared(rows) == "Mine beats TL, OP: holds; CDT: fails."
     panels = [[{"text": "Mine beats TL", "verdict": word} for word in ("open", "holds", "open")]]
-    assert compared(panels) == "Mine beats TL (1 of 3): holds; TL (2 of 3): open."
+    assert compared(panels) == "Mine beats TL: holds in 1 of 3, open in 2."
 
 
 def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:

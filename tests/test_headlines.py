@@ -219,7 +219,9 @@ def test_each_paper_has_some_with_a_place_that_rest_on_claims_there_are(referenc
             assert row.sentence
             assert NOT_RUN not in row.verdicts.values()
         for figure in page.figures:
-            assert not (figure.first and figure.first.problems), "reading a figure for its headlines finds no fault in it"
+            assert not (figure.first and figure.first.problems), (
+                "reading a figure for its headlines finds no fault in it"
+            )
             named = {one.name for figure in row.figures for one in load_figure(f"{paper}/{figure}").readings}
             for words, readings in row.headline.readings.items():
                 assert named & set(readings), f"{about}: no figure has a reading for '{words}'"

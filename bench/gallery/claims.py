@@ -205,17 +205,27 @@ def finding(claims: Sequence[Sequence[str]]) -> str:
 
 
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return what the claims of a comparison begin with, then by verdict what they are held against; "" without any."""
+    """Return what the claims of a comparison begin with, then each other side with its verdicts; "" without any.
+
+    Of one case each, by verdict: ``Mine beats TL, OP: holds; CDT: fails.``; of several: ``Mine beats TL: holds in 1 of
+    3, open in 2.``
+    """
     if not claims:
         return ""
     first, names, last = parted([cases[0]["text"] for cases in claims])
-    parts = []
-    for verdict in VERDICTS:
-        counts = [(name, sum(case["verdict"] == verdict for case in cases), len(cases))
-                  for name, cases in zip(names, claims, strict=True)]  # fmt: skip
-        words = [name if count == of else f"{name} ({count} of {of})" for name, count, of in counts if count]
-        parts += [f"{', '.join(words)}: {in_words(verdict)}"] if words else []
+    verdicts = dict(zip(names, ([case["verdict"] for case in cases] for cases in claims), strict=True))
+    if all(len(of_name) == 1 for of_name in verdicts.values()):
+        by_verdict = {verdict: [name for name in names if verdict in verdicts[name]] for verdict in VERDICTS}
+        parts = [f"{', '.join(which)}: {in_words(verdict)}" for verdict, which in by_verdict.items() if which]
+    else:
+        parts = [f"{name}: {_counted(of_name)}" for name, of_name in verdicts.items()]
     return " ".join(filter(None, [first, "; ".join(parts), last])) + "."
+
+
+def _counted(verdicts: Sequence[str]) -> str:
+    counts = [(in_words(verdict), verdicts.count(verdict)) for verdict in VERDICTS if verdict in verdicts]
+    (word, count), *others = counts
+    return ", ".join([f"{word} in {count} of {len(verdicts)}", *(f"{word} in {count}" for word, count in others)])
 
 
 def _outcome(verdicts: Sequence[str]) -> str:
