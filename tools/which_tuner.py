@@ -50,6 +50,7 @@ _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("The best setting **wanders**", "forgetting", "table", {FAMILY: "wandering peak"}),
     ("It is a rate of a contextual bandit whose world **drifts**", "contextual_drifting", "ranks", {}),
     ("**It stands still**", "ranks", "table", {FAMILY: "still peak"}),
+    ("The same, beside Gaussian processes that forget", "forgetting", "table", {FAMILY: "still peak"}),
     ("It is a rate of LinUCB, LinTS or another linear bandit", "ranks", "table", {FAMILY: "contextual linear"}),
     ("It is a setting of a generalised linear bandit", "ranks", "table", {FAMILY: "contextual GLM"}),
     ("It is a choice among a few arms", "ranks", "table", {FAMILY: "arms"}),
