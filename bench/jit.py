@@ -8,6 +8,7 @@ folder therefore carries a hash of all files that hold kernels: after an edit of
 import hashlib
 import logging
 import os
+import sys
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from pathlib import Path
@@ -80,4 +81,15 @@ def _numba() -> Any:
     folder = os.environ.get("NUMBA_CACHE_DIR") or str(Path(pooch.os_cache("bandit-tuning-bench")) / "numba")
     config: Any = numba.config
     config.CACHE_DIR = str(Path(folder) / digest.hexdigest()[:16])
+    _say_when_new(Path(config.CACHE_DIR))
     return numba
+
+
+def _say_when_new(folder: Path) -> None:
+    """Say on a terminal, once for each cache folder, what the first runs wait for."""
+    try:
+        folder.mkdir(parents=True)
+    except OSError:  # it is there, also when another process has just made it, or cannot be written
+        return
+    if sys.stderr.isatty():
+        print("Compiling numerical code: each method's first run takes some seconds longer, once", file=sys.stderr)

@@ -9,6 +9,7 @@ import numba
 import pytest
 from commands import ROOT, Commands
 
+from bench import jit
 from bench.jit import kernel
 
 SLOW = {"joblib", "matplotlib", "numba", "obp", "optuna", "pandas", "pyarrow", "scipy", "sklearn", "skopt", "torch"}
@@ -52,3 +53,22 @@ def test_without_a_folder_for_compiled_code_kernels_work_and_one_warning_says_so
     assert [record.message for record in caplog.records] == [
         "found no folder that can be written, so that every process compiles anew: set NUMBA_CACHE_DIR to one that can"
     ]
+
+
+def test_a_terminal_is_told_once_that_the_first_runs_compile(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for _ in range(2):
+        jit._say_when_new(tmp_path / "cache" / "1")
+    assert (
+        capsys.readouterr().err == "Compiling numerical code: each method's first run takes some seconds longer, once\n"
+    )
+
+
+def test_branch_and_bound_is_not_compiled_on_a_line():
+    """It takes seconds, and a tuner of one hyper-parameter never calls it."""
+    program = (
+        "import numpy as np; from bench.tuners import covering as c; "
+        "c.uncovered(np.array([[0.5]]), np.array([0.2]), np.empty(1)); "
+        "print(c._deepest._compiled == c._deepest._compile_and_call)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True).stdout == b"True\n"

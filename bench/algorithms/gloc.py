@@ -204,7 +204,8 @@ def project(gram: Array, ridge: float, radius: float, theta: Array) -> None:
             shifted[i, i] += ridge + nu
         upper = np.ascontiguousarray(np.linalg.cholesky(shifted).T)
         if nu > 0.0:
-            theta[:] = right
+            for i in range(right.size):
+                theta[i] = right[i]
             solve_upper_transposed(upper, theta)
             solve_upper(upper, theta)
             length = np.sqrt(dot(theta, theta))

@@ -48,7 +48,8 @@ class LinTS(LinearAlgorithm):
 
 @kernel
 def _solve_estimate(upper: Array, moment: Array, theta: Array) -> None:
-    theta[:] = moment
+    for i in range(moment.size):
+        theta[i] = moment[i]
     solve_upper_transposed(upper, theta)
     solve_upper(upper, theta)
 
@@ -82,5 +83,8 @@ def _factorise(gram: Array, moment: Array, ridge: float, upper: Array, theta: Ar
     system = gram.copy()
     for i in range(moment.size):
         system[i, i] += ridge
-    upper[:] = np.linalg.cholesky(system).T
+    lower = np.linalg.cholesky(system)
+    for i in range(moment.size):
+        for j in range(moment.size):
+            upper[i, j] = lower[j, i]
     _solve_estimate(upper, moment, theta)

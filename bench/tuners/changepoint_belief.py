@@ -207,7 +207,8 @@ def _observe(belief: Arrays, place: int, value: float) -> float:
                 square = scaled
             density = np.log(spread * variance) + (freedom + 1.0) * np.log1p(scaled / (freedom * variance))
             log_weights[p, h] -= 0.5 * density
-            column[:] = covariances[p, h, place]
+            for i in range(m):
+                column[i] = covariances[p, h, place, i]
             for i in range(m):
                 share = column[i] / spread
                 means[p, h, i] += share * error
@@ -239,7 +240,7 @@ def _learn(belief: Arrays, place: int, value: float, every: int, chance: float) 
         for h in range(born):
             log_weights[p, h] += np.log1p(-chance)
         means[p, born] = scalars[_MEAN]
-        covariances[p, born] = priors[p]
+        _copy(priors[p], covariances[p, born])
         log_weights[p, born] = np.log(chance) + totals[p]
     scalars[_BORN] = born + 1.0
     return surprise
@@ -265,8 +266,17 @@ def _totals(log_weights: Array, left: Array, scalars: Array) -> Array:
         total += np.exp(totals[p] - largest)
     for p in left[:kept]:
         totals[p] -= largest + np.log(total)
-        log_weights[p, :n] -= largest + np.log(total)
+        for h in range(n):
+            log_weights[p, h] -= largest + np.log(total)
     return totals
+
+
+@kernel
+def _copy(source: Array, target: Array) -> None:
+    """Copy a matrix: an assignment would compile numba's messages about shapes, for two seconds."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
 
 
 @kernel
@@ -283,7 +293,8 @@ def _merge(means: Array, covariances: Array, log_weights: Array) -> int:
     dropped = first + 1 if log_weights[first] > log_weights[first + 1] else first
     log_weights[first] = log_weights[first + 1] = least
     for h in range(dropped, n - 1):
-        means[h] = means[h + 1]
-        covariances[h] = covariances[h + 1]
+        for i in range(means.shape[1]):
+            means[h, i] = means[h + 1, i]
+        _copy(covariances[h + 1], covariances[h])
         log_weights[h] = log_weights[h + 1]
     return n - 1

@@ -27,7 +27,6 @@ _SNAP = 1e-6  # solutions this far outside their box are moved into it: rounding
 _SPLITS_PER_AXIS = 10  # after which the vertices are enumerated, however many balls meet in the box
 
 
-@kernel
 def uncovered(centers: Array, radii: Array, witness: Array) -> float:
     """Return the largest depth g(x) = min_i |x - v_i|^2 - r_i^2 in the cube [0, 1]^p: positive if it is not covered.
 
@@ -40,14 +39,27 @@ def uncovered(centers: Array, radii: Array, witness: Array) -> float:
     whatever the rounding. Where covered, the value is rounded up by the first amount, at most to 0, so that it is a
     valid slack. Without balls it is +inf, with an infinite ball -inf.
     """
-    p = witness.size
     witness[:] = 0.5
     if radii.size == 0:
         return math.inf
+    # Each is compiled where it is called: the search of more than one dimension takes seconds
+    return _uncovered_on_line(centers, radii, witness) if witness.size == 1 else _uncovered(centers, radii, witness)
+
+
+@kernel
+def _uncovered_on_line(centers: Array, radii: Array, witness: Array) -> float:
     largest = radii.max()
-    if largest == math.inf:
-        return -math.inf
-    depth = deepest_on_line(centers, radii, witness) if p == 1 else _deepest(centers, radii, witness)
+    return -math.inf if largest == math.inf else _slack(deepest_on_line(centers, radii, witness), largest, 1)
+
+
+@kernel
+def _uncovered(centers: Array, radii: Array, witness: Array) -> float:
+    largest = radii.max()
+    return -math.inf if largest == math.inf else _slack(_deepest(centers, radii, witness), largest, witness.size)
+
+
+@kernel
+def _slack(depth: float, largest: float, p: int) -> float:
     if depth > TOLERANCE * p:
         return depth
     return min(0.0, depth + TOLERANCE * (p + largest * largest))
@@ -68,7 +80,8 @@ def _deepest(centers: Array, radii: Array, witness: Array) -> float:
     splits = np.zeros(most_splits + 2, dtype=np.int64)
     powers = np.empty(n)
     point = np.empty(p)
-    balls[0] = np.arange(n)
+    for i in range(n):
+        balls[0, i] = i
     counts[0] = n
 
     best = -math.inf
@@ -78,7 +91,7 @@ def _deepest(centers: Array, radii: Array, witness: Array) -> float:
         depth = _depth(point, centers, radii, balls[0], n)
         if depth > best:
             best = depth
-            witness[:] = point
+            _copy(point, witness)
 
     top = 0
     while top >= 0:
@@ -93,15 +106,22 @@ def _deepest(centers: Array, radii: Array, witness: Array) -> float:
             axis = np.argmax(high[top] - low[top])
             middle = 0.5 * (low[top, axis] + high[top, axis])
             splits[top] += 1
-            low[top + 1] = low[top]
-            high[top + 1] = high[top]
-            balls[top + 1, :count] = kept[:count]
+            _copy(low[top], low[top + 1])
+            _copy(high[top], high[top + 1])
+            _copy(kept[:count], balls[top + 1])
             counts[top] = counts[top + 1] = count
             splits[top + 1] = splits[top]
             high[top, axis] = middle
             low[top + 1, axis] = middle
             top += 1
     return best
+
+
+@kernel
+def _copy(source: Array, target: Array) -> None:
+    """Copy the first entries: an assignment would compile numba's messages about shapes, for two seconds."""
+    for i in range(source.size):
+        target[i] = source[i]
 
 
 @kernel
@@ -182,7 +202,8 @@ def _best_vertex(
         q = _fix_axes(pattern, low, high, side, free, step, point)
         if q == 0 or q >= kept.size:
             continue
-        chosen[: q + 1] = np.arange(q + 1)
+        for i in range(q + 1):
+            chosen[i] = i
         while True:
             first = kept[chosen[0]]
             for row in range(q):
@@ -203,7 +224,7 @@ def _best_vertex(
                 depth = _depth(point, centers, radii, kept, kept.size)
                 if depth > best:
                     best = depth
-                    witness[:] = point
+                    _copy(point, witness)
             if not _next_choice(chosen[: q + 1], kept.size):
                 break
     return best

@@ -51,23 +51,16 @@ def deepest_on_line(centers: Array, radii: Array, witness: Array) -> float:
     return best
 
 
-@kernel
 def gap_midpoint(centers: Array, radii: Array) -> float:
     """Return the midpoint of the widest gap that the intervals [v_i - r_i, v_i + r_i] leave in [0, 1]; NaN if none.
 
     Of equally wide gaps the leftmost counts. Gaps up to 2e-13 count as covered; where `uncovered` is positive there is
     a wider one. ``centers``: shape (n, 1); ``radii`` >= 0, possibly infinite: shape (n,).
     """
-    lefts = centers[:, 0] - radii
-    order = np.argsort(lefts)
-    widest = _GAP_TOLERANCE
-    midpoint = math.nan
-    reached = 0.0
-    for k in range(order.size + 1):
-        left = 1.0 if k == order.size else min(1.0, lefts[order[k]])
-        if left - reached > widest:
-            widest = left - reached
-            midpoint = 0.5 * (left + reached)
-        if k < order.size:
-            reached = max(reached, centers[order[k], 0] + radii[order[k]])
-    return midpoint
+    order = np.argsort(centers[:, 0] - radii)
+    lefts = np.minimum(1.0, np.append((centers[:, 0] - radii)[order], 1.0))
+    reached = np.maximum.accumulate(np.append(0.0, (centers[:, 0] + radii)[order]))
+    widest = np.argmax(lefts - reached)
+    if not lefts[widest] - reached[widest] > _GAP_TOLERANCE:
+        return math.nan
+    return float(0.5 * (lefts[widest] + reached[widest]))
