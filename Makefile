@@ -83,7 +83,7 @@ lint: setup
 	$(PY) -m mypy
 
 benchmark: setup
-	$(if $(PEERS),$(PY) -m pip install -q coba==8.1.0)
+	$(if $(PEERS),$(PY) -m pip install -q coba==8.1.0 mabwiser==2.7.4)
 	$(PY) -m tools.$(if $(PEERS),peers,benchmark)
 
 gallery: setup
