@@ -58,6 +58,7 @@ def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):
     for runner in ("loky", "dask"):
         answer = call(tmp_path / runner, SCRIPT, runner)
         assert answer.returncode == 0, answer.stderr
+        assert "seems to open files" not in answer.stdout  # as the worker's own program does
         answers.append(json.loads(answer.stdout.splitlines()[-1]))
     (regret, again, command, played), other = answers
     assert other[0] == regret

@@ -111,7 +111,7 @@ def _described(cls: type) -> tuple[str, tuple[str, ...]]:
 
 def _tree(value: Any) -> Any:
     """Return the syntax tree of a class or function, as Python has read it, from a file or a cell."""
-    functions = [value] if isinstance(value, types.FunctionType) else _functions(value)
+    functions = [value] if isinstance(value, types.FunctionType) else functions_of(value)
     codes = [inspect.unwrap(function).__code__ for function in functions]
     wanted = value.__qualname__.replace("<locals>.", "")
     for file, line in dict.fromkeys((code.co_filename, code.co_firstlineno) for code in codes):
@@ -141,7 +141,8 @@ def _of_cell(file: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def _functions(cls: type) -> Iterator[types.FunctionType]:
+def functions_of(cls: type) -> Iterator[types.FunctionType]:
+    """Yield the methods that a class defines itself, those of properties, too."""
     for value in vars(cls).values():
         function = getattr(value, "__func__", getattr(value, "fget", value))
         if isinstance(function, types.FunctionType):
@@ -168,7 +169,7 @@ def _without_docstrings(tree: ast.AST) -> ast.AST:
 
 def _used(tree: Any, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the names that a class or function looks up outside of itself, with what they are now."""
-    functions = [value] if isinstance(value, types.FunctionType) else list(_functions(value))
+    functions = [value] if isinstance(value, types.FunctionType) else list(functions_of(value))
     around: dict[str, Any] = dict(vars(sys.modules.get(value.__module__, builtins)))
     for function in map(inspect.unwrap, functions):
         if function.__module__ == value.__module__:

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import linecache
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -12,6 +13,7 @@ from typing import Any
 from bench.data.read import digest, files_read_by
 from bench.envs.base import Environment
 from bench.seeding import Seeds
+from runners.config.by_value import functions_of
 from runners.config.classes import construct
 from runners.config.identity import code_of
 
@@ -118,14 +120,22 @@ def start_and_list(cls: type, settings: str, horizon: int) -> list[Path]:
 
 
 def _opens(cls: type) -> Iterator[str]:
-    """Yield the calls in the module of a class by whose name files are opened."""
-    try:
-        tree = ast.parse(Path(inspect.getfile(cls)).read_text(encoding="utf-8"))
-    except (OSError, TypeError, SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
+    """Yield the calls by whose name files are opened, in the files or cells that the methods of a class stand in.
+
+    Not in the file of its module: in a worker, that of ``__main__`` is another program.
+    """
+    files = {function.__code__.co_filename for function in map(inspect.unwrap, functions_of(cls))}
+    for node in (node for file in sorted(files) for node in ast.walk(_tree(file))):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr in _OPEN:
                 yield node.func.attr
             elif isinstance(node.func, ast.Name) and node.func.id == "open":
                 yield "open"
+
+
+def _tree(file: str) -> ast.AST:
+    """Return the syntax tree of a file or a cell; an empty one of what has no source here."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
