@@ -38,6 +38,7 @@ class Story:
 
     def _read(self) -> None:
         self.results: dict[str, Stored] = {}
+        self._loaded: dict[str, bb.ComparisonResult] = {}
         for name, figure in self.figures.items():
             folders = [path.parent for path in (results_folder() / self.paper / name).glob("*/manifest.json")]
             if folders:
@@ -55,7 +56,9 @@ class Story:
 
     def load(self, figure: str) -> bb.ComparisonResult:
         """Return a figure's results, as tables and a picture."""
-        return bb.load(f"{self.paper}/{figure}")
+        if figure not in self._loaded:  # curves of committed results are derived, which takes seconds
+            self._loaded[figure] = bb.load(f"{self.paper}/{figure}")
+        return self._loaded[figure]
 
     def overview(self) -> pd.DataFrame:
         """Return a row for each figure: its title, its scale, and how its claims came out, by origin."""
@@ -75,7 +78,7 @@ class Story:
             command = f"make reproduce-paper PAPER={self.paper} FIGURE={figure}"
             display(Markdown(f"*There are no results of {figure} yet:* `{command}`"))
             return
-        if result.plot is None:  # a computed table
+        if not result.manifest.runs and result.plot is None:  # a computed table
             display(result.table(figure))
         else:
             picture = io.BytesIO()
