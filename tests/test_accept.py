@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import registry
 from test_committed import FIGURE
 
 from bench.errors import ConfigError
@@ -342,10 +343,11 @@ def test_without_a_terminal_a_line_says_what_is_left(checkout, monkeypatch):
     assert [line.split(" repetitions")[0] for line in lines] == ["left: 2", "left: 1"]
 
 
-def test_every_committed_run_is_still_asked(reference_results):
+@pytest.mark.parametrize("paper", registry.names("paper"))
+def test_every_committed_run_is_still_asked(reference_results, paper):
     """Whatever moves, committed results stay filed under what today's configuration asks."""
     changed = []
-    for path in sorted(reference_results.glob("*/*/paper*/manifest.json")):
+    for path in sorted(reference_results.glob(f"{paper}/*/paper*/manifest.json")):
         name = "/".join(path.parts[-4:-2])
         runs = replay.committed_runs(name, path.parent)
         changed += [f"{run.result}: {run.labels}" for run in runs if not run.is_asked]
