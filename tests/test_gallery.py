@@ -254,7 +254,7 @@ def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_e
 def test_a_figure_says_what_it_rests_on(site: Path) -> None:
     words = words_of(site / "syndicated/figure2/index.html")
     for said in (
-        "4 min", "6 repetitions of 181 rounds", "real data, checksum 06416e597f82", "drawn at random", "section 6",
+        "4 min", "6 repetitions of 181 rounds", "real data, checksum 06416e597f82", "generated at random", "section 6",
         "● 1 stated", "◇ 1 scale", "✓holds", "⚠ surrogate", "a small packaged sample of the real data",
         "Scale quick: 6 repetitions", "; axis: % of the right side; expected: less",
     ):  # fmt: skip
