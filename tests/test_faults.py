@@ -270,12 +270,15 @@ def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experimen
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs):
-    """From Python's start to the last worker."""
+    """From Python's start to the last worker, whichever of them a moment is on this machine."""
     words = ["env=switching_triangle", "algorithm=none", "tuner=random", "horizon=3000", "repetitions=400"]
-    for i, seconds in enumerate((0.3, 1.3, 2.6, 4.5)):
-        child = Commands(tmp_path / str(i)).popen("run", *words, f"jobs={jobs}")
-        time.sleep(seconds)
+    moments = (0.3, 1.3, 3, 6)
+    children = [Commands(tmp_path / str(i)).popen("run", *words, f"jobs={jobs}") for i in range(len(moments))]
+    start = time.monotonic()
+    for seconds, child in zip(moments, children, strict=True):
+        time.sleep(max(0.0, start + seconds - time.monotonic()))
         child.send_signal(signal.SIGTERM)
+    for seconds, child in zip(moments, children, strict=True):
         _, err = child.communicate(timeout=PATIENCE)
         code = child.returncode
         before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
