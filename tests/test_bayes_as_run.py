@@ -61,7 +61,7 @@ def check(name, rounds):
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_stored_scores_come_out(name):
+def test_the_scores_that_were_stored_come_out_again(name):
     check(name, FEW[name])
 
 

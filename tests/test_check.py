@@ -302,7 +302,7 @@ def test_a_package_that_lists_its_classes_is_checked(name, installed, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["run", "compare", "reproduce", "check"])
-def test_version(command, tmp_path):
+def test_a_command_says_its_version(command, tmp_path):
     answer = Commands(tmp_path).call(command, "--version")
     assert (answer.code, answer.out.strip()) == (0, bb.__version__)
 

@@ -9,7 +9,7 @@ from claim_cases import NOISE, compare, methods, row_of, verdict_of
 from bench.stats import mean_interval
 
 
-def test_ratio() -> None:
+def test_a_ratio_that_is_the_same_in_every_repetition_has_no_interval() -> None:
     finals = methods(A=100 + NOISE, B=200 + 2 * NOISE)
     row = row_of(compare("at_most", "ratio", threshold=0.5), finals)
     assert row["verdict"] == "holds"  # exactly one half in every repetition
@@ -44,7 +44,7 @@ def test_a_median_of_paired_ratios() -> None:
     assert "not positive" in row_of(claim, methods(A=a, B=0 * b))["note"]
 
 
-def test_spread() -> None:
+def test_a_claim_compares_spreads_whatever_the_means() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.normal(0, 1, 40), rng.normal(50, 5, 40)
     claim = compare("less", "spread")

@@ -62,7 +62,7 @@ MAPS = [
 
 
 @pytest.mark.parametrize(("env", "expected"), MAPS)
-def test_means(env, expected):
+def test_the_mean_of_an_arm_is_the_link_of_its_context_and_theta(env, expected):
     started(env)
     for _ in range(50):
         contexts = env.observe()

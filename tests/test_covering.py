@@ -138,7 +138,7 @@ def brute_gap(centers: np.ndarray, radii: np.ndarray) -> float:
     return middles[is_open][np.argmax(widths[is_open])] if is_open.any() else math.nan
 
 
-def test_gap_midpoint():
+def test_the_midpoint_of_a_gap_is_that_of_a_search_by_brute_force():
     rng = np.random.default_rng(5)
     found = 0
     for _ in range(300):

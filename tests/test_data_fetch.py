@@ -152,7 +152,7 @@ def test_a_failed_transfer_leaves_all_as_it_was(server, tmp_path, path, expected
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{}/good.zip", "no-such-scheme://x", "http://[", "good.zip"])
-def test_no_server(tmp_path, url):
+def test_where_no_server_answers_a_sentence_names_the_address(tmp_path, url):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # a port that is taken, where nobody listens
         address = url.format(taken.getsockname()[1])

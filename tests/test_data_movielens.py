@@ -42,7 +42,7 @@ def written(tmp_path, content, monkeypatch=None):
 
 
 @pytest.mark.parametrize("content", [GOOD, GOOD.rstrip(b"\n"), GOOD.replace(b"\n", b"\r\n")])
-def test_good_lines(tmp_path, content):
+def test_users_items_and_ratings_are_read_from_lines(tmp_path, content):
     ratings = read_ratings(written(tmp_path, content))
     assert ratings.user.tolist() == [195, 942, 0]
     assert ratings.item.tolist() == [241, 1681, 0]
@@ -73,7 +73,7 @@ def test_a_bad_file_is_one_sentence(tmp_path, line, expected):
     assert len(str(caught.value)) - len(str(path)) < 350
 
 
-def test_files_that_are_none(tmp_path):
+def test_a_file_that_has_no_ratings_is_refused_with_what_was_found(tmp_path):
     with pytest.raises(DataError, match=r"found an invalid file .*no data"):
         read_ratings(written(tmp_path, b""))
     with pytest.raises(DataError, match="found 3 column"):

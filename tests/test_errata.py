@@ -185,7 +185,7 @@ def test_learning_rates_use_the_wrong_logarithm() -> None:
         assert verdict(example, "learning rate") == "slip"
 
 
-def test_hedge() -> None:
+def test_the_printed_weights_of_hedge_need_several_learning_rates() -> None:
     old, new = np.array([0.4, 0.3, 0.5]), np.array([0.2, 0.4, 0.3])
     assert as_printed(np.exp(-0.398 * old), "0.8528 0.8875 0.8195")
     assert as_printed(np.exp(-math.sqrt(math.log(3) / 3) * old), "0.7850 0.8340 0.7389")

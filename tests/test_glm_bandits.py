@@ -137,7 +137,7 @@ def test_second_label_is_flipped_when_both_are_equal(rewards, learnt):
         np.testing.assert_allclose(algorithm.theta_hat, expected, atol=2e-7)
 
 
-def test_theory():
+def test_the_theoretical_exploration_rate_by_hand_is_that_of_any_round():
     # 2.5510204 sqrt(12.5 ln 1121 + ln 20) = 2.5510204 sqrt(87.7753 + 2.9957)
     algorithm = started(120, 25, 14_000, delta=0.05)
     assert algorithm.theory(1)["exploration_rate"] == pytest.approx(24.3045, abs=1e-3)

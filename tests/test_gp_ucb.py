@@ -106,7 +106,7 @@ def test_asks_are_the_largest_upper_confidence_bounds(covariance):
         tuner.tell(rewards[-1])
 
 
-def test_fits_are_sparse(monkeypatch):
+def test_the_model_is_fitted_at_few_of_the_rounds(monkeypatch):
     fits = []
     fit = GaussianProcess.fit
     monkeypatch.setattr(GaussianProcess, "fit", lambda self: (fits.append(len(self._values)), fit(self)))

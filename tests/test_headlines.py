@@ -260,7 +260,7 @@ def test_no_result_in_a_sentence_is_typed(paper: str, reference_results: Path) -
         assert not re.search(r"\bnan\b", f"{row.sentence} {row.short}"), f"{paper}, {one.claim}: {row.sentence}"
 
 
-def test_pages_have_them() -> None:
+def test_pages_have_the_headlines_as_they_are_made() -> None:
     for page, name, part in made_parts():
         text = page.read_text(encoding="utf-8")
         assert text.count(f"<!-- made by make docs{f': {name}' if name else ''} -->") == 1, f"{page}, {name}"

@@ -79,7 +79,7 @@ def test_largest_resource_is_the_papers():
     assert max(Counter(c["x"] for c in asked[:5_000]).values()) == 47
 
 
-def test_shortest_of_runs():
+def test_runs_of_a_few_rounds_stay_within_the_space():
     for horizon in (1, 2, 3, 10):
         asked = play(Hyperband(), lambda c, t: 1.0, horizon)
         assert all(0 <= c["x"] <= 1 for c in asked)

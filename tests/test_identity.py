@@ -343,7 +343,7 @@ def test_a_wrong_file_of_names_is_said_so(monkeypatch, tmp_path, text, sentence)
         _ = Experiment(settings()).key
 
 
-def test_data_counts(monkeypatch):
+def test_other_data_is_another_key(monkeypatch):
     import bench.envs.movielens as movielens
 
     ids = {}

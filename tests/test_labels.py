@@ -32,7 +32,7 @@ def test_labels_read_alike_from_yaml_and_csv(value: Any, label: str) -> None:
     assert canonical(value) == label
 
 
-def test_selections() -> None:
+def test_a_selection_matches_labels_that_are_listed_or_missing() -> None:
     labels = {"method": "TL", "alpha": ""}
     assert matches(labels, selection({"method": ["OP", "TL"]}))
     assert not matches(labels, selection({"method": "OP"}))

@@ -121,6 +121,6 @@ def test_draws_from_the_posterior():
         assert algorithm.choose(contexts, {"step_size": 1.0}) == np.argmax(contexts @ theta)
 
 
-def test_theory():
+def test_the_theoretical_step_size_is_1_in_any_round():
     algorithm = started()
     assert algorithm.theory(1) == algorithm.theory(9999) == {"step_size": 1.0}

@@ -222,7 +222,7 @@ def test_a_pdf_embeds_truetype_fonts_and_is_the_same_twice(tmp_path):
         (["tex"], ("tex",)),
     ],
 )
-def test_formats(asked, formats):
+def test_words_that_name_formats_become_these_formats(asked, formats):
     assert extra_formats(asked) == formats
 
 

@@ -230,7 +230,7 @@ def test_an_interval_needs_a_case_that_has_it(tmp_path: Path, words: str, is_bac
         ("A beats B, not after Holm's correction <!-- claim: p/f#3@P: holds -->.", ""),
     ],
 )
-def test_the_check(tmp_path: Path, text: str, message: str) -> None:
+def test_words_that_say_more_than_the_verdict_are_named(tmp_path: Path, text: str, message: str) -> None:
     folder = tmp_path / "p" / "f" / "paper"
     folder.mkdir(parents=True)
     rows = [("1", "P", "less", "holds", "yes"), ("1", "Q", "less", "open", ""), ("1", "R", "less", "tie", "yes")]

@@ -8,7 +8,7 @@ from tuning import started
 from bench.tuners.regret_balancing import RegretBalancing
 
 
-def test_by_hand():
+def test_ten_rounds_of_two_arms_by_hand():
     """Two arms, 10 rounds, so that coefficients are 1 and 2 (floor(ln 10) = 2); delta = 0.5, c = 0.1.
 
     R = d sqrt(n ln(2 n)): for d = 1 first 1, then 0.83, 1.67, 2.32, 2.88, 3.39; for d = 2 twice as much. Of arm 0,
@@ -24,7 +24,7 @@ def test_by_hand():
     assert asked == [0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
 
 
-def test_plain_reading():
+def test_it_asks_what_a_plain_reading_of_the_paper_asks():
     rng = np.random.default_rng(3)
     own = started(RegretBalancing(least=0.1, delta=0.1, width=0.3), 3, horizon=800)
     grid = [(arm, 0.1 * 2**k) for arm in range(3) for k in range(6)]

@@ -24,7 +24,9 @@ def probed(slopes: list[float], noise: float, n: int = 12) -> pd.DataFrame:
         ([0.5, 0.1], 2.0, 1.0, "open"),
     ],
 )
-def test_steepness(slopes: list[float], length: float, estimate: float, verdict: str) -> None:
+def test_steepness_is_the_largest_slope_times_the_length(
+    slopes: list[float], length: float, estimate: float, verdict: str
+) -> None:
     claim = {"kind": "steepness", "length": length, "expect": "at_most"}
     kind = {"kind": "bench.papers.lipschitz.Lipschitz", "blocks": 2}
     row = row_of(claim, probed(slopes, 0.003), **kind)

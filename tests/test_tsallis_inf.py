@@ -46,7 +46,7 @@ def test_chances_are_those_of_root_finding_and_of_the_regularised_leader(seed):
     np.testing.assert_allclose(found, result.x, atol=1e-4)
 
 
-def test_limits_of_the_chances():
+def test_chances_are_equal_at_a_rate_of_0_and_all_on_the_best_at_a_large_one():
     losses = np.array([3.0, 1.0, 2.0])
     np.testing.assert_allclose(chances(losses, 1e-9), 1 / 3, atol=1e-8)
     np.testing.assert_allclose(chances(losses, 1e9), [0, 1, 0], atol=1e-8)

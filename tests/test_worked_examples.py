@@ -129,7 +129,9 @@ def test_causes_are_counted_apart_from_rows() -> None:
         ("1.027e-10", 1.6e-10, 1.6e-10, "slip"),
     ],
 )
-def test_verdicts(printed: str, recomputed: float, right: float, verdict: str) -> None:
+def test_a_printed_number_is_right_inherited_or_a_slip(
+    printed: str, recomputed: float, right: float, verdict: str
+) -> None:
     assert Step("example", "name", printed, [recomputed], [right]).verdict == verdict
     assert Step("example", "name", "0.333 0.333", [1 / 3, 0.4], [1 / 3, 0.4]).verdict == "slip"
 

@@ -275,7 +275,7 @@ def test_surrogate_is_always_the_same_and_like_the_original():
     assert 200 < best < 260  # published rewards are near 220
 
 
-def test_rounds_of_the_environment(folder):
+def test_rounds_are_the_events_of_the_files(folder):
     log = surrogate_log(60, 400)
     write_files(log, folder)
     env = YahooR6A()
