@@ -38,6 +38,18 @@ _OF_CONSTANTS = {
     "holds": "more regret with {}",
     "says_nothing": "no evidence on {}, where nothing changes",
 }
+_AGAINST_YOKED = {
+    "holds": "less regret than their own choices have in another run: {}",
+    "tie": "level with these: {}",
+    "open": "cannot be told from these: {}",
+    "fails": "more than these: {}",
+}
+_FOUND = {
+    "holds": "shuffled, the choices have less regret than random configurations: {}",
+    "tie": "level with these: {}",
+    "open": "cannot be told from these: {}",
+    "fails": "more than these: {}",
+}
 _NAMES = {
     "best fixed": "the best fixed configuration",
     "Random each round": "random configurations",
@@ -84,6 +96,9 @@ def which_tuner_page(results: Path | None = None) -> str:
         ranks=ranks if ranks and "families" in ranks.table("ranks") else None,
         others=[(figure, title) for name, title in _OTHERS.items() if (figure := _figure(folder, name))],
         profiles=_figure(folder, "profiles"),
+        yoked=_figure(folder, "yoked"),
+        against_yoked=_AGAINST_YOKED,
+        found=_FOUND,
         answers=list(_answers(folder)),
         keys=_keys(),
         has_costs=(folder / "benchmark" / "tuners.md").is_file(),
