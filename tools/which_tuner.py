@@ -38,18 +38,7 @@ _OF_CONSTANTS = {
     "holds": "more regret with {}",
     "says_nothing": "no evidence on {}, where nothing changes",
 }
-_AGAINST_YOKED = {
-    "holds": "less regret than their own choices have in another run: {}",
-    "tie": "level with these: {}",
-    "open": "cannot be told from these: {}",
-    "fails": "more than these: {}",
-}
-_FOUND = {
-    "holds": "shuffled, the choices have less regret than random configurations: {}",
-    "tie": "level with these: {}",
-    "open": "cannot be told from these: {}",
-    "fails": "more than these: {}",
-}
+_PLAIN = {"holds": "less regret: {}", "tie": "level: {}", "open": "open: {}", "fails": "more: {}"}
 _NAMES = {
     "best fixed": "the best fixed configuration",
     "Random each round": "random configurations",
@@ -97,8 +86,7 @@ def which_tuner_page(results: Path | None = None) -> str:
         others=[(figure, title) for name, title in _OTHERS.items() if (figure := _figure(folder, name))],
         profiles=_figure(folder, "profiles"),
         yoked=_figure(folder, "yoked"),
-        against_yoked=_AGAINST_YOKED,
-        found=_FOUND,
+        plain=_PLAIN,
         answers=list(_answers(folder)),
         keys=_keys(),
         has_costs=(folder / "benchmark" / "tuners.md").is_file(),
