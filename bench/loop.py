@@ -8,10 +8,9 @@ from typing import Any
 
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import BenchError, ConfigError, TaskError, TunerError
-from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
-from bench.tasks.base import Outcome, Task
+from bench.tasks.base import Outcome, Task, convert_reward
 from bench.tasks.delivery import Delivery, held
 from bench.tasks.feedback import draws, read_history
 from bench.trace import MAX_ROWS, Trace
@@ -54,10 +53,11 @@ def _run(
         )
     try:
         problem = task.feedback.problem(task.start(rounds, seeds))
+        expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
+        trace = Trace(rounds, task.sums, max_rows)
     except BaseException as error:
         _leave(error, task, "start")
         raise
-    trace = Trace(rounds, task.sums, max_rows)
     try:
         at_random = min(rounds, max(task.random_rounds, tuner.random_rounds(task.feedback.told(problem))))
         for _ in range(at_random):
@@ -69,20 +69,21 @@ def _run(
         _leave(error, task, "explore", trace.round + 1)
         raise
 
+    path = _path(task, tuner, trace, seeds)
     if at_random < rounds:
-        expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
         asks = max(1, math.ceil((expected - at_random) / problem.rounds_per_ask))
         try:
             tuner.start(task.feedback.told(replace(problem, horizon=asks)), seeds.child("tuner"))
             task.wish = tuner.wish
-            if path := task.feedback.history:
-                tuner.learn(read_history(path, tuner.searched(problem.space)))
+            space = tuner.searched(problem.space)
+            if history := task.feedback.history:
+                tuner.learn(read_history(history, space))
+            leaves = tuner.leaves_space
+            check = ConfigurationCheck(space, leaves) if chosen is None else RecordingCheck(space, leaves, chosen)
         except BaseException as error:
             _leave(error, tuner, "start")
             raise
-    space, leaves_space = tuner.searched(problem.space), tuner.leaves_space
-    check = ConfigurationCheck(space, leaves_space) if chosen is None else RecordingCheck(space, leaves_space, chosen)
-    _play(task, tuner, trace, check, _path(task, tuner, trace, seeds))
+        _play(task, tuner, trace, check, path)
     trace.finish()
     return trace
 
@@ -98,7 +99,9 @@ def _path(task: Task, tuner: Tuner, trace: Trace, seeds: Seeds) -> Tuner | Deliv
 
 
 def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, path: Tuner | Delivery) -> None:
-    ask, tell = (_timed(path.ask, trace), _timed(path.tell, trace)) if task.timed else (path.ask, path.tell)
+    ask, tell = _copied(tuner, path.ask), path.tell
+    if task.timed:
+        ask, tell = _timed(ask, trace), _timed(tell, trace)
     hold = task.feedback.hold
     play = task.play if hold == 1 else held(task, trace, hold)
     read, record, rounds = check.read, trace.record, trace.rounds
@@ -112,25 +115,37 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
             configuration = read(proposed)
         except ValueError as fault:
             raise TunerError(f"round {trace.round + 1}: {type(tuner).__name__}: {fault}") from None
+        except BaseException as error:
+            _leave(error, tuner, "ask", trace.round + 1)
+            raise
         try:
             outcome = play(configuration.copy())
+            if outcome is None:
+                break
+            if type(outcome) is not Outcome and not isinstance(outcome, Outcome):
+                raise TaskError(f"round {trace.round + 1}: found {reprlib.repr(outcome)}, expected an Outcome or None")
+            reward = outcome.reward
+            if type(reward) is not float or not isfinite(reward):
+                reward = convert_reward(outcome, trace.round + (len(outcome.steps) or 1), configuration)
         except BaseException as error:
             _leave(error, task, "play", trace.round + 1, configuration)
             raise
-        if outcome is None:
-            break
-        if type(outcome) is not Outcome and not isinstance(outcome, Outcome):
-            raise TaskError(f"round {trace.round + 1}: found {reprlib.repr(outcome)}, expected an Outcome or None")
-        if steps := outcome.steps:
-            for values in steps:
-                record(values, configuration)
-        else:
-            record(outcome.values, configuration)
-        reward = outcome.reward
-        if type(reward) is not float or not isfinite(reward):
-            reward = outcome.reward = check_reward(reward, trace.round, configuration)
-        if costs := outcome.costs:
-            trace.spend(costs)
+        try:
+            if steps := outcome.steps:
+                if len(steps) > rounds - trace.round:
+                    raise TaskError(
+                        f"round {trace.round + 1}: found an outcome of {len(steps)} rounds, expected at most the "
+                        f"{rounds - trace.round} that are left"
+                    )
+                for values in steps:
+                    record(values, configuration)
+            else:
+                record(outcome.values, configuration)
+            if costs := outcome.costs:
+                trace.spend(costs)
+        except BaseException as error:
+            _leave(error, task, "play", trace.round, configuration)
+            raise
         try:
             tell(reward, outcome)
         except BaseException as error:
@@ -156,6 +171,18 @@ def _leave(
         f"{place}: {type(part).__name__}.{call}: found {type(error).__name__}, which ends a program, expected an "
         "answer or an error that derives from Exception"
     ).with_traceback(error.__traceback__) from None
+
+
+def _copied(tuner: Tuner, ask: Callable[[], Any]) -> Callable[[], Any]:
+    """Return an ``ask`` whose answers the tuner cannot change any more, as those of a class of its own may be."""
+    if getattr(tuner.ask, "__func__", None) is Tuner.ask:
+        return ask
+
+    def copied() -> Any:
+        configuration = ask()
+        return configuration.copy() if type(configuration) is dict else configuration
+
+    return copied
 
 
 def _timed(call: Callable[..., Any], trace: Trace) -> Callable[..., Any]:

@@ -11,21 +11,26 @@ import numpy as np
 from bench.errors import TaskError
 
 
-def is_number(reward: Any) -> bool:
-    """Tell whether a reward is a finite real number; True and False count as 1 and 0."""
+def number(value: Any) -> float | None:
+    """Return a real number, converted once, as a float; None if it is none, or not finite. True and False are 1 and 0.
+
+    Any other object with a number inside, such as an array, is none.
+    """
     try:
-        return isinstance(reward, Real | np.bool_) and math.isfinite(reward)
+        converted = float(value) if isinstance(value, Real | np.bool_) else math.nan
     except OverflowError:  # a whole number beyond the largest float
-        return False
+        return None
+    return converted if math.isfinite(converted) else None
 
 
 def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> float:
     """Return a reward as a float; raise TaskError if it is no finite number. A random pull has no configuration."""
-    if not is_number(reward):
+    converted = number(reward)
+    if converted is None:
         raise TaskError(
             f"round {round_}: found the reward {short(reward)} for {played(configuration)}, expected a finite number"
         )
-    return float(reward)
+    return converted
 
 
 def plain(value: Any) -> float | str | None:
@@ -44,6 +49,9 @@ def played(configuration: Mapping[str, Any]) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a value in at most 60 characters."""
-    text = str(value) if isinstance(value, Real) else reprlib.repr(value)
+    """Return a value in at most 60 characters, also if its class fails to say it."""
+    try:
+        text = str(value) if isinstance(value, Real) else reprlib.repr(value)
+    except Exception:
+        text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= 60 else f"{text[:57]}..."

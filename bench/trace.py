@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from bench.errors import TaskError
-from bench.rewards import check_reward, is_number, plain, played, short
+from bench.rewards import check_reward, number, plain, played, short
 
 MAX_ROWS = 500
+_NO_VALUES: dict[str, Any] = {}
 
 
 class Trace:
@@ -21,9 +22,11 @@ class Trace:
         self.rounds = rounds
         self._checkpoints = np.unique(np.linspace(1, rounds, min(rounds, max_rows)).round().astype(np.int64)).tolist()
         self._sums = dict.fromkeys(sums, 0.0)
+        self._n_sums, self._has_reward = len(self._sums), "reward" in self._sums
         self.round = 0
         self._next = self._checkpoints[0] if self._checkpoints else 0
         self._last: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
+        """Values of the latest round that are not added up, and its configuration."""
         self._rows: list[dict[str, Any]] = []
         self.costs: dict[str, float] = {}
 
@@ -36,27 +39,28 @@ class Trace:
         self.round += 1
         if type(values) is not dict:
             raise TaskError(f"round {self.round}: found the values {reprlib.repr(values)}, expected a dict")
-        kept, sums, name = values.copy(), self._sums, ""
+        sums, more, name = self._sums, _NO_VALUES, ""
         try:
             for name in sums:
-                value = kept[name]
+                value = values[name]
                 if type(value) is not float:
-                    value = kept[name] = plain(value)
+                    value = plain(value)
                 sums[name] = total = sums[name] + value
                 if not isfinite(total):
                     raise OverflowError
-            if len(kept) > len(sums):
-                for name, value in kept.items():
+            if len(values) > self._n_sums:
+                values = more = values.copy()
+                for name, value in more.items():
                     if type(value) is not float:
-                        kept[name] = plain(value)
-            if "reward" not in sums:
+                        more[name] = plain(value)
+            if not self._has_reward:
                 check_reward(values.get("reward"), self.round, configuration)
         except (KeyError, TypeError, OverflowError):
             check_reward(values.get("reward"), self.round, configuration)
             raise TaskError(self._fault(name, values, configuration)) from None
-        self._last = kept, configuration
+        self._last = more, configuration
         if self.round == self._next:
-            self._keep()
+            self._keep(values, configuration)
 
     def _fault(self, name: str, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> str:
         value = f"'{name}' = {reprlib.repr(values[name])}" if name in values else f"no value '{name}'"
@@ -69,21 +73,19 @@ class Trace:
         Raises TaskError if one is no finite number.
         """
         for name, seconds in costs.items():
-            if type(seconds) is not float or not isfinite(seconds):
-                if not is_number(seconds):
-                    raise TaskError(
-                        f"round {self.round}: found the cost '{name}' = {short(seconds)}, expected a finite number"
-                    )
-                seconds = float(seconds)
-            self.costs[name] = self.costs.get(name, 0.0) + seconds
+            converted = number(seconds)
+            if converted is None:
+                raise TaskError(
+                    f"round {self.round}: found the cost '{name}' = {short(seconds)}, expected a finite number"
+                )
+            self.costs[name] = self.costs.get(name, 0.0) + converted
 
     def finish(self) -> None:
         """Close a run, even one that ended before its horizon: keep its last round."""
         if self.round and (not self._rows or self._rows[-1]["round"] != self.round):
-            self._keep()
+            self._keep(*self._last)
 
-    def _keep(self) -> None:
-        values, configuration = self._last
+    def _keep(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
         row = {"round": self.round, **configuration, **values, **self._sums}
         if len(row) < 1 + len(configuration) + len(values):  # what is added up is among the values
             both = {"round", *configuration} & {*values} or {"round"}

@@ -87,6 +87,38 @@ def test_every_tuner_plays_on_beyond_the_horizon_that_it_was_told(name):
     assert run(task, registry.build("tuner", name), rounds=200).round == 200
 
 
+class ReusesOutcome(Counts):
+    """Returns the same object every round."""
+
+    def start(self, rounds, seeds):
+        self.outcome = Outcome(0.0, {}, rewards=np.zeros(2))
+        return super().start(rounds, seeds)
+
+    def play(self, configuration):
+        outcome = super().play(configuration)
+        self.outcome.reward = outcome.reward
+        self.outcome.values.update(outcome.values)
+        self.outcome.rewards[:] = outcome.reward
+        return self.outcome
+
+
+def test_an_outcome_that_a_task_uses_again_is_told_as_it_was_in_its_round():
+    class Looks(Listens):
+        def _tell(self, reward, outcome):
+            self.told.append((reward, outcome.reward, outcome.values["reward"], *outcome.rewards))
+
+    for feedback, rewards in (({"delay": 3}, range(1, 10)), ({"batch": 4}, range(1, 13))):
+        task, tuner = ReusesOutcome(), Looks()
+        task.feedback = Feedback(**feedback)
+        run(task, tuner, rounds=12)
+        assert tuner.told == [(float(t),) * 5 for t in rewards]
+    task, tuner = ReusesOutcome(), Listens()
+    task.feedback = Feedback(hold=3)
+    trace = run(task, tuner, rounds=6)
+    assert [reward for _, reward, _ in tuner.told] == [2.0, 5.0]
+    assert trace.columns()["reward"].tolist() == [1, 3, 6, 10, 15, 21]
+
+
 def test_delays_are_drawn_with_the_mean_or_from_the_range_that_is_asked_for():
     for delay, mean, least, most in (({"geometric": 20}, 20, 0, 10**6), ({"uniform": [5, 15]}, 10, 5, 15)):
         waited = [asked - int(reward) for asked, reward, _ in told(20_000, delay=delay).told]

@@ -112,6 +112,16 @@ def test_a_task_returns_outcomes(monkeypatch):
         run(Pays(), Proposes(), rounds=9)
 
 
+def test_an_outcome_of_more_rounds_than_are_left_is_refused(monkeypatch):
+    steps = ({"reward": 0.5, "extra": 0.0},) * 4
+    monkeypatch.setattr(Pays, "play", lambda self, configuration: Outcome(0.5, steps=steps))
+    assert run(Pays(), Proposes(), rounds=8).round == 8
+    with pytest.raises(
+        TaskError, match=r"^round 9: found an outcome of 4 rounds, expected at most the 1 that are left$"
+    ):
+        run(Pays(), Proposes(), rounds=9)
+
+
 # What a tuner may propose
 
 

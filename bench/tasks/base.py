@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bench.errors import ConfigError
+from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.feedback import Feedback
@@ -38,7 +39,16 @@ class Outcome:
     rewards: Any = None
     agreement: np.ndarray | None = None
     forecast_losses: np.ndarray | None = None
-    costs: dict[str, float] = field(default_factory=dict)
+    costs: dict[str, float] | None = None
+
+
+def convert_reward(outcome: Outcome, round_: int, configuration: Configuration) -> float:
+    """Make an outcome's reward a float, once, also where it is among the values; TaskError if it is not finite."""
+    found = outcome.reward
+    outcome.reward = reward = check_reward(found, round_, configuration)
+    if type(outcome.values) is dict and outcome.values.get("reward") is found:
+        outcome.values = {**outcome.values, "reward": reward}
+    return reward
 
 
 def check_parts(expected: str, *parts: tuple[Any, type]) -> None:

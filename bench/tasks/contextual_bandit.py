@@ -152,11 +152,14 @@ class ContextualBandit(Task):
                 continue
             if type(reward) is not float:
                 reward = check_reward(reward, self._round + 1, configuration or {})
-            values = {"reward": reward, **environment.values(arm)}
             if self._has_means:
-                regret, of_random = values["regret"], values["random_regret"]
+                best = environment.best_mean
+                regret, of_random = best - environment.means.item(arm), best - environment.average_mean
+                values: dict[str, Any] = {"reward": reward, "regret": regret, "random_regret": of_random}
                 if not (type(regret) is type(of_random) is float and regret >= 0.0 and of_random >= 0.0):
                     values |= regrets(environment, self._round + 1, environment.means.item(arm), "arm")
+            else:
+                values = {"reward": reward, **environment.values(arm)}
             self._round += 1
             if self._delay is None:
                 algorithm.update(contexts, arm, reward)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bench.space import Configuration
-from bench.tasks.base import Outcome, Task
+from bench.tasks.base import Outcome, Task, convert_reward
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 
@@ -36,7 +36,7 @@ class Delivery:
     def tell(self, reward: float, outcome: Outcome) -> None:
         """Take the reward of the latest ask, and tell all that are due."""
         now = self._trace.round
-        heapq.heappush(self._coming, (now + self._delay(), self._asked, self._ticket, reward, outcome))
+        heapq.heappush(self._coming, (now + self._delay(), self._asked, self._ticket, reward, _kept(outcome)))
         while self._coming and self._coming[0][0] <= now:
             _, _, *told = heapq.heappop(self._coming)
             self._due.append((told[0], told[1], told[2]))
@@ -51,26 +51,31 @@ def held(task: Task, trace: Trace, hold: int) -> Callable[[Configuration], Outco
     rounds, and sums of forecast losses and costs. What only one round has, such as agreement, is left out.
     """
 
+    has_ended = False
+
     def play(configuration: Configuration) -> Outcome | None:
+        nonlocal has_ended
         outcomes: list[Outcome] = []
-        rounds = 0
-        while len(outcomes) < hold and trace.round + rounds < trace.rounds:
+        steps: list[dict[str, Any]] = []
+        while not has_ended and len(outcomes) < hold and trace.round + len(steps) < trace.rounds:
             outcome = task.play(configuration.copy())
             if outcome is None:
+                has_ended = True
                 break
+            outcome = _kept(outcome)
+            convert_reward(outcome, trace.round + len(steps) + (len(outcome.steps) or 1), configuration)
+            steps += outcome.steps or (outcome.values,)
             outcomes.append(outcome)
-            rounds += len(outcome.steps) or 1
         if len(outcomes) <= 1:
             return outcomes[0] if outcomes else None
-        steps = [step for outcome in outcomes for step in outcome.steps or (outcome.values,)]
         costs: dict[str, float] = {}
         for outcome in outcomes:
-            for name, seconds in outcome.costs.items():
+            for name, seconds in (outcome.costs or {}).items():
                 costs[name] = costs.get(name, 0.0) + seconds
         rewards = [outcome.rewards for outcome in outcomes]
         losses = [outcome.forecast_losses for outcome in outcomes]
         return Outcome(
-            sum(float(outcome.reward) for outcome in outcomes) / len(outcomes),
+            sum(outcome.reward for outcome in outcomes) / len(outcomes),
             steps=tuple(steps),
             rewards=None if any(item is None for item in rewards) else np.mean(rewards, axis=0),
             forecast_losses=None if any(item is None for item in losses) else np.sum(losses, axis=0),  # type: ignore[arg-type]
@@ -78,3 +83,16 @@ def held(task: Task, trace: Trace, hold: int) -> Callable[[Configuration], Outco
         )
 
     return play
+
+
+def _kept(outcome: Outcome) -> Outcome:
+    """Return a copy of an outcome: the task may use its own, or what is in it, again in the next round."""
+    return Outcome(
+        outcome.reward,
+        outcome.values.copy(),
+        tuple(step.copy() for step in outcome.steps),
+        None if outcome.rewards is None else np.array(outcome.rewards, dtype=float),
+        None if outcome.agreement is None else np.array(outcome.agreement),
+        None if outcome.forecast_losses is None else np.array(outcome.forecast_losses, dtype=float),
+        None if outcome.costs is None else dict(outcome.costs),
+    )

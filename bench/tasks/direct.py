@@ -60,14 +60,18 @@ class Direct(Task):
             usual = {name: value for name, value in self._defaults.items() if name not in configuration}
             configuration = self._defaults | configuration
         reward = environment.play(configuration)
-        values = {"reward": reward, **environment.values()}
         if self._has_means:
-            regret, of_random = values["regret"], values["random_regret"]
+            best = environment.best_mean
+            regret, of_random = best - environment.mean, best - environment.average_mean
+            values: dict[str, Any] = {"reward": reward, "regret": regret, "random_regret": of_random}
             if not (type(regret) is type(of_random) is float and regret >= 0.0 and of_random >= 0.0):
                 values |= regrets(environment, self._round, environment.mean, "configuration")
+        else:
+            values = {"reward": reward, **environment.values()}
         if usual:
             values |= usual
         rewards = environment.rewards
         if rewards is not None:
-            rewards = np.array(rewards, dtype=float)
+            is_plain = type(rewards) is np.ndarray and rewards.dtype.char == "d"
+            rewards = rewards.copy() if is_plain else np.array(rewards, dtype=float)
         return Outcome(reward, values, rewards=rewards)

@@ -3,7 +3,7 @@
 from typing import Any, NoReturn
 
 from bench.errors import TaskError
-from bench.rewards import is_number, short
+from bench.rewards import number, short
 
 _ROUNDING = 1e-6
 """Expected rewards may contradict each other by this share of the larger one."""
@@ -14,12 +14,13 @@ _TINY = 1e-12
 def check_constant(environment: Any, name: str) -> float:
     """Return what an environment says after its start. Raises TaskError if it is no finite number, at least 0."""
     value: Any = getattr(environment, name, None)
-    if not is_number(value) or value < 0:
+    converted = number(value)
+    if converted is None or converted < 0:
         raise TaskError(
             f"{type(environment).__name__}.{name}: found {short(value)} after start, expected a finite number, at "
             "least 0"
         )
-    return float(value)
+    return converted
 
 
 def regrets(environment: Any, round_: int, mean: Any, played: str) -> dict[str, float]:
@@ -29,11 +30,13 @@ def regrets(environment: Any, round_: int, mean: Any, played: str) -> dict[str, 
     TaskError if an expected reward is no finite number, or larger than the best.
     """
     name = f"the expected reward of the {played} played"
-    found = {"best_mean": environment.best_mean, name: mean, "average_mean": environment.average_mean}
-    for key, value in found.items():
-        if not is_number(value):
-            raise TaskError(f"{_where(environment, round_)}: found {key} = {short(value)}, expected a finite number")
-        found[key] = value = float(value)
+    stated = {"best_mean": environment.best_mean, name: mean, "average_mean": environment.average_mean}
+    found: dict[str, float] = {}
+    for key, said in stated.items():
+        value = number(said)
+        if value is None:
+            raise TaskError(f"{_where(environment, round_)}: found {key} = {short(said)}, expected a finite number")
+        found[key] = value
         best = found["best_mean"]
         if value > best + _ROUNDING * max(abs(best), abs(value)) + _TINY:
             raise TaskError(

@@ -10,7 +10,7 @@ import numpy as np
 from bench.component import component
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import TunerError
-from bench.rewards import is_number, short
+from bench.rewards import number, short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.problem import Problem as Problem
@@ -169,9 +169,10 @@ class Tuner(Saving, ABC):
                 f"{type(self).__name__}: found the outcome {short(outcome)}, expected none, or a task's; a ticket "
                 "needs its name: tell(reward, ticket=ticket)"
             )
-        if not is_number(reward):
+        converted = number(reward)
+        if converted is None:
             raise TunerError(f"{type(self).__name__}: found the reward {short(reward)}, expected a finite number")
-        return float(reward)
+        return converted
 
     def learn(self, history: Iterable[tuple[Configuration, float]]) -> None:
         """Learn from a log, oldest first, what configurations have earned; called before the first ask.
