@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import nbformat
 import pytest
-from commands import ROOT, Commands
+from commands import PATIENCE, ROOT, Commands
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from nbclient import NotebookClient
@@ -101,7 +101,7 @@ with progress.bar({1}):
 
 def test_progress_is_one_line_of_the_cell_that_changes():
     cells = [nbformat.v4.new_code_cell(PLAYED.format(*words)) for words in (("shown", None), ("quiet", False))]
-    client = NotebookClient(nbformat.v4.new_notebook(cells=cells), timeout=60)
+    client = NotebookClient(nbformat.v4.new_notebook(cells=cells), timeout=PATIENCE)
     messages = []
     client.process_message = lambda message, *rest: (
         messages.append(message["msg_type"]),
