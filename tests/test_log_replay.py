@@ -78,6 +78,27 @@ def test_replay_and_estimates_are_unbiased(name, log):
     assert abs(rounds.mean() - expected) < 4 * math.sqrt(expected / PARTS)
 
 
+@pytest.mark.release
+def test_the_best_policy_and_intervals_on_four_other_logs(tmp_path, capsys):
+    """800 parts of four logs by seeds 1 to 4, which were chosen before anything was run: means, and 80 intervals."""
+    first, best, true = POLICIES["first"], POLICIES["best"], truth(POLICIES["best"])
+    values, others = [], []
+    for seed in (1, 2, 3, 4):
+        path = str(tmp_path / f"{seed}.parquet")
+        frame(ROWS, seed).to_parquet(path)
+        values += [replay(path, best, r, n_parts=PARTS)[0].values(0) for r in range(PARTS)]
+        others += [replay(path, first, r, n_parts=PARTS)[0].values(0)["mean_reward"] for r in range(PARTS)]
+    by_column = {name: np.array([value[name] for value in values]) for name in ("mean_reward", "ips", "snips", "dr")}
+    off = {name: (found.mean() - true) / found.std() * math.sqrt(len(found)) for name, found in by_column.items()}
+    differences = np.split(by_column["mean_reward"] - others, 80)
+    expected = true - truth(first)
+    covered = sum(each.low <= expected <= each.high for each in map(mean_interval, differences))
+    with capsys.disabled():
+        print(f"standard errors from the truth: {off}; intervals that cover: {covered} of 80")
+    assert max(map(abs, off.values())) < 3
+    assert covered >= 70
+
+
 def test_the_interval_of_a_difference_covers_the_true_one(log):
     """20 comparisons of 10 repetitions, each with its own part and number of accepted rounds: 95 % intervals."""
     first, second = POLICIES["first"], POLICIES["third"]
