@@ -144,6 +144,7 @@ def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(stor
             asked[-1].append(super()._ask())
             return asked[-1][-1]
 
+    Noted.__module__ = Random.__module__  # a class of a user's own would be measured in another process
     monkeypatch.setattr(timing, "WARM_UP_ROUNDS", 7)
     monkeypatch.setattr("bench.tuners.baselines.Random", Noted)
     work = [(experiment(seed=seed, tuner={"_target_": "bench.tuners.baselines.Random"}), 2) for seed in (1, 2)]
@@ -272,3 +273,15 @@ def test_seconds_of_another_machine_stand_beside_ours_as_ratios_alone():
 def test_the_picture_says_that_the_machine_had_other_work(busy, is_said):
     caption = " ".join(shown(FIGURE, NO_CURVES, finals(busy=busy)).caption)
     assert ("For 30 % of the time the processor was not with the run" in caption) == is_said
+
+
+def test_a_users_class_is_measured_in_another_process_which_it_may_end(store):
+    def harmful(kind):
+        return experiment(tuner={"_target_": "harmful.Harmful", "kind": kind, "at": 5})
+
+    runs = {kind: harmful(kind) for kind in ("segfault", "interrupt", "emptied environment")} | {"none": experiment()}
+    results = timing.measure(drawn(*((one, 1) for one in runs.values())), store)
+    found = {kind: results[one.run_id] for kind, one in runs.items()}
+    assert found["segfault"].failed == {0: "its worker died twice (SIGSEGV)"}
+    assert "KeyboardInterrupt" in found["interrupt"].failed[0]
+    assert found["emptied environment"].new == found["none"].new == {0}

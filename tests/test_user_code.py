@@ -8,6 +8,9 @@ from functools import partial
 import pytest
 from commands import PATIENCE, ROOT, assert_one_sentence
 
+from bench.errors import ConfigError
+from runners.config import classes
+
 COMMAND = "run"
 SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "repetitions=2")
 LETHAL = {
@@ -110,6 +113,15 @@ def test_a_module_that_ends_the_process_that_imports_it_is_one_sentence(commands
     tuner = "tuner=bad.Tuner" + ",tl" * (command == "compare")
     answer = call(kind in ("exit without a word", "segfault"), command, tuner, "horizon=20", "repetitions=1")
     assert_one_sentence(answer, "tuner._target_: found 'bad.Tuner', whose module cannot be imported: ", words)
+
+
+def test_a_module_whose_import_never_ends_is_named(tmp_path, monkeypatch):
+    (tmp_path / "never_imported.py").write_text("import threading\nthreading.Event().wait()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(classes, "IMPORT_SECONDS", 0.5)
+    words = "found 'never_imported.Tuner', whose module cannot be imported: .*it does not return within 0.5 s"
+    with pytest.raises(ConfigError, match=words):
+        classes.import_class("tuner", {"_target_": "never_imported.Tuner"})
 
 
 ENVIRONMENT = """

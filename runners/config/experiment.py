@@ -96,8 +96,8 @@ class Experiment:
         cls = import_class("env", settings)
         if is_suites(cls):
             return ask(construct("env", cls, settings))
-        if end := how_it_ends(lambda: ask(construct("env", cls, settings))):
-            raise ConfigError(f"env: {cls.__name__} ends the process that builds it ({end}), expected a component")
+        if end := how_it_ends(lambda: ask(construct("env", cls, settings)), "builds"):
+            raise ConfigError(f"env: {cls.__name__} {end}, expected a component")
         try:
             return ask(construct("env", cls, settings))
         except (Exception, SystemExit) as error:

@@ -1,9 +1,11 @@
 """A user's code, tried in a process of its own before it runs in that of a command, which it might end."""
 
+import math
 import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +13,14 @@ from typing import Any
 _RETURNED = 113
 """Exit code of a process whose trial ended in whatever way returns to the one who called."""
 
+_LOOK_SECONDS = 0.005
 
-def how_it_ends(call: Callable[[], Any]) -> str:
-    """Return how a call ends the process that makes it, such as ``SIGSEGV`` or ``exit code 3``; "" if it does not.
 
-    What it raises does not count. Nothing is tried, and "" returned, where a process cannot be copied: in a process of
+def how_it_ends(call: Callable[[], Any], does: str, seconds: float = math.inf) -> str:
+    """Return in words how a call ends the process that makes it, or that it does not return within ``seconds``.
+
+    Such as "ends the process that imports it (SIGSEGV)", if it ``does`` "imports"; "" if it returns. What it raises
+    does not count. Nothing is tried, and "" returned, where a process cannot be copied: in a process of
     several threads, as in workers and notebooks, and on Windows.
     """
     if not hasattr(os, "fork") or threading.active_count() > 1:
@@ -34,10 +39,27 @@ def how_it_ends(call: Callable[[], Any]) -> str:
         finally:
             os._exit(_RETURNED)
     try:
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        code = _exit_code(child, seconds)
     except BaseException:
         os.kill(child, signal.SIGKILL)
         raise
+    if code is None:
+        return f"does not return within {seconds:g} s"
     if code == _RETURNED:
         return ""
-    return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+    return f"ends the process that {does} it ({f'exit code {code}' if code >= 0 else signal.Signals(-code).name})"
+
+
+def _exit_code(child: int, seconds: float) -> int | None:
+    """Wait for a process; kill it, and return None, if it has not ended by then."""
+    end = time.monotonic() + seconds
+    while seconds < math.inf:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return None
+        time.sleep(_LOOK_SECONDS)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
