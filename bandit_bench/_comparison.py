@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # slow to import
 COMPARISON = "comparison.json"
 """The figure of a comparison, beside its results."""
 _SCALES = ("paper", "reduced", "quick", "smoke")
-_VERDICTS = ["claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "verdict", "holm", "needs", "note"]
+_VERDICTS = ["claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "verdict", "holm", "repetitions_needed",
+             "note"]  # fmt: skip
 
 
 class ComparisonResult:

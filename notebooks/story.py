@@ -16,7 +16,7 @@ from runners.results.store import results_folder
 
 pd.set_option("display.max_colwidth", None)  # claims and titles are sentences
 
-_VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "tie": "= tie", "open": "○ open", "says_nothing": "· no evidence"}
+_VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "tie": "= tie", "open": "○ open", "no evidence": "· no evidence"}
 
 
 class Story:

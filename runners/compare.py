@@ -58,7 +58,7 @@ def _text(
     table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str], accepted: Mapping[Any, float] | None = None
 ) -> str:
     """Return means with intervals, and how many rounds were ``accepted``; then the differences to the first tuner."""
-    from bench.report.claims.judgement import MIN_REPETITIONS, in_words  # slow to import
+    from bench.report.claims.judgement import MIN_REPETITIONS  # slow to import
 
     lines = []
     for _, row in table.iterrows():
@@ -73,11 +73,11 @@ def _text(
     for _, claim in claims.iterrows():
         case = "" if claim["case"] in ("", "all") else f" ({claim['case']})"
         note = f"; {claim['note']}" if claim["note"] else ""
-        if claim["needs"] > 0 and claim["n"] >= MIN_REPETITIONS:  # fewer foretell nothing
+        if claim["repetitions_needed"] > 0 and claim["n"] >= MIN_REPETITIONS:  # fewer foretell nothing
             note += f"; about {claim['needs']:,.0f} repetitions would decide it"
         difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
         difference *= not math.isnan(claim["estimate"])
-        verdict = in_words(claim["verdict"]) + _HOLM.get(claim["holm"], "")
+        verdict = claim["verdict"] + _HOLM.get(claim["holm"], "")
         lines.append(f"  {claim['text']}{case}: {verdict}{difference}{note}")
     return "\n".join(lines)
 

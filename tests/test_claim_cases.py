@@ -24,7 +24,7 @@ def test_cases_are_limited_by_only_and_by_every_axis_that_cannot_be_felt() -> No
     claim = compare("less", per=["panel", "env"], only={"env": "E"}, only_note="no random arms")
     rows = judged(claim, of=finals)
     assert rows["case"].tolist() == ["Q, F", "Q, E", "P, F", "P, E"]
-    assert rows["verdict"].tolist() == ["says_nothing", "holds", "says_nothing", "holds"]
+    assert rows["verdict"].tolist() == ["no evidence", "holds", "no evidence", "holds"]
     assert rows["note"].tolist() == ["no random arms", "", "no random arms", ""]
     np.testing.assert_allclose(rows["estimate"], -50)
     assert judged({**claim, "only_note": ""}, of=finals)["case"].tolist() == ["Q, E", "P, E"]
@@ -63,12 +63,12 @@ def test_too_few_repetitions_decide_nothing() -> None:
     assert np.isnan([row["ci_low"], row["ci_high"]]).all()
     few = MIN_REPETITIONS - 1
     row = row_of(compare("less"), methods(A=100 + NOISE[:few], B=200 - NOISE[:few]))
-    assert (row["verdict"], row["needs"]) == ("open", MIN_REPETITIONS)
+    assert (row["verdict"], row["repetitions_needed"]) == ("open", MIN_REPETITIONS)
     assert f"at least {MIN_REPETITIONS} repetitions, there are {few}" in row["note"]
     enough = methods(A=100 + NOISE[: few + 1], B=200 - NOISE[: few + 1])
     assert verdict_of(compare("less"), enough) == "holds"
     row = row_of(compare("less", tie=0), methods(A=[96, 98], B=[100, 100]))  # the least number would do
-    assert (row["verdict"], row["needs"]) == ("open", MIN_REPETITIONS)
+    assert (row["verdict"], row["repetitions_needed"]) == ("open", MIN_REPETITIONS)
 
 
 def test_repetitions_that_are_not_in_all_runs_are_left_out_and_counted() -> None:

@@ -28,15 +28,15 @@ def test_holm_counts_all_tested_cases_of_a_figure() -> None:
 def test_needed_repetitions_decide_in_four_of_five_cases() -> None:
     rng, values = np.random.default_rng(11), np.resize([-8.0, 12, -28], 12)
     row = row_of(compare("less", tie=0), methods(A=1000 + values, B=np.full(12, 1000.0)))
-    needs = int(row["needs"])
-    assert (row["verdict"], 12 < needs < 200) == ("open", True)
-    draws = rng.normal(-8, values.std(ddof=1), (2000, needs))
+    needed = int(row["repetitions_needed"])
+    assert (row["verdict"], 12 < needed < 200) == ("open", True)
+    draws = rng.normal(-8, values.std(ddof=1), (2000, needed))
     decided = reference.ttest_1samp(draws, 0, axis=1).pvalue <= 0.05
     assert decided.mean() == pytest.approx(0.8, abs=0.05)
     row = row_of(compare("less", tie=0), methods(A=1000 + CENTRED, B=np.full(20, 1000.0)))
-    assert (row["verdict"], math.isnan(row["needs"])) == ("open", True)  # no number decides it
+    assert (row["verdict"], math.isnan(row["repetitions_needed"])) == ("open", True)  # no number decides it
     row = row_of(compare("less"), methods(A=1000 + 400 * CENTRED, B=np.full(20, 1000.0)))
-    assert (row["verdict"], 100 < row["needs"] < 2000) == ("open", True)  # a tie
+    assert (row["verdict"], 100 < row["repetitions_needed"] < 2000) == ("open", True)  # a tie
 
 
 def test_looking_repeatedly_needs_more() -> None:
@@ -57,5 +57,5 @@ def test_looking_repeatedly_needs_more() -> None:
     assert list(found) == [("1", "near")]
     experiments, repetitions = found["1", "near"]
     assert experiments == [{"panel": "near", "method": "A"}, {"panel": "near", "method": "B"}]
-    assert repetitions == sequential["needs"]["near"] > 20
+    assert repetitions == sequential["repetitions_needed"]["near"] > 20
     assert still_open(figure, finals, sequential=False) == {}

@@ -98,7 +98,7 @@ def test_lines_and_panels_have_the_names_that_are_given(here):
 )
 def test_each_verdict_says_whether_it_remains(holm, words):
     claim = {"text": "A beats B", "case": "all", "verdict": "holds", "holm": holm, "estimate": -1.0, "ci_low": -2.0,
-             "ci_high": -0.5, "note": "", "needs": 0}  # fmt: skip
+             "ci_high": -0.5, "note": "", "repetitions_needed": 0}  # fmt: skip
     text = compare._text(pd.DataFrame(), pd.DataFrame([claim]), [])
     assert text == f"  A beats B: {words}, difference -1 [-2, -0.5]"
 

@@ -127,7 +127,7 @@ def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: P
     [card] = re.findall(
         r'<li data-paper="syndicated"[^>]*>(?:(?!</li>).)*Figure 2(?:(?!</li>).)*</li>', text, re.DOTALL
     )
-    assert 'data-verdict="says_nothing "' in card
+    assert 'data-verdict="no_evidence "' in card
     assert re.findall(r"</i> (\d+)", card) == ["2"]
     assert "no evidence" in card
     assert "⚠ surrogate data" in card
@@ -168,7 +168,7 @@ def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_pa
         ["habo", "limits", "b", "real, synthetic"],
         ["syndicated", "figure2", "1", "synthetic, surrogate"],
     ]
-    assert table[["holds", "fails", "tie", "open", "says_nothing"]].to_numpy().sum(axis=1).tolist() == [len(PANELS)] * 2
+    assert table[["holds", "fails", "tie", "open", "no evidence"]].to_numpy().sum(axis=1).tolist() == [len(PANELS)] * 2
     lines = overview_text(table).splitlines()
     assert next(line for line in lines if line.startswith("## ")) == "## Ours"
     assert "| habo | 1 (1) | 1 (1) | 0 | 0 | 0 |" in lines
@@ -425,12 +425,12 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
         ([], ""),
         ([["holds"]], "The claim holds."),
         ([["holds"], ["fails"], ["fails"]], "Of 3 claims, 1 holds and 2 fail."),
-        ([["says_nothing"]], "The claim has no evidence."),
+        ([["no evidence"]], "The claim has no evidence."),
         ([["holds", "open", "holds", "tie"]], "Of the claim's 4 cases, 2 hold, 1 is a tie and 1 is open."),
         ([["holds", "open"], ["fails"], ["holds", "fails"]],
          "Of 3 claims, 1 holds wherever it is decided, 1 fails wherever it is decided and 1 differs from case to "
          "case."),
-        ([["open", "says_nothing"], ["open"], ["says_nothing"]], "Of 3 claims, 2 are open and 1 has no evidence."),
+        ([["open", "no evidence"], ["open"], ["no evidence"]], "Of 3 claims, 2 are open and 1 has no evidence."),
         ([["tie", "open"], ["tie"]], "Of 2 claims, 2 are ties wherever they are decided."),
     ],
 )  # fmt: skip

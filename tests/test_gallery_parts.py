@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from bench.gallery.claims import claim_of, forest, needs_in_words, threshold_of
+from bench.gallery.claims import claim_of, forest, needed_in_words, threshold_of
 from bench.gallery.docs import first_words, linked, words
 from bench.gallery.numbers import ratio_of
 from bench.gallery.papers import label
 
 
 def case(estimate: float, low: float, high: float, **more: Any) -> dict[str, Any]:
-    values = {"estimate": estimate, "ci_low": low, "ci_high": high, "needs": math.nan}
+    values = {"estimate": estimate, "ci_low": low, "ci_high": high, "repetitions_needed": math.nan}
     values |= dict.fromkeys(("relative", "relative_low", "relative_high"), math.nan)
     given = {"claim": "1", "text": "a is less than b", "case": "x", "kind": "ratio", "expect": "less"}
     return {**given, "threshold": 1.0, "verdict": "holds", "holm": "", "origin": "ours", "values": values} | more
@@ -67,7 +67,7 @@ def test_the_number_that_decides_is_that_of_the_claim(claim: dict[str, Any], thr
 
 
 @pytest.mark.parametrize(
-    ("kind", "needs", "words"),
+    ("kind", "needed", "words"),
     [
         ("paired_difference", 427, "about 427 repetitions would decide it"),
         ("paired_difference", 285_623, "practically level"),
@@ -75,16 +75,16 @@ def test_the_number_that_decides_is_that_of_the_claim(claim: dict[str, Any], thr
         ("ratio", math.nan, ""),
     ],
 )
-def test_nobody_is_told_to_run_a_hundred_thousand_repetitions(kind: str, needs: float, words: str) -> None:
+def test_nobody_is_told_to_run_a_hundred_thousand_repetitions(kind: str, needed: float, words: str) -> None:
     row = case(0, 0, 0, kind=kind)
-    assert needs_in_words(row | {"values": row["values"] | {"needs": needs}}) == words
+    assert needed_in_words(row | {"values": row["values"] | {"repetitions_needed": needed}}) == words
 
 
 def test_cases_without_evidence_stand_apart() -> None:
-    cases = [case(0.5, 0.4, 0.6, claim="a b", case=word, verdict=word) for word in ("holds", "says_nothing")]
+    cases = [case(0.5, 0.4, 0.6, claim="a b", case=word, verdict=word) for word in ("holds", "no evidence")]
     found = claim_of(cases)
-    assert (found.slug, [row["case"] for row in found.cases], [row["case"] for row in found.silent]) == (
-        "a-b", ["holds"], ["says_nothing"],
+    assert (found.slug, [row["case"] for row in found.cases], [row["case"] for row in found.no_evidence]) == (
+        "a-b", ["holds"], ["no evidence"],
     )  # fmt: skip
 
 

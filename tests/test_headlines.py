@@ -36,13 +36,13 @@ def verdict_of(*parts: pd.DataFrame, hedge: str = "") -> str:
 @pytest.mark.parametrize(
     ("verdicts", "expected"),
     [
-        (["holds", "holds", "open", "says_nothing", "says_nothing"], "holds"),  # what says nothing is no case
-        (["says_nothing", "says_nothing"], "no evidence"),
-        (["says_nothing", "open"], "open"),
+        (["holds", "holds", "open", "no evidence", "no evidence"], "holds"),  # what says nothing is no case
+        (["no evidence", "no evidence"], "no evidence"),
+        (["no evidence", "open"], "open"),
         ([], "not run"),
     ],
 )
-def test_what_says_nothing_is_no_case(verdicts: list[str], expected: str) -> None:
+def test_what_is_no_evidence_is_no_case(verdicts: list[str], expected: str) -> None:
     assert verdict_of(cases(*verdicts)) == expected
 
 
@@ -51,7 +51,7 @@ def test_each_part_of_what_is_said_must_hold() -> None:
     many, half = cases("holds", "holds", "holds"), cases("holds", "open")
     assert verdict_of(many, half) == "open"
     assert verdict_of(many, cases("holds", "holds", "open")) == "holds"
-    assert verdict_of(many, cases("says_nothing")) == "holds"
+    assert verdict_of(many, cases("no evidence")) == "holds"
     assert verdict_of(many, cases("fails")) == "mixed"
     assert verdict_of(half, cases("fails")) == "mixed"
     assert verdict_of(cases("open"), cases("fails")) == "fails"
@@ -93,7 +93,7 @@ def test_a_hedge_asks_for_most_in_each_part() -> None:
     assert verdict_of(cases("holds", "holds", "fails"), hedge="usually") == "holds"
     assert verdict_of(cases("holds", "holds", "fails"), cases("open"), hedge="usually") == "open"
     assert verdict_of(cases("open", "open"), cases("fails"), hedge="usually") == "fails"
-    assert verdict_of(cases("holds"), cases("says_nothing"), hedge="often") == "holds"
+    assert verdict_of(cases("holds"), cases("no evidence"), hedge="often") == "holds"
 
 
 def headline(**changes: Any) -> Any:
@@ -103,16 +103,16 @@ def headline(**changes: Any) -> Any:
 
 
 def test_the_sentence_has_the_numbers_of_the_claims_it_names() -> None:
-    table = cases("holds", "holds", "open", "says_nothing")
+    table = cases("holds", "holds", "open", "no evidence")
     words = (
-        "{a.holds} of {a.cases}, {a.open} open, {a.silent} silent; {a.least:.1f} to {a.most:.1f}, "
+        "{a.holds} of {a.cases}, {a.open} open, {a.no_evidence} no evidence; {a.least:.1f} to {a.most:.1f}, "
         "[{a.low:.0f}, {a.high:.0f}], {a.percent_least:.0f} to {a.percent_most:.0f} %, n {a.n_least} to {a.n_most}; "
         "{b.least:.1%}"
     )
     row = headline(finding=words, rests_on={"a": "f#1", "b": "f#1@b"})
     found = judged(row, lambda figure: {"f": table}[figure])
     assert found.verdict == "holds"
-    assert found.sentence == "2 of 3, 1 open, 1 silent; 1.0 to 3.0, [0, 4], 10 to 30 %, n 20 to 22; 200.0 %"
+    assert found.sentence == "2 of 3, 1 open, 1 no evidence; 1.0 to 3.0, [0, 4], 10 to 30 %, n 20 to 22; 200.0 %"
 
 
 def test_a_sentence_is_not_shown_beside_another_verdict_than_its_own() -> None:
@@ -175,7 +175,7 @@ def test_a_sentence_is_not_shown_where_a_claim_was_not_run() -> None:
         ({"verdict": {"a": "holds", "b": "open"}}, "key 'verdict': .* expected one verdict for each"),
         ({"short": "{b.holds}"}, r"key 'finding': .* \('b'\)"),
         ({"finding": "{b.holds}"}, r"headline 1: key 'finding': .* \('b'\), .* {a\.holds}: a name of rests_on \(a\)"),
-        ({"finding": "{a.number}"}, "'number'.*, expected .* one of cases, silent, holds"),
+        ({"finding": "{a.number}"}, "'number'.*, expected .* one of cases, no_evidence, holds"),
     ],
 )
 def test_a_bad_headline_is_named(changes: dict[str, Any], sentence: str) -> None:

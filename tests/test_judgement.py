@@ -120,7 +120,7 @@ def test_one_repetition_foretells_nothing():
     """Not even of the best value of a grid, which has no deviation then and hence no competitor."""
     best = BestValue(np.array([1.0, 2.0]), np.array([[5.0, 3.0]]))
     finding = Question(best, "less", 3.0).answer("", "unit", Conditions())
-    assert (finding.verdict, math.isnan(finding.needs)) == ("open", True)
+    assert (finding.verdict, math.isnan(finding.repetitions_needed)) == ("open", True)
 
 
 def test_a_ratio_whose_denominator_just_reaches_0_has_no_interval():
@@ -237,7 +237,7 @@ def test_a_bound_on_the_largest_regret_or_on_that_of_random_arms():
     bound = 2 * math.sqrt(5 * 100 * math.log(5))
     table = random_table(own, np.full(20, bound))
     assert judged(claim, table)["verdict"] == "holds"  # random arms are on the bound, not below
-    assert judged(claim, random_table(own, np.full(20, bound - 1)))["verdict"] == "says_nothing"
+    assert judged(claim, random_table(own, np.full(20, bound - 1)))["verdict"] == "no evidence"
     gap = random_table(own, np.where(own == 3, NAN, bound - 1))
     assert judged(claim, gap)["verdict"] == "holds"  # not known of all repetitions
     assert ERROR == 0.05

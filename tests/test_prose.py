@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from bench.report.claims.judgement import in_words
 from tools.which_tuner import SCALES, constants_part, which_tuner_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,7 +73,7 @@ def problem(statement: Statement, results: Path) -> str:
     rows = rows[rows["claim"] == claim["claim"]]
     if claim["case"]:
         rows = rows[rows["case"] == claim["case"]]
-    found = [in_words(verdict) for verdict in rows["verdict"]]
+    found = [*rows["verdict"]]
     if not found:
         return f"{statement.claim}: no such claim or case"
     return (
@@ -234,7 +233,7 @@ def test_words_that_say_more_than_the_verdict_are_named(tmp_path: Path, text: st
     folder = tmp_path / "p" / "f" / "paper"
     folder.mkdir(parents=True)
     rows = [("1", "P", "less", "holds", "yes"), ("1", "Q", "less", "open", ""), ("1", "R", "less", "tie", "yes")]
-    rows += [("1", "S", "less", "says_nothing", ""), ("2", "all", "similar", "holds", "yes")]
+    rows += [("1", "S", "less", "no evidence", ""), ("2", "all", "similar", "holds", "yes")]
     rows += [("3", "P", "less", "holds", "no")]
     columns = ["claim", "case", "expect", "verdict", "holm"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "claims.csv", index=False)

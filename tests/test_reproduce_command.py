@@ -88,8 +88,8 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     claims = pd.read_csv(folder / "claims.csv")
     measured = claims[claims["kind"] != "spread"]  # which needs three repetitions
     on_movielens = measured["case"].str.contains("MovieLens")
-    assert set(measured["verdict"][on_movielens]) == {"says_nothing"}  # generated data is no evidence
-    assert "says_nothing" not in set(measured["verdict"][~on_movielens])
+    assert set(measured["verdict"][on_movielens]) == {"no evidence"}  # generated data is no evidence
+    assert "no evidence" not in set(measured["verdict"][~on_movielens])
 
     second = here(*words, "jobs=1")
     assert (second.code, second.err) == (0, "")

@@ -56,15 +56,15 @@ def test_tallies_are_apart_and_count_each_case_once() -> None:
 
 
 def test_tallies_in_words() -> None:
-    rows = ["said holds yes", "said holds no", "said open ", "said says_nothing ", "ours fails yes", "most holds "]
-    cases = [dict(zip(("claim", "verdict", "holm"), row.split(" "), strict=True)) for row in rows]
+    rows = ["said,holds,yes", "said,holds,no", "said,open,", "said,no evidence,", "ours,fails,yes", "most,holds,"]
+    cases = [dict(zip(("claim", "verdict", "holm"), row.split(","), strict=True)) for row in rows]
     assert spell_by_origin(tallies(figure(), cases)) == (
         "stated: 2 hold (1 after Holm's correction), 0 fail, 1 open, 1 no evidence; ours: 0 hold, 1 fails, 0 open"
     )
 
 
 def test_an_overview_counts_what_is_evidence_and_counted() -> None:
-    columns = ["origin", "counted", "data", "holds", "fails", "tie", "open", "says_nothing"]
+    columns = ["origin", "counted", "data", "holds", "fails", "tie", "open", "no evidence"]
     columns += ["holds_holm", "fails_holm", "tie_holm"]
     rows = [
         ("stated", "yes", "real", 3, 2, 1, 0, 0, 2, 2, 0),

@@ -300,6 +300,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "twice": (lambda folder: rewrite(folder, None), f"{FILE}: found another content"),
     "no digests": (lambda folder: (folder / "stamp.json").unlink(), "stamp.json: found no digests in it"),
+    "another stamp": (lambda folder: forge(folder / "stamp.json"), "stamp.json: found another content"),
+    "another day": (
+        lambda folder: edit(folder / "stamp.json", '"confirmed": null', '"confirmed": {"day": "2026-01-01"}'),
+        "stamp.json: found another content",
+    ),
     "torn digests": (lambda folder: (folder / "stamp.json").write_text('{"fi'), "stamp.json: found no digests in it"),
 }
 
@@ -308,6 +313,12 @@ def edit(path: Path, before: str, after: str) -> None:
     text = path.read_text()
     assert before in text
     path.write_text(text.replace(before, after, 1))
+
+
+def forge(path: Path) -> None:
+    """Give the runs of a result another stamp, by hand."""
+    stamp, *_ = json.loads(path.read_text())["stamps"]
+    edit(path, stamp, "0" * len(stamp))
 
 
 def edit_bytes(path: Path, changed: Callable[[bytes], bytes]) -> None:

@@ -18,7 +18,7 @@ CLAIMS = [
     ("random, OP", "all", "less", "open"),
     ("by family, UCB1", "arms", "less", "holds"),
     ("by family, OP", "arms", "less", "holds"),
-    ("by family, Changepoint GP, rewards alone", "arms", "less", "says_nothing"),
+    ("by family, Changepoint GP, rewards alone", "arms", "less", "no evidence"),
     ("by family, UCB1", "still peak", "less", "open"),
     ("by family, OP", "still peak", "less", "open"),
     ("Gaussian TS, UCB1", "arms", "less", "holds"),

@@ -65,7 +65,8 @@ What Hydra composes is what is run: `--cfg job` shows it, with the paper's setti
 | `hydra.sweeper.params`, `hydra.mode` | a sweep in a configuration of your own |
 
 In `conf/` of the current folder files of another project do no harm. Hydra's launchers, sweepers, folders of output and
-log files are not used, and refused in a sentence, also in files of your own: repetitions run in parallel with `jobs=4` or `runner=dask`.
+log files are not used, and refused in a sentence, also in files of your own: repetitions run in parallel with `jobs=4`
+or `runner=dask`.
 """
 _ABOUT = {
     "env": "Where rewards come from. An environment that no contextual bandit plays in chooses its algorithm.",

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
-from bench.report.claims.judgement import in_words
 from bench.report.tables import from_csv
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD
 from runners.config.tree import read
@@ -23,7 +22,7 @@ _WORDS = {
     "tie": "level with {}",
     "open": "cannot be told from {}",
     "fails": "more than {}",
-    "says_nothing": "no evidence against {}, where both are the same",
+    "no evidence": "no evidence against {}, where both are the same",
 }
 _AGAINST_RANDOM = {
     "holds": "less than them: {}",
@@ -36,7 +35,7 @@ _OF_CONSTANTS = {
     "tie": "level with the default, within 10 %, {}",
     "open": "{} cannot be told from the default",
     "holds": "more regret with {}",
-    "says_nothing": "no evidence on {}, where nothing changes",
+    "no evidence": "no evidence on {}, where nothing changes",
 }
 _PLAIN = {"holds": "less regret: {}", "tie": "level: {}", "open": "open: {}", "fails": "more: {}"}
 _NAMES = {
@@ -197,7 +196,7 @@ class _Figure:
             if len(rows) > most:
                 names = f"{len(rows)} of the others{f', {pale.sum()} of which †' if pale.any() else ''}"
             cases = rows["case"].map(lambda case: "" if case == "all" else f"@{case}")
-            tags = f"<!-- claim: tournament/{self.name}#" + rows["claim"] + cases + f": {in_words(str(verdict))} -->"
+            tags = f"<!-- claim: tournament/{self.name}#" + rows["claim"] + cases + f": {verdict!s} -->"
             parts.append((list(words).index(str(verdict)), f"{words[str(verdict)].format(names)} {' '.join(tags)}"))
         return [text for _, text in sorted(parts)]
 

@@ -11,11 +11,11 @@ import pandas as pd
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from bench.report.claims.check import complaint
-from bench.report.claims.judgement import FAILS, HOLDS, NO_WORSE, OPEN, REMAINS, SAYS_NOTHING, TIE
+from bench.report.claims.judgement import FAILS, HOLDS, NO_EVIDENCE, NO_WORSE, OPEN, REMAINS, TIE
 from bench.report.reading import READING
 
 Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
-MIXED, NO_EVIDENCE, NOT_RUN, DEPENDS = "mixed", "no evidence", "not run", "depends on the reading"
+MIXED, NOT_RUN, DEPENDS = "mixed", "not run", "depends on the reading"
 ORDER = (HOLDS, FAILS, MIXED, DEPENDS, OPEN, NO_EVIDENCE, NOT_RUN)
 """All that a headline can be, in the order in which it is counted."""
 RULE = (
@@ -107,14 +107,14 @@ class Headline(BaseModel):
 class Evidence(NamedTuple):
     """What is said of some cases; a verdict that does not remain after Holm's correction counts as open.
 
-    ``holds``, ``fails``, ``ties`` and ``open`` add up to the ``cases`` that say anything; ``silent`` are no evidence;
-    ``agree`` count for the claim: a tie does for "no more" and "no less". ``least`` and ``most`` are the lowest and the
-    highest estimate, ``low`` and ``high`` the outer ends of their intervals; ``percent_least`` and ``percent_most`` are
+    ``holds``, ``fails``, ``ties`` and ``open`` add up to the ``cases``; ``no_evidence`` are no cases. ``agree``
+    count for the claim: a tie does for "no more" and "no less". ``least`` and ``most`` are the lowest and the highest
+    estimate, ``low`` and ``high`` the outer ends of their intervals; ``percent_least`` and ``percent_most`` are
     of the comparison as a share of the right side, without its sign; ``n_least`` and ``n_most`` of repetitions.
     """
 
     cases: int
-    silent: int
+    no_evidence: int
     holds: int
     fails: int
     ties: int
@@ -189,7 +189,7 @@ def judged(headline: Headline, claims: Claims, readings: Claims = lambda _: pd.D
     verdicts = {words: judge([*of.values()], hedge=headline.hedge) for words, of in under.items()}
     beside = {name: evidence(_cases(references, claims)) for name, references in headline.beside.items()}
     others = {words: SimpleNamespace(**of) for words, of in under.items() if words in headline.readings}
-    is_shown = verdicts == headline.verdict and all(part.cases or part.silent for part in parts.values())
+    is_shown = verdicts == headline.verdict and all(part.cases or part.no_evidence for part in parts.values())
     verdicts = {words: verdicts[words] for words in headline.verdict}
     filled = [text.format_map({**beside, **parts, **others}) for text in (headline.finding, headline.short)]
     return Judged(headline, verdicts, *(re.sub(r"(\d)%", r"\1 %", text) if is_shown else "" for text in filled))
@@ -199,7 +199,7 @@ def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:
     """Return the verdict on a headline, by `RULE`; ``not run`` without any case."""
     telling = [part for part in parts if part.cases]
     if not telling:
-        return NO_EVIDENCE if any(part.silent for part in parts) else NOT_RUN
+        return NO_EVIDENCE if any(part.no_evidence for part in parts) else NOT_RUN
     do_most_hold = all(2 * part.agree > part.cases for part in telling)
     if hedge:
         cannot = any(2 * (part.agree + part.open) <= part.cases for part in telling)
@@ -225,7 +225,7 @@ def spelled(words: Mapping[str, int]) -> str:
 
 def evidence(table: pd.DataFrame) -> Evidence:
     """Return what is said of some cases, rows of ``claims.csv``."""
-    says = table[table["verdict"] != SAYS_NOTHING]
+    says = table[table["verdict"] != NO_EVIDENCE]
     remains = says["verdict"].where(says["holm"] == REMAINS, OPEN)
     holds, fails, ties, still = (int((remains == word).sum()) for word in (HOLDS, FAILS, TIE, OPEN))
     for_it = int(((remains == TIE) & says["expect"].isin(NO_WORSE)).sum())

@@ -12,16 +12,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bench.audit.headlines import RULE, spelled
 from bench.audit.published import PublishedOverview
 from bench.audit.tallies import DECIDED, ORIGIN_WORDS, added_up, tally_of
-from bench.gallery.claims import needs_in_words, slug, spot_of
+from bench.gallery.claims import needed_in_words, slug, spot_of
 from bench.gallery.docs import emphasised, first_words, linked, page_of, title_of, words
 from bench.gallery.numbers import counted, ratio_of, view
 from bench.gallery.papers import COMPARE, FigurePage, PaperPage
 from bench.gallery.stored import PAGE, PARTS
-from bench.report.claims.judgement import VERDICTS, in_words
+from bench.report.claims.judgement import VERDICTS
 from bench.report.typeset import duration, in_unicode, interval, listed, number
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
-MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "says_nothing": "·"}
+MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "no evidence": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
 
 WORKED = {"right": "holds", "slip": "fails", "inherited": "open"}
@@ -172,7 +172,7 @@ def _environment() -> Environment:
         "SOURCES": SOURCES,
         "SOURCES_IN_WORDS": SOURCES_IN_WORDS,
         "VERDICTS": VERDICTS,
-        "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "says_nothing": "no evidence"},
+        "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "no evidence": "no evidence"},
         "ALWAYS": ("holds", "fails", "open"),
         "DECIDED": DECIDED,
         "ORIGIN_WORDS": ORIGIN_WORDS,
@@ -180,13 +180,12 @@ def _environment() -> Environment:
         "WORKED": WORKED,
         "interval": interval,
         "SITE": SITE,
-        "needs_in_words": needs_in_words,
+        "needed_in_words": needed_in_words,
     }
     filters = {
         "number": number,
         "listed": listed,
         "duration": duration,
-        "in_words": in_words,
         "slug": slug,
         "linked": linked,
         "words": words,

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from bench.audit.tallies import DECIDED, Tally, tally_of
 from bench.report.claims.check import KINDS
-from bench.report.claims.judgement import SAYS_NOTHING, VERDICTS, in_words
+from bench.report.claims.judgement import NO_EVIDENCE, VERDICTS
 from bench.report.typeset import number
 
 DIFFERENCES = ("paired_difference", "relative_difference")
@@ -30,7 +30,7 @@ _WORDS = {
     "tie": ("is a tie", "are ties"),
     "differs": ("differs from case to case", "differ from case to case"),
     "open": ("is open", "are open"),
-    "says_nothing": ("has no evidence", "have no evidence"),
+    "no evidence": ("has no evidence", "have no evidence"),
 }
 
 
@@ -63,11 +63,11 @@ class ClaimView(NamedTuple):
     first: Case
     cases: list[Case]
     forest: Forest | None
-    silent: list[Case]
+    no_evidence: list[Case]
 
     @property
     def every(self) -> list[Case]:
-        return [*self.cases, *self.silent]
+        return [*self.cases, *self.no_evidence]
 
     @property
     def tally(self) -> Tally:
@@ -79,9 +79,9 @@ def slug(text: str) -> str:
 
 
 def claim_of(cases: list[Case]) -> ClaimView:
-    shown = [case for case in cases if case["verdict"] != SAYS_NOTHING]
-    silent = [case for case in cases if case["verdict"] == SAYS_NOTHING]
-    return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown), silent)
+    shown = [case for case in cases if case["verdict"] != NO_EVIDENCE]
+    no_evidence = [case for case in cases if case["verdict"] == NO_EVIDENCE]
+    return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown), no_evidence)
 
 
 def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
@@ -179,13 +179,13 @@ def spot_of(dot: float, left: float, right: float) -> Spot:
     return Spot(left_end, right_end, min(max(middle, 1.0), 99.0), cut)
 
 
-def needs_in_words(row: Mapping[str, Any]) -> str:
+def needed_in_words(row: Mapping[str, Any]) -> str:
     """Return how many repetitions would decide an open case; "" if that is not known."""
-    needs = row["values"]["needs"]
-    if not math.isfinite(needs):
+    needed = row["values"]["repetitions_needed"]
+    if not math.isfinite(needed):
         return ""
-    if needs <= PRACTICALLY_LEVEL:
-        return f"about {number(needs)} repetitions would decide it"
+    if needed <= PRACTICALLY_LEVEL:
+        return f"about {number(needed)} repetitions would decide it"
     if row["kind"] in DIFFERENCES:
         return "practically level"
     return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
@@ -216,7 +216,7 @@ def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     verdicts = dict(zip(names, ([case["verdict"] for case in cases] for cases in claims), strict=True))
     if all(len(of_name) == 1 for of_name in verdicts.values()):
         by_verdict = {verdict: [name for name in names if verdict in verdicts[name]] for verdict in VERDICTS}
-        parts = [f"{', '.join(which)}: {in_words(verdict)}" for verdict, which in by_verdict.items() if which]
+        parts = [f"{', '.join(which)}: {verdict}" for verdict, which in by_verdict.items() if which]
     else:
         parts = [f"{name}: {_counted(of_name)}" for name, of_name in verdicts.items()]
     return " ".join(filter(None, [first, "; ".join(parts), last])) + "."
@@ -232,7 +232,7 @@ def _outcome(verdicts: Sequence[str]) -> str:
     decided = set(verdicts) & set(DECIDED)
     if len(decided) > 1:
         return "differs"
-    return next(iter(decided), "open" if "open" in verdicts else "says_nothing")
+    return next(iter(decided), "open" if "open" in verdicts else "no evidence")
 
 
 def _list(counts: Counter[str], *, has_cases: bool = False) -> str:

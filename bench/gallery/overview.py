@@ -6,14 +6,14 @@ import pandas as pd
 
 from bench.audit.tallies import DECIDED, ORIGINS, Tally, added_up, tally_of
 from bench.gallery.papers import PaperPage
-from bench.report.claims.judgement import VERDICTS, in_words
+from bench.report.claims.judgement import VERDICTS
 from bench.report.tables import to_markdown
 
 _REMAIN = {verdict: f"{verdict}_holm" for verdict in DECIDED}
 _COUNTS = (*VERDICTS, *_REMAIN.values())
 _COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", "origin", "place", "counted", *_COUNTS)
 _TITLES = {"stated": "Stated by the papers", "theorem": "What theorems say", "ours": "Ours"}
-_NO_EVIDENCE = "surrogate|altered|packaged"
+_NOT_REAL = "surrogate|altered|packaged"
 
 
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
@@ -41,7 +41,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
 def counted(table: pd.DataFrame) -> dict[str, Tally]:
     """Return the tallies of an overview's rows: those that count, on data that is evidence."""
     tallies = added_up([])
-    rows = table[(table["counted"] == "yes") & ~table["data"].astype(str).str.contains(_NO_EVIDENCE)]
+    rows = table[(table["counted"] == "yes") & ~table["data"].astype(str).str.contains(_NOT_REAL)]
     for verdict, column in _REMAIN.items():
         rows = rows.assign(**{column: pd.to_numeric(rows[column], errors="coerce").fillna(rows[verdict])})
     for row in rows.to_dict("records"):
@@ -79,7 +79,7 @@ def overview_text(table: pd.DataFrame) -> str:
 
 
 def _claim(row: dict[Any, Any]) -> dict[str, Any]:
-    cells = {in_words(verdict): str(row[verdict]) for verdict in VERDICTS}
+    cells = {verdict: str(row[verdict]) for verdict in VERDICTS}
     for verdict, column in _REMAIN.items():
         if row[verdict] and row[column] != "":
             cells[verdict] += f" ({row[column]})"
@@ -90,7 +90,7 @@ def _claim(row: dict[Any, Any]) -> dict[str, Any]:
 
 def _row(first: dict[str, Any], tally: Tally) -> dict[str, Any]:
     """Return a row: counts by verdict, in brackets how many remain after Holm's correction."""
-    cells = {in_words(verdict): str(tally.cases[verdict]) for verdict in VERDICTS}
+    cells = {verdict: str(tally.cases[verdict]) for verdict in VERDICTS}
     for verdict in _REMAIN:
         if tally.cases[verdict]:
             cells[verdict] += f" ({tally.remain[verdict]})"

@@ -37,7 +37,7 @@ PAGE = "index.html"
 DERIVED, REPETITIONS = ("finals.csv", "curves.csv"), "repetitions.parquet"
 """Tables of which reference results have no files, and the file that has all that they say."""
 _CAVEATS = (DataKind.ALTERED, DataKind.SURROGATE, DataKind.PACKAGED)
-_NUMBERS = ("estimate", "ci_low", "ci_high", "relative", "relative_low", "relative_high", "needs")
+_NUMBERS = ("estimate", "ci_low", "ci_high", "relative", "relative_low", "relative_high", "repetitions_needed")
 _CLAIM = ("claim", "text", "kind", "case", *_NUMBERS, "n", "unit", "expect", "verdict", "holm", "note")
 Read = TypeVar("Read")
 Derive = Callable[[Figure, Path], Mapping[str, bytes]]

@@ -6,7 +6,7 @@ import pandas as pd
 
 from bench.errors import ConfigError
 from bench.report.claims.check import check
-from bench.report.claims.judgement import SAYS_NOTHING, in_words
+from bench.report.claims.judgement import NO_EVIDENCE
 from bench.report.plot import INTERVAL, Look, Plot, look_of, mark, row_panel, wrapped
 from bench.report.results import Experiments, Results
 from bench.report.rows import Rows
@@ -33,10 +33,10 @@ class Cases(Rows):
         plot = Plot(self.heading, panels=[panel])
         for row, case in enumerate(cases):
             if pd.notna(case["estimate"]):
-                fill = "none" if case["verdict"] == SAYS_NOTHING else ""
+                fill = "none" if case["verdict"] == NO_EVIDENCE else ""
                 look = look_of(case["claim"], dash="none", marker="o", size=6.5, width=2.2, fill=fill, order=5)
                 numbers = {"low": case["ci_low"], "high": case["ci_high"], "n": [case["n"]], "interval": "segment"}
-                words = {"part": f"case {row}", "what": in_words(case["verdict"])}
+                words = {"part": f"case {row}", "what": case["verdict"]}
                 place = {"x": case["estimate"], "y": row, "number": "x"}
                 panel.marks.append(mark(case["claim"], case["case"], look, **place, **numbers, **words))
         plot.explain("estimate", Look(CHARCOAL, "none", "o", size=6.5))

@@ -15,6 +15,8 @@ FILE = "stamp.json"
 _MADE_ONCE = ("environment.json", "manifest.json", "repetitions.parquet", "seconds.csv")
 """What tables and pictures are derived from."""
 
+_EDITED = "{}: found another content than was written with this result"
+
 
 def read_stamps(folder: Path) -> dict[str, str]:
     """Return the stamps of a result's runs by key, as far as they are known: see `Experiment.stamp`."""
@@ -28,23 +30,29 @@ def write_stamps(folder: Path, stamps: Mapping[str, str], *, confirmed: Mapping[
 
     ``confirmed``: by what repetitions its runs were last confirmed (`confirmation`); None: not since they were made.
     """
-    write_text(folder / FILE, _text(stamps, confirmed, digests(folder)))
+    _write(folder, {"confirmed": confirmed, "stamps": _by_stamp(stamps), "files": digests(folder)})
 
 
-def _text(stamps: Mapping[str, str], confirmed: Mapping[str, Any] | None, files: Mapping[str, str]) -> str:
+def _by_stamp(stamps: Mapping[str, str]) -> dict[str, list[str]]:
     by_stamp: dict[str, list[str]] = {}
     for key, stamp in sorted(stamps.items()):
         by_stamp.setdefault(stamp, []).append(key)
-    return json.dumps({"confirmed": confirmed, "stamps": by_stamp, "files": files}, indent=1) + "\n"
+    return by_stamp
+
+
+def _write(folder: Path, noted: Mapping[str, Any]) -> None:
+    """Write what is noted of a result, with a digest of it, so that an edit is noticed."""
+    content = {key: value for key, value in noted.items() if key != "digest"}
+    write_text(folder / FILE, json.dumps(content | {"digest": digest(content, 20)}, indent=1) + "\n")
 
 
 def renew_digests(folder: Path) -> None:
     """Note the digests of a result's tables and pictures after these were derived anew; all else stays."""
     noted = read_json(folder / FILE)
     if noted:
-        files = {name: digest for name, digest in digests(folder).items() if name not in _MADE_ONCE}
-        files |= {name: digest for name, digest in noted["files"].items() if name in _MADE_ONCE}
-        write_text(folder / FILE, json.dumps(noted | {"files": dict(sorted(files.items()))}, indent=1) + "\n")
+        files = {name: found for name, found in digests(folder).items() if name not in _MADE_ONCE}
+        files |= {name: found for name, found in noted["files"].items() if name in _MADE_ONCE}
+        _write(folder, noted | {"files": dict(sorted(files.items()))})
 
 
 def move_stamps(folder: Path, moves: Mapping[str, tuple[str, str]], confirmed: Mapping[str, Any]) -> None:
@@ -54,8 +62,7 @@ def move_stamps(folder: Path, moves: Mapping[str, tuple[str, str]], confirmed: M
     """
     stamps = read_stamps(folder)
     stamps |= {key: after for key, (before, after) in moves.items() if stamps.get(key, "") == before}
-    noted = read_json(folder / FILE)
-    write_text(folder / FILE, _text(stamps, confirmed, noted.get("files", {})))
+    _write(folder, read_json(folder / FILE) | {"confirmed": confirmed, "stamps": _by_stamp(stamps)})
 
 
 def confirmation(repetitions: int, *, exact: bool) -> dict[str, Any]:
@@ -82,18 +89,19 @@ def damage(folder: Path, apart_from: Collection[str] = ()) -> list[str]:
 
     ``apart_from``: names of files that are compared otherwise.
     """
-    noted = read_json(folder / FILE).get("files")
+    content = read_json(folder / FILE)
+    noted, own = content.get("files"), content.pop("digest", None)
     if not isinstance(noted, dict) or not noted:
         return [f"{folder / FILE}: found no digests in it, expected those of the other files"]
+    problems = [_EDITED.format(folder / FILE)] if own != digest(content, 20) else []
     found = digests(folder)
-    problems = []
     for name in sorted((noted.keys() | found.keys()) - set(apart_from)):
         if name not in found:
             problems.append(f"{folder / name}: found no such file, expected the one of this result")
         elif name not in noted:
             problems.append(f"{folder / name}: found a file that does not belong to this result")
         elif found[name] != noted[name]:
-            problems.append(f"{folder / name}: found another content than was written with this result")
+            problems.append(_EDITED.format(folder / name))
     return problems
 
 

@@ -80,7 +80,7 @@ class CaseClaim(Claim):
     def question(self, case: "Case") -> Question:
         """Return what is asked of one case; `Unmeasured` if results are missing."""
 
-    def silence(self, case: "Case", rule: Rule) -> str:
+    def no_evidence(self, case: "Case", rule: Rule) -> str:
         """Return why the results of a case are no evidence; empty if they are."""
         return ""
 
@@ -120,15 +120,15 @@ class CaseClaim(Claim):
         return [self.finding(case, setting) for case in cases] or [nothing]
 
     def finding(self, case: "Case", setting: Conditions) -> Finding:
-        silent = "" if _is_among(case.labels, self.only) else self.only_note
-        if not silent and not self._is_genuine(case, setting):
-            silent = setting.silent
+        reason = "" if _is_among(case.labels, self.only) else self.only_note
+        if not reason and not self._is_genuine(case, setting):
+            reason = setting.no_evidence
         try:
             finding = self.question(case).answer(case.name, self.unit(), setting, case.notes)
-            silent = silent or self.silence(case, setting.rule)
-        except Unmeasured as reason:
-            return Finding(case.name, NO_INTERVAL, self.unit(), OPEN, note=str(reason))
-        return finding.silenced(silent) if silent else finding
+            reason = reason or self.no_evidence(case, setting.rule)
+        except Unmeasured as missing:
+            return Finding(case.name, NO_INTERVAL, self.unit(), OPEN, note=str(missing))
+        return finding.as_no_evidence(reason) if reason else finding
 
     def _is_genuine(self, case: "Case", setting: Conditions) -> bool:
         needed = [case.data.as_dict(key) for key in self.experiments(case)] if setting.genuine else []

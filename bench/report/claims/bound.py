@@ -62,7 +62,7 @@ class Bound(CaseClaim):
     def question(self, case: Case) -> Question:
         return Question(_ratio(*self._values(case)), self.expect, 1.0)
 
-    def silence(self, case: Case, rule: Rule) -> str:
+    def no_evidence(self, case: Case, rule: Rule) -> str:
         """Return why a case is no evidence: the bound is above any regret, or others that learn nothing satisfy it."""
         tuner = case.keys["measured"]
         regret, candidates, constant = self._values(case)

@@ -20,10 +20,10 @@ from bench.report.claims.judgement import (
     DOES_NOT_REMAIN,
     FAILS,
     HOLDS,
+    NO_EVIDENCE,
     NO_INTERVAL,
     OPEN,
     REMAINS,
-    SAYS_NOTHING,
     TIE,
     Conditions,
     Finding,
@@ -60,7 +60,7 @@ class Count(Claim):
         return f"share of cases of claim {', '.join(self.of)} that go as expected, against 1/2"
 
     def tally(self, cases: Sequence[Finding]) -> Finding:
-        evidence = [case for case in cases if case.verdict != SAYS_NOTHING]
+        evidence = [case for case in cases if case.verdict != NO_EVIDENCE]
         n, verdicts = len(evidence), Counter(case.verdict for case in evidence)
         hold, fail = (sum(case.counts_as == verdict for case in evidence) for verdict in (HOLDS, FAILS))
         verdict = HOLDS if 2 * hold > n else FAILS if 2 * (n - fail) <= n else OPEN
@@ -73,7 +73,7 @@ class Count(Claim):
             agree = sum(case.agrees or case.counts_as == HOLDS for case in evidence)
             interval = Interval(agree / n, hold / n, (n - fail) / n, n)
         else:
-            verdict = SAYS_NOTHING if cases else OPEN
+            verdict = NO_EVIDENCE if cases else OPEN
         return Finding("all", interval, self.unit(), verdict, counts_as=verdict, note=note)
 
 
@@ -99,7 +99,7 @@ KINDS: dict[str, type[Claim]] = {
 }
 
 COLUMNS = ("claim", "text", "kind", "case", "estimate", "ci_low", "ci_high", "n", "unit", "relative", "relative_low",
-           "relative_high", "expect", "verdict", "p", "holm", "needs", "note")  # fmt: skip
+           "relative_high", "expect", "verdict", "p", "holm", "repetitions_needed", "note")  # fmt: skip
 
 
 def check(figure: FigureFile, results: Results) -> pd.DataFrame:
@@ -111,7 +111,7 @@ def check(figure: FigureFile, results: Results) -> pd.DataFrame:
     label, or lacks one.
     """
     claims, provenance = read(figure, results.data), results.provenance
-    setting = Conditions(rule(is_sequential=provenance.sequential), _silent(provenance), provenance.genuine)
+    setting = Conditions(rule(is_sequential=provenance.sequential), _no_evidence(provenance), provenance.genuine)
     findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
     kept = _after_holm([case for cases in findings.values() for case in cases])
     for claim in claims:
@@ -123,7 +123,7 @@ def check(figure: FigureFile, results: Results) -> pd.DataFrame:
             claim.id, claim.text, claim.kind, finding.case, *finding.interval, finding.unit, *finding.relative[:3],
             claim.expect, finding.verdict, finding.p,
             (REMAINS if id(finding) in kept else DOES_NOT_REMAIN) if math.isfinite(finding.p) else "",
-            finding.needs, finding.note,
+            finding.repetitions_needed, finding.note,
         )
         for claim in claims
         for finding in findings[claim.id]
@@ -136,7 +136,7 @@ def _after_holm(findings: list[Finding]) -> set[int]:
 
     Open cases were tested, too: their p-values, above 5 %, come last and only add to the number of tests.
     """
-    tested = [case for case in findings if case.verdict != SAYS_NOTHING and math.isfinite(case.interval.low)]
+    tested = [case for case in findings if case.verdict != NO_EVIDENCE and math.isfinite(case.interval.low)]
     remain = holm([case.p if math.isfinite(case.p) else 1.0 for case in tested])
     return {id(case) for case, is_kept in zip(tested, remain, strict=True) if is_kept}
 
@@ -164,11 +164,11 @@ def still_open(
             finding = claim.finding(case, setting)
             if finding.verdict == OPEN:
                 needed = [results.data.as_dict(key) for key in claim.experiments(case)]
-                unfinished[claim.id, finding.case] = Unfinished(needed, finding.needs)
+                unfinished[claim.id, finding.case] = Unfinished(needed, finding.repetitions_needed)
     return unfinished
 
 
-def _silent(provenance: Provenance) -> str:
+def _no_evidence(provenance: Provenance) -> str:
     if provenance.altered:
         return "the data was altered, or generated in place of the real"
     if provenance.surrogate:

@@ -109,7 +109,7 @@ class TwoSided(CaseClaim):
         outer = "max" if self.combine.left == "highest" else "min"
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 
-    def silence(self, case: Case, rule: Rule) -> str:
+    def no_evidence(self, case: Case, rule: Rule) -> str:
         """Return why a case is no evidence: both sides are identical, or neither is better than random arms."""
         left, right = self.values(case)
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
@@ -235,7 +235,7 @@ class RelativeDifference(CaseClaim):
         left, right = self._means(case)
         return Question(_difference(left, right), self.expect, relative=_share(left, right), margin=self.tie)
 
-    def silence(self, case: Case, rule: Rule) -> str:
+    def no_evidence(self, case: Case, rule: Rule) -> str:
         """Return why a case is no evidence: both sides are identical."""
         return IDENTICAL if np.array_equal(*self._means(case)) else ""
 

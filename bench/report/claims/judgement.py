@@ -16,8 +16,8 @@ from bench.critical import Rule, fixed
 from bench.report.claims.quantities import Quantity
 from bench.stats import Interval
 
-HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING = "holds", "fails", "tie", "open", "says_nothing"
-VERDICTS = (HOLDS, FAILS, TIE, OPEN, SAYS_NOTHING)
+HOLDS, FAILS, TIE, OPEN, NO_EVIDENCE = "holds", "fails", "tie", "open", "no evidence"
+VERDICTS = (HOLDS, FAILS, TIE, OPEN, NO_EVIDENCE)
 _PLURALS = {HOLDS: "hold", FAILS: "fail", TIE: "ties"}
 REMAINS, DOES_NOT_REMAIN = "yes", "no"
 """What the column `holm` says of a verdict after Holm's correction; of one that is no test's own, nothing."""
@@ -54,8 +54,8 @@ class Finding:
     The 95 % ``interval`` has the number of repetitions (for counts: of cases) it rests on; ``relative`` is of the same
     comparison as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` what a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
-    ``p`` is the smallest error at which the verdict would be the same, NaN where nothing is decided; ``needs`` the
-    number of repetitions that would probably decide an open case, NaN if not even a million would.
+    ``p`` is the smallest error at which the verdict would be the same, NaN where nothing is decided;
+    ``repetitions_needed`` would probably decide an open case, NaN if not even a million would.
     """
 
     case: str
@@ -66,19 +66,14 @@ class Finding:
     counts_as: str = OPEN
     relative: Interval = NO_INTERVAL
     p: float = math.nan
-    needs: float = math.nan
+    repetitions_needed: float = math.nan
     note: str = ""
 
-    def silenced(self, reason: str) -> "Finding":
+    def as_no_evidence(self, reason: str) -> "Finding":
         """Return the finding as no evidence, whatever its numbers are."""
         note = "; ".join(filter(None, [reason, self.note]))
-        word = SAYS_NOTHING
-        return replace(self, verdict=word, counts_as=word, agrees=False, p=math.nan, needs=math.nan, note=note)
-
-
-def in_words(verdict: str) -> str:
-    """Return a verdict as readers see it."""
-    return "no evidence" if verdict == SAYS_NOTHING else verdict
+        word, nan = NO_EVIDENCE, math.nan
+        return replace(self, verdict=word, counts_as=word, agrees=False, p=nan, repetitions_needed=nan, note=note)
 
 
 def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
@@ -90,7 +85,7 @@ def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> st
     parts = []
     for verdict in VERDICTS:
         n = verdicts.get(verdict, 0)
-        text = f"{n} {in_words(verdict) if n == 1 else _PLURALS.get(verdict, in_words(verdict))}"
+        text = f"{n} {verdict if n == 1 else _PLURALS.get(verdict, verdict)}"
         if remain is not None and verdict in _PLURALS and remain[verdict] < n:
             text += f" ({remain[verdict]} after Holm's correction)"
         if n or verdict in (HOLDS, FAILS, OPEN):
@@ -102,12 +97,12 @@ def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> st
 class Conditions:
     """How the cases of a figure are judged: for a number of repetitions fixed beforehand, or for looking repeatedly.
 
-    ``silent`` says why nothing on this data is evidence, empty if it is; ``genuine`` are labels of the experiments to
-    which that does not apply.
+    ``no_evidence`` says why nothing on this data is evidence, empty if it is; ``genuine`` are labels of the experiments
+    to which that does not apply.
     """
 
     rule: Rule = fixed
-    silent: str = ""
+    no_evidence: str = ""
     genuine: tuple[Mapping[str, str], ...] = ()
 
 
@@ -148,7 +143,7 @@ class Question:
             counts_as=verdict if verdict != TIE else HOLDS if self.expect in NO_WORSE else FAILS,
             relative=self.relative.interval(ERROR / 2.0, rule) if self.relative else NO_INTERVAL,
             p=math.nan if is_open else _smallest_error(tests[verdict], rule, n),
-            needs=_repetitions(tests, rule, n, least) if is_open else math.nan,
+            repetitions_needed=_repetitions(tests, rule, n, least) if is_open else math.nan,
             note="; ".join(notes),
         )
 
