@@ -223,7 +223,7 @@ def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
 
 
 def _counted(verdicts: Sequence[str]) -> str:
-    counts = [(in_words(verdict), verdicts.count(verdict)) for verdict in VERDICTS if verdict in verdicts]
+    counts = [(verdict, verdicts.count(verdict)) for verdict in VERDICTS if verdict in verdicts]
     (word, count), *others = counts
     return ", ".join([f"{word} in {count} of {len(verdicts)}", *(f"{word} in {count}" for word, count in others)])
 
