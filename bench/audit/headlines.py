@@ -24,9 +24,9 @@ RULE = (
     "difference. It is *mixed* if some hold and some fail, *no evidence* if no case can decide, and *open* otherwise. "
     "A tie counts as holding where the paper says no more or no less. A case whose verdict does not survive Holm's "
     "correction for many tests counts as open. Where the paper itself says most, usually or often, the headline holds "
-    "if more than half of the cases hold, whatever the others do, and fails if not more than half would hold even if all "
-    "open cases did. *Depends on the reading* means that the paper's words and its authors' code, or two readings of "
-    "its words, give different verdicts; both are shown."
+    "if more than half of the cases hold, whatever the others do, and fails if not more than half would hold even if "
+    "all open cases did. *Depends on the reading* means that the paper's words and its authors' code, or two readings "
+    "of its words, give different verdicts; both are shown."
 )
 """How a headline is judged, in the words that every page takes from here; `judge` and `judged` do it."""
 Claims = Callable[[str], pd.DataFrame]
