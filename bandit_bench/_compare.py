@@ -207,12 +207,14 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
         print(f"error: left out: {reason}", file=sys.stderr)
     fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] in left]
     _check_column(plan.column, [fit.columns for fit in fitting])
-    for line in dict.fromkeys(line for fit in fitting for line in fit.data):
+    said = dict.fromkeys(line for fit in fitting for line in fit.data)
+    for line in said:
         print(line, flush=True)
     is_unequal = len({fit.searches for fit in fitting}) > 1
     notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
     by_data = {repr(run.experiment.settings["env"]): run.experiment for run in new}
-    return left, notes, [line for experiment in by_data.values() for line in experiment.data_notes()]
+    data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())
+    return left, notes, [line for line in data if line not in said]
 
 
 def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:

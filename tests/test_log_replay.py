@@ -214,7 +214,7 @@ def test_means_are_compared_and_sums_refused(tmp_path, monkeypatch, capsys):
     words += [f"env.{key}={value}" for key, value in COLUMNS.items()]
     assert compare.compare(words)
     out = capsys.readouterr().out
-    assert "log: 4,000 rows, 4 actions" in out
+    assert out.count("log: 4,000 rows, 4 actions") == 1
     assert out.count(" accepted rounds\n") == 2
     assert "TL ends with more mean_reward than Theory" in out
     with pytest.raises(ConfigError, match="column: found 'reward', the sum over accepted rounds"):
