@@ -1,10 +1,10 @@
 """The experiments of a figure, those it asks for, with the results that there are of them."""
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class Experiments:
         expected = [
             tuple(dict(zip(block, labels, strict=True)).get(axis, "") for axis in self.axes)
             for block in blocks
-            for labels in product(*block.values())
+            for labels in itertools.product(*block.values())
         ]
         self.finals = finals.copy()
         for axis in self.axes:
@@ -215,10 +215,18 @@ class Results:
         """Return an experiment's mean curve of a column, or of all like ``probe_*``; empty if there is none."""
         if "column" not in self.curves.columns:
             return self.curves.iloc[:0]
-        is_own = self.curves["column"].map(lambda name: name == column or fnmatchcase(str(name), column))
-        for axis, label in self.data.as_dict(key).items():
-            is_own &= self.curves[axis] == label
-        return self.curves[is_own].sort_values("round")
+        of_key = self._places.get(key, {})
+        places = [at for name, at in of_key.items() if name == column or fnmatchcase(str(name), column)]
+        return self.curves.iloc[sorted(itertools.chain(*places))].sort_values("round")
+
+    @cached_property
+    def _places(self) -> dict[Key, dict[Any, list[int]]]:
+        """The rows of the mean curves by experiment and column."""
+        places: dict[Key, dict[Any, list[int]]] = {}
+        labels = zip(*(self.curves[axis] for axis in self.data.axes), strict=True) if self.data.axes else ()
+        for at, (key, name) in enumerate(itertools.zip_longest(labels, self.curves["column"], fillvalue=())):
+            places.setdefault(key, {}).setdefault(name, []).append(at)
+        return places
 
     def column(self, key: Key, column: str) -> Array:
         """Return the final values of an experiment, one per repetition that has one; empty if there are none."""
