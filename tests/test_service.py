@@ -120,16 +120,42 @@ def acknowledged(files):
     return sum("200" in answers for answers in read(files).values())
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.release)])
-def test_killed_and_started_again_it_learns_what_it_acknowledged_once(tmp_path, kills):
+def prepare(folder):
+    """Write the server of the page, with a tuner that keeps every reward; return a free port."""
     (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     imported = "from bench.tuners.gaussian_ts import GaussianTS"
     assert code.count(imported) == 1
-    (tmp_path / "server.py").write_text(code.replace(imported, "from ledger import Ledger as GaussianTS"))
-    (tmp_path / "ledger.py").write_text(LEDGER)
+    (folder / "server.py").write_text(code.replace(imported, "from ledger import Ledger as GaussianTS"))
+    (folder / "ledger.py").write_text(LEDGER)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        port: int = free.getsockname()[1]
+    return port
+
+
+def test_a_wrong_message_is_a_sentence_and_teaches_nothing(tmp_path):
+    """Not even the reward of the latest ask, where the ticket is null."""
+    port = prepare(tmp_path)
+    server = serve(tmp_path, port)
+    try:
+        ticket = post(port, "ask")["ticket"]
+        good = {"ticket": ticket, "reward": 0.5}
+        wrong = ({"ticket": None}, {"ticket": ticket + 1}, {"ticket": "a"}, {"reward": None}, {"reward": "high"})
+        for path, message in (("other", good), ("tell", {"ticket": ticket}), *(("tell", good | one) for one in wrong)):
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                post(port, path, **message)
+            assert refused.value.code == 409
+            assert "expected" in json.loads(refused.value.read())["error"], message
+        assert not (tmp_path / "state.json").exists()
+        assert post(port, "tell", **good) == {}
+        assert json.loads((tmp_path / "state.json").read_text())["state"]["_told"] == [0.5]
+    finally:
+        stop(server)
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.release)])
+def test_killed_and_started_again_it_learns_what_it_acknowledged_once(tmp_path, kills):
+    port = prepare(tmp_path)
     context = multiprocessing.get_context("spawn")
     over = context.Event()
     files = [tmp_path / f"client_{number}.txt" for number in range(4)]

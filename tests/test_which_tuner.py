@@ -6,6 +6,7 @@ import pandas as pd
 from test_prose import problem, tagged
 
 from tools.docs import with_made_part
+from tools.late import late_part, live_part
 from tools.which_tuner import constants_part, which_tuner_page
 
 CLAIMS = [
@@ -119,3 +120,50 @@ def test_the_part_on_constants(tmp_path):
         "a\n<!-- made by make docs -->\nnew\n<!-- end -->\nb\n"
     )
     assert "no results" in constants_part(tmp_path / "nowhere")
+
+
+def figure_of(folder: Path, name: str, rows: list[tuple[str, str, float]]) -> None:
+    """Write the claims of a figure: id, verdict, and the share by which regret grows, with ends a tenth beside it."""
+    own = folder / "tournament" / name / "paper"
+    own.mkdir(parents=True)
+    table = pd.DataFrame(
+        [(claim, "all", "greater", verdict, "yes", x, x - 0.1, x + 0.1) for claim, verdict, x in rows],
+        columns=["claim", "case", "expect", "verdict", "holm", "relative", "relative_low", "relative_high"],
+    )
+    table.to_csv(own / "claims.csv", index=False)
+
+
+def test_the_parts_on_late_rewards_name_the_four_that_lose_least_and_most(tmp_path):
+    assert "no results" in late_part(tmp_path)
+    assert "no results" in live_part(tmp_path)
+    conditions = ("delay 1", "delay 10", "delay 100", "batch 50", "hold 20")
+    methods = [*(f"T{number}" for number in range(8)), "Changepoint GP"]
+    figure_of(
+        tmp_path,
+        "late",
+        [(f"{name}, {method}", "holds", 0.25 * place) for name in conditions for place, method in enumerate(methods)],
+    )
+    least, most = late_part(tmp_path).splitlines()[2].split("; and these the most: ")
+    assert (
+        least.split("add: ")[1]
+        == "T0 (0 % (\u221210 to +10)), T1 (+25 % (+15 to +35)), T2 (+50 % (+40 to +60)), T3 (+75 % (+65 to +85))"
+    )
+    assert [word for word in most.split() if word[0] == "T" or word == "GP"] == ["GP", "T7", "T6", "T5"]
+    told = ("a tenth of it", "ten times it")
+    figure_of(tmp_path, "wrong_horizon", [(f"{name}, Changepoint GP", "tie", 0.0) for name in told])
+    variants = ("Changepoint GP", "Changepoint GP, told 1 million", "Changepoint GP, told 1 million, 1,000 changes")
+    figure_of(
+        tmp_path,
+        "new_best",
+        [
+            (variants[0], "holds", 0),
+            (variants[1], "fails", 0),
+            (variants[2], "open", 0),
+            ("expecting changes", "open", 0),
+        ],
+    )
+    part = live_part(tmp_path)
+    assert "delay 1 +200 % (+190 to +210); delay 10 +200 %" in part
+    assert "a tenth of it 0 % (\u221210 to +10)" in part
+    assert [problem(one, tmp_path) for one in tagged(part)] == [""] * 3
+    assert "more regret than the old best played throughout with a horizon of a million <!--" in part

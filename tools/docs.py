@@ -28,11 +28,13 @@ from runners.results import stamps
 from runners.results.committed import FILE
 from runners.results.pages import headlines
 from runners.results.store import read_json, results_folder, write_text
+from tools.late import late_part, live_part
 from tools.which_tuner import constants_part, which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
 EXTEND_PAGE = PAGE.with_name("extend.md")
 TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changepoint_gp.md")
+SERVICE_PAGE = PAGE.with_name("service.md")
 REPRODUCE_PAGE = PAGE.with_name("reproduce.md")
 FINDINGS_PAGE, VERDICTS_PAGE = PAGE.with_name("findings.md"), PAGE.with_name("verdicts.md")
 README, RESULTS = PAGE.parents[1] / "README.md", PAGE.parents[1] / "results"
@@ -239,6 +241,8 @@ def made_parts() -> list[tuple[Path, str, Callable[[], str]]]:
     of_papers = [(FINDINGS_PAGE, name, partial(headlines_part, name)) for name in headlines(RESULTS)]
     return [
         (GP_PAGE, "", lambda: without_tags(constants_part())),
+        (GP_PAGE, "live", lambda: without_tags(live_part())),
+        (SERVICE_PAGE, "late", late_part),
         (REPRODUCE_PAGE, "", reference_part),
         (README, "papers", papers_part),
         (VERDICTS_PAGE, "rule", lambda: RULE),

@@ -15,7 +15,7 @@ from runners.results.store import results_folder
 
 SCALES = ("paper", "paper-surrogate", "paper-custom")
 """Folders of reference results, the one that counts first."""
-_PREFIXES = ("by family, ", "random, ", "real data, ", "Gaussian TS, ")
+_PREFIXES = ("by family, ", "random, ", "real data, ", "Gaussian TS, ", "expecting changes")
 """How claims other than those of changepoint GP over all families begin."""
 _WORDS = {
     "holds": "less regret than {}",
@@ -38,6 +38,19 @@ _OF_CONSTANTS = {
     "no evidence": "no evidence on {}, where nothing changes",
 }
 _PLAIN = {"holds": "less regret: {}", "tie": "level: {}", "open": "open: {}", "fails": "more: {}"}
+_OF_HORIZONS = {
+    "fails": "less regret than told the horizon {}",
+    "tie": "level with being told the horizon, within 5 %, {}",
+    "open": "cannot be told from being told the horizon {}",
+    "holds": "more regret than told the horizon {}",
+    "says_nothing": "no evidence on {}, which play the same",
+}
+_OF_NEW_BEST = {
+    "holds": "less regret has {}",
+    "tie": "level with it is {}",
+    "open": "cannot be told from it {}",
+    "fails": "more regret has {}",
+}
 _NAMES = {
     "best fixed": "the best fixed configuration",
     "Random each round": "random configurations",
@@ -59,6 +72,10 @@ _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("It is **short**: 2,000 rounds, kind unknown", "short", "ranks", {}),
     ("It is long: 10,000 rounds, kind unknown", "ranks", "ranks", {}),
     ("It is exploration on **labelled data**: 2,000 rounds", "labelled", "ranks", {}),
+    ("Rewards come **100 rounds late**, kind unknown: 2,000 rounds", "late", "table", {FAMILY: "delay 100"}),
+    ("Rewards come in **batches** of 50", "late", "table", {FAMILY: "batch 50"}),
+    ("A configuration is **held** for 20 rounds", "late", "table", {FAMILY: "hold 20"}),
+    ("Its **best setting changes** while the old one stays as good", "new_best", "table", {FAMILY: "new best, midway"}),
     ("It has **real data**: MovieLens, Titanic, house prices", "ranks", "apart", {"part": "real data"}),
 )
 """Kinds of problems, each with the figure, the table and the rows that speak of it."""
@@ -79,12 +96,17 @@ def which_tuner_page(results: Path | None = None) -> str:
     """Return the page as Markdown, from a folder of results; default: the one in use."""
     folder = results or results_folder()
     pages = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    ranks = _figure(folder, "ranks")
+    ranks = reference_figure(folder, "ranks")
     return pages.from_string(Path(__file__).with_name("which_tuner.md.j2").read_text(encoding="utf-8")).render(
         ranks=ranks if ranks and "families" in ranks.table("ranks") else None,
-        others=[(figure, title) for name, title in _OTHERS.items() if (figure := _figure(folder, name))],
-        profiles=_figure(folder, "profiles"),
-        yoked=_figure(folder, "yoked"),
+        others=[(figure, title) for name, title in _OTHERS.items() if (figure := reference_figure(folder, name))],
+        profiles=reference_figure(folder, "profiles"),
+        late=reference_figure(folder, "late"),
+        horizon=reference_figure(folder, "wrong_horizon"),
+        new_best=reference_figure(folder, "new_best"),
+        of_horizons=_OF_HORIZONS,
+        of_new_best=_OF_NEW_BEST,
+        yoked=reference_figure(folder, "yoked"),
         plain=_PLAIN,
         answers=list(_answers(folder)),
         keys=_keys(),
@@ -99,7 +121,7 @@ def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
     """Yield each kind of problem with the three tuners that have the least regret in it; of variants the first."""
     keys = _keys()
     for problem, name, file, chosen in _PROBLEMS:
-        if figure := _figure(results, name):
+        if figure := reference_figure(results, name):
             table = figure.table(file)
             for column, value in chosen.items():
                 table = table[table[column] == value]
@@ -111,14 +133,14 @@ def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
 
 def _keys() -> dict[str, str]:
     """Return what is typed for each tuner of the tournament."""
-    figures = [read(f"figure/tournament/{name}")["runs"][0][METHOD] for name in ("forgetting", "ranks")]
+    figures = [read(f"figure/tournament/{name}")["runs"][0][METHOD] for name in ("late", "forgetting", "ranks")]
     return {str(label): " ".join(words) for methods in figures for label, words in methods.items()}
 
 
 def constants_part(results: Path | None = None) -> str:
     """Return what docs/changepoint_gp.md says of the figure of its constants: the picture, and the claims."""
     folder = results or results_folder()
-    figure, told = _figure(folder, "sensitivity"), _figure(folder, "told")
+    figure, told = reference_figure(folder, "sensitivity"), reference_figure(folder, "told")
     if figure is None:
         return "On all families of the tournament: `figure=tournament/sensitivity`, of which there are no results yet."
     parts = "; ".join(figure.parts(figure.claims, _OF_CONSTANTS, "`{}`".format))
@@ -130,13 +152,14 @@ def constants_part(results: Path | None = None) -> str:
     )
 
 
-def _figure(results: Path, name: str) -> "_Figure | None":
+def reference_figure(results: Path, name: str) -> "ReferenceFigure | None":
+    """Return the reference results of a figure of the tournament, None if there are none."""
     folders = [results / "tournament" / name / scale for scale in SCALES]
     folder = next((folder for folder in folders if (folder / "claims.csv").is_file()), None)
-    return _Figure(name, folder) if folder else None
+    return ReferenceFigure(name, folder) if folder else None
 
 
-class _Figure:
+class ReferenceFigure:
     """The reference results of a figure of the tournament."""
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -178,7 +201,7 @@ class _Figure:
         claim = self.claims["claim"]
         is_meant = claim.str.startswith(prefix) if prefix else ~claim.str.startswith(_PREFIXES)
         rows = self.claims[is_meant & (self.claims["case"] == case)]
-        most = _MANY if prefix in ("", "random, ") else len(rows)
+        most = _MANY if self.name == "ranks" and prefix in ("", "random, ") else len(rows)
         parts = self.parts(rows, words, lambda name: _name(name.removeprefix(prefix)), most)
         return f"- {subject} {'; '.join(parts)}.\n" if parts else ""
 
