@@ -1,12 +1,15 @@
 """What docs say of late rewards, wrong horizons and a new best, made from the figures of these in the tournament."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from runners.results.store import results_folder
 from tools.which_tuner import ReferenceFigure, reference_figure
+
+Share = tuple[float, float, float]
+"""A share of regret, and the ends of its interval."""
 
 _REWARDS = ("delay 1", "delay 10", "delay 100", "batch 50", "hold 20")
 _TOLD = ("a tenth of it", "ten times it")
@@ -31,12 +34,12 @@ def late_part(results: Path | None = None) -> str:
     figure = reference_figure(results or results_folder(), "late")
     if figure is None:
         return "`figure=tournament/late`, of which there are no results yet."
-    costs = _shares(figure, _REWARDS).sort_values("delay 100", key=lambda column: column.str[0])
+    costs = sorted(_shares(figure, _REWARDS).items(), key=lambda item: item[1]["delay 100"][0])
     ends = [
-        ", ".join(f"{method} ({_percent(row['delay 100'])})" for method, row in rows.iterrows())
-        for rows in (costs.head(_FEW), costs.tail(_FEW)[::-1])
+        ", ".join(f"{method} ({_percent(row['delay 100'])})" for method, row in rows)
+        for rows in (costs[:_FEW], costs[: -_FEW - 1 : -1])
     ]
-    lines = [f"| {method} | {' | '.join(map(_percent, row[list(_REWARDS)]))} |" for method, row in costs.iterrows()]
+    lines = [f"| {method} | {' | '.join(_percent(row[rewards]) for rewards in _REWARDS)} |" for method, row in costs]
     return "\n".join(
         [
             f"![Regret of each tuner by how rewards reach it]({figure.link('late.svg')})",
@@ -60,12 +63,12 @@ def live_part(results: Path | None = None) -> str:
     late, horizon, new = (reference_figure(folder, name) for name in ("late", "wrong_horizon", "new_best"))
     parts = []
     if late:
-        costs = _shares(late, _REWARDS).loc[_GP]
-        listed = "; ".join(f"{rewards} {_percent(costs[rewards])}" for rewards in _REWARDS)
+        own = _shares(late, _REWARDS)[_GP]
+        listed = "; ".join(f"{rewards} {_percent(own[rewards])}" for rewards in _REWARDS)
         parts.append(f"**Late rewards.** Regret added to that where each reward is told at once: {listed}.")
     if horizon:
-        costs = _shares(horizon, _TOLD).loc[_GP]
-        listed = "; ".join(f"{told} {_percent(costs[told])}" for told in _TOLD)
+        own = _shares(horizon, _TOLD)[_GP]
+        listed = "; ".join(f"{told} {_percent(own[told])}" for told in _TOLD)
         parts.append(f"**A wrong horizon.** Regret added to that where it is told the horizon: {listed}.")
     if new:
         rows = new.claims[new.claims["claim"].isin(_VARIANTS)]
@@ -77,19 +80,20 @@ def live_part(results: Path | None = None) -> str:
     return "\n\n".join(parts) or "`figure=tournament/late`, of which there are no results yet."
 
 
-def _shares(figure: ReferenceFigure, conditions: tuple[str, ...]) -> pd.DataFrame:
-    """Return by method and condition the regret added, as a share, with the ends of its interval."""
-    rows = figure.claims.set_index("claim")[list(_RELATIVE)]
+def _shares(figure: ReferenceFigure, conditions: tuple[str, ...]) -> dict[str, dict[str, Share]]:
+    """Return by method and condition the regret added."""
+    claims = figure.claims.to_dict("records")
+    shares = {str(row["claim"]): (_number(row, 0), _number(row, 1), _number(row, 2)) for row in claims}
     first = f"{conditions[0]}, "
-    methods = [claim.removeprefix(first) for claim in rows.index if claim.startswith(first)]
-    shares = {
-        condition: [tuple(float(end or "nan") for end in rows.loc[f"{condition}, {method}"]) for method in methods]
-        for condition in conditions
-    }
-    return pd.DataFrame(shares, index=methods)
+    methods = [claim.removeprefix(first) for claim in shares if claim.startswith(first)]
+    return {method: {name: shares[f"{name}, {method}"] for name in conditions} for method in methods}
 
 
-def _percent(share: tuple[float, float, float]) -> str:
+def _number(row: Mapping[Any, Any], place: int) -> float:
+    return float(row[_RELATIVE[place]] or "nan")
+
+
+def _percent(share: Share) -> str:
     value, *ends = (_signed(number) for number in share)
     return f"{value} % ({ends[0]} to {ends[1]})" if all(ends) else f"{value} %"
 

@@ -196,12 +196,14 @@ class ReferenceFigure:
     def families(self, prefix: str) -> list[str]:
         return list(self.claims[self.claims["claim"].str.startswith(prefix)]["case"].unique())
 
-    def said(self, subject: str, prefix: str = "", case: str = "all", words: Mapping[str, str] = _WORDS) -> str:
+    def said(
+        self, subject: str, prefix: str = "", case: str = "all", words: Mapping[str, str] = _WORDS, most: int = _MANY
+    ) -> str:
         """Return a line on what the claims with a prefix say of one tuner against others; "" without any."""
         claim = self.claims["claim"]
         is_meant = claim.str.startswith(prefix) if prefix else ~claim.str.startswith(_PREFIXES)
         rows = self.claims[is_meant & (self.claims["case"] == case)]
-        most = _MANY if self.name == "ranks" and prefix in ("", "random, ") else len(rows)
+        most = most if prefix in ("", "random, ") else len(rows)
         parts = self.parts(rows, words, lambda name: _name(name.removeprefix(prefix)), most)
         return f"- {subject} {'; '.join(parts)}.\n" if parts else ""
 
