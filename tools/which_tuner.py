@@ -43,7 +43,7 @@ _OF_HORIZONS = {
     "tie": "level with being told the horizon, within 5 %, {}",
     "open": "cannot be told from being told the horizon {}",
     "holds": "more regret than told the horizon {}",
-    "says_nothing": "no evidence on {}, which play the same",
+    "no evidence": "no evidence on {}, which play the same",
 }
 _OF_NEW_BEST = {
     "holds": "less regret has {}",
