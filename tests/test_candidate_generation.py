@@ -143,7 +143,10 @@ def trainings(monkeypatch):
 def test_the_encoder_is_trained_once(tmp_path, trainings, capsys):
     log = loader.load_log(*SMALL.values())
     scores = CandidateGeneration(**FAST).scores(log)
-    assert "DSSM: loss " in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "DSSM: loss " in said
+    assert "3 steps take about a minute or less" in said  # not what 10,000 steps take
+    assert "15 to 30" not in said
     module._cache.forget()
     again = CandidateGeneration(**FAST).scores(log)
     assert CandidateGeneration(**FAST).scores(log) is again

@@ -11,6 +11,7 @@ import pytest
 from commands import ROOT, assert_one_sentence
 from markupsafe import escape
 
+import bandit_bench
 from bandit_bench._parts import label_of
 from bench.errors import ConfigError
 from bench.gallery.comparisons import comparisons
@@ -252,6 +253,18 @@ def test_algorithms_are_lines_too(here):
     claims = pd.read_csv(both.results / "compare" / "pairs" / "claims.csv")
     assert list(claims["claim"]) == ["OP, linucb", "TL, lints", "TL, linucb"]
     assert "tuner: found only 'OP'" in here("tuner=op", "algorithm=lints,linucb").err
+
+
+@pytest.mark.parametrize("words", [(), ("paper=syndicated",)])
+def test_a_comparison_of_ones_own_has_no_scale_of_a_paper(here, monkeypatch, words):
+    sizes = ("env.dim=2", "horizon=40", "repetitions=2", "jobs=1", *words)
+    answer = here("tuner=tl,random", *sizes, "name=own", "format=tex")
+    assert (answer.code, answer.err) == (0, "")
+    files = [path for path in answer.results.glob("compare/**/*") if path.suffix in (".svg", ".tex", ".md", ".html")]
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(answer.results))
+    assert {".svg", ".tex"} <= {path.suffix for path in files}
+    texts = [answer.out, *(path.read_text() for path in files), bandit_bench.load("compare/own").to_latex()]
+    assert not [text for text in texts if "scale paper" in text.lower()]
 
 
 def test_how_it_is_drawn_and_printed(here):
