@@ -1,6 +1,7 @@
 """Every configuration file composes, and says where its settings come from."""
 
 import dataclasses
+import itertools
 import random
 import re
 import shlex
@@ -18,7 +19,7 @@ from omegaconf import OmegaConf
 from rendered import tables
 
 from bench.component import explanations
-from bench.errors import ConfigError
+from bench.errors import BenchError, ConfigError
 from bench.papers.selection import Selection
 from bench.report.claims.check import check
 from bench.report.provenance import Provenance
@@ -132,6 +133,35 @@ def test_what_is_shown_is_what_is_run(words):
     assert is_shown(shown, made)
     assert settings_of(from_overrides(words)) == settings_of(made)
     assert from_overrides(words).choices == made.choices
+
+
+@cache
+def pairs(paper):
+    """Environments with the algorithms that play in them, by building both with a tuner of any space."""
+    found = []
+    for env, algorithm in itertools.product(choices("env"), choices("algorithm")):
+        try:
+            build(from_overrides([f"paper={paper}", f"env={env}", f"algorithm={algorithm}"]).experiment.settings)
+        except BenchError:
+            continue
+        found.append((env, algorithm))
+    return found
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("env", [env for env in registry.names("env") if env != "custom"])
+@pytest.mark.parametrize("paper", suite_choices("paper"))
+def test_every_combination_of_which_a_paper_says_something_is_run_as_it_is_shown(paper, env):
+    """Paper, environment, algorithm, tuner, as far as they go together; without a paper all of them."""
+    sets = load_paper(paper)["settings"]
+    others = itertools.product([algorithm for of, algorithm in pairs(paper) if of == env], registry.names("tuner"))
+    for algorithm, tuner in others:
+        parts = {"env": env, "algorithm": algorithm, "tuner": tuner}
+        if paper == "none" or any(choice in sets.get(part, {}) for part, choice in parts.items()):
+            words = [f"paper={paper}", *(f"{part}={choice}" for part, choice in parts.items())]
+            shown, made = hydras(words)
+            assert is_shown(shown, made), words
+            assert settings_of(from_overrides(words)) == settings_of(made), words
 
 
 @pytest.mark.parametrize("group", GROUPS)
