@@ -39,17 +39,17 @@ _OF_CONSTANTS = {
 }
 _PLAIN = {"holds": "less regret: {}", "tie": "level: {}", "open": "open: {}", "fails": "more: {}"}
 _OF_HORIZONS = {
-    "fails": "less regret than told the horizon {}",
-    "tie": "level with being told the horizon, within 5 %, {}",
-    "open": "cannot be told from being told the horizon {}",
-    "holds": "more regret than told the horizon {}",
-    "no evidence": "no evidence on {}, which play the same",
+    "fails": "less regret than told the horizon: {}",
+    "tie": "level with it, within 5 %: {}",
+    "open": "cannot be told from it: {}",
+    "holds": "more regret: {}",
+    "no evidence": "no evidence, as they play the same: {}",
 }
 _OF_NEW_BEST = {
-    "holds": "less regret has {}",
-    "tie": "level with it is {}",
-    "open": "cannot be told from it {}",
-    "fails": "more regret has {}",
+    "holds": "less regret: {}",
+    "tie": "level with it: {}",
+    "open": "cannot be told from it: {}",
+    "fails": "more regret: {}",
 }
 _NAMES = {
     "best fixed": "the best fixed configuration",
