@@ -17,8 +17,6 @@ from bench.space import Space
 from bench.tasks.base import Outcome
 from bench.tuners.base import Problem, Tuner
 
-NUMBERS = {"sd2me", "ad2me", "gp_ucb", "cdt", "cdt_code", "cdt_first_upload", "zooming", "zooming_ts"}
-NUMBERS |= {"zooming_oracle", "zooming_double_restarts"}
 SPACE = {"x": {"candidates": (0.1, 1.0, 2.0), "low": 0.1, "high": 5.0}, "kind": ["a", "b"]}
 DEAR = {"gp_minimize": (2, 12, 6), "tpe": (5, 60, 40), "gp_ucb": (5, 100, 60)}
 """Moments, rounds before the last of them and rounds compared, where rounds are dear."""
@@ -39,7 +37,7 @@ def moments(name):
 
 def begin(name, seed=1):
     tuner = registry.build("tuner", name)
-    space = {key: value for key, value in SPACE.items() if key == "x" or name not in NUMBERS}
+    space = {key: value for key, value in SPACE.items() if key == "x" or "candidates" in tuner.searches}
     problem = Problem(Space.of(**space), 600, theory=theory, change_points=(100,))
     tuner.start(problem, Seeds(seed))
     return tuner
